@@ -1,0 +1,45 @@
+# One verb per need. Each makes the virtual environment that it needs, from nothing.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test check bench docs clean
+
+demo: $(VENV)/.base          ## import this repository's history and ask it three questions
+	$(BIN)/python demo/demo.py
+
+test: $(VENV)/.all           ## run the whole test suite
+	$(BIN)/python -m pytest --numprocesses=auto tests src
+
+check: $(VENV)/.all          ## format, lint, strict types, docs, tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python docs/generate.py --check
+	$(BIN)/python -m pytest --numprocesses=auto tests src
+
+bench: $(VENV)/.bench        ## measure speed, as ratios; FLAGS=--quick for small sizes
+	$(BIN)/python benchmarks/run.py $(FLAGS)
+
+docs: $(VENV)/.all           ## regenerate what the docs paste: tables, help, output
+	$(BIN)/python docs/generate.py
+
+clean:                       ## remove the virtual environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Priming needs Python 3.11 or newer; name one: make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base: pyproject.toml | $(BIN)/python
+	$(PIP) install --editable .
+	touch $@
+
+$(VENV)/.all: pyproject.toml | $(BIN)/python
+	$(PIP) install --editable '.[test,check]'
+	touch $@ $(VENV)/.base
+
+$(VENV)/.bench: pyproject.toml | $(BIN)/python
+	$(PIP) install --editable '.[bench]'
+	touch $@
