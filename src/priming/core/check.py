@@ -1,0 +1,70 @@
+"""Argument checks that every law shares: a bad value raises ``ParamError`` naming it and its range."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from priming.errors import ParamError
+
+Floats = NDArray[np.float64]
+
+
+def floats(
+    name: str,
+    value: ArrayLike,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    below: float | None = None,
+) -> Floats:
+    """``value`` as float64, each element in ``[low, high]`` and under ``below``, or ``ParamError``.
+
+    NaN and infinities are refused. A scalar becomes a 0-d array.
+    """
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParamError(name, value, "must be a number or an array of numbers") from None
+    bad = ~np.isfinite(array) | (array < low) | (array > high)
+    if below is not None:
+        bad |= array >= below
+    if np.any(bad):
+        raise ParamError(name, float(array[bad].flat[0]), f"must be {interval(low, high, below)}")
+    return array
+
+
+def number(
+    name: str, value: Any, *, low: float = -math.inf, high: float = math.inf, below: float | None = None
+) -> float:
+    """One float in the range, or ``ParamError``."""
+    array = floats(name, value, low=low, high=high, below=below)
+    if array.ndim:
+        raise ParamError(name, value, "must be one number")
+    return float(array)
+
+
+def whole(name: str, value: Any, *, low: int = 0) -> int:
+    """One integer of at least ``low``, or ``ParamError``."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
+        raise ParamError(name, value, f"must be a whole number ≥ {low}")
+    return int(value)
+
+
+def interval(low: float, high: float, below: float | None = None) -> str:
+    """The range in words: ``finite``, ``≥ 0``, ``in [0, 1]`` or ``in [0, 1)``."""
+    if below is not None:
+        return f"in [{low:g}, {below:g})"
+    if math.isfinite(low) and math.isfinite(high):
+        return f"in [{low:g}, {high:g}]"
+    if math.isfinite(low):
+        return f"finite and ≥ {low:g}"
+    return f"finite and ≤ {high:g}" if math.isfinite(high) else "finite"
+
+
+def like(array: Floats) -> Any:
+    """A 0-d result as a plain float, anything else as the array: scalars in, scalars out."""
+    return float(array) if array.ndim == 0 else array
