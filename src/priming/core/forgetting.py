@@ -1,0 +1,384 @@
+"""Forgetting: how retrievability, recency and links fade, and how stability is earned (LAWS §4).
+
+Times are in days, fractional, unless an argument says hours.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from priming.core.check import Floats, floats, interval, like, number, whole
+from priming.errors import ParamError
+from priming.params import FORGETTING, FSRS, FsrsParams
+
+AGAIN, HARD, GOOD, EASY = 1, 2, 3, 4
+
+_FACTOR = next(f.metadata for f in fields(FORGETTING) if f.name == "factor")
+
+
+@dataclass(frozen=True, slots=True)
+class FsrsState:
+    """What FSRS knows of one memory: ``stability`` in days, ``difficulty`` in [1, 10]."""
+
+    stability: float
+    difficulty: float
+
+    def __post_init__(self) -> None:
+        if number("stability", self.stability, low=0.0) == 0.0:
+            raise ParamError("stability", self.stability, "must be > 0")
+        number("difficulty", self.difficulty, low=FSRS.difficulty_min, high=FSRS.difficulty_max)
+
+
+class _Weights(NamedTuple):
+    """The 21 weights of FSRS-6 in their published order, by what each one does."""
+
+    again: float
+    hard: float
+    good: float
+    easy: float
+    initial_difficulty: float
+    difficulty_slope: float
+    difficulty_step: float
+    mean_reversion: float
+    recall_gain: float
+    recall_stability: float
+    recall_surprise: float
+    forget_scale: float
+    forget_difficulty: float
+    forget_stability: float
+    forget_surprise: float
+    hard_penalty: float
+    easy_bonus: float
+    same_day_gain: float
+    same_day_shift: float
+    same_day_stability: float
+    decay: float
+
+
+def power_retrievability(
+    t: ArrayLike,
+    S: ArrayLike,  # noqa: N803 (the paper's name)
+    factor: ArrayLike = FORGETTING.factor,
+    exponent: ArrayLike = FORGETTING.exponent,
+) -> Any:
+    """Give the probability of recall after ``t`` days, as World Weaver has it.
+
+        R(t, S) = (1 + factor · t / S)^(−exponent)
+
+    Parameters
+    ----------
+    t : days since the last access, ≥ 0.
+    S : stability in days, ≥ 0. 0 gives 0.
+    factor : scale of t / S, in [.1, 1].
+    exponent : steepness, ≥ 0.
+
+    Returns
+    -------
+    Retrievability in [0, 1], of the broadcast shape.
+
+    Raises
+    ------
+    ParamError : an argument outside its range.
+
+    Notes
+    -----
+    The seed calls it FSRS, but R(S, S) = .725 here and .9 there: see ``fsrs_retrievability``.
+
+    Examples
+    --------
+    >>> round(power_retrievability(1.0, 1.0), 3)
+    0.725
+    """
+    t, S = floats("t", t, low=0.0), floats("S", S, low=0.0)  # noqa: N806
+    factor = floats("factor", factor, low=_FACTOR["low"], high=_FACTOR["high"])
+    exponent = floats("exponent", exponent, low=0.0)
+    return like(_power_curve(t, S, factor, exponent))
+
+
+def fsrs_retrievability(
+    t: ArrayLike,
+    S: ArrayLike,  # noqa: N803 (the paper's name)
+    decay: ArrayLike = FORGETTING.fsrs_decay,
+) -> Any:
+    """Give the probability of recall after ``t`` days, as FSRS-6 has it.
+
+        R(t, S) = (1 + (.9^(−1/decay) − 1) · t / S)^(−decay)
+
+    Parameters
+    ----------
+    t : days since the last review, ≥ 0, fractional.
+    S : stability in days, ≥ 0: the time after which R is .9. 0 gives 0.
+    decay : exponent (w20 of FSRS-6), ≥ .001.
+
+    Returns
+    -------
+    Retrievability in [0, 1], of the broadcast shape.
+
+    Raises
+    ------
+    ParamError : an argument outside its range.
+
+    Notes
+    -----
+    Continuous in t, where the reference implementation counts whole days only.
+
+    References
+    ----------
+    .. [1] Open Spaced Repetition. The Algorithm (FSRS-6), fsrs4anki wiki.
+
+    Examples
+    --------
+    >>> round(fsrs_retrievability(10.0, 10.0), 12)
+    0.9
+    """
+    t, S = floats("t", t, low=0.0), floats("S", S, low=0.0)  # noqa: N806
+    decay = floats("decay", decay, low=FSRS.decay_min)
+    return like(_power_curve(t, S, np.expm1(-math.log(FSRS.retention) / decay), decay))
+
+
+def fsrs_update(state: FsrsState | None, rating: int, t: float, *, params: FsrsParams = FSRS) -> FsrsState:
+    """Update the stability and the difficulty of one memory after a review, by FSRS-6.
+
+        first review:  S = w[rating],  D = w4 − e^(w5 · (rating − 1)) + 1
+        same day:      S' = S · e^(w17 · (rating − 3 + w18)) · S^(−w19), no less than S unless "again"
+        recalled:      S' = S · (1 + e^w8 · (11 − D) · S^(−w9) · (e^(w10 · (1 − R)) − 1) · penalty · bonus)
+        failed:        S' = min(w11 · D^(−w12) · ((S + 1)^w13 − 1) · e^(w14 · (1 − R)), S / e^(w17 · w18))
+        difficulty:    D' = w7 · D0(easy) + (1 − w7) · (D − w6 · (rating − 3) · (10 − D) / 9)
+
+    Parameters
+    ----------
+    state : what the last review left; None for the first one.
+    rating : 1 again, 2 hard, 3 good, 4 easy.
+    t : days since the last review, ≥ 0; whole days count, and less than one is the same day. Without a
+        meaning at the first review.
+    params : weights and bounds.
+
+    Returns
+    -------
+    The new state; the old one is left alone.
+
+    Raises
+    ------
+    ParamError : a ``state`` that is not one, a ``rating`` that is none of the four, a negative ``t``.
+
+    Notes
+    -----
+    Equal to ``fsrs.Scheduler`` without learning steps, relearning steps and fuzz; intervals are not its
+    business. One memory at a time.
+
+    References
+    ----------
+    .. [1] Open Spaced Repetition. The Algorithm (FSRS-6), fsrs4anki wiki.
+    .. [2] Ye, J., Su, J. & Cao, Y. (2022). A stochastic shortest path algorithm for optimizing spaced
+       repetition scheduling. Proceedings of KDD '22, 4381–4390.
+
+    Examples
+    --------
+    >>> state = fsrs_update(None, 3, 0)
+    >>> state.stability
+    2.3065
+    >>> fsrs_update(state, 3, 2.5).stability > state.stability
+    True
+    """
+    if state is not None and not isinstance(state, FsrsState):
+        raise ParamError("state", state, "must be an FsrsState or None")
+    if whole("rating", rating, low=AGAIN) > EASY:
+        raise ParamError("rating", rating, f"must be {interval(AGAIN, EASY)}")
+    days, w = math.floor(number("t", t, low=0.0)), _Weights(*params.weights)
+    if state is None:
+        stability, difficulty = w[rating - 1], _initial_difficulty(w, rating)
+    else:
+        stability = _next_stability(w, state, rating, days)
+        difficulty = _next_difficulty(w, state.difficulty, rating)
+    return FsrsState(
+        max(stability, params.stability_min),
+        min(max(difficulty, params.difficulty_min), params.difficulty_max),
+    )
+
+
+def stability_after(S: ArrayLike, R: ArrayLike, recalled: ArrayLike) -> Any:  # noqa: N803
+    """Update a stability after a recall that succeeded or failed, as World Weaver does.
+
+        recalled:  S · (1 + .1 · (1 − R))
+        failed:    S · .8
+
+    Parameters
+    ----------
+    S : stability in days, ≥ 0.
+    R : retrievability at the time of the recall, in [0, 1].
+    recalled : whether it succeeded, boolean.
+
+    Returns
+    -------
+    Stability in days, of the broadcast shape; never clamped.
+
+    Raises
+    ------
+    ParamError : an argument outside its range.
+
+    Examples
+    --------
+    >>> stability_after(2.0, 0.5, True)
+    2.1
+    >>> stability_after(2.0, 0.5, False)
+    1.6
+    """
+    S, R = floats("S", S, low=0.0), floats("R", R, low=0.0, high=1.0)  # noqa: N806
+    flags = floats("recalled", recalled)
+    if np.any((flags != 0) & (flags != 1)):
+        raise ParamError("recalled", recalled, "must be true or false")
+    return like(np.where(flags == 1, S * (1.0 + FORGETTING.growth * (1.0 - R)), S * FORGETTING.shrink))
+
+
+def recency_exponential(days: ArrayLike, rate: ArrayLike = FORGETTING.recency_rate) -> Any:
+    """Let recency fade exponentially: e^(−rate · days).
+
+    Parameters
+    ----------
+    days : time since the last use, ≥ 0.
+    rate : per day, ≥ 0.
+
+    Returns
+    -------
+    Recency in [0, 1], of the broadcast shape.
+
+    Raises
+    ------
+    ParamError : an argument outside its range.
+
+    Examples
+    --------
+    >>> round(recency_exponential(10.0), 4)
+    0.3679
+    """
+    return like(_fading(floats("rate", rate, low=0.0), floats("days", days, low=0.0)))
+
+
+def recency_half_life(days: ArrayLike, half_life: ArrayLike = FORGETTING.half_life) -> Any:
+    """Let recency fade by half in every ``half_life``: 2^(−days / half_life).
+
+    Parameters
+    ----------
+    days : time since the last use, ≥ 0, fractional.
+    half_life : in days, > 0.
+
+    Returns
+    -------
+    Recency in [0, 1], of the broadcast shape.
+
+    Raises
+    ------
+    ParamError : an argument outside its range.
+
+    Examples
+    --------
+    >>> recency_half_life(14.0)
+    0.25
+    """
+    days, half_life = floats("days", days, low=0.0), floats("half_life", half_life)
+    if np.any(half_life <= 0):
+        raise ParamError("half_life", float(half_life.min()), "must be finite and > 0")
+    with np.errstate(over="ignore"):
+        return like(np.exp2(-days / half_life))
+
+
+def edge_decay(w: ArrayLike, hours: ArrayLike, rho: ArrayLike = FORGETTING.rho) -> Any:
+    """Let a link fade exponentially since it was last active: w · e^(−rho · hours).
+
+    Parameters
+    ----------
+    w : weight, ≥ 0.
+    hours : since the link was last active, ≥ 0.
+    rho : per hour, ≥ 0.
+
+    Returns
+    -------
+    Weight, of the broadcast shape.
+
+    Raises
+    ------
+    ParamError : an argument outside its range.
+
+    Examples
+    --------
+    >>> round(edge_decay(0.5, 100.0), 4)
+    0.1839
+    """
+    w, hours = floats("w", w, low=0.0), floats("hours", hours, low=0.0)
+    return like(w * _fading(floats("rho", rho, low=0.0), hours))
+
+
+def edge_decay_linear(w: ArrayLike, days: ArrayLike, rate: ArrayLike = FORGETTING.linear_rate) -> Any:
+    """Let a link fade linearly since it was last active: max(0, w · (1 − rate · days)).
+
+    Parameters
+    ----------
+    w : weight, ≥ 0.
+    days : since the link was last active, ≥ 0.
+    rate : per day, ≥ 0.
+
+    Returns
+    -------
+    Weight, of the broadcast shape.
+
+    Raises
+    ------
+    ParamError : an argument outside its range.
+
+    Notes
+    -----
+    The law that World Weaver left for later, with a floor at 0.
+
+    Examples
+    --------
+    >>> edge_decay_linear(0.5, 50.0)
+    0.25
+    """
+    w, days = floats("w", w, low=0.0), floats("days", days, low=0.0)
+    with np.errstate(over="ignore"):
+        return like(w * np.maximum(0.0, 1.0 - floats("rate", rate, low=0.0) * days))
+
+
+def _fading(rate: Floats, time: Floats) -> Floats:
+    with np.errstate(over="ignore"):
+        faded: Floats = np.exp(-rate * time)
+    return faded
+
+
+def _power_curve(t: Floats, S: Floats, factor: Floats, exponent: Floats) -> Floats:  # noqa: N803
+    alive = S > 0
+    with np.errstate(over="ignore"):
+        curve = (1.0 + factor * (t / np.where(alive, S, 1.0))) ** -exponent
+    return np.where(alive, curve, 0.0)
+
+
+def _next_stability(w: _Weights, state: FsrsState, rating: int, days: int) -> float:
+    S, D = state.stability, state.difficulty  # noqa: N806
+    if days < 1:
+        boost = math.exp(w.same_day_gain * (rating - GOOD + w.same_day_shift))
+        change = boost * math.pow(S, -w.same_day_stability)
+        return S * (change if rating == AGAIN else max(change, 1.0))
+    R = fsrs_retrievability(days, S, w.decay)  # noqa: N806
+    if rating == AGAIN:
+        surprise = math.exp((1.0 - R) * w.forget_surprise)
+        growth = math.pow(S + 1.0, w.forget_stability) - 1.0
+        lapsed = w.forget_scale * math.pow(D, -w.forget_difficulty) * growth * surprise
+        return min(lapsed, S / math.exp(w.same_day_gain * w.same_day_shift))
+    modifier = {HARD: w.hard_penalty, EASY: w.easy_bonus}.get(rating, 1.0)
+    surprise = math.expm1((1.0 - R) * w.recall_surprise)
+    gain = math.exp(w.recall_gain) * (11.0 - D) * math.pow(S, -w.recall_stability)
+    return S * (1.0 + gain * surprise * modifier)
+
+
+def _initial_difficulty(w: _Weights, rating: int) -> float:
+    return w.initial_difficulty - math.exp(w.difficulty_slope * (rating - 1)) + 1.0
+
+
+def _next_difficulty(w: _Weights, difficulty: float, rating: int) -> float:
+    moved = difficulty - w.difficulty_step * (rating - GOOD) * (10.0 - difficulty) / 9.0
+    return w.mean_reversion * _initial_difficulty(w, EASY) + (1.0 - w.mean_reversion) * moved
