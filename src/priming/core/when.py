@@ -1,0 +1,192 @@
+"""``when`` predicates: whether a memory applies in the present context (LAWS §7).
+
+A predicate is a key with a value, or with a list of values of which any will do. The cue confirms it,
+contradicts it, or says nothing about it. Texts are compared without regard to case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Any, Literal, NamedTuple
+
+from priming.errors import ParamError
+from priming.params import WHEN
+
+Finding = Literal["confirmed", "contradicted", "absent"]
+
+_WORD = re.compile(r"[^\W_]+")
+_ENDING = re.compile(r"(?<=\w{4})(?:ing|ed|es)$|(?<=\w{3})s$")
+
+
+class Evaluation(NamedTuple):
+    """How many predicates the cue confirms, contradicts, and says nothing about."""
+
+    confirmed: int
+    contradicted: int
+    absent: int
+
+
+def evaluate(when: Mapping[str, Any], cue: Mapping[str, Any]) -> Evaluation:
+    """Count the predicates that a cue confirms, contradicts and leaves open.
+
+    A single contradicted predicate excludes the memory; what the cue leaves open is neutral.
+
+    Parameters
+    ----------
+    when : predicate → wanted value, or a list of which any will do. ``file`` takes a glob path (see
+        ``path_matches``); ``task``, ``environment`` and ``text`` match by words (see ``mentions``);
+        everything else is equality.
+    cue : predicate → present value, or a list of them, of which any will do. None, "" and [] say
+        nothing, on either side.
+
+    Returns
+    -------
+    ``(confirmed, contradicted, absent)``, which sum to ``len(when)``.
+
+    Raises
+    ------
+    ParamError : ``when`` or ``cue`` is no mapping.
+
+    Examples
+    --------
+    >>> evaluate({"language": "go", "file": "*_test.go"}, {"language": "Go", "task": "refactor"})
+    Evaluation(confirmed=1, contradicted=0, absent=1)
+    """
+    found = list(findings(when, cue).values())
+    return Evaluation(found.count("confirmed"), found.count("contradicted"), found.count("absent"))
+
+
+def findings(when: Mapping[str, Any], cue: Mapping[str, Any]) -> dict[str, Finding]:
+    """Tell for each predicate whether the cue confirms it, contradicts it or is silent.
+
+    The evidence behind ``evaluate``, with the same arguments and errors.
+
+    >>> findings({"language": ["go", "rust"], "project": "priming"}, {"language": "python"})
+    {'language': 'contradicted', 'project': 'absent'}
+    """
+    if not isinstance(cue, Mapping):
+        raise ParamError("cue", cue, "must be a mapping of predicate to value")
+    if not isinstance(when, Mapping):
+        raise ParamError("when", when, "must be a mapping of predicate to value")
+    return {key: _finding(key, options(wanted), options(cue.get(key))) for key, wanted in when.items()}
+
+
+def is_more_specific(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
+    """Tell whether ``a`` narrows ``b``: its key–value items are a strict superset of b's.
+
+    An empty ``when`` is unscoped, which is something else than less specific: nothing narrows it. Lists
+    are equal whatever their order.
+
+    Parameters
+    ----------
+    a, b : predicate → wanted value or list.
+
+    Raises
+    ------
+    ParamError : an argument is no mapping.
+
+    Examples
+    --------
+    >>> is_more_specific({"language": "go", "task": "test"}, {"language": "go"})
+    True
+    >>> is_more_specific({"language": "go"}, {})
+    False
+    """
+    narrow, wide = scope("a", a).items(), scope("b", b).items()
+    return bool(wide) and narrow > wide
+
+
+def options(value: Any) -> frozenset[str]:
+    """List the values that a predicate or a cue allows, in the form in which they are compared.
+
+    One value stands for itself, a list for any of its values; None and "" for nothing.
+
+    >>> sorted(options(["Go", " rust "])), options(None)
+    (['go', 'rust'], frozenset())
+    """
+    many = value if isinstance(value, (list, tuple, set, frozenset)) else (value,)
+    return frozenset(text for one in many if one is not None and (text := str(one).strip().casefold()))
+
+
+def scope(name: str, when: Mapping[str, Any]) -> dict[str, frozenset[str]]:
+    """Give the predicates that ask for anything, with their options; ``name`` is for the error.
+
+    >>> scope("when", {"language": "Go", "task": None})
+    {'language': frozenset({'go'})}
+    """
+    if not isinstance(when, Mapping):
+        raise ParamError(name, when, "must be a mapping of predicate to value")
+    return {key: wanted for key, value in when.items() if (wanted := options(value))}
+
+
+def path_matches(pattern: str, path: str) -> bool:
+    """Tell whether a path matches a glob pattern, part by part and without regard to case.
+
+    ``*``, ``?`` and ``[…]`` stay within one part of the path, ``**`` crosses any number of them. A
+    pattern may match at any depth, unless it begins with "/"; one that ends with "/" matches all below.
+
+    Parameters
+    ----------
+    pattern : such as ``*.go``, ``src/**/test_*.py``, ``/docs/*.md`` or ``migrations/``.
+    path : with slashes or backslashes between its parts.
+
+    Examples
+    --------
+    >>> path_matches("src/**/*.py", "/home/me/project/src/priming/core/when.py")
+    True
+    >>> path_matches("/src/*.py", "src/priming/when.py")
+    False
+    """
+    wanted, parts = _parts(pattern), _parts(path)
+    if not pattern.startswith(("/", "\\")):
+        wanted.insert(0, "**")
+    if pattern.endswith(("/", "\\")):
+        wanted.append("**")
+    reached = {0}
+    for part in wanted:
+        if part == "**":
+            reached = set(range(min(reached), len(parts) + 1))
+        else:
+            reached = {i + 1 for i in reached if i < len(parts) and fnmatchcase(parts[i], part)}
+        if not reached:
+            return False
+    return len(parts) in reached
+
+
+def mentions(wanted: str, text: str) -> bool:
+    """Tell whether a text has all the words wanted, in any order and form.
+
+    Two words agree when, without an English ending, they are equal or one begins the other and has at
+    least 3 letters: "tests" finds "testing", and "production" finds "prod".
+
+    >>> mentions("write tests", "Testing: write one for the parser"), mentions("deploy", "refactor")
+    (True, False)
+    """
+    words = _WORD.findall(text.casefold())
+    asked = _WORD.findall(wanted.casefold())
+    if not asked:
+        return wanted.casefold() in text.casefold()
+    return all(any(_agree(one, word) for word in words) for one in asked)
+
+
+def _finding(key: str, wanted: frozenset[str], present: frozenset[str]) -> Finding:
+    if not wanted or not present:
+        return "absent"
+    if key in WHEN.paths:
+        holds = any(path_matches(one, path) for one in wanted for path in present)
+    elif key in WHEN.partial:
+        holds = any(mentions(one, text) for one in wanted for text in present)
+    else:
+        holds = not wanted.isdisjoint(present)
+    return "confirmed" if holds else "contradicted"
+
+
+def _agree(a: str, b: str) -> bool:
+    short, long = sorted((_ENDING.sub("", a), _ENDING.sub("", b)), key=len)
+    return short == long or (len(short) >= WHEN.stem and long.startswith(short))
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.casefold().replace("\\", "/").split("/") if part not in ("", ".")]
