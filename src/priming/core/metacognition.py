@@ -1,0 +1,94 @@
+"""Metacognition: whether an approach is working (LAWS §9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import takewhile
+
+import numpy as np
+
+from priming.errors import ParamError
+from priming.params import METACOGNITION, MetacognitionParams
+
+OUTCOMES = {"success": True, "failure": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """How a session is going.
+
+    ``state`` is failing, struggling, healthy or no_data; ``advice`` pivot_now, consider_pivot, slow_down
+    or keep_going; ``success_rate`` in [0, 1], None without outcomes; ``confidence`` high or medium.
+    """
+
+    state: str
+    advice: str
+    success_rate: float | None
+    confidence: str
+    consecutive_failures: int
+
+
+def assess(outcomes: Iterable[bool | str], *, params: MetacognitionParams = METACOGNITION) -> Assessment:
+    """Assess a run of tasks: whether to go on, slow down, or try something else.
+
+    The first that holds decides:
+
+        no outcomes                          no_data      keep_going
+        ≥ 3 failures at the end              failing      pivot_now
+        success rate < .4 of ≥ 2 tasks       struggling   consider_pivot
+        ≥ 1 failure at the end               struggling   slow_down
+        else                                 healthy      keep_going
+
+    Parameters
+    ----------
+    outcomes : oldest first; booleans, or "success" and "failure".
+    params : the three thresholds.
+
+    Returns
+    -------
+    The assessment, its rate rounded to three decimals (the unrounded one decides); confidence is high for
+    failing and healthy, else medium.
+
+    Raises
+    ------
+    ParamError : an outcome that is none.
+
+    Notes
+    -----
+    The seed's lesson: after three failures with one approach the fourth attempt fails too.
+
+    Examples
+    --------
+    >>> assess(["success", "failure", "failure", "failure"]).advice
+    'pivot_now'
+    >>> assess([True, True, False])
+    Assessment(state='struggling', advice='slow_down', success_rate=0.667, confidence='medium', \
+consecutive_failures=1)
+    """
+    results = [_succeeded(outcome) for outcome in outcomes]
+    if not results:
+        return Assessment("no_data", "keep_going", None, "medium", 0)
+    failures = sum(1 for _ in takewhile(lambda ok: not ok, reversed(results)))
+    rate = sum(results) / len(results)
+    state, advice = _judge(failures, rate, len(results), params)
+    confidence = "high" if state in ("failing", "healthy") else "medium"
+    return Assessment(state, advice, round(rate, params.digits), confidence, failures)
+
+
+def _judge(failures: int, rate: float, tasks: int, params: MetacognitionParams) -> tuple[str, str]:
+    if failures >= params.pivot_failures:
+        return "failing", "pivot_now"
+    if rate < params.low_rate and tasks >= params.low_rate_tasks:
+        return "struggling", "consider_pivot"
+    if failures:
+        return "struggling", "slow_down"
+    return "healthy", "keep_going"
+
+
+def _succeeded(outcome: object) -> bool:
+    if isinstance(outcome, (bool, np.bool_)):
+        return bool(outcome)
+    if isinstance(outcome, str) and outcome in OUTCOMES:
+        return OUTCOMES[outcome]
+    raise ParamError("outcomes", outcome, "must be true, false, success or failure")
