@@ -1,0 +1,343 @@
+"""Words as evidence: how a text becomes terms, and what they are worth (LAWS §10)."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+import threading
+import unicodedata
+from collections.abc import Callable
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from priming.core.check import Floats, floats, like
+from priming.errors import ParamError
+from priming.params import BM25
+
+TERM_CACHE = 1 << 16
+
+_FUNCTION_WORDS = """
+    a about above after again against all also am among an and any are as at
+    be because been before being below between both but by
+    can cannot could did do does doing done down during
+    each either else ever every few for from further
+    had has have having he her here hers herself him himself his how however
+    i if in into is it its itself just let me might more most much must my myself
+    neither no nor not of off on once only onto or other ought our ours ourselves out over own
+    per please quite rather really same shall she should since so some such
+    than that the their theirs them themselves then there these they this those through thus to too
+    toward towards
+    under until up upon very was we were what whatever when whenever where wherever whether which while
+    who whoever whom whose why will with within without would yet you your yours yourself yourselves
+    arent cant couldnt didnt doesnt dont hadnt hasnt havent isnt mustnt neednt shant shouldnt wasnt werent
+    wont wouldnt
+"""
+STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
+
+_CJK_CLASS = (
+    "\u1100-\u11ff\u3005-\u3007\u3040-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U0001aff0-\U0001b16f\U00020000-\U0003ffff"
+)
+_CJK = re.compile(f"[{_CJK_CLASS}]+")
+_CJK_PARTS = re.compile(f"([{_CJK_CLASS}]+)")
+# The rest of a word beyond 64 letters is passed over: such words are data, and terms are cached.
+_TOKEN = re.compile(r"(?<![^\W_])[^\W_]{1,64}+(?:'[a-z]{1,16}+){0,2}")
+_CLITICS = ("s", "ll", "ve", "re", "d", "m")
+_APOSTROPHES = dict.fromkeys(map(ord, "\u2018\u2019\u02bc\u2032\uff07"), "'")
+
+
+def terms(text: str) -> list[str]:
+    """Split a text into its terms, in order: English stems without stop words, and pairs of CJK characters.
+
+    A word is letters and digits, lower-cased, with its possessive or contracted ending ('s, 'll, 've, …)
+    and its apostrophes taken off; words of ``STOP_WORDS`` are left out and the others stemmed by Snowball's
+    English stemmer. A run of Han, Hiragana, Katakana or Hangul gives its overlapping pairs of characters, a
+    single character itself.
+
+    Parameters
+    ----------
+    text : any text.
+
+    Returns
+    -------
+    The terms, repeats kept; the empty list when there are none.
+
+    Notes
+    -----
+    Text that is not ASCII is brought to the Unicode form NFKC first, so that full-width and decomposed
+    letters meet their plain twins. Words are cut to 64 letters.
+
+    References
+    ----------
+    .. [1] M. F. Porter, Snowball: a language for stemming algorithms, 2001.
+
+    Examples
+    --------
+    >>> terms("When did Caroline's friends go hiking?")
+    ['carolin', 'friend', 'go', 'hike']
+    >>> terms("東京都 tower")
+    ['東京', '京都', 'tower']
+    """
+    if text.isascii():
+        return _words(text)
+    text = _plain(text)
+    if _CJK.search(text) is None:
+        return _words(text)
+    found: list[str] = []
+    for place, piece in enumerate(_CJK_PARTS.split(text)):
+        found += _pairs(piece) if place % 2 else _words(piece)
+    return found
+
+
+def bigrams(text: str) -> str:
+    """Join the CJK terms of a text by spaces, for a column of full-text search; empty if there are none.
+
+    Parameters
+    ----------
+    text : any text.
+
+    Returns
+    -------
+    Overlapping pairs of characters, a single character alone as itself.
+
+    Examples
+    --------
+    >>> bigrams("I moved to 大阪府 in 春")
+    '大阪 阪府 春'
+    """
+    if text.isascii():
+        return ""
+    return " ".join(pair for run in _CJK.findall(_plain(text)) for pair in _pairs(run))
+
+
+def is_stop(word: str) -> bool:
+    """Tell whether a word as it stands in a text, with its apostrophes, is a function word.
+
+    Examples
+    --------
+    >>> is_stop("It's"), is_stop("Don’t"), is_stop("Caroline")
+    (True, True, False)
+    """
+    return _term(_plain(word).lower()) == ""
+
+
+def idf(df: ArrayLike, n: ArrayLike) -> Any:
+    """Weigh a term by its rarity: ln(1 + (n − df + ½)/(df + ½)).
+
+    Parameters
+    ----------
+    df : documents that hold the term, 0 ≤ df ≤ n.
+    n : documents in all.
+
+    Returns
+    -------
+    A positive number, largest for the rarest; arrays broadcast.
+
+    Raises
+    ------
+    ParamError : a negative count, or df > n.
+
+    References
+    ----------
+    .. [1] S. Robertson, H. Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009. The 1
+       under the logarithm keeps terms of more than half of the documents positive.
+
+    Examples
+    --------
+    >>> round(idf(1, 10), 4)
+    1.9924
+    """
+    return like(_idf(df, n))
+
+
+def tf_part(
+    tf: ArrayLike, length: ArrayLike, mean_length: ArrayLike, k1: float = BM25.k1, b: float = BM25.b
+) -> Any:
+    """Saturate occurrences: tf / (tf + k1·(1 − b + b·length/mean_length)).
+
+    BM25 is idf · (k1 + 1) · this.
+
+    Parameters
+    ----------
+    tf : occurrences of the term in the document.
+    length : terms in the document.
+    mean_length : mean terms in a document; 0 (nothing has terms) counts as a length of 0.
+    k1 : saturation, ≥ 0.
+    b : length normalisation, in [0, 1].
+
+    Returns
+    -------
+    A share in [0, 1], 0 without occurrences, towards 1 with many; arrays broadcast.
+
+    Raises
+    ------
+    ParamError : a negative or non-finite argument, or b above 1.
+
+    Examples
+    --------
+    >>> round(tf_part(1, 20, 20.0) * 2.2, 4)
+    1.0
+    """
+    return like(_tf_part(tf, length, mean_length, k1, b))
+
+
+def bm25(
+    tf: ArrayLike,
+    df: ArrayLike,
+    n: ArrayLike,
+    length: ArrayLike,
+    mean_length: ArrayLike,
+    k1: float = BM25.k1,
+    b: float = BM25.b,
+) -> Any:
+    """Weigh a term in a document by Okapi BM25.
+
+    ln(1 + (n − df + ½)/(df + ½)) · tf·(k1 + 1) / (tf + k1·(1 − b + b·length/mean_length)).
+
+    Parameters
+    ----------
+    tf : occurrences of the term in the document.
+    df : documents that hold the term, 0 ≤ df ≤ n.
+    n : documents in all.
+    length : terms in the document.
+    mean_length : mean terms in a document.
+    k1 : saturation, ≥ 0.
+    b : length normalisation, in [0, 1].
+
+    Returns
+    -------
+    One weight for each broadcast element; a document's score is the sum over the cue's terms.
+
+    Raises
+    ------
+    ParamError : a negative or non-finite argument, df > n, or b above 1.
+
+    References
+    ----------
+    .. [1] S. Robertson et al., Okapi at TREC-3, 1994.
+
+    Examples
+    --------
+    >>> round(bm25(2, 1, 10, 8, 8.0), 4)
+    2.7396
+    """
+    part = _tf_part(tf, length, mean_length, k1, b)
+    return like(np.asarray(_idf(df, n) * (k1 + 1.0) * part))
+
+
+def minmax(x: ArrayLike) -> Floats:
+    """Move scores to [0, 1]: (x − min)/(max − min); where all are equal, 1 if they are positive, else 0.
+
+    Parameters
+    ----------
+    x : scores, shape (n,).
+
+    Returns
+    -------
+    float64, shape (n,).
+
+    Raises
+    ------
+    ParamError : a score that is NaN or infinite.
+
+    Examples
+    --------
+    >>> minmax([2.0, 4.0, 3.0]).tolist(), minmax([5.0, 5.0]).tolist(), minmax([0.0]).tolist()
+    ([0.0, 1.0, 0.5], [1.0, 1.0], [0.0])
+    """
+    values = floats("x", x)
+    if values.size == 0:
+        return values.copy()
+    low, high = float(values.min()), float(values.max())
+    if low == high:
+        return np.full_like(values, 1.0 if high > 0 else 0.0)
+    if not np.isfinite(high - low):
+        values, low, high = values / 2, low / 2, high / 2
+    return (values - low) / (high - low)
+
+
+def scaled(x: ArrayLike) -> Floats:
+    """Take scores as shares of the best: s(x) = max(x, 0)/max x; zeros when none is positive.
+
+    Parameters
+    ----------
+    x : scores, shape (n,).
+
+    Returns
+    -------
+    float64 in [0, 1], shape (n,).
+
+    Raises
+    ------
+    ParamError : a score that is NaN or infinite.
+
+    Examples
+    --------
+    >>> scaled([-1.0, 1.0, 2.0]).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    values = np.maximum(floats("x", x), 0.0)
+    top = float(values.max(initial=0.0))
+    return values / top if top > 0 else values
+
+
+def _plain(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFKC", text.translate(_APOSTROPHES))
+
+
+def _words(text: str) -> list[str]:
+    return [term for term in map(_term, _TOKEN.findall(text.lower())) if term]
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+@lru_cache(maxsize=TERM_CACHE)
+def _term(token: str) -> str:
+    """Stem a lower-cased token; a stop word gives the empty string."""
+    head, apostrophe, tail = token.rpartition("'")
+    word = (head if apostrophe and tail in _CLITICS else token).replace("'", "")
+    return "" if word in STOP_WORDS else _stemmer()(word)
+
+
+@cache
+def _stemmer() -> Callable[[str], str]:
+    # Stems are stored: the pure Python stemmer is taken by name, because the package's own choice changes
+    # with what else is installed. It keeps its state in the object, hence the lock.
+    from snowballstemmer import EnglishStemmer
+
+    stemmer, lock = EnglishStemmer(), threading.Lock()
+
+    def stem(word: str) -> str:
+        with lock:
+            return str(stemmer.stemWord(word))
+
+    return stem
+
+
+def _idf(df: ArrayLike, n: ArrayLike) -> Floats:
+    held, documents = _checked("df", df), _checked("n", n)
+    if np.any(held > documents):
+        raise ParamError("df", float(np.max(held)), "must be ≤ n")
+    return np.asarray(np.log1p((documents - held + 0.5) / (held + 0.5)))
+
+
+def _tf_part(tf: ArrayLike, length: ArrayLike, mean_length: ArrayLike, k1: float, b: float) -> Floats:
+    count, terms_here = _checked("tf", tf), _checked("length", length)
+    mean, k1, b = _checked("mean_length", mean_length), _checked("k1", k1), _checked("b", b, high=1.0)
+    ratio = terms_here / np.where(mean > 0, mean, np.inf)
+    total: Floats = np.asarray(count + k1 * (1.0 - b + b * ratio))
+    part: Floats = np.divide(count, total, out=np.zeros_like(total), where=total > 0)
+    return part
+
+
+def _checked(name: str, value: Any, *, high: float = math.inf) -> Any:
+    """Check a number or array to lie in [0, high]; plain numbers, the usual case in a loop, the short way."""
+    if type(value) in (int, float) and 0.0 <= value <= min(high, sys.float_info.max):
+        return float(value)
+    return floats(name, value, low=0.0, high=high)
