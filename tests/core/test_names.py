@@ -1,0 +1,188 @@
+"""Names by their form."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from priming.core.names import KINDS, Name, find, heading_name, names, normal
+
+
+def kinds(text):
+    return {name.text: name.kind for name in find(text)}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ()),
+        ("nothing here has a capital", ()),
+        ("The cat sat. It slept. When? I saw.", ()),
+        ("Yesterday Caroline left.", ("Caroline",)),
+        ("Hey Mel! Thanks Ann.", ("Mel", "Ann")),
+        ("Melanie's kids and James’ dog", ("Melanie", "James")),
+        ("it was Caroline and I", ("Caroline",)),
+        ("He met O'Brien.", ("O'Brien",)),
+        ("Émile met Łukasz; Иван", ("Émile", "Łukasz", "Иван")),
+        ("we were in Oslo.Then home", ("Oslo.Then",)),
+    ],
+)
+def test_capitalised_words_are_names_but_not_function_words_and_greetings(text, expected):
+    assert names(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "whole", "parts"),
+    [
+        ("at the University of Oslo", "University of Oslo", {"University", "Oslo"}),
+        ("saw The Lord of the Rings", "Lord of the Rings", {"Lord", "Rings"}),
+        ("Vincent van Gogh painted", "Vincent van Gogh", {"Vincent", "Gogh"}),
+        ("in Rio de la Plata", "Rio de la Plata", {"Rio", "Plata"}),
+        ("Caroline and Melanie came", "Caroline and Melanie", {"Caroline", "Melanie"}),
+        ("the Society for Ethics", "Society for Ethics", {"Society", "Ethics"}),
+        ("about Apollo 11 again", "Apollo 11", {"Apollo"}),
+        ("after World War II", "World War II", {"World War", "World", "War"}),
+        ("by J. R. R. Tolkien", "J. R. R. Tolkien", {"Tolkien"}),
+        ("the 2012 Summer Olympics", "2012 Summer Olympics", {"Summer Olympics", "Olympics"}),
+        ("from Rochester, New York.", "Rochester, New York", {"Rochester", "New York"}),
+        ("President John Kennedy spoke", "President John Kennedy", {"John Kennedy", "Kennedy"}),
+        ("a Detroit-based firm", "Detroit-based", {"Detroit"}),
+        ("the U.S. Army", "U.S. Army", {"Army"}),
+    ],
+)
+def test_spans_are_joined_and_their_parts_are_names_too(text, whole, parts):
+    found = set(names(text))
+    assert whole in found
+    assert parts <= found
+
+
+def test_a_line_or_a_full_stop_ends_a_span():
+    assert "Ann Bob" not in names("I saw Ann\nBob left")
+    assert "Ann Bob" not in names("I saw Ann. Bob left")
+
+
+def test_a_greeting_inside_a_sentence_may_be_part_of_a_name():
+    assert "Great Plains" in names("We crossed the Great Plains.")
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "kind"),
+    [
+        ("see src/x/y.py please", "src/x/y.py", "file"),
+        ("see src/x/y.py please", "y.py", "file"),
+        ("open foo.py, then", "foo.py", "file"),
+        ("in foo.py:12:3 it fails", "foo.py", "file"),
+        ("run ./build.sh now", "./build.sh", "file"),
+        (r"at C:\tmp\a.txt", r"C:\tmp\a.txt", "file"),
+        ("in /etc/hosts", "/etc/hosts", "file"),
+        ("the `config.toml` file", "config.toml", "file"),
+        ("call run_all() twice", "run_all", "identifier"),
+        ("the __init__ method", "__init__", "identifier"),
+        ("set maxRetries high", "maxRetries", "identifier"),
+        ("an HTTPServer object", "HTTPServer", "identifier"),
+        ("use os.path.join here", "os.path.join", "identifier"),
+        ("a std::vector of", "std::vector", "identifier"),
+        ("type `git rebase` here", "git rebase", "identifier"),
+        ("HTTP_TIMEOUT is 5", "HTTP_TIMEOUT", "identifier"),
+        ("ruff says E501 here", "E501", "identifier"),
+        ("fixed JIRA-123 today", "JIRA-123", "identifier"),
+        ("since v1.2.3 it works", "v1.2.3", "identifier"),
+        ('she read "Becoming Nicole" twice', "Becoming Nicole", "quoted"),
+        ("she read ‘charlotte’s web’ twice", "charlotte’s web", "quoted"),
+        ("ask @mia about it", "@mia", "handle"),
+        ("mail bob.b@example.com now", "bob.b@example.com", "handle"),
+        ("at https://www.Example.com:80/a?b=C", "example.com", "handle"),
+    ],
+)
+def test_each_kind_is_known_by_its_form(text, name, kind):
+    assert kinds(text)[name] == kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "and/or he/she 24/7",
+        "e.g. this, i.e. that",
+        "at 3 p.m. or a.m.",
+        "3.14 and 2,000",
+        "on 7/5/2023",
+        "on 7.5.2023",
+        'the "quick brown" fox',
+        '"Five words are enough, Six too many here"',
+        "a-b c--d",
+        "...",
+        "@ # $ %",
+    ],
+)
+def test_what_only_looks_like_a_name_is_none(text):
+    assert not {name.kind for name in find(text)} - {"name"}
+
+
+def test_the_heading_comes_first_and_without_its_parenthesis():
+    found = find("It met Ann in Oslo.", heading="Lilu (mythology)")
+    assert [name.text for name in found] == ["Lilu", "Ann", "Oslo"]
+    assert found[0] == Name("Lilu", "name")
+
+
+def test_a_heading_in_small_letters_is_a_name_all_the_same():
+    assert names("nothing", heading="flute sonata") == ("flute sonata",)
+
+
+@pytest.mark.parametrize(
+    ("heading", "name"),
+    [("Lilu (mythology)", "Lilu"), ("(only)", "(only)"), ("A  b [c] d", "A b d"), ("", ""), ("x (y", "x (y")],
+)
+def test_heading_names(heading, name):
+    assert heading_name(heading) == name
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Caroline's", "caroline"),
+        ("CAROLINE’S", "Caroline"),
+        ("The Beatles", "beatles"),
+        ("New \t York", "new york"),
+        ("James'", "James"),
+        ("Straße", "STRASSE"),
+    ],
+)
+def test_names_that_mean_the_same_have_one_normal_form(one, other):
+    assert normal(one) == normal(other)
+
+
+def test_different_names_have_different_normal_forms():
+    assert len({normal(name) for name in ("Ann", "Anne", "An", "The", "A")}) == 5
+
+
+def test_a_name_is_listed_once_as_it_first_stands():
+    assert names("Caroline came. Then CAROLINE left with Caroline's dog.") == ("Caroline",)
+
+
+@given(st.text(st.characters()), st.none() | st.text(st.characters(), max_size=20))
+@settings(deadline=None)
+def test_any_text_gives_distinct_names_of_known_kinds(text, heading):
+    found = find(text, heading)
+    assert found == find(text, heading)
+    assert all(name.kind in KINDS and name.text.strip() for name in found)
+    forms = [normal(name.text) for name in found]
+    assert len(set(forms)) == len(forms)
+
+
+@given(st.text(alphabet="Aa1 ._-'\"`‘’@/:(,", max_size=60))
+@settings(deadline=None)
+def test_marks_in_any_order_do_no_harm(text):
+    assert all(len(name.text) <= 256 for name in find(text))
+
+
+LONG = ("A", "A ", "Ba ", "Ba, ", "Ab-", "A'", "Aa of ", ".", "a.", "A.", '"', '"A', "_", "a_", "`", "`a")
+MORE = ("‘a’a", "(a", "@", "a@", "/", "a/", "http://", "1", "1.", "2000 ", "’", "A1-", "v1.", " ")
+
+
+@pytest.mark.parametrize("unit", LONG + MORE)
+def test_long_runs_of_anything_are_read_to_the_end(unit):
+    # A pattern that took quadratic time would be stuck here.
+    text = "A " + unit * (100_000 // len(unit)) + " Caroline"
+    assert names(text)[-1] == "Caroline"
+    assert heading_name(text).endswith("Caroline")
