@@ -1,0 +1,258 @@
+"""Packing recalled memories into a token budget, with reasons for what was left out (LAWS §10)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import TypeAlias
+
+from priming.core.check import number
+from priming.errors import ParamError
+from priming.params import TierParams
+
+LEVELS = ("full", "gist", "name", "omit")
+OMIT = 3
+BYTES_A_TOKEN = 4
+SLACK = 2
+
+Counter: TypeAlias = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Packable:
+    """A hit as it may be shown: whole, by its gist or by its name; ``least`` is the lowest it may sink to."""
+
+    key: str
+    name: str
+    gist: str
+    full: str
+    activation: float = 1.0
+    least: str = "omit"
+
+    def __post_init__(self) -> None:
+        if self.least not in LEVELS:
+            raise ParamError("least", self.least, f"must be one of {', '.join(LEVELS)}")
+        if not isfinite(self.activation):
+            raise ParamError("activation", self.activation, "must be finite")
+
+    def form(self, level: int) -> str:
+        """Give the text shown at a level of ``LEVELS``; nothing for the last."""
+        return ("", self.name, self.gist, self.full)[OMIT - level]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A hit as it stands in the text: ``tier`` is full, gist or name."""
+
+    key: str
+    tier: str
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """A hit that is not in the text, why, and how many tokens its full text takes."""
+
+    key: str
+    reason: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """The text, what is in it, what is not, and its length."""
+
+    text: str
+    entries: tuple[Entry, ...]
+    omitted: tuple[Omission, ...]
+    tokens: int
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate the tokens of a text without a tokenizer: ⌈UTF-8 bytes / 4⌉.
+
+    Parameters
+    ----------
+    text : any text.
+
+    Returns
+    -------
+    A whole number of tokens; 0 for the empty text only.
+
+    Examples
+    --------
+    >>> estimate_tokens("priming"), estimate_tokens("呼び水"), estimate_tokens("")
+    (2, 3, 0)
+    """
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    return -(-size // BYTES_A_TOKEN)
+
+
+def pack(
+    hits: Iterable[Packable],
+    budget: float | None,
+    *,
+    tiers: TierParams | None = None,
+    tokens: Counter = estimate_tokens,
+    separator: str = "\n",
+    header: str = "",
+    footer: str = "",
+) -> Packed:
+    r"""Write hits into one text that never takes more than ``budget`` tokens.
+
+    The text is ``header``, the hits in their order joined by ``separator``, and ``footer``; it is empty
+    when no hit is shown. A hit starts at its tier and, while the text is too long, the hit of the lowest
+    activation that still can sinks by one tier, full → gist → name → omitted, past tiers that save
+    nothing. Room left at the end goes back to the sunken ones, the highest activation first.
+
+    Parameters
+    ----------
+    hits : what was recalled, best first or in any order that is to be kept.
+    budget : most tokens of the whole text, ≥ 0; None for no limit.
+    tiers : activations from which a hit starts at full, gist and name, below which it is omitted;
+        None starts every hit at full. No hit starts under its ``least``.
+    tokens : counts the tokens of a text; called with the whole text, so that what it says about the
+        whole is what holds.
+    separator, header, footer : texts around the hits, part of the budget.
+
+    Returns
+    -------
+    The text, with one ``Entry`` for each hit shown and one ``Omission`` for each left out, in the order
+    of ``hits``.
+
+    Raises
+    ------
+    ParamError : a budget that is negative or not finite.
+
+    Notes
+    -----
+    ``least`` yields only when the budget cannot hold all that must stay: then those of the lowest
+    activation are omitted, and what must stay returns before anything else. Of equal activations the
+    later hit sinks first.
+
+    Examples
+    --------
+    >>> hits = [Packable("a", "A", "Gist of a.", "All of a, at length.", 0.9),
+    ...         Packable("b", "B", "Gist of b.", "All of b, at length.", 0.5)]
+    >>> pack(hits, 8).text
+    'All of a, at length.\nGist of b.'
+    >>> pack(hits, 5).omitted
+    (Omission(key='b', reason='budget', tokens=5),)
+    """
+    limit = None if budget is None else number("budget", budget, low=0.0)
+    page = _Page(tuple(hits), tiers, limit, tokens, separator, header, footer)
+    levels = page.start if page.fits(page.start) else _refilled(page, _sunken(page))
+    text = page.write(levels)
+    placed = list(enumerate(zip(page.hits, levels, strict=True)))
+    return Packed(
+        text=text,
+        entries=tuple(
+            Entry(hit.key, LEVELS[level], hit.form(level), page.cost(i, level))
+            for i, (hit, level) in placed
+            if level < OMIT
+        ),
+        omitted=tuple(
+            Omission(hit.key, page.reason(i), page.cost(i, 0)) for i, (hit, level) in placed if level == OMIT
+        ),
+        tokens=tokens(text),
+    )
+
+
+class _Page:
+    """What the text is made of; ``levels`` below says for each hit at which of ``LEVELS`` it is shown."""
+
+    def __init__(
+        self,
+        hits: tuple[Packable, ...],
+        tiers: TierParams | None,
+        limit: float | None,
+        tokens: Counter,
+        separator: str,
+        header: str,
+        footer: str,
+    ) -> None:
+        self.hits, self.tiers, self.limit, self.tokens = hits, tiers, limit, tokens
+        self.separator, self.header, self.footer = separator, header, footer
+        self._costs: dict[tuple[int, int], int] = {}
+        self.start = [self._start(hit) for hit in hits]
+        self.least = [LEVELS.index(hit.least) for hit in hits]
+
+    def write(self, levels: Sequence[int]) -> str:
+        texts = [hit.form(level) for hit, level in zip(self.hits, levels, strict=True) if level < OMIT]
+        return f"{self.header}{self.separator.join(texts)}{self.footer}" if texts else ""
+
+    def fits(self, levels: Sequence[int]) -> bool:
+        return self.limit is None or self.tokens(self.write(levels)) <= self.limit
+
+    def cost(self, i: int, level: int) -> int:
+        """Count the tokens of one form of one hit, once."""
+        if (i, level) not in self._costs:
+            self._costs[i, level] = self.tokens(self.hits[i].form(level))
+        return self._costs[i, level]
+
+    def reason(self, i: int) -> str:
+        hit = self.hits[i]
+        if self.start[i] < OMIT:
+            return "budget" if self.least[i] == OMIT else f"budget: not even its {hit.least} fits"
+        weak = self.tiers is not None and hit.activation < self.tiers.name
+        return "below the name tier" if weak else "nothing to show"
+
+    def _start(self, hit: Packable) -> int:
+        """Choose the tier by activation, not under ``least``; if that has no text, the next that has."""
+        level, least = 0, LEVELS.index(hit.least)
+        if self.tiers is not None:
+            bounds = (self.tiers.full, self.tiers.gist, self.tiers.name)
+            level = next((i for i, bound in enumerate(bounds) if hit.activation >= bound), OMIT)
+        level = min(level, least)
+        choice = [*range(level, min(least + 1, OMIT)), *(range(level) if least < OMIT else ())]
+        return next((i for i in choice if hit.form(i)), OMIT)
+
+
+def _sunken(page: _Page) -> list[int]:
+    """Take the fewest steps of sinking after which the text fits."""
+    order = sorted(range(len(page.hits)), key=lambda i: (page.hits[i].activation, -i))
+    steps = [(i, level) for i in order for level in _stairs(page, i)]
+    steps += [(i, OMIT) for i in order if page.least[i] < OMIT]
+
+    def after(count: int) -> list[int]:
+        levels = list(page.start)
+        for i, level in steps[:count]:
+            levels[i] = level
+        return levels
+
+    # Every step shortens the text, so the first that fits is found by halving; the last one empties it.
+    return after(bisect_left(range(len(steps)), True, key=lambda count: page.fits(after(count))))
+
+
+def _stairs(page: _Page, i: int) -> list[int]:
+    """List the tiers that a hit sinks through, down to its ``least``, each shorter than the one before."""
+    stairs: list[int] = []
+    at = page.start[i]
+    for level in range(at + 1, page.least[i] + 1):
+        if level == OMIT or (page.hits[i].form(level) and page.cost(i, level) < page.cost(i, at)):
+            stairs.append(level)
+            at = level
+    return stairs
+
+
+def _refilled(page: _Page, levels: list[int]) -> list[int]:
+    """Give room that is left to the sunken hits: first to those that must stay, then by activation."""
+    order = sorted(range(len(page.hits)), key=lambda i: (-page.hits[i].activation, i))
+    must = [(i, page.least[i]) for i in order if page.least[i] < OMIT and levels[i] == OMIT]
+    levels = list(levels)
+    used = page.tokens(page.write(levels))
+    for i, best in [*must, *((i, page.start[i]) for i in order)]:
+        here = levels[i]
+        for level in range(best, min(here, page.least[i] + 1)):
+            # Tokens of parts do not quite add up, hence the slack; what passes is then measured.
+            if page.limit is None or used + page.cost(i, level) - page.cost(i, here) - SLACK > page.limit:
+                continue
+            levels[i] = level
+            if page.hits[i].form(level) and page.fits(levels):
+                used = page.tokens(page.write(levels))
+                break
+            levels[i] = here
+    return levels
