@@ -1,0 +1,191 @@
+"""Who is to credit: a result's value, traced back over the links that brought it.
+
+A node's value after a step is made of its retained part, its restart and what each link brought. From the
+result backwards, with r(target) = 1 after the last step:
+
+    credit(u→v) += r(v) · e(u→v) / Σ parts(v),    r(u) before the step += the same
+
+The retained part stays with the node for the step before, the restart ends there. Under ``max`` the largest
+part takes all.
+
+References
+----------
+[1] Overstreet, K. (2026). Link strength feedback, a design note of poc-memory: where search arrived at the
+    wrong memory, the links that carried activation to it answer for it.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from priming.core.check import number
+from priming.core.flow import Arrival, Flow
+from priming.core.graph import rows_of
+from priming.params import PLASTICITY
+
+Link = tuple[int, int, str]
+"""Source, target and relation of a link as it is stored."""
+
+
+def credit(flow: Flow, target: int, *, floor: float = PLASTICITY.credit_floor) -> dict[Link, float]:
+    """Return the share of each link in the value that ``target`` ended with.
+
+    Parameters
+    ----------
+    flow : what a spread recorded.
+    target : the row to explain.
+    floor : links with a smaller share, in [0, 1], are left out.
+
+    Returns
+    -------
+    dict
+        (source, target, relation), as the link is stored, → share, largest first. Parallel links of one
+        relation share an entry. Several passes over one link add up, so a share may exceed 1. Empty if
+        ``target`` ended at 0, or as an anchor to which no link brought anything.
+
+    Raises
+    ------
+    ParamError
+        ``target`` is no row of the graph, or ``floor`` is outside [0, 1].
+
+    Notes
+    -----
+    Departure: what links took away is not blamed on them; the parts are those before suppression.
+
+    Examples
+    --------
+    >>> from priming.core.graph import Graph
+    >>> from priming.core.spread import SpreadParams, spread
+    >>> graph = Graph.from_links(4, [0, 1, 2], [1, 3, 3], [0.5, 0.5, 0.25])
+    >>> params = SpreadParams(
+    ...     steps=2, gain=1.0, retention=1.0, restart=0.0, normalise="none", direction="out"
+    ... )
+    >>> flow = spread(graph, {0: 1.0, 2: 1.0}, params, record_flow=True).flow
+    >>> {(u, v): round(share, 3) for (u, v, _), share in credit(flow, 3).items()}
+    {(2, 3): 0.667, (0, 1): 0.333, (1, 3): 0.333}
+
+    """
+    floor = number("floor", floor, low=0.0, high=1.0)
+    (row,) = rows_of("target", [target], flow.walk.graph.n).tolist()
+    held = {row: 1.0} if row in flow.values(flow.steps, np.array([row])) else {}
+    shares: dict[Link, float] = {}
+    for step in range(flow.steps, 0, -1):
+        before: dict[int, float] = {}
+        for made in _makings(flow, step, held):
+            for part, fraction in made.split(flow.params.combine):
+                r = held[made.row] * fraction
+                giver = made.row if part is None else part.source
+                before[giver] = before.get(giver, 0.0) + r
+                if part is not None:
+                    shares[part.key] = shares.get(part.key, 0.0) + r
+        held = before
+    kept = ((link, share) for link, share in shares.items() if share >= floor)
+    return dict(sorted(kept, key=lambda entry: (-entry[1], entry[0])))
+
+
+def strongest_path(flow: Flow, target: int) -> tuple[Arrival, ...]:
+    """Return the one path by which most came to ``target``, from an anchor on (see ``strongest_paths``).
+
+    Examples
+    --------
+    >>> from priming.core.graph import Graph
+    >>> from priming.core.spread import SpreadParams, spread
+    >>> graph = Graph.from_links(3, [0, 1], [1, 2], [0.5, 0.5])
+    >>> flow = spread(graph, {0: 1.0}, SpreadParams(steps=2), record_flow=True).flow
+    >>> [(hop.source, hop.target) for hop in strongest_path(flow, 2)]
+    [(0, 1), (1, 2)]
+
+    """
+    return strongest_paths(flow, [target])[target]
+
+
+def strongest_paths(flow: Flow, targets: Iterable[int]) -> dict[int, tuple[Arrival, ...]]:
+    """Return, for each target, a path from an anchor: back along the largest part of each value.
+
+    The walk back ends at the first anchor that is stronger than the target (any anchor, if the target is
+    none); rounds on the way are cut out, so no row stands twice. A target that is itself the strongest anchor
+    on its way, or that held more of its own than any link brought, has an empty path, and so has a row that
+    ended at 0. Many targets at once cost little more than one.
+    """
+    rows = rows_of("targets", list(targets), flow.walk.graph.n)
+    ended, anchors = flow.values(flow.steps, rows), flow.values(0)
+    trails = [_Trail(row, anchors.get(row, 0.0), row, []) for row in ended]
+    for step in range(flow.steps, 0, -1):
+        under_way = [trail for trail in trails if not trail.begins(anchors)]
+        largest = {
+            made.row: made.largest() for made in _makings(flow, step, {trail.head for trail in under_way})
+        }
+        for trail in under_way:
+            trail.follow(largest.get(trail.head))
+    found = {trail.row: tuple(reversed(trail.hops)) for trail in trails if trail.begins(anchors)}
+    return {row: found.get(row, ()) for row in rows.tolist()}
+
+
+@dataclass(slots=True)
+class _Trail:
+    """A path under way, from its end backwards."""
+
+    row: int
+    own: float
+    """Activation of the end as an anchor; 0 if it is none."""
+    head: int
+    hops: list[Arrival]
+
+    def begins(self, anchors: Mapping[int, float]) -> bool:
+        """Tell whether the head is an anchor from which the path can begin."""
+        return anchors.get(self.head, 0.0) > self.own
+
+    def follow(self, hop: Arrival | None) -> None:
+        """Step back over ``hop``; where that comes upon an earlier row of the path, drop the round."""
+        if hop is None:
+            return
+        self.hops.append(hop)
+        self.head = hop.source
+        met = next((i for i, earlier in enumerate(self.hops) if earlier.target == hop.source), None)
+        if met is not None:
+            del self.hops[met:]
+
+
+@dataclass(frozen=True, slots=True)
+class _Making:
+    """What a row's value after one step was made of."""
+
+    row: int
+    retained: float
+    restart: float
+    arrivals: list[Arrival]
+
+    def split(self, combine: str) -> Iterator[tuple[Arrival | None, float]]:
+        """Yield what is passed on: arrivals, or None for the retained part, and the fraction of the value."""
+        if combine == "max":
+            yield self.largest(), 1.0
+            return
+        total = self.retained + self.restart + sum(arrival.amount for arrival in self.arrivals)
+        if self.retained > 0:
+            yield None, self.retained / total
+        for arrival in self.arrivals:
+            yield arrival, arrival.amount / total
+
+    def largest(self) -> Arrival | None:
+        """Return the fullest arrival, or None where the row itself held more; of equals the lowest source."""
+        best = max(self.arrivals, key=lambda arrival: arrival.amount, default=None)
+        return best if best and best.amount > max(self.retained, self.restart) else None
+
+
+def _makings(flow: Flow, step: int, rows: Iterable[int]) -> Iterator[_Making]:
+    """Yield what each of ``rows`` was made of in ``step``."""
+    params, wanted = flow.params, np.array(sorted(rows), np.int64)
+    if not wanted.size:
+        return
+    restart = 0.0 if params.combine == "max" else params.restart
+    before, anchors = flow.values(step - 1, wanted), flow.values(0, wanted)
+    arrivals: dict[int, list[Arrival]] = {row: [] for row in wanted.tolist()}
+    for arrival in flow.arrivals(step, wanted):
+        arrivals[arrival.target].append(arrival)
+    for row, brought in arrivals.items():
+        retained = params.retention * before.get(row, 0.0)
+        yield _Making(row, retained, restart * anchors.get(row, 0.0), brought)
