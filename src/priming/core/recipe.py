@@ -1,0 +1,123 @@
+"""The arithmetic of the default recall: evidence fused, anchors chosen, names covered, routes scored.
+
+Each function is one line of the recipe. Arrays have one element a memory; ``s(x)`` is ``scaled``:
+``max(x, 0) / max x``. The constants are those of ``RecallParams``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.core.check import Floats
+from priming.core.lexical import scaled
+
+Ints = NDArray[np.int64]
+
+
+def evidence(fused: Floats, priors: Floats) -> Floats:
+    """How much speaks for each memory, relative to the best: h = s(r + p).
+
+    Args:
+        fused: r, the weighted sum of scaled matches, shape (n,).
+        priors: p, what speaks for a memory beside its match, shape (n,).
+
+    Returns:
+        h in [0, 1], shape (n,); all zeros where nothing speaks for anything.
+
+    >>> evidence(np.array([0.5, 0.25, 0.0]), np.array([0.0, 0.0, -0.1])).tolist()
+    [1.0, 0.5, 0.0]
+    """
+    return np.asarray(scaled(fused + priors), dtype=np.float64)
+
+
+def fuse(parts: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
+    """The weighted sum of matches: r = Σ w·s(x), over the parts that have a weight.
+
+    Args:
+        parts: name → scaled match, each of shape (n,) in [0, 1].
+        weights: name → weight.
+
+    Returns:
+        r, shape (n,).
+
+    >>> fuse({"bm25": np.array([1.0, 0.0]), "cosine": np.array([0.5, 1.0])}, {"bm25": 0.3, "cosine": 0.6})
+    array([0.6, 0.6])
+    """
+    total: Floats = np.zeros(len(next(iter(parts.values()))))
+    for name, part in parts.items():
+        if weights.get(name):
+            total = total + weights[name] * part
+    return total
+
+
+def best(values: Floats, count: int) -> Ints:
+    """The positions of the ``count`` largest positive values, descending, ties by position.
+
+    >>> best(np.array([0.2, 0.9, 0.0, 0.9]), 3).tolist()
+    [1, 3, 0]
+    """
+    positive = np.flatnonzero(values > 0)
+    if len(positive) > count:
+        bar = np.partition(values[positive], len(positive) - count)[len(positive) - count]
+        positive = positive[values[positive] >= bar]
+    order = np.lexsort((positive, -values[positive]))
+    return positive[order][:count]
+
+
+def softmax_anchors(h: Floats, count: int, temperature: float) -> tuple[Ints, Floats]:
+    """The best memories as anchors: a ∝ exp((h − max h)/τ), Σ a = 1.
+
+    Args:
+        h: evidence, shape (n,).
+        count: how many anchors at the most.
+        temperature: τ > 0.
+
+    Returns:
+        rows, descending in h, and their activations; both empty where h is 0 everywhere.
+
+    >>> rows, a = softmax_anchors(np.array([0.0, 1.0, 0.92]), 20, 0.08)
+    >>> rows.tolist(), a.round(3).tolist()
+    ([1, 2], [0.731, 0.269])
+    """
+    rows = best(h, count)
+    if not len(rows):
+        return rows, np.zeros(0)
+    a = np.exp((h[rows] - h[rows[0]]) / temperature)
+    return rows, a / a.sum()
+
+
+def lack(idf: Floats, covered: Floats) -> Floats:
+    """What of the cue's names the best anchor leaves open: lack = idf·(1 − min(1, covered)).
+
+    >>> lack(np.array([2.0, 3.0]), np.array([1.4, 0.5])).tolist()
+    [0.0, 1.5]
+    """
+    return np.asarray(idf * (1.0 - np.minimum(1.0, covered)), dtype=np.float64)
+
+
+def blend_anchors(
+    first: tuple[Ints, Floats], second: tuple[Ints, Floats], share: float
+) -> tuple[Ints, Floats]:
+    """Two sets of anchors as one: a ← (1 − ω)·a + ω·b, rows ascending.
+
+    >>> blend_anchors((np.array([3, 1]), np.array([0.6, 0.4])), (np.array([1]), np.array([1.0])), 0.5)
+    (array([1, 3]), array([0.7, 0.3]))
+    """
+    rows, inverse = np.unique(np.concatenate([first[0], second[0]]), return_inverse=True)
+    amounts = np.concatenate([(1.0 - share) * first[1], share * second[1]])
+    summed = np.bincount(inverse, weights=amounts, minlength=len(rows))
+    return rows.astype(np.int64), summed.astype(np.float64)
+
+
+def route_score(activation: Floats, priors: Floats, temperature: float, floor: float) -> Floats:
+    """What ranks a hit: τ·ln(x + floor) + p, a soft maximum over the routes that reached it.
+
+    With no links x is the anchor's softmax, so that the logarithm gives the anchors' order back.
+
+    >>> route_score(np.array([1.0, 0.0]), np.array([0.0, 0.1]), 0.08, 1e-5).round(3).tolist()
+    [0.0, -0.821]
+    """
+    return np.asarray(temperature * np.log(activation + floor) + priors, dtype=np.float64)
