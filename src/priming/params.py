@@ -142,13 +142,17 @@ class ForgettingParams(Checked):
     factor: float = param(0.9, low=0.1, high=1.0, source="World Weaver", doc="factor of the power law")
     exponent: float = param(0.5, low=0.0, source="World Weaver", doc="exponent of the power law")
     fsrs_decay: float = param(0.1542, low=0.0, source="FSRS-6", doc="w20, the exponent of FSRS-6")
-    initial_stability: float = param(1.0, low=0.5, high=10.0, unit="days", source="World Weaver")
+    initial_stability: float = param(
+        1.0, low=0.5, high=10.0, unit="days", source="World Weaver", doc="stability of a new memory"
+    )
     growth: float = param(0.1, low=0.0, source="World Weaver", doc="growth of stability when recalled")
     shrink: float = param(
         0.8, low=0.0, high=1.0, source="World Weaver", doc="factor on stability when failed"
     )
-    recency_rate: float = param(0.1, low=0.0, unit="1/day", source="World Weaver")
-    half_life: float = param(7.0, low=0.0, unit="days", source="Arc")
+    recency_rate: float = param(
+        0.1, low=0.0, unit="1/day", source="World Weaver", doc="exponential decay of recency"
+    )
+    half_life: float = param(7.0, low=0.0, unit="days", source="Arc", doc="time in which recency halves")
     rho: float = param(0.01, low=0.0, unit="1/hour", source="SYNAPSE", doc="exponential decay of links")
     linear_rate: float = param(
         0.01, low=0.0, unit="1/day", source="World Weaver", doc="linear decay of links"
@@ -160,9 +164,9 @@ class PlasticityParams(Checked):
     """How weights move (LAWS §5)."""
 
     oja_eta: float = param(0.05, low=0.0, high=1.0, source="floop", doc="learning rate of Oja's rule")
-    oja_low: float = param(0.01, low=0.0, high=1.0, source="floop")
-    oja_high: float = param(0.95, low=0.0, high=1.0, source="floop")
-    hebb_eta: float = param(0.1, low=0.0, high=1.0, source="World Weaver")
+    oja_low: float = param(0.01, low=0.0, high=1.0, source="floop", doc="floor of Oja's rule")
+    oja_high: float = param(0.95, low=0.0, high=1.0, source="floop", doc="ceiling of Oja's rule")
+    hebb_eta: float = param(0.1, low=0.0, high=1.0, source="World Weaver", doc="learning rate of Hebb's rule")
     increment: float = param(0.1, low=0.0, high=1.0, source="Ethos", doc="step of a link found again")
     low: float = param(0.05, low=0.0, high=1.0, source="poc-memory", doc="floor of a nudged weight")
     high: float = param(0.95, low=0.0, high=1.0, source="poc-memory", doc="ceiling of a nudged weight")
@@ -171,13 +175,17 @@ class PlasticityParams(Checked):
     threshold: float = param(
         0.15, low=0.0, high=1.0, source="floop (later code)", doc="co-activation from here"
     )
-    window_days: float = param(7.0, low=0.0, unit="days", source="floop")
+    window_days: float = param(
+        7.0, low=0.0, unit="days", source="floop", doc="how far back co-occurrences count"
+    )
     needed: int = param(3, low=1, unit="times", source="floop", doc="co-occurrences that make a link")
     born: float = param(0.1, low=0.0, high=1.0, source="floop", doc="weight that a new link learns from")
-    prune_below: float = param(0.01, low=0.0, high=1.0, source="floop")
+    prune_below: float = param(0.01, low=0.0, high=1.0, source="floop", doc="decayed weight of a spent link")
     start: float = param(0.5, low=0.0, high=1.0, doc="weight of a new link or node")
-    jaccard_factor: float = param(3.0, low=0.0, source="poc-memory")
-    jaccard_low: float = param(0.1, low=0.0, high=1.0, source="poc-memory")
+    jaccard_factor: float = param(
+        3.0, low=0.0, source="poc-memory", doc="weight for each unit of Jaccard index"
+    )
+    jaccard_low: float = param(0.1, low=0.0, high=1.0, source="poc-memory", doc="floor of such a weight")
     credit_floor: float = param(0.05, low=0.0, high=1.0, doc="smallest share that is credited (LAWS §6)")
 
 
@@ -210,28 +218,42 @@ class ScoreParams(Checked):
     """Scores and what goes into them (LAWS §7). The weights of each blend sum to 1."""
 
     floop: tuple[tuple[str, float], ...] = param(
-        (("context", 0.35), ("base", 0.30), ("feedback", 0.15), ("priority", 0.20)), source="floop"
+        (("context", 0.35), ("base", 0.30), ("feedback", 0.15), ("priority", 0.20)),
+        source="floop",
+        doc="blend of `score.floop`",
     )
     ethos: tuple[tuple[str, float], ...] = param(
-        (("cosine", 0.5), ("spread", 0.3), ("in_degree", 0.2)), source="Ethos"
+        (("cosine", 0.5), ("spread", 0.3), ("in_degree", 0.2)), source="Ethos", doc="blend of `score.ethos`"
     )
     synapse: tuple[tuple[str, float], ...] = param(
-        (("semantic", 0.5), ("activation", 0.3), ("centrality", 0.2)), source="SYNAPSE"
+        (("semantic", 0.5), ("activation", 0.3), ("centrality", 0.2)),
+        source="SYNAPSE",
+        doc="blend of `score.synapse`",
     )
     arc: tuple[tuple[str, float], ...] = param(
-        (("relevance", 0.5), ("effectiveness", 0.3), ("recency", 0.2)), source="Arc"
+        (("relevance", 0.5), ("effectiveness", 0.3), ("recency", 0.2)),
+        source="Arc",
+        doc="blend of `score.arc`",
     )
     episode: tuple[tuple[str, float], ...] = param(
-        (("semantic", 0.4), ("recency", 0.25), ("outcome", 0.2), ("importance", 0.15)), source="World Weaver"
+        (("semantic", 0.4), ("recency", 0.25), ("outcome", 0.2), ("importance", 0.15)),
+        source="World Weaver",
+        doc="blend of `score.episode`",
     )
     fact: tuple[tuple[str, float], ...] = param(
-        (("semantic", 0.4), ("activation", 0.35), ("retrievability", 0.25)), source="World Weaver"
+        (("semantic", 0.4), ("activation", 0.35), ("retrievability", 0.25)),
+        source="World Weaver",
+        doc="blend of `score.fact`",
     )
     procedure: tuple[tuple[str, float], ...] = param(
-        (("semantic", 0.5), ("success_rate", 0.3), ("recency", 0.2)), source="World Weaver"
+        (("semantic", 0.5), ("success_rate", 0.3), ("recency", 0.2)),
+        source="World Weaver",
+        doc="blend of `score.procedure`",
     )
     outcomes: tuple[tuple[str, float], ...] = param(
-        (("success", 1.0), ("partial", 0.83), ("neutral", 0.83), ("failure", 0.67)), source="World Weaver"
+        (("success", 1.0), ("partial", 0.83), ("neutral", 0.83), ("failure", 0.67)),
+        source="World Weaver",
+        doc="value of each outcome",
     )
     boosts: tuple[tuple[str, float], ...] = param(
         (("constraint", 2.0), ("directive", 1.5), ("procedure", 1.2)), source="floop", doc="others: 1"
@@ -296,7 +318,7 @@ class Bm25Params(Checked):
 
 @dataclass(frozen=True, slots=True)
 class TierParams(Checked):
-    """How much of a memory is packed, by its activation (SYSTEMS F4)."""
+    """How much of a memory is packed, by its activation (LAWS §10)."""
 
     full: float = param(
         0.7, low=0.0, high=1.0, source="floop", doc="activation from which all of it is shown"
@@ -387,7 +409,7 @@ class LinkParams(Checked):
     """What is linked when a memory is remembered (ARCHITECTURE, RECALL)."""
 
     nearest: int = param(3, low=0, unit="memories", source="Ethos", doc="`similar-to` links made at once")
-    similarity: float = param(0.6, low=0.0, high=1.0, unit="cosine", source="Ethos")
+    similarity: float = param(0.6, low=0.0, high=1.0, unit="cosine", source="Ethos", doc="alike from here on")
     bulk_nearest: int = param(
         20_000, low=0, unit="memories", doc="largest namespace in which a bulk load links the nearest at once"
     )

@@ -290,4 +290,7 @@ def aware(name: str, at: Any) -> datetime:
         raise ParamError(name, at, "must be a datetime")
     if at.tzinfo is None:
         raise ParamError(name, at.isoformat(), "must carry a time zone, e.g. datetime.now(timezone.utc)")
-    return at.astimezone(UTC)
+    try:
+        return at.astimezone(UTC)
+    except OverflowError:
+        raise ParamError(name, at.isoformat(), "must lie between the years 1 and 9999 in UTC") from None

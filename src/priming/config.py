@@ -1,0 +1,54 @@
+"""Where Priming's settings come from: arguments first, then the environment, then defaults.
+
+The environment is read here and nowhere else:
+
+- ``PRIMING_URL``: the store, such as ``sqlite:////home/me/memory.db``
+- ``PRIMING_NAMESPACE``: the namespace of the command line
+- ``PRIMING_PROFILE``: the profile of the command line
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from priming.errors import ParamError
+
+DEFAULT_PATH = Path(".priming") / "memory.db"
+SYNCHRONOUS = ("normal", "full")
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A parsed store URL: ``path`` is None for a store in memory."""
+
+    scheme: str
+    path: Path | None
+    synchronous: str = "normal"
+
+
+def setting(name: str, given: str | None, default: str) -> str:
+    """An argument if given, else ``PRIMING_<NAME>``, else the default."""
+    return given or os.environ.get(f"PRIMING_{name.upper()}") or default
+
+
+def locate(url: str | None) -> Location:
+    """The store that ``url`` names; None means ``PRIMING_URL``, else ``.priming/memory.db``.
+
+    ``sqlite:///relative.db`` is relative to the working directory, ``sqlite:////absolute.db`` absolute,
+    ``sqlite://`` in memory; ``?synchronous=full`` survives power loss as well as a killed process.
+    """
+    url = url or os.environ.get("PRIMING_URL")
+    if url is None:
+        return Location("sqlite", DEFAULT_PATH)
+    parts = urlsplit(url)
+    if parts.scheme != "sqlite" or parts.netloc:
+        raise ParamError("url", url, "must be sqlite:///relative.db, sqlite:////absolute.db or sqlite://")
+    options = dict(parse_qsl(parts.query))
+    synchronous = options.pop("synchronous", "normal").lower()
+    if options or synchronous not in SYNCHRONOUS:
+        raise ParamError("url", url, "takes one option: ?synchronous=normal or ?synchronous=full")
+    path = unquote(parts.path)
+    return Location("sqlite", Path(path[1:]) if path not in ("", "/") else None, synchronous)

@@ -1,0 +1,58 @@
+"""Where the store is, by argument, environment and default."""
+
+from pathlib import Path
+
+import pytest
+
+from priming import ParamError
+from priming.config import Location, locate, setting
+
+
+@pytest.mark.parametrize(
+    ("url", "path"),
+    [
+        ("sqlite:///notes.db", Path("notes.db")),
+        ("sqlite:///a/b.db", Path("a/b.db")),
+        ("sqlite:////var/lib/notes.db", Path("/var/lib/notes.db")),
+        ("sqlite:///with%20space.db", Path("with space.db")),
+        ("sqlite://", None),
+        ("sqlite:///", None),
+    ],
+)
+def test_three_slashes_are_relative_and_four_absolute(url, path):
+    assert locate(url) == Location("sqlite", path)
+
+
+def test_power_loss_is_survived_on_request():
+    assert locate("sqlite:///notes.db?synchronous=FULL").synchronous == "full"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "notes.db",
+        "mysql://host/db",
+        "sqlite://host/x.db",
+        "sqlite:///x.db?mode=ro",
+        "sqlite:///x?synchronous=off",
+    ],
+)
+def test_another_url_is_refused_with_what_would_do(url):
+    with pytest.raises(ParamError, match="url"):
+        locate(url)
+
+
+def test_the_environment_names_the_store_unless_an_argument_does(monkeypatch):
+    monkeypatch.setenv("PRIMING_URL", "sqlite:///env.db")
+    assert locate(None).path == Path("env.db")
+    assert locate("sqlite:///given.db").path == Path("given.db")
+    monkeypatch.delenv("PRIMING_URL")
+    assert locate(None).path == Path(".priming/memory.db")
+
+
+def test_an_argument_comes_before_the_environment_and_that_before_the_default(monkeypatch):
+    monkeypatch.setenv("PRIMING_PROFILE", "ethos")
+    assert setting("profile", None, "priming") == "ethos"
+    assert setting("profile", "poc", "priming") == "poc"
+    monkeypatch.delenv("PRIMING_PROFILE")
+    assert setting("profile", None, "priming") == "priming"

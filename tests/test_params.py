@@ -1,0 +1,63 @@
+"""Parameters check themselves, and report everything that is wrong at once."""
+
+import dataclasses
+import inspect
+
+import numpy as np
+import pytest
+
+from priming import ParamError, params
+from priming.params import LinkFactors, SpreadParams, TierParams
+
+ALL = [cls for _, cls in inspect.getmembers(params, inspect.isclass) if issubclass(cls, params.Checked)]
+
+
+def test_every_violation_is_reported_at_once_with_value_and_range():
+    with pytest.raises(ParamError) as caught:
+        SpreadParams(steps=-1, gain=-0.5, combine="median")
+    assert caught.value.violations == (
+        "steps = -1: must be ≥ 0",
+        "gain = -0.5: must be ≥ 0.0",
+        "combine = 'median': must be one of sum, max",
+    )
+
+
+@pytest.mark.parametrize("value", [1.5, True, "3", float("nan")])
+def test_a_whole_number_is_a_whole_number(value):
+    with pytest.raises(ParamError, match="steps"):
+        SpreadParams(steps=value)
+
+
+def test_numpy_numbers_are_numbers():
+    assert SpreadParams(steps=np.int64(2), gain=np.float64(0.5)).steps == 2
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -0.1, 1.1])
+def test_a_share_lies_between_nothing_and_all(value):
+    with pytest.raises(ParamError, match=r"retention = .*: must be in \[0.0, 1.0\]"):
+        SpreadParams(retention=value)
+
+
+def test_an_optional_limit_may_be_none():
+    assert SpreadParams(max_nodes=None).max_nodes is None
+    with pytest.raises(ParamError, match="max_nodes = 0: must be ≥ 1 or none"):
+        SpreadParams(max_nodes=0)
+
+
+@pytest.mark.parametrize(
+    "cls", [cls for cls in ALL if cls is not params.Checked], ids=lambda cls: cls.__name__
+)
+def test_defaults_are_valid_frozen_and_documented(cls):
+    made = cls()
+    first = dataclasses.fields(cls)[0].name
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(made, first, getattr(made, first))
+    for field in dataclasses.fields(cls):
+        assert field.metadata.get("doc"), f"{cls.__name__}.{field.name} says nothing of itself"
+
+
+def test_factors_and_tiers_have_ranges_too():
+    with pytest.raises(ParamError, match="others"):
+        LinkFactors(others=-1.0)
+    with pytest.raises(ParamError, match="full"):
+        TierParams(full=2.0)
