@@ -1,0 +1,294 @@
+"""The rows that the log speaks of, and their JSON form.
+
+A memory is two rows: its identity and state (``MemoryRow``), and the versions of its content
+(``VersionRow``). Encoded, a row holds only what JSON holds; a database's columns take the same values.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from functools import lru_cache
+from operator import attrgetter
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from priming.types import EMPTY, MemoryRecord, Use
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRow:
+    """Identity and state of a memory."""
+
+    id: str
+    key: str
+    kind: str
+    status: str = "active"
+    priority: float = 0.0
+    weight: float = 0.5
+    uses: int = 0
+    last_used_at: datetime | None = None
+    helped: int = 0
+    failed: int = 0
+    confirmed: int = 0
+    followed: int = 0
+    overridden: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRow:
+    """One version of a memory's content, known and valid during its two intervals.
+
+    ``revision`` counts the rows of one memory: a supersede writes two, of which one has the old version number.
+    """
+
+    id: str
+    version: int
+    recorded_at: datetime
+    content: str
+    gist: str
+    digest: str
+    revision: int = 1
+    retired_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    heading: str | None = None
+    session: str | None = None
+    speaker: str | None = None
+    when: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    source: str | None = None
+    trust: str = "user"
+    importance: float = 0.5
+    outcome: str | None = None
+    occurred_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """A link between two memories, named by their ids. ``given``: made by hand, not by rule."""
+
+    source: str
+    target: str
+    relation: str
+    weight: float
+    created_at: datetime
+    given: bool = False
+    last_activated: datetime | None = None
+
+
+Row = MemoryRow | VersionRow | LinkRow
+R = TypeVar("R", bound=Row)
+ROOMS: dict[str, type[Row]] = {
+    "memories": MemoryRow,
+    "versions": VersionRow,
+    "links": LinkRow,
+}
+_ROOM_OF = {cls: room for room, cls in ROOMS.items()}
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """One row before and after; a new row has no ``before``, a removed one no ``after``."""
+
+    before: Row | None
+    after: Row | None
+
+    @property
+    def row(self) -> Row:
+        """The row that exists on at least one side."""
+        row = self.after if self.after is not None else self.before
+        assert row is not None, "a change has at least one side"
+        return row
+
+    @property
+    def room(self) -> str:
+        """The table of the row."""
+        return _ROOM_OF[type(self.row)]
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The ids of the memories that the change is about."""
+        return ends_of(self.row)
+
+    def inverse(self) -> RowChange:
+        """The change that takes this one back."""
+        return RowChange(self.after, self.before)
+
+
+def ends_of(row: Row) -> tuple[str, ...]:
+    """The ids of the memories that a row is about: both ends of a link."""
+    return (row.source, row.target) if isinstance(row, LinkRow) else (row.id,)
+
+
+def stamp(at: datetime) -> str:
+    """A time as text of fixed width, in UTC."""
+    return _stamped(at if at.tzinfo is UTC else at.astimezone(UTC))
+
+
+@lru_cache(maxsize=256)
+def _stamped(at: datetime) -> str:
+    return at.isoformat(timespec="microseconds")
+
+
+@lru_cache(maxsize=4096)
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+Coder = Callable[[Any], Any]
+_CODERS: dict[str, tuple[Coder | None, Coder]] = {
+    "datetime": (stamp, _time),
+    "Mapping": (dict, MappingProxyType),
+    "tuple": (list, tuple),
+    "bool": (None, bool),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Codec:
+    """The fields of a row, and by position those that JSON does not hold as they are."""
+
+    names: tuple[str, ...]
+    values: Callable[[Any], tuple[Any, ...]]
+    encoders: tuple[tuple[int, Coder], ...]
+    decoders: tuple[tuple[int, Coder], ...]
+
+
+def _codec(cls: type[Any]) -> _Codec:
+    names = tuple(f.name for f in fields(cls))
+    coders = [(i, _CODERS.get(str(f.type).split(" |")[0].split("[")[0])) for i, f in enumerate(fields(cls))]
+    return _Codec(
+        names,
+        attrgetter(*names),
+        tuple((i, one[0]) for i, one in coders if one is not None and one[0] is not None),
+        tuple((i, one[1]) for i, one in coders if one is not None),
+    )
+
+
+_CODECS: dict[type[Any], _Codec] = {cls: _codec(cls) for cls in ROOMS.values()}
+
+
+def names_of(cls: type[Row]) -> tuple[str, ...]:
+    """The names of a row's fields, in order."""
+    return _CODECS[cls].names
+
+
+def values_of(row: Row) -> list[Any]:
+    """The values of a row's fields as JSON holds them, in order."""
+    codec = _CODECS[type(row)]
+    values = list(codec.values(row))
+    for i, encoder in codec.encoders:
+        if values[i] is not None:
+            values[i] = encoder(values[i])
+    return values
+
+
+def row_of(cls: type[R], values: Iterable[Any]) -> R:
+    """The row whose encoded values are given, all of them and in order."""
+    decoded = list(values)
+    for i, decoder in _CODECS[cls].decoders:
+        if decoded[i] is not None:
+            decoded[i] = decoder(decoded[i])
+    return cls(*decoded)
+
+
+def encode(row: Row) -> dict[str, Any]:
+    """A row as JSON holds it."""
+    return dict(zip(names_of(type(row)), values_of(row), strict=True))
+
+
+def decode(cls: type[R], values: Mapping[str, Any]) -> R:
+    """The row of an encoded mapping; fields that it lacks take their defaults."""
+    codec = _CODECS[cls]
+    made = {name: values[name] for name in codec.names if name in values}
+    for i, decoder in codec.decoders:
+        if made.get(codec.names[i]) is not None:
+            made[codec.names[i]] = decoder(made[codec.names[i]])
+    return cls(**made)
+
+
+def pack(changes: Sequence[RowChange]) -> str:
+    """Changes as one JSON text: the names of the fields by table, and for each row its table, before and after."""
+    rooms = {one.room for one in changes}
+    return _JSON.encode(
+        {
+            "fields": {room: names_of(cls) for room, cls in ROOMS.items() if room in rooms},
+            "rows": [(one.room, _side(one.before), _side(one.after)) for one in changes],
+        }
+    )
+
+
+def unpack(packed: str) -> list[RowChange]:
+    """The changes of a JSON text, also of one from before a field was added."""
+    held = json.loads(packed)
+    names: dict[str, list[str]] = held["fields"]
+    return [
+        RowChange(_row(room, names[room], before), _row(room, names[room], after))
+        for room, before, after in held["rows"]
+    ]
+
+
+def _side(row: Row | None) -> list[Any] | None:
+    return None if row is None else values_of(row)
+
+
+def _row(room: str, names: Sequence[str], values: list[Any] | None) -> Row | None:
+    if values is None:
+        return None
+    cls: type[Row] = ROOMS[room]
+    if len(names) == len(values) == len(names_of(cls)) and tuple(names) == names_of(cls):
+        return row_of(cls, values)
+    return decode(cls, dict(zip(names, values, strict=True)))
+
+
+def text(values: Mapping[str, Any] | Sequence[str]) -> str | None:
+    """JSON text of a mapping or a list; None when it is empty."""
+    if not values:
+        return None
+    return _JSON.encode(dict(values) if isinstance(values, Mapping) else list(values))
+
+
+def record(namespace: str, memory: MemoryRow, version: VersionRow) -> MemoryRecord:
+    """The two rows of a memory as one record."""
+    use = Use(
+        memory.uses,
+        memory.last_used_at,
+        memory.helped,
+        memory.failed,
+        memory.confirmed,
+        memory.followed,
+        memory.overridden,
+    )
+    return MemoryRecord(
+        id=memory.id,
+        namespace=namespace,
+        key=memory.key,
+        kind=memory.kind,
+        status=memory.status,
+        priority=memory.priority,
+        weight=memory.weight,
+        use=use,
+        content=version.content,
+        gist=version.gist,
+        heading=version.heading,
+        session=version.session,
+        speaker=version.speaker,
+        when=version.when,
+        tags=version.tags,
+        metadata=version.metadata,
+        source=version.source,
+        trust=version.trust,
+        importance=version.importance,
+        outcome=version.outcome,
+        occurred_at=version.occurred_at,
+        recorded_at=version.recorded_at,
+        retired_at=version.retired_at,
+        valid_from=version.valid_from,
+        valid_to=version.valid_to,
+        version=version.version,
+    )

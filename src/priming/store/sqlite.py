@@ -1,0 +1,116 @@
+"""The SQLite store: one file, WAL, any number of processes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+
+from priming.errors import Conflict
+from priming.params import STORE
+from priming.store.connection import Connection
+from priming.store.migrate import Migration
+from priming.store.protocol import Changes, Logged, VersionKey
+from priming.store.rows import MemoryRow, Row, RowChange
+from priming.store.sqlite_log import SqliteLog
+from priming.store.sqlite_reader import SqliteReader
+from priming.store.sqlite_writer import RowWriter
+
+_OF_MEMORY = (
+    ("links", "source"),
+    ("links", "target"),
+    ("vectors", "memory"),
+    ("versions", "memory"),
+    ("memories", "number"),
+)
+
+
+class SqliteStore(SqliteReader, SqliteLog):
+    """A ``Store`` in one SQLite file, or in memory when ``path`` is None."""
+
+    def __init__(
+        self,
+        path: Path | None,
+        *,
+        synchronous: str = "normal",
+        busy_timeout: float = STORE.busy_timeout,
+        steps: Sequence[Migration] | None = None,
+    ) -> None:
+        super().__init__(Connection(path, synchronous=synchronous, busy_timeout=busy_timeout, steps=steps))
+
+    @property
+    def scratch(self) -> Path | None:
+        """The folder ``<file>.working`` beside the file."""
+        path = self._db.path
+        return None if path is None else path.with_name(f"{path.name}.working")
+
+    def close(self) -> None:
+        """Release the file; a second call does nothing."""
+        self._db.close()
+
+    def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
+        """Hold the write lock, or see one state of the store, until the block ends."""
+        return self._db.transaction(write=write)
+
+    def flush(self) -> None:
+        """Write the file anew, so that no byte of an erased row stays in it or in its journal."""
+        self._db.rewrite()
+
+    def apply(self, changes: Changes) -> int:
+        """Write one operation and its entry in the log; its number."""
+        with self.transaction():
+            number = self._log(changes)
+            self._write(changes.namespace, changes.rows)
+            if changes.generation:
+                self.add_vectors(changes.namespace, changes.generation, changes.vectors)
+        return number
+
+    def _write(self, namespace: str, changes: Sequence[RowChange]) -> None:
+        made = {one.row.id for one in changes if one.before is None and isinstance(one.row, MemoryRow)}
+        named = {end for one in changes for end in one.ends}
+        RowWriter(self._db, namespace, self._numbers(namespace, named - made)).write(changes)
+
+    def restore(self, namespace: str, rows: Sequence[Row], operations: Sequence[Logged]) -> None:
+        """Fill an empty namespace with rows and the log that made them."""
+        with self.transaction():
+            if self.head(namespace):
+                raise Conflict(f"namespace {namespace!r} is not empty: restore into another")
+            self._db.change("INSERT OR IGNORE INTO namespaces VALUES (?)", (namespace,))
+            self._enter(namespace, [replace(one, number=i) for i, one in enumerate(operations, 1)])
+            self._write(namespace, [RowChange(None, row) for row in rows])
+
+    def purge(self, changes: Changes, ids: Collection[str]) -> dict[str, int]:
+        """Erase memories and every trace of them, the log's included; rows erased by table."""
+        namespace = changes.namespace
+        with self.transaction():
+            numbers = self._numbers(namespace, ids).values()
+            erased: dict[str, int] = {}
+            for table, which in _OF_MEMORY:
+                sql = f"DELETE FROM {table} WHERE namespace = ?1 AND {which} = ?2"
+                gone = self._db.many(sql, [(namespace, number) for number in numbers])
+                erased[table] = erased.get(table, 0) + gone
+            erased["changes"] = self._unlog(namespace, ids)
+            erased["traces"] = self._untrace(namespace, ids)
+            self._log(changes, ids)
+            # Until it is merged, the text index keeps the words of texts that are gone.
+            self._db.change("INSERT INTO words (words) VALUES ('optimize')")
+        return erased
+
+    def add_vectors(self, namespace: str, generation: str, vectors: Mapping[VersionKey, bytes]) -> None:
+        """Store derived vectors outside the log, in place of those there."""
+        if not vectors:
+            return
+        with self.transaction():
+            self._db.change("INSERT OR IGNORE INTO generations (name) VALUES (?)", (generation,))
+            ((made,),) = self._db.run("SELECT generation FROM generations WHERE name = ?", (generation,))
+            known = self._numbers(namespace, {memory_id for memory_id, _ in vectors})
+            self._db.many(
+                "INSERT OR REPLACE INTO vectors SELECT ?1, ?2, ?3, ?4, ?5 WHERE EXISTS"
+                " (SELECT 1 FROM versions WHERE namespace = ?1 AND memory = ?2 AND version = ?3)",
+                (
+                    (namespace, known[memory_id], version, made, vector)
+                    for (memory_id, version), vector in vectors.items()
+                    if memory_id in known
+                ),
+            )

@@ -1,0 +1,173 @@
+"""How the rows of one operation come into SQLite: removed, made and changed, many at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from priming.errors import Conflict, NotFound
+from priming.store.connection import Connection
+from priming.store.rows import LinkRow, MemoryRow, Row, RowChange, VersionRow, encode, text, values_of
+from priming.store.sqlite_reader import LINK_COLUMNS, MEMORY_COLUMNS, VERSION_COLUMNS, listed
+from priming.store.text_index import pairs
+
+_TABLE: dict[type[Row], str] = {LinkRow: "links", VersionRow: "versions", MemoryRow: "memories"}
+_COLUMNS: dict[type[Row], tuple[str, ...]] = {
+    LinkRow: ("namespace", "source", "target", *LINK_COLUMNS),
+    VersionRow: ("namespace", "memory", *VERSION_COLUMNS, "bigrams"),
+    MemoryRow: ("namespace", "number", *MEMORY_COLUMNS),
+}
+_IDENTITY: dict[type[Row], str] = {
+    LinkRow: "namespace = ? AND source = ? AND target = ? AND relation = ?",
+    VersionRow: "namespace = ? AND memory = ? AND revision = ?",
+    MemoryRow: "namespace = ? AND number = ?",
+}
+_MOVES: dict[type[Row], tuple[str, ...]] = {
+    LinkRow: ("weight", "given", "created_at", "last_activated"),
+    VersionRow: ("retired_at", "valid_from", "valid_to"),
+    MemoryRow: MEMORY_COLUMNS[1:],
+}
+
+
+class RowWriter:
+    """Writes rows of one namespace, within a transaction."""
+
+    def __init__(self, db: Connection, namespace: str, numbers: dict[str, int]) -> None:
+        """``numbers`` are those of all memories that the rows name and that are there."""
+        self._db = db
+        self._namespace = namespace
+        self._numbers = numbers
+
+    def write(self, changes: Sequence[RowChange]) -> None:
+        """Remove what goes; then make and change the rest in its order."""
+        self._remove([one.row for one in changes if one.after is None])
+        kept = [one for one in changes if one.after is not None]
+        for fresh, run in groupby(kept, key=lambda one: one.before is None):
+            if fresh:
+                self._make([one.row for one in run])
+            else:
+                for cls, moved in groupby(run, key=lambda one: type(one.row)):
+                    self._move(cls, list(moved))
+
+    def _remove(self, rows: Sequence[Row]) -> None:
+        for cls, table in _TABLE.items():
+            some = [row for row in rows if type(row) is cls]
+            if not some:
+                continue
+            identities = [self._identity(row) for row in some]
+            gone = self._db.many(f"DELETE FROM {table} WHERE {_IDENTITY[cls]}", identities)
+            if gone != len(some):
+                raise NotFound(f"a row to remove from {table} is not there: it was removed before")
+            if cls is VersionRow:
+                self._drop_vectors(some)
+
+    def _drop_vectors(self, rows: Sequence[Row]) -> None:
+        """The vectors of versions that have no row left."""
+        self._db.many(
+            "DELETE FROM vectors WHERE namespace = ?1 AND memory = ?2 AND version = ?3 AND NOT EXISTS"
+            " (SELECT 1 FROM versions WHERE namespace = ?1 AND memory = ?2 AND version = ?3)",
+            [
+                (self._namespace, self._numbers[row.id], row.version)
+                for row in rows
+                if isinstance(row, VersionRow)
+            ],
+        )
+
+    def _make(self, rows: Sequence[Row]) -> None:
+        memories = [row for row in rows if isinstance(row, MemoryRow)]
+        if memories:
+            self._make_memories(memories)
+        for cls in (VersionRow, LinkRow):
+            values = [self._values(row) for row in rows if type(row) is cls]
+            if values:
+                self._db.many(_insertion(cls), values)
+
+    def _make_memories(self, rows: Sequence[MemoryRow]) -> None:
+        sql = "SELECT coalesce(max(number), 0) + 1 FROM memories WHERE namespace = ?"
+        ((first,),) = self._db.run(sql, (self._namespace,))
+        values = [(self._namespace, number, *values_of(row)) for number, row in enumerate(rows, start=first)]
+        try:
+            self._db.many(_insertion(MemoryRow), values)
+        except Conflict:
+            raise self._taken(rows, first) from None
+        self._numbers |= {row.id: number for number, row in enumerate(rows, start=first)}
+
+    def _taken(self, rows: Sequence[MemoryRow], first: int) -> Conflict:
+        """Why some memories could not be made: a key or id that was there before, or comes twice."""
+        for column in ("key", "id"):
+            names = Counter(str(getattr(row, column)) for row in rows)
+            sql = (
+                f"SELECT i.value FROM json_each(?3) i CROSS JOIN memories m ON m.namespace = ?1"
+                f" AND m.{column} = i.value WHERE m.number < ?2"
+            )
+            there = {name for (name,) in self._db.run(sql, (self._namespace, first, listed(names)))}
+            taken = [name for name, count in names.items() if count > 1 or name in there]
+            if taken:
+                return Conflict(f"{column} {taken[0]!r} is taken: choose another, or supersede the memory")
+        return Conflict("a memory to be made is there already")
+
+    def _move(self, cls: type[Row], changes: Sequence[RowChange]) -> None:
+        for one in changes:
+            _check_move(one)
+        moves = _MOVES[cls]
+        sql = f"UPDATE {_TABLE[cls]} SET {', '.join(f'{name} = ?' for name in moves)} WHERE {_IDENTITY[cls]}"
+        values = []
+        for one in changes:
+            encoded = encode(one.row)
+            values.append((*(encoded[name] for name in moves), *self._identity(one.row)))
+        if self._db.many(sql, values) != len(changes):
+            raise NotFound(f"a row to change in {_TABLE[cls]} is not there: it was removed before")
+
+    def _number(self, memory_id: str) -> int:
+        try:
+            return self._numbers[memory_id]
+        except KeyError:
+            raise NotFound(
+                f"there is no memory {memory_id!r} in {self._namespace!r}: remember it first"
+            ) from None
+
+    def _identity(self, row: Row) -> tuple[Any, ...]:
+        if isinstance(row, LinkRow):
+            return self._namespace, self._number(row.source), self._number(row.target), row.relation
+        if isinstance(row, VersionRow):
+            return self._namespace, self._number(row.id), row.revision
+        return self._namespace, self._number(row.id)
+
+    def _values(self, row: Row) -> tuple[Any, ...]:
+        """A version or a link in the order of its columns."""
+        if isinstance(row, LinkRow):
+            _, _, *columns = values_of(row)
+            return self._namespace, self._number(row.source), self._number(row.target), *columns
+        assert isinstance(row, VersionRow), "memories are made apart"
+        encoded = encode(row)
+        for name in ("when", "tags", "metadata"):
+            encoded[name] = text(encoded[name])
+        _, *columns = encoded.values()
+        bigrams = pairs(f"{row.heading}\n{row.content}" if row.heading else row.content)
+        return self._namespace, self._number(row.id), *columns, bigrams
+
+
+def _insertion(cls: type[Row]) -> str:
+    columns = _COLUMNS[cls]
+    return f"INSERT INTO {_TABLE[cls]} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+
+
+def _check_move(change: RowChange) -> None:
+    """A change keeps the identity of its row, and all of a version's text."""
+    before, after = change.before, change.after
+    if isinstance(before, VersionRow) and isinstance(after, VersionRow):
+        same = replace(
+            before, retired_at=after.retired_at, valid_from=after.valid_from, valid_to=after.valid_to
+        )
+        if same != after:
+            raise Conflict(
+                f"version {before.version} of {before.id!r} cannot be edited: retire it and record another"
+            )
+    elif isinstance(before, LinkRow) and isinstance(after, LinkRow):
+        if (before.source, before.target, before.relation) != (after.source, after.target, after.relation):
+            raise Conflict("a link cannot become another link: remove it and make the other")
+    elif not (isinstance(before, MemoryRow) and isinstance(after, MemoryRow) and before.id == after.id):
+        raise Conflict("a row cannot become another row: remove it and make the other")
