@@ -40,7 +40,7 @@ def locate(url: str | None) -> Location:
     ``sqlite:///relative.db`` is relative to the working directory, ``sqlite:////absolute.db`` absolute,
     ``sqlite://`` in memory; ``?synchronous=full`` survives power loss as well as a killed process.
     """
-    url = url or os.environ.get("PRIMING_URL")
+    url = os.environ.get("PRIMING_URL") if url is None else url
     if url is None:
         return Location("sqlite", DEFAULT_PATH)
     parts = urlsplit(url)
@@ -51,4 +51,6 @@ def locate(url: str | None) -> Location:
     if options or synchronous not in SYNCHRONOUS:
         raise ParamError("url", url, "takes one option: ?synchronous=normal or ?synchronous=full")
     path = unquote(parts.path)
+    if "\x00" in path:
+        raise ParamError("url", url, "must not contain the NUL character")
     return Location("sqlite", Path(path[1:]) if path not in ("", "/") else None, synchronous)

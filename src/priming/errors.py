@@ -27,11 +27,9 @@ class PrimingError(Exception):
     code: ClassVar[str] = "priming"
 
 
-class Violation(str):
+def violation(name: str, value: object, rule: str) -> str:
     """One broken rule of a parameter, in words: ``steps = -1: must be ≥ 0``."""
-
-    def __new__(cls, name: str, value: object, rule: str) -> Violation:
-        return super().__new__(cls, f"{name} = {shown(value)}: {rule}")
+    return f"{name} = {shown(value)}: {rule}"
 
 
 class ParamError(PrimingError, ValueError):
@@ -40,7 +38,7 @@ class ParamError(PrimingError, ValueError):
     code = "bad_param"
 
     def __init__(self, name: str, value: object, rule: str) -> None:
-        self.violations: tuple[str, ...] = (Violation(name, value, rule),)
+        self.violations: tuple[str, ...] = (violation(name, value, rule),)
         super().__init__(self.violations[0])
 
     @classmethod
@@ -110,7 +108,14 @@ class MissingExtra(PrimingError):
         super().__init__(f"{needed_for} needs the extra {extra!r}: pip install 'priming[{extra}]'")
 
 
-def shown(value: object, limit: int = 80) -> str:
-    """``value`` as it stands in a message: its repr, cut to ``limit`` characters."""
-    text = repr(value[: limit + 1]) if isinstance(value, (str, bytes)) else repr(value)
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+def shown(value: object, limit: int = 120) -> str:
+    """``value`` as it stands in a message: its repr, a long one without its middle."""
+    text = (
+        repr(value[:limit] + value[-limit:])
+        if isinstance(value, (str, bytes)) and len(value) > 2 * limit
+        else repr(value)
+    )
+    if len(text) <= limit:
+        return text
+    head = limit // 2
+    return f"{text[:head]}…{text[head + 1 - limit :]}"

@@ -51,7 +51,7 @@ class Profile:
 
 PRIMING = Profile(
     name="priming",
-    source="RECALL.md",
+    source="our own recipe, found by measurement",
     score="priming",
     spread=SpreadParams(),
     links=LinkFactors(
@@ -60,7 +60,7 @@ PRIMING = Profile(
 )
 FLOOP = Profile(
     name="floop",
-    source="seed 000",
+    source="floop: behaviours learnt from corrections",
     score="floop",
     spread=SpreadParams(
         steps=3,
@@ -85,7 +85,7 @@ FLOOP = Profile(
 )
 SYNAPSE = Profile(
     name="synapse",
-    source="arXiv 2601.02744",
+    source="SYNAPSE (arXiv 2601.02744)",
     score="synapse",
     spread=SpreadParams(
         steps=3,
@@ -108,7 +108,7 @@ SYNAPSE = Profile(
 )
 ETHOS = Profile(
     name="ethos",
-    source="seed 001",
+    source="Ethos: anchors, then spreading",
     score="ethos",
     spread=SpreadParams(
         steps=3,
@@ -129,7 +129,7 @@ ETHOS = Profile(
 )
 ARC = Profile(
     name="arc",
-    source="seed 002",
+    source="Arc: relevance, effectiveness, recency",
     score="arc",
     spread=SpreadParams(steps=0, gain=1.0, restart=0.0),
     anchors=AnchorParams(),
@@ -137,7 +137,7 @@ ARC = Profile(
 )
 POC = Profile(
     name="poc",
-    source="seed 003; the gain is our choice",
+    source="poc-memory: activation times node weight (the gain is our choice)",
     score="poc",
     spread=SpreadParams(
         steps=3,
@@ -157,7 +157,7 @@ POC = Profile(
 )
 WORLD_WEAVER = Profile(
     name="world-weaver",
-    source="seed 004",
+    source="World Weaver: episodes, facts and procedures",
     score="world-weaver",
     spread=SpreadParams(steps=0, gain=1.0, restart=0.0),
     anchors=AnchorParams(),
