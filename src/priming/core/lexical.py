@@ -307,11 +307,10 @@ def _term(token: str) -> str:
 
 @cache
 def _stemmer() -> Callable[[str], str]:
-    # Stems are stored: the pure Python stemmer is taken by name, because the package's own choice changes
-    # with what else is installed. It keeps its state in the object, hence the lock.
-    from snowballstemmer import EnglishStemmer
+    # The stemmer keeps its state in the object, hence the lock.
+    import Stemmer
 
-    stemmer, lock = EnglishStemmer(), threading.Lock()
+    stemmer, lock = Stemmer.Stemmer("english"), threading.Lock()
 
     def stem(word: str) -> str:
         with lock:
