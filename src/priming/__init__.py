@@ -1,0 +1,66 @@
+"""Associative memory for AI agents: recall by spreading activation, with the path that brought each memory up.
+
+>>> from priming import Memory
+>>> with Memory.open("sqlite://") as memory:
+...     _ = memory.remember("The deploy failed because the disk was full.", session="monday")
+...     _ = memory.remember("We cleaned the build cache.", session="monday")
+...     [hit.memory.key for hit in memory.recall("why did the deploy fail").hits]
+['the-deploy-failed-because-the-disk', 'we-cleaned-the-build-cache']
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from priming.embed.hashed import HashedEmbedder
+    from priming.engine.memory import Memory
+    from priming.errors import (
+        AgentError,
+        Busy,
+        Conflict,
+        Corrupt,
+        EmbedderError,
+        MissingExtra,
+        NotFound,
+        ParamError,
+        PrimingError,
+        SchemaTooNew,
+        StoreError,
+    )
+    from priming.types import Cue, FixedClock
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AgentError",
+    "Busy",
+    "Conflict",
+    "Corrupt",
+    "Cue",
+    "EmbedderError",
+    "FixedClock",
+    "HashedEmbedder",
+    "Memory",
+    "MissingExtra",
+    "NotFound",
+    "ParamError",
+    "PrimingError",
+    "SchemaTooNew",
+    "StoreError",
+]
+
+_HOMES = {
+    "Memory": "priming.engine.memory",
+    "HashedEmbedder": "priming.embed.hashed",
+    "Cue": "priming.types",
+    "FixedClock": "priming.types",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: ``import priming`` stays instant."""
+    if name not in __all__:
+        raise AttributeError(f"module 'priming' has no attribute {name!r}")
+    return getattr(import_module(_HOMES.get(name, "priming.errors")), name)

@@ -1,0 +1,1 @@
+"""The verbs: read a snapshot, compute, write one operation."""

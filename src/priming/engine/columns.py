@@ -1,0 +1,133 @@
+"""Arrays that grow: what the working set is made of.
+
+A base array (possibly memory-mapped and read-only) is never copied to append to it: what comes later
+stands in a tail of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+Ints = NDArray[np.int64]
+
+
+class Column:
+    """One value a row, in memory; grows by doubling."""
+
+    __slots__ = ("_array", "_default", "size")
+
+    def __init__(self, dtype: DTypeLike, values: Any = (), default: Any = 0) -> None:
+        self._array = np.array(values, dtype=dtype)
+        self._default = default
+        self.size = len(self._array)
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """All values, as a view that may be written through."""
+        return self._array[: self.size]
+
+    def reach(self, size: int) -> None:
+        """Make at least ``size`` values, new ones with the default."""
+        if size > len(self._array):
+            grown = np.full(max(size, 2 * len(self._array), 64), self._default, dtype=self._array.dtype)
+            grown[: self.size] = self._array[: self.size]
+            self._array = grown
+        if size > self.size:
+            self._array[self.size : size] = self._default
+            self.size = size
+
+    def append(self, value: Any) -> None:
+        """Add one value."""
+        self.reach(self.size + 1)
+        self._array[self.size - 1] = value
+
+    def extend(self, values: Any) -> None:
+        """Add some values."""
+        first = self.size
+        self.reach(first + len(values))
+        self._array[first : self.size] = values
+
+    def keep(self, index: Ints) -> None:
+        """Keep only the values at ``index``, in that order."""
+        self._array = self.values[index]
+        self.size = len(self._array)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.values[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.values[index] = value
+
+
+class Ragged:
+    """A list of integers a row: a base in one piece, and a tail of single arrays."""
+
+    __slots__ = ("_data", "_start", "_tail")
+
+    def __init__(self, start: Ints | None = None, data: NDArray[np.int32] | None = None) -> None:
+        self._start = np.zeros(1, np.int64) if start is None else start
+        self._data = np.zeros(0, np.int32) if data is None else data
+        self._tail: list[NDArray[np.int32]] = []
+
+    def __len__(self) -> int:
+        return len(self._start) - 1 + len(self._tail)
+
+    def append(self, values: Iterable[int]) -> None:
+        """Add one row."""
+        self._tail.append(np.fromiter(values, np.int32))
+
+    def __getitem__(self, row: int) -> NDArray[np.int32]:
+        base = len(self._start) - 1
+        if row >= base:
+            return self._tail[row - base]
+        return self._data[self._start[row] : self._start[row + 1]]
+
+    def packed(self) -> tuple[Ints, NDArray[np.int32]]:
+        """Every row in one piece: offsets and data."""
+        lengths = np.array([len(one) for one in self._tail], np.int64)
+        start = np.concatenate([self._start, self._start[-1] + np.cumsum(lengths)])
+        return start, np.concatenate([self._data, *self._tail])
+
+
+class Vectors:
+    """One unit vector a row (zero where there is none): a base in one piece, and a tail that grows."""
+
+    __slots__ = ("_base", "_rows", "_tail", "dimension")
+
+    def __init__(self, dimension: int, base: NDArray[np.float32] | None = None) -> None:
+        self.dimension = dimension
+        self._base = np.zeros((0, dimension), np.float32) if base is None else base
+        self._tail = np.zeros((0, dimension), np.float32)
+        self._rows = 0
+
+    def __len__(self) -> int:
+        return len(self._base) + self._rows
+
+    def append(self, vector: NDArray[np.float32] | None) -> None:
+        """Add one row; None for a row without a vector."""
+        if self._rows == len(self._tail):
+            grown = np.zeros((max(64, 2 * len(self._tail)), self.dimension), np.float32)
+            grown[: self._rows] = self._tail
+            self._tail = grown
+        self._tail[self._rows] = 0 if vector is None else vector
+        self._rows += 1
+
+    def dot(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The inner product of every row with ``vector`` (or each of its columns): for unit vectors, the cosine."""
+        products = [self._base @ vector, self._tail[: self._rows] @ vector]
+        joined: NDArray[np.float32] = np.concatenate(products)
+        return joined
+
+    def __getitem__(self, row: int) -> NDArray[np.float32]:
+        base = len(self._base)
+        vector: NDArray[np.float32] = self._base[row] if row < base else self._tail[row - base]
+        return vector
+
+    def packed(self) -> NDArray[np.float32]:
+        """Every row in one piece."""
+        joined: NDArray[np.float32] = np.concatenate([self._base, self._tail[: self._rows]])
+        return joined

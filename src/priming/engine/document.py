@@ -1,0 +1,117 @@
+"""What recall needs to know of one memory's text: its terms, tokens, vector and signs of time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.core.dates import has_time, is_question
+from priming.core.lexical import terms
+from priming.core.names import heading_name, normal
+from priming.embed.protocol import Embedder, TokenEmbedder
+from priming.types import MemoryRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One memory, prepared for the working set. ``heading`` and ``body`` are its terms in order."""
+
+    id: str
+    kind: str
+    title: str | None
+    heading: tuple[str, ...]
+    body: tuple[str, ...]
+    tokens: NDArray[np.int64]
+    vector: NDArray[np.float32] | None
+    session: str | None
+    occurred: float
+    timed: bool
+    asks: bool
+    indexed: bool
+    slot: str | None
+    when: Mapping[str, Any]
+
+
+def is_rule_made(record: MemoryRecord) -> bool:
+    """Whether the memory is a bare name that a rule found: it carries activation but is no text to match."""
+    return record.kind == "entity" and record.source == RULES
+
+
+RULES = "rules"
+"""The source of entities that were made by rule."""
+
+SESSION, TERM = "session", "term"
+"""Forms of entities that are no names: a session that memories are part of, a rare word that they share."""
+
+_LONGEST_NAME = 80
+
+
+def slot_of(form: str | None, name: str) -> str:
+    """Where an entity is looked up: names of any form share one place, sessions and terms have their own."""
+    return f"{form}:{name}" if form in (SESSION, TERM) else normal(name)
+
+
+def is_rare_word(slot: str | None) -> bool:
+    """Whether a slot is that of a word that few memories share, rather than of a name."""
+    return slot is not None and slot.startswith(f"{TERM}:")
+
+
+def slot_of_record(record: MemoryRecord) -> str | None:
+    """The slot of an entity; None for what is no entity, or was told by hand and is too long to be a name."""
+    if record.kind != "entity":
+        return None
+    name = record.heading or record.content
+    is_name = is_rule_made(record) or len(name) <= _LONGEST_NAME
+    return slot_of(record.metadata.get("form"), name) if is_name else None
+
+
+def slot_of_title(title: str) -> str:
+    """The slot of the entity that a heading or speaker names."""
+    return normal(heading_name(title))
+
+
+def embedded_text(title: str | None, content: str) -> str:
+    """What a memory's vector is made of: its title and its text."""
+    return f"{title}: {content}" if title else content
+
+
+def describe(
+    records: Sequence[MemoryRecord],
+    vectors: Sequence[NDArray[np.float32] | None],
+    embedder: Embedder,
+) -> list[Document]:
+    """The documents of some records; a rule-made entity has no text of its own."""
+    texts = ["" if is_rule_made(r) else embedded_text(r.title, r.content) for r in records]
+    none = [np.zeros(0, np.int64)] * len(records)
+    tokens = embedder.tokens(texts) if isinstance(embedder, TokenEmbedder) else none
+    return [
+        _document(record, np.unique(ids), vector)
+        for record, ids, vector in zip(records, tokens, vectors, strict=True)
+    ]
+
+
+def _document(
+    record: MemoryRecord, tokens: NDArray[np.int64], vector: NDArray[np.float32] | None
+) -> Document:
+    indexed = not is_rule_made(record)
+    at = record.occurred_at
+    return Document(
+        id=record.id,
+        kind=record.kind,
+        title=record.title,
+        heading=tuple(terms(record.title)) if indexed and record.title else (),
+        body=tuple(terms(record.content)) if indexed else (),
+        tokens=tokens,
+        vector=vector,
+        session=record.session,
+        occurred=at.timestamp() if at is not None else np.nan,
+        timed=indexed and has_time(record.content),
+        asks=indexed and is_question(record.content),
+        indexed=indexed,
+        slot=slot_of_record(record),
+        when=record.when,
+    )

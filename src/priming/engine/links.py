@@ -1,0 +1,105 @@
+"""Links by hand: make one, set its strength, list them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from priming.engine.draft import fraction, name_, text_
+from priming.engine.opened import Opened
+from priming.errors import NotFound, ParamError
+from priming.params import PLASTICITY
+from priming.store.rows import LinkRow, RowChange
+from priming.types import Link, Operation
+
+
+def link(opened: Opened, source: str, target: str, relation: str, weight: float) -> Link:
+    """Make a link, or set the weight of the one that is there."""
+    return link_many(opened, [{"source": source, "target": target, "relation": relation, "weight": weight}])[
+        0
+    ]
+
+
+def link_many(opened: Opened, items: Iterable[Mapping[str, Any]]) -> list[Link]:
+    """Make many links in one operation."""
+    items = [_checked(item) for item in items]
+    with opened.writing() as now:
+        ends: dict[str, str] = {}
+        wanted = {}
+        for item in items:
+            row = _row(opened, item, now, ends)
+            wanted[row.source, row.target, row.relation] = row
+        there = {
+            (one.source, one.target, one.relation): one
+            for one in opened.store.links(opened.namespace, {row.source for row in wanted.values()})
+        }
+        made = [_change(there.get(identity), row) for identity, row in wanted.items()]
+        changes = [one for one in made if one.before != one.after]
+        if changes:
+            opened.write("link", now, changes)
+        return list(opened.links([one.after for one in made if isinstance(one.after, LinkRow)]))
+
+
+def _checked(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments of one link, with the defaults of those that are not given."""
+    if not isinstance(item, Mapping):
+        raise ParamError("item", item, f"must be a mapping of {', '.join(_FIELDS)}")
+    for name in item:
+        if name not in _FIELDS:
+            raise ParamError("item", name, f"is not an argument of link: {', '.join(_FIELDS)}")
+    return {
+        "source": text_("source", item.get("source")),
+        "target": text_("target", item.get("target")),
+        "relation": name_("relation", text_("relation", item.get("relation", "similar-to"))),
+        "weight": fraction("weight", item.get("weight", PLASTICITY.start)),
+    }
+
+
+_FIELDS = ("source", "target", "relation", "weight")
+
+
+def _row(opened: Opened, item: Mapping[str, Any], now: datetime, ends: dict[str, str]) -> LinkRow:
+    for key in (item["source"], item["target"]):
+        if key not in ends:
+            ends[key] = opened.find(key, now).id
+    source, target = ends[item["source"]], ends[item["target"]]
+    if source == target:
+        raise ParamError("target", item["target"], "must be another memory than the source")
+    return LinkRow(source, target, item["relation"], item["weight"], now, given=True)
+
+
+def _change(before: LinkRow | None, wanted: LinkRow) -> RowChange:
+    if before is None:
+        return RowChange(None, wanted)
+    return RowChange(before, replace(before, weight=wanted.weight, given=True))
+
+
+def set_strength(opened: Opened, source: str, target: str, weight: float, relation: str | None) -> Operation:
+    """Set all links between two memories, in either direction; clamped, and reported where it was."""
+    wanted = fraction("weight", weight)
+    clamped = min(max(wanted, PLASTICITY.low), PLASTICITY.high)
+    with opened.writing() as now:
+        a, b = opened.find(source, now), opened.find(target, now)
+        between = [
+            one
+            for one in opened.store.links(opened.namespace, [a.id])
+            if {one.source, one.target} == {a.id, b.id} and relation in (None, one.relation)
+        ]
+        if not between and relation is not None:
+            raise NotFound(
+                f"there is no link {relation!r} between {a.key!r} and {b.key!r}: make it with link"
+            )
+        moved = [RowChange(one, replace(one, weight=clamped)) for one in between if one.weight != clamped]
+        message = f"{len(between)} {'link' if len(between) == 1 else 'links'} set to {clamped:g}"
+        if clamped != wanted:
+            message += f"; {wanted:g} was clamped to [{PLASTICITY.low:g}, {PLASTICITY.high:g}]"
+        return opened.operation(opened.write("set-strength", now, moved, message=message))
+
+
+def links(opened: Opened, key: str | None, relation: str | None) -> list[Link]:
+    """The links of one memory, or of all."""
+    opened.readable()
+    ids = None if key is None else [opened.find(key).id]
+    return list(opened.links(opened.store.links(opened.namespace, ids, name_("relation", relation))))

@@ -1,0 +1,250 @@
+"""An open namespace: what every verb works with."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from priming import __version__
+from priming.embed.protocol import Embedder
+from priming.engine.document import Document
+from priming.engine.draft import text_
+from priming.engine.echo import EchoGuard
+from priming.engine.ids import uuid7
+from priming.engine.snapshot import load, save
+from priming.engine.working import Own, WorkingSet
+from priming.errors import NotFound, ParamError, StoreError
+from priming.profiles import Profile
+from priming.store.protocol import Changes, Logged, Store, VersionKey
+from priming.store.rows import LinkRow, RowChange, encode
+from priming.types import Change, Clock, Link, MemoryRecord, Operation
+
+DEFAULT_NAMESPACE = "default"
+
+
+@dataclass
+class Opened:
+    """A store, a namespace in it, an embedder, a clock and a profile, and the working set over them."""
+
+    store: Store
+    namespace: str
+    embedder: Embedder
+    clock: Clock
+    profile: Profile
+    lock: RLock = field(default_factory=RLock)
+    _working: WorkingSet | None = None
+    _echo: EchoGuard | None = None
+    _own: dict[int, Own] = field(default_factory=dict)
+
+    def now(self) -> datetime:
+        """The present, in UTC."""
+        return self.clock.now().astimezone(UTC)
+
+    def working(self, now: datetime) -> WorkingSet:
+        """The working set, brought up to date."""
+        if self._working is None:
+            self._working = self._from_snapshot()
+        try:
+            self._working.refresh(now, self._own)
+        except BaseException:
+            self._working = None  # what was taken in by half is of no use
+            raise
+        finally:
+            self._own = {}
+        return self._working
+
+    def took(self, head: int, logged: Logged, documents: Mapping[str, Document]) -> None:
+        """Keep an operation ready for the next refresh: the one after ``head``, made under the write lock."""
+        self._own[head] = logged, documents
+
+    @property
+    def echo(self) -> EchoGuard:
+        """What recalls emitted lately."""
+        if self._echo is None:
+            self._echo = EchoGuard(self.store, self.namespace)
+        return self._echo
+
+    def close(self) -> None:
+        """Release the store, leaving the working set for the next to open it; a second call does nothing."""
+        with self.lock:
+            working, self._working = self._working, None
+            try:
+                if working is not None:
+                    self._leave(working)
+            finally:
+                self.store.close()
+
+    def _leave(self, working: WorkingSet) -> None:
+        """Take in what this process wrote last, and keep a snapshot; a store in trouble costs only that."""
+        with suppress(StoreError):
+            if self._own:
+                working.refresh(self.now(), self._own)
+                self._own = {}
+            self._keep_snapshot(working)
+
+    def _snapshot_path(self) -> Path | None:
+        folder = self.store.scratch
+        name = hashlib.blake2b(self.namespace.encode(), digest_size=8).hexdigest()
+        return None if folder is None else folder / f"{name}.snapshot"
+
+    def _stamp(self) -> dict[str, Any]:
+        return {"namespace": self.namespace, "generation": self.embedder.generation, "version": __version__}
+
+    def _from_snapshot(self) -> WorkingSet:
+        path = self._snapshot_path()
+        working = WorkingSet(self.store, self.namespace, self.embedder)
+        if path is None or not path.exists() or load(working, path, self._is_ours):
+            return working
+        return WorkingSet(self.store, self.namespace, self.embedder)
+
+    def _is_ours(self, stamp: Mapping[str, Any]) -> bool:
+        """Whether a snapshot was taken of this namespace of this store, and no purge came after."""
+        if {**self._stamp(), **stamp} != {**stamp, **self._stamp()} or "operation" not in stamp:
+            return False
+        return bool(self.store.operation_id(self.namespace, stamp["head"]) == stamp["operation"])
+
+    def _keep_snapshot(self, working: WorkingSet) -> None:
+        path = self._snapshot_path()
+        if path is None or not working.worth_keeping or self._purged_since(working.head):
+            return
+        stamp = {
+            **self._stamp(),
+            "head": working.head,
+            "operation": self.store.operation_id(self.namespace, working.head),
+        }
+        # It is disposable: a full disk or a folder that cannot be written costs time at the next open, no more.
+        with suppress(OSError):
+            save(working, path, stamp)
+            # Another process may have purged meanwhile, and have found no snapshot to drop.
+            if self._purged_since(working.head):
+                self.drop_snapshot()
+
+    def _purged_since(self, head: int) -> bool:
+        return any(logged.erased for logged in self.store.since(self.namespace, head))
+
+    def drop_snapshot(self) -> None:
+        """Let the working set go, in memory and on disk: no word of what was purged may stay in it."""
+        self._working, self._echo, self._own = None, None, {}
+        path = self._snapshot_path()
+        if path is not None:
+            for leftover in path.parent.glob(f"{path.name}*"):
+                leftover.unlink(missing_ok=True)
+
+    def readable(self) -> None:
+        """``NotFound`` if the namespace was never written to; the default one may always be read."""
+        if self.namespace != DEFAULT_NAMESPACE and not self.store.head(self.namespace):
+            there = ", ".join(self.store.namespaces()) or "none yet"
+            raise NotFound(
+                f"there is no namespace {self.namespace!r}: there are {there}; writing creates one"
+            )
+
+    def find(self, key: str, now: datetime | None = None) -> MemoryRecord:
+        """The memory of a key or id, or ``NotFound``."""
+        if not text_("key", key).strip():
+            raise ParamError("key", key, "must be a memory's key or id")
+        self.readable()
+        found = self.store.get(self.namespace, key, now or self.now())
+        if found is None:
+            near = ", ".join(self._alike(key)[:3])
+            raise NotFound(
+                f"there is no memory {key!r} in {self.namespace!r}"
+                + (f": did you mean {near}?" if near else "")
+            )
+        return found
+
+    def _alike(self, key: str) -> list[str]:
+        words = key.replace("-", " ").replace(":", " ")
+        now = self.now()
+        return [one.key for one in self.store.page(self.namespace, now, matching=words, limit=3)]
+
+    @contextmanager
+    def writing(self) -> Iterator[datetime]:
+        """Hold the write lock; gives the present, taken once the lock is held."""
+        with self.lock, self.store.transaction():
+            yield self.now()
+
+    def write(
+        self,
+        kind: str,
+        at: datetime,
+        rows: Iterable[RowChange],
+        *,
+        vectors: Mapping[VersionKey, bytes] | None = None,
+        undoes: str | None = None,
+        message: str | None = None,
+        reason: str | None = None,
+    ) -> Logged:
+        """Apply one operation; the working set takes it in from the log at its next use."""
+        changes = Changes(
+            namespace=self.namespace,
+            id=uuid7(at),
+            kind=kind,
+            at=at,
+            rows=tuple(rows),
+            vectors=vectors or {},
+            generation=self.embedder.generation if vectors else None,
+            actor="user",
+            reason=reason,
+            message=message,
+            undoes=undoes,
+        )
+        number = self.store.apply(changes)
+        return Logged(number, changes.id, kind, at, changes.actor, None, reason, None, message, changes.rows)
+
+    def links(self, rows: Collection[LinkRow]) -> tuple[Link, ...]:
+        """Link rows with their ends named by key."""
+        names = self.store.names(self.namespace, {end for row in rows for end in (row.source, row.target)})
+        return tuple(
+            Link(
+                source=names.get(row.source, row.source),
+                target=names.get(row.target, row.target),
+                relation=row.relation,
+                weight=row.weight,
+                created_at=row.created_at,
+                last_activated=row.last_activated,
+                given=row.given,
+            )
+            for row in rows
+        )
+
+    def operation(self, logged: Logged) -> Operation:
+        """A log entry as callers see it, its rows named by key where they still exist."""
+        rows = [change.row for change in logged.rows]
+        ends = {
+            end
+            for row in rows
+            for end in ((row.source, row.target) if isinstance(row, LinkRow) else (row.id,))
+        }
+        names = self.store.names(self.namespace, ends)
+        changes = [
+            Change(change.room, _named(change.row, names), _side(change.before), _side(change.after))
+            for change in logged.rows
+        ]
+        changes += [Change("memories", one, None, None) for one in logged.erased]
+        return Operation(
+            id=logged.id,
+            kind=logged.kind,
+            at=logged.at,
+            actor=logged.actor,
+            source=logged.source,
+            reason=logged.reason,
+            changes=tuple(changes),
+            undone_by=logged.undone_by,
+            message=logged.message,
+        )
+
+
+def _side(row: Any) -> Mapping[str, Any] | None:
+    return None if row is None else encode(row)
+
+
+def _named(row: Any, names: Mapping[str, str]) -> str:
+    if isinstance(row, LinkRow):
+        return f"{names.get(row.source, row.source)} {row.relation} {names.get(row.target, row.target)}"
+    return str(names.get(row.id, row.id))

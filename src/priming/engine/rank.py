@@ -1,0 +1,383 @@
+"""From anchors to ranked rows: one function a design, over the one kernel and the one set of evidence."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.core import score
+from priming.core.base_level import (
+    associative_strength,
+    base_level_score,
+    optimized,
+    recency_frequency,
+    total_activation,
+)
+from priming.core.check import Floats
+from priming.core.forgetting import power_retrievability, recency_exponential, recency_half_life
+from priming.core.inhibit import inhibit, squash
+from priming.core.lexical import scaled, terms
+from priming.core.names import find
+from priming.core.recipe import best, blend_anchors, route_score, softmax_anchors
+from priming.core.spread import Activation, spread
+from priming.engine.columns import Ints
+from priming.engine.document import slot_of
+from priming.engine.evidence import Evidence
+from priming.engine.topology import Weighed
+from priming.engine.working import ENTITY, NONE, WorkingSet
+from priming.profiles import Profile
+from priming.types import KINDS, MemoryRecord
+
+EPISODE = KINDS.index("episode")
+_CAPITALISED = re.compile(r"\b[^\W\d_a-z]\w*|\b\d{3,4}\b")
+_EXACT = 12  # decimals of a score that the order in which links are summed does not touch
+_HOUR, _DAY = 3600.0, 86400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One question to a working set: who may answer, what speaks for each, and how it is to be ranked.
+
+    ``eligible`` says which rows may be hits, ``pool`` which documents may be anchors.
+    """
+
+    working: WorkingSet
+    evidence: Evidence
+    profile: Profile
+    eligible: NDArray[np.bool_]
+    pool: NDArray[np.bool_]
+    limit: int
+    now: datetime
+    records: Callable[[Ints], Mapping[int, MemoryRecord]]
+    spreading: bool = True
+    ablate: Collection[str] = ()
+
+    def graph(self) -> Weighed:
+        """The links as the profile weighs them, less those that are ablated."""
+        working, links = self.working, self.profile.links
+        off = {"next": ("next", "next-but-one"), "names": ("mentions",)}
+        silent = tuple((one, 0.0) for name in off if name in self.ablate for one in off[name])
+        factors = type(links)(
+            by_relation=(*links.by_relation, *silent),
+            others=links.others,
+            similar=links.similar,
+            terms=links.terms,
+            fan_out_names=links.fan_out_names,
+            mirror=links.mirror,
+        )
+        return Weighed(
+            working.topology,
+            factors,
+            self.profile.recall,
+            working.heading_entity,
+            working.memories,
+            self.now.timestamp(),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Rows from best to worst, with what made up each score."""
+
+    rows: Ints
+    scores: Floats
+    components: Mapping[str, Floats] = field(default_factory=dict)
+    activation: Activation | None = None
+
+
+def rank(ask: Ask) -> Ranked:
+    """Rank by the profile's own design."""
+    return _DESIGNS[ask.profile.score](ask)
+
+
+def _ordered(
+    ask: Ask,
+    rows: Ints,
+    scores: Floats,
+    components: Mapping[str, Floats],
+    activation: Activation | None = None,
+) -> Ranked:
+    keep = ask.eligible[rows]
+    rows, scores = rows[keep], scores[keep]
+    order = np.lexsort((rows, -np.round(scores, _EXACT)))[: ask.limit]
+    chosen = {name: np.asarray(values)[keep][order] for name, values in components.items()}
+    return Ranked(rows[order], scores[order], chosen, activation)
+
+
+def _priming(ask: Ask) -> Ranked:
+    """RECALL.md, per cue 4–8."""
+    p, evidence = ask.profile.recall, ask.evidence
+    anchors = _covering_anchors(ask)
+    activation = None
+    rows, x = anchors
+    if ask.spreading and "spread" not in ask.ablate and len(rows):
+        activation = spread(ask.graph(), anchors, ask.profile.spread, gate=_gate(ask), record_flow=True)
+        rows, x = activation.rows, activation.values
+    prior = np.zeros(len(rows)) if "prior" in ask.ablate else ask.working.at(evidence.prior, rows)
+    scores = route_score(x, prior, p.temperature, p.log_floor)
+    parts = {**evidence.matches, **evidence.priors}
+    shown = {name: np.minimum(1.0, ask.working.at(values, rows)) for name, values in parts.items()}
+    components = {"activation": x, **shown}
+    return _ordered(ask, rows, scores, components, activation)
+
+
+def _covering_anchors(ask: Ask) -> tuple[Ints, Floats]:
+    """The best memories, and those that cover the names which the very best leaves open."""
+    p, evidence = ask.profile.recall, ask.evidence
+    count = p.anchors if ask.limit <= p.anchors else max(p.anchors_many, ask.limit)
+    first = _softmax(ask, np.where(ask.pool, evidence.h, 0.0), count)
+    if len(first[0]) and "coverage" not in ask.ablate:
+        names = {term for word in _CAPITALISED.findall(evidence.text) for term in terms(word)}
+        reach, share = evidence.lacking(int(first[0][0]), names)
+        reach = np.where(ask.pool, reach, 0.0)
+        if share and reach.any():
+            second = _softmax(ask, np.asarray(scaled(reach)), count)
+            first = blend_anchors(first, second, share)
+    return ask.working.row[first[0]], first[1]
+
+
+def _softmax(ask: Ask, values: Floats, count: int) -> tuple[Ints, Floats]:
+    """The best documents as anchors; of equals the older memories."""
+    order, temperature = ask.working.order, ask.profile.recall.temperature
+    if order is None:
+        return softmax_anchors(values, count, temperature)
+    found, activation = softmax_anchors(values[order], count, temperature)
+    return order[found], activation
+
+
+def _best(ask: Ask, values: Floats, count: int) -> Ints:
+    """The documents of the largest positive values; of equals the older memories."""
+    order = ask.working.order
+    return best(values, count) if order is None else order[best(values[order], count)]
+
+
+def _gate(ask: Ask) -> Floats | None:
+    """Links into a memory count as much as speaks for it; links into names count whole."""
+    if "gate" in ask.ablate:
+        return None
+    gate = np.ones(ask.working.rows)
+    texts = np.flatnonzero(ask.working.living.values & (ask.working.kind[ask.working.row.values] != ENTITY))
+    gate[ask.working.row[texts]] = ask.profile.recall.gate_base + ask.evidence.h[texts]
+    return gate
+
+
+def _anchors(ask: Ask) -> dict[int, float]:
+    """The best episodes and the best of the other kinds, each with its evidence as activation."""
+    chosen = ask.profile.anchors
+    assert chosen is not None, "a profile without RECALL.md's anchors names its own"
+    values = ask.evidence.cosine
+    if chosen.evidence == "fused":
+        values = np.maximum(values, 0.5 * (values + np.asarray(scaled(ask.evidence.bm25))))
+        values = np.maximum(values, _context(ask))
+    values = np.where(ask.pool, values, 0.0)
+    episodes = ask.working.kind[ask.working.row.values] == EPISODE
+    chosen_documents = np.concatenate(
+        [
+            _best(ask, np.where(episodes, values, 0.0), max(chosen.episodes, ask.limit)),
+            _best(ask, np.where(episodes, 0.0, values), max(chosen.facts, ask.limit)),
+        ]
+    )
+    rows = ask.working.row[chosen_documents]
+    return dict(zip(rows.tolist(), values[chosen_documents].tolist(), strict=True))
+
+
+def _context(ask: Ask) -> Floats:
+    values = np.zeros(ask.working.documents)
+    for document, activation in ask.evidence.context.items():
+        values[document] = activation
+    return values
+
+
+def _spread(ask: Ask, anchors: dict[int, float]) -> tuple[Activation, Ints]:
+    """Activation, and how many of the links around it lead into each of its rows."""
+    graph = ask.graph()
+    steps = ask.profile.spread
+    activation = spread(graph, anchors, steps, record_flow=True)
+    edges = graph.edges(np.sort(activation.rows), both=False)
+    into = edges.neighbour[edges.weight > 0]
+    rows, inverse = np.unique(np.concatenate([activation.rows, into]), return_inverse=True)
+    counts = np.bincount(inverse[len(activation.rows) :], minlength=len(rows))
+    return activation, counts[np.searchsorted(rows, activation.rows)]
+
+
+def _after(ask: Ask, activation: Activation) -> tuple[Floats, NDArray[np.bool_]]:
+    """Inhibit → cut → squash, as far as the profile has these steps; and which rows the cut left."""
+    profile, values = ask.profile, activation.values
+    if profile.inhibit is not None:
+        i = profile.inhibit
+        values = np.asarray(inhibit(values, beta=i.beta, winners=i.winners, pool=i.pool))
+    kept = values >= profile.spread.epsilon if profile.cut else np.ones(len(values), np.bool_)
+    if profile.squash is not None:
+        values = np.asarray(squash(values, gain=profile.squash.gain, centre=profile.squash.centre))
+    return values, kept
+
+
+def _ethos(ask: Ask) -> Ranked:
+    """Anchors by cosine, spread, then cosine, activation and in-degree; plain cosine where nothing spreads."""
+    cosine = np.where(ask.pool, ask.evidence.cosine, 0.0)
+    if not ask.spreading or not ask.profile.spread.gain or "spread" in ask.ablate:
+        return _plain(ask, cosine)
+    activation, in_degree = _spread(ask, _anchors(ask))
+    if not in_degree.any():
+        return _plain(ask, cosine)
+    rows = activation.rows
+    scored = score.ethos(
+        ask.working.at(ask.evidence.cosine, rows), activation.values, in_degree, int(in_degree.max())
+    )
+    return _ordered(ask, rows, np.asarray(scored.total), _arrays(scored), activation)
+
+
+def _plain(ask: Ask, cosine: Floats) -> Ranked:
+    found = _best(ask, cosine, ask.limit)
+    return _ordered(ask, ask.working.row[found], cosine[found], {"cosine": cosine[found]})
+
+
+def _synapse(ask: Ask) -> Ranked:
+    activation, in_degree = _spread(ask, _anchors(ask))
+    values, kept = _after(ask, activation)
+    rows = activation.rows[kept]
+    centrality = in_degree[kept] / max(int(in_degree.max(initial=0)), 1)
+    scored = score.synapse(ask.working.at(ask.evidence.cosine, rows), values[kept], centrality)
+    return _ordered(ask, rows, np.asarray(scored.total), _arrays(scored), activation)
+
+
+def _poc(ask: Ask) -> Ranked:
+    activation, _ = _spread(ask, _anchors(ask))
+    known = ask.records(activation.rows)
+    weight = np.array([known[row].weight if row in known else 0.0 for row in activation.rows.tolist()])
+    scored = score.poc(activation.values, weight)
+    return _ordered(ask, activation.rows, np.asarray(scored.total), _arrays(scored), activation)
+
+
+def _floop(ask: Ask) -> Ranked:
+    """Relevance of what stays active; where a memory has no predicates its activation is its context."""
+    activation, _ = _spread(ask, _anchors(ask))
+    values, kept = _after(ask, activation)
+    rows, values = activation.rows[kept], values[kept]
+    known = ask.records(rows)
+    keep = np.array([row in known for row in rows.tolist()], np.bool_)
+    rows, values = rows[keep], values[keep]
+    records = [known[row] for row in rows.tolist()]
+    fits = ask.evidence.context
+    fit = np.array([fits.get(one, np.nan) for one in ask.working.document[rows].tolist()])
+    ages = _ages(ask, records, _HOUR)
+    uses = np.array([one.use.uses for one in records], np.float64)
+    scored = score.floop(
+        np.where(np.isnan(fit), values, fit),
+        base_level_score(np.asarray(optimized(uses, ages)), uses),
+        score.feedback_ratio(*(_counts(records, name) for name in ("confirmed", "followed", "overridden"))),
+        score.priority_score(np.array([one.priority for one in records], np.float64)),
+    )
+    components = {**_arrays(scored), "activation": values}
+    return _ordered(ask, rows, np.asarray(scored.total), components, activation)
+
+
+def _arc(ask: Ask) -> Ranked:
+    rows, records = _pool(ask)
+    recency = recency_half_life(_ages(ask, records, _DAY), ask.profile.forgetting_params.half_life)
+    helped = score.effectiveness(_counts(records, "helped"), _counts(records, "failed"))
+    scored = score.arc(ask.working.at(ask.evidence.cosine, rows), helped, recency)
+    return _ordered(ask, rows, np.asarray(scored.total), _arrays(scored))
+
+
+def _world_weaver(ask: Ask) -> Ranked:
+    """Each kind of memory by its own score: episodes, procedures, and everything else as facts."""
+    rows, records = _pool(ask)
+    semantic = ask.working.at(ask.evidence.cosine, rows)
+    days = _ages(ask, records, _DAY)
+    recency = np.asarray(recency_exponential(days))
+    facts = _fact_scores(ask, rows, records, semantic, days)
+    totals, parts = np.zeros(len(rows)), []
+    for i, one in enumerate(records):
+        if one.kind == "episode":
+            outcome = score.outcome_value(one.outcome or "neutral")
+            scored = score.episode(semantic[i], recency[i], outcome, one.importance)
+        elif one.kind == "procedure":
+            scored = score.procedure(
+                semantic[i], score.success_rate(one.use.helped, one.use.uses), recency[i]
+            )
+        else:
+            scored = facts[i]
+        totals[i] = float(scored.total)
+        parts.append(scored.components)
+    names = dict.fromkeys(name for part in parts for name in part)
+    components = {name: np.array([float(part.get(name, np.nan)) for part in parts]) for name in names}
+    return _ordered(ask, rows, totals, components)
+
+
+def _fact_scores(
+    ask: Ask, rows: Ints, records: list[MemoryRecord], semantic: Floats, days: Floats
+) -> list[score.Score]:
+    profile = ask.profile
+    base = np.asarray(recency_frequency(_counts(records, "uses") + 1.0, np.maximum(days * 24.0, 0.001)))
+    strengths = _association(ask, rows)
+    count = max(strengths.shape[1], 1)
+    seed = hashlib.blake2b(f"{ask.evidence.text}\0{ask.now.isoformat()}".encode(), digest_size=8).digest()
+    rng = np.random.default_rng(int.from_bytes(seed, "big"))
+    total = total_activation(
+        base, np.full(count, 1.0 / count), strengths, sigma=profile.base_level_params.noise, rng=rng
+    )
+    active = np.asarray(score.fact_activation(np.asarray(total)))
+    stability = profile.forgetting_params.initial_stability
+    kept = np.asarray(power_retrievability(days, stability))
+    return [score.fact(semantic[i], active[i], kept[i]) for i in range(len(rows))]
+
+
+def _association(ask: Ask, rows: Ints) -> Floats:
+    """S: associative strength from each entity that the cue names to each row; shape (rows, entities)."""
+    working = ask.working
+    named = [working.entities.get(slot_of(name.kind, name.text), NONE) for name in find(ask.evidence.text)]
+    entities = np.array(sorted({row for row in named if row != NONE}), np.int64)
+    if not len(entities):
+        return np.zeros((len(rows), 1))
+    edges = ask.graph().edges(entities, both=True)
+    fan = np.bincount(edges.owner[edges.forward & (edges.weight > 0)], minlength=len(entities))
+    made = np.zeros((len(rows), len(entities)))
+    place = {row: i for i, row in enumerate(rows.tolist())}
+    for owner, other, weight in zip(edges.owner, edges.neighbour, edges.weight, strict=True):
+        i = place.get(int(other))
+        if i is not None:
+            made[i, owner] = max(made[i, owner], weight)
+    linked = made > 0
+    return np.where(linked, np.asarray(associative_strength(made, fan)), 0.0)
+
+
+def _pool(ask: Ask) -> tuple[Ints, list[MemoryRecord]]:
+    """The memories nearest in meaning, which a design without spreading chooses from."""
+    pool = ask.profile.anchors.pool if ask.profile.anchors else ask.limit
+    found = _best(ask, np.where(ask.pool, ask.evidence.cosine, 0.0), max(pool, ask.limit))
+    rows = ask.working.row[found]
+    known = ask.records(rows)
+    rows = np.array([row for row in rows.tolist() if row in known], np.int64)
+    return rows, [known[row] for row in rows.tolist()]
+
+
+def _ages(ask: Ask, records: list[MemoryRecord], unit: float) -> Floats:
+    """Time since each memory was last used, or recorded; never negative, whatever the clock did."""
+    times = [one.use.last_used_at or one.recorded_at or ask.now for one in records]
+    return np.array([max(0.0, (ask.now - at).total_seconds() / unit) for at in times])
+
+
+def _counts(records: list[MemoryRecord], name: str) -> Floats:
+    return np.array([getattr(one.use, name) for one in records], np.float64)
+
+
+def _arrays(scored: score.Score) -> dict[str, Floats]:
+    return {name: np.atleast_1d(np.asarray(values)) for name, values in scored.components.items()}
+
+
+_DESIGNS: dict[str, Callable[[Ask], Ranked]] = {
+    "priming": _priming,
+    "floop": _floop,
+    "synapse": _synapse,
+    "ethos": _ethos,
+    "poc": _poc,
+    "arc": _arc,
+    "world-weaver": _world_weaver,
+}

@@ -1,0 +1,319 @@
+"""recall: cue → anchors → spread → score → pack → trace. A read: no weight moves."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming import filters as filtering
+from priming.core.credit import strongest_paths
+from priming.core.pack import pack
+from priming.core.score import partial_activation
+from priming.core.when import evaluate
+from priming.engine.draft import count, name_, one_of, text_
+from priming.engine.evidence import Evidence
+from priming.engine.ids import uuid7
+from priming.engine.opened import Opened
+from priming.engine.present import HEADER, packables
+from priming.engine.rank import Ask, Ranked, rank
+from priming.engine.working import ENTITY, WorkingSet
+from priming.errors import ParamError, StoreError
+from priming.params import STORE
+from priming.profiles import Profile, get
+from priming.store.protocol import Trace
+from priming.types import KINDS, Cue, Hit, MemoryRecord, Omitted, Recall, Step
+
+TERMS = (
+    "bm25",
+    "cosine",
+    "pairs",
+    "named",
+    "date",
+    "time",
+    "length",
+    "question",
+    "window",
+    "session",
+    "context",
+    "coverage",
+    "gate",
+    "spread",
+    "next",
+    "names",
+    "idf",
+    "prior",
+)
+"""What ``ablate`` can switch off."""
+
+MOST_HITS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The arguments of ``recall``, checked."""
+
+    text: str
+    cue: Cue
+    profile: Profile
+    kinds: tuple[str, ...] | None
+    limit: int
+    tokens: int | None
+    session: str | None
+    condition: filtering.Condition | None
+    spread: bool
+    ablate: frozenset[str]
+    trace: bool
+
+
+@dataclass(slots=True)
+class Stopwatch:
+    """Milliseconds a step took, by name."""
+
+    laps: dict[str, float] = field(default_factory=dict)
+    _last: float = field(default_factory=time.perf_counter)
+
+    def lap(self, name: str) -> None:
+        """End a step."""
+        now = time.perf_counter()
+        self.laps[name] = (now - self._last) * 1000.0
+        self._last = now
+
+
+def question(profile: Profile, arguments: Mapping[str, Any]) -> Question:
+    """Check the arguments of ``recall``."""
+    cue = arguments["cue"]
+    if cue is not None and not isinstance(cue, Cue):
+        raise ParamError("cue", cue, "must be a Cue")
+    cue = cue or Cue()
+    text = arguments["text"] if arguments["text"] is not None else cue.text
+    kinds = arguments["kinds"]
+    wanted = arguments["filters"]
+    return Question(
+        text=_cue_text(text, cue),
+        cue=cue,
+        profile=get(arguments["profile"]) if arguments["profile"] else profile,
+        kinds=None if kinds is None else _some("kinds", kinds, KINDS),
+        limit=count("limit", arguments["limit"], 1, MOST_HITS),
+        tokens=None if arguments["tokens"] is None else count("tokens", arguments["tokens"], 0, 10_000_000),
+        session=name_("session", arguments["session"]),
+        condition=None if wanted is None else filtering.parse(wanted),
+        spread=bool(arguments["spread"]),
+        ablate=frozenset(_some("ablate", arguments["ablate"], TERMS)),
+        trace=bool(arguments["trace"]),
+    )
+
+
+def _some(name: str, value: Any, choices: Sequence[str]) -> tuple[str, ...]:
+    """One or several of a fixed set of words."""
+    some = (value,) if isinstance(value, str) else value
+    if not isinstance(some, Collection):
+        raise ParamError(name, value, f"must be some of {', '.join(choices)}")
+    return tuple(one_of(name, one, choices) for one in some)
+
+
+def _cue_text(text: Any, cue: Cue) -> str:
+    """What is matched: the text and who speaks; without a text, the values of the context."""
+    context = {name: text_(f"cue.{name}", str(value)) for name, value in cue.context().items()}
+    if text is not None and text_("text", text).strip():
+        if len(text) > STORE.content_limit:
+            rule = f"has {len(text):,} characters, at most {STORE.content_limit:,}: ask for less at once"
+            raise ParamError("text", text, rule)
+        speaker = context.get("speaker", "")
+        return f"{text} {speaker}" if speaker and speaker not in text else str(text)
+    if not context:
+        raise ParamError("text", text, "must not be blank: give a text, a cue with a context, or both")
+    return " ".join(context.values())
+
+
+def recall(opened: Opened, asked: Question) -> Recall:
+    """Answer a checked question."""
+    watch = Stopwatch()
+    with opened.lock:
+        opened.readable()
+        now = opened.now()
+        working = opened.working(now)
+        watch.lap("refresh")
+        context, eligible, pool = _who(opened, asked, working, now)
+        evidence = Evidence(
+            working,
+            opened.embedder,
+            asked.text,
+            asked.profile.recall,
+            asked.cue.at or now,
+            context,
+            asked.ablate,
+            pool,
+        )
+        reason = _silence(evidence, eligible, pool, asked)
+        watch.lap("evidence")
+        ranked = Ranked(np.zeros(0, np.int64), np.zeros(0))
+        if reason is None:
+            ask = Ask(
+                working,
+                evidence,
+                asked.profile,
+                eligible,
+                pool,
+                asked.limit,
+                now,
+                lambda rows: _records(opened, working, rows, now),
+                asked.spread,
+                asked.ablate,
+            )
+            ranked = rank(ask)
+        watch.lap("rank")
+        hits = _hits(opened, working, ranked, now)
+        reason = reason if hits or reason else "nothing above the floor"
+        watch.lap("paths")
+        packed = (
+            pack(packables(hits), asked.tokens, tiers=asked.profile.tiers, header=HEADER) if hits else None
+        )
+        watch.lap("pack")
+        degraded = ["vectors"] if working.missing_vectors else []
+        recall_id = uuid7(now)
+        degraded += _keep(opened, asked, recall_id, hits)
+        watch.lap("trace")
+        return Recall(
+            recall_id=recall_id,
+            hits=hits,
+            reason=reason,
+            degraded=tuple(degraded),
+            text=packed.text if packed else "",
+            omitted=tuple(Omitted(o.key, o.reason, o.tokens) for o in packed.omitted) if packed else (),
+            profile=asked.profile.name,
+            timings=MappingProxyType(watch.laps),
+            spread=_steps(opened, working, ranked) if asked.trace else (),
+        )
+
+
+def _who(
+    opened: Opened, asked: Question, working: WorkingSet, now: Any
+) -> tuple[dict[int, float], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Who may be a hit, who may be an anchor, and how well each memory's predicates fit the cue."""
+    kinds = working.kind.values
+    living = working.alive.values.copy()
+    context: dict[int, float] = {}
+    given = asked.cue.context()
+    for document, when in working.predicates.items() if given else ():
+        confirmed, contradicted, _ = evaluate(when, given)
+        if contradicted:
+            living[working.row[document]] = False
+        elif confirmed:
+            context[document] = float(partial_activation(confirmed, len(when)))
+    if asked.condition is not None:
+        found = opened.store.matching(opened.namespace, asked.condition, now)
+        mask = np.zeros(working.rows, np.bool_)
+        mask[[working.row_of[one] for one in found if one in working.row_of]] = True
+        living &= mask
+    if asked.kinds is None:
+        eligible = living & (kinds != ENTITY)
+    else:
+        eligible = living & np.isin(kinds, [KINDS.index(kind) for kind in asked.kinds])
+    over_names = asked.kinds is not None and "entity" in asked.kinds
+    able = working.alive.values if over_names else eligible
+    return context, eligible, able[working.row.values] & working.living.values
+
+
+def _silence(
+    evidence: Evidence, eligible: NDArray[np.bool_], pool: NDArray[np.bool_], asked: Question
+) -> str | None:
+    """Why nothing can come up, if nothing can."""
+    if not evidence.working.memories:
+        return "nothing is remembered in this namespace yet"
+    if not eligible.any():
+        return "no memory passes the kinds, filters and predicates asked for"
+    if not pool.any():
+        return "no memory with a text may answer"
+    if evidence.context or np.any(evidence.bm25[pool] > 0):
+        return None
+    if float(evidence.cosine[pool].max()) < asked.profile.recall.floor:
+        return "nothing above the floor"
+    return None
+
+
+def _records(opened: Opened, working: WorkingSet, rows: Collection[int], now: Any) -> dict[int, MemoryRecord]:
+    ids = {working.ids[row]: int(row) for row in rows}
+    found = opened.store.records(opened.namespace, list(ids), now)
+    return {ids[one]: memory for one, memory in found.items()}
+
+
+def _hits(opened: Opened, working: WorkingSet, ranked: Ranked, now: Any) -> tuple[Hit, ...]:
+    known = _records(opened, working, ranked.rows.tolist(), now)
+    paths = _paths(opened, working, ranked)
+    hits = []
+    for i, row in enumerate(ranked.rows.tolist()):
+        if row in known:
+            values = {name: float(column[i]) for name, column in ranked.components.items()}
+            shown = {name: value for name, value in values.items() if not np.isnan(value)}
+            score = float(ranked.scores[i])
+            path = paths.get(row, ())
+            hits.append(Hit(known[row], score, MappingProxyType(shown), path, distance=len(path)))
+    return tuple(hits)
+
+
+def _paths(opened: Opened, working: WorkingSet, ranked: Ranked) -> dict[int, tuple[Step, ...]]:
+    """The strongest route that brought each hit up; empty for one that the cue itself matched best."""
+    if ranked.activation is None or ranked.activation.flow is None:
+        return {}
+    flow = ranked.activation.flow
+    routes = strongest_paths(flow, ranked.rows.tolist())
+    ends = {
+        working.ids[end] for route in routes.values() for one in route for end in (one.source, one.target)
+    }
+    names = opened.store.names(opened.namespace, ends)
+    return {
+        row: tuple(
+            Step(
+                names.get(working.ids[one.source], "?"),
+                one.relation,
+                names.get(working.ids[one.target], "?"),
+                float(one.amount),
+            )
+            for one in route
+        )
+        for row, route in routes.items()
+    }
+
+
+def _steps(opened: Opened, working: WorkingSet, ranked: Ranked) -> tuple[Mapping[str, float], ...]:
+    """The activation of every row after each step, by key."""
+    if ranked.activation is None or ranked.activation.flow is None:
+        return ()
+    flow = ranked.activation.flow
+    steps = [flow.values(step) for step in range(flow.steps + 1)]
+    rows = {row for step in steps for row in step}
+    names = opened.store.names(opened.namespace, [working.ids[row] for row in rows])
+    return tuple(
+        MappingProxyType({names[working.ids[row]]: value for row, value in step.items()}) for step in steps
+    )
+
+
+def _keep(opened: Opened, asked: Question, recall_id: str, hits: Sequence[Hit]) -> list[str]:
+    """Keep the recall; one that could not be kept is still answered."""
+    now = opened.now()
+    cue = {"text": asked.text, **asked.cue.context()}
+    trace = Trace(
+        recall_id,
+        now,
+        asked.session,
+        asked.profile.name,
+        {
+            name: value if isinstance(value, (str, int, float, bool)) else str(value)
+            for name, value in cue.items()
+        },
+        tuple((hit.memory.id, hit.score) for hit in hits),
+    )
+    try:
+        opened.store.add_trace(
+            opened.namespace, trace, keep=STORE.trace_count, not_before=now - timedelta(days=STORE.trace_days)
+        )
+    except StoreError:
+        return ["trace"]
+    return []

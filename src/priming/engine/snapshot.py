@@ -1,0 +1,168 @@
+"""The working set on disk: a disposable file beside the database, memory-mapped at open.
+
+It is stamped with the operation that it was current at, and brought up to date from the log. Whatever is wrong
+with it (missing, cut short, of another store, embedder or version) costs the time to build it anew, never data.
+
+A file is a line of JSON (what is in it, where, and a checksum of that), then the arrays, each aligned to 64 bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.engine.columns import Column, Ragged, Vectors
+from priming.engine.working import WorkingSet
+
+FORMAT = 1
+_ALIGN = 64
+_COLUMNS = (
+    *("alive", "kind", "document", "row", "living", "embedded", "session", "before", "behind", "title"),
+    *("occurred", "timed", "asks", "token_df", "title_count", "title_entity"),
+)
+_LINK_COLUMNS = ("source", "target", "relation", "weight", "given", "activated", "mentioned", "words")
+Arrays = Mapping[str, NDArray[Any]]
+
+
+def save(working: WorkingSet, path: Path, stamp: Mapping[str, Any]) -> None:
+    """Write the working set; the file appears only when it is whole."""
+    facts, arrays = _captured(working)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    try:
+        with partial.open("wb") as file:
+            _write(file, {**facts, "stamp": dict(stamp), "format": FORMAT}, arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def load(working: WorkingSet, path: Path, accept: Callable[[Mapping[str, Any]], bool]) -> bool:
+    """Fill an empty working set from a file whose stamp is accepted; False if the file is of no use."""
+    try:
+        found = _read(path)
+        if found is None or found[0]["format"] != FORMAT or not accept(found[0]["stamp"]):
+            return False
+        _restore(working, *found)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    working.head = int(found[0]["stamp"]["head"])
+    return True
+
+
+def _write(file: Any, facts: Mapping[str, Any], arrays: Arrays) -> None:
+    places, offset = {}, 0
+    for name, array in arrays.items():
+        places[name] = [array.dtype.str, list(array.shape), offset]
+        offset += -(-array.nbytes // _ALIGN) * _ALIGN
+    body = json.dumps({**facts, "arrays": places, "size": offset}, ensure_ascii=False).encode()
+    head = b"%08x %d\n" % (zlib.crc32(body), len(body))
+    file.write(head + body)
+    file.write(b"\0" * (-(len(head) + len(body)) % _ALIGN))
+    for array in arrays.values():
+        file.write(np.ascontiguousarray(array).data)
+        file.write(b"\0" * (-array.nbytes % _ALIGN))
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
+    with path.open("rb") as file:
+        head = file.readline(64)
+        check, length = head.split()
+        body = file.read(min(int(length), path.stat().st_size))
+    if zlib.crc32(body) != int(check, 16):
+        return None
+    facts = json.loads(body)
+    start = -(-(len(head) + len(body)) // _ALIGN) * _ALIGN
+    if path.stat().st_size != start + facts["size"]:
+        return None
+    whole = np.memmap(path, np.uint8, "r") if facts["size"] else np.zeros(start, np.uint8)
+    arrays = {}
+    for name, (kind, shape, offset) in facts["arrays"].items():
+        dtype = np.dtype(kind)
+        size = dtype.itemsize * int(np.prod(shape))
+        arrays[name] = np.asarray(whole[start + offset : start + offset + size]).view(dtype).reshape(shape)
+    return facts, arrays
+
+
+def _captured(working: WorkingSet) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    lexicon, topology = working.lexicon, working.topology
+    topology.compact()
+    arrays = {name: getattr(working, name).values for name in _COLUMNS}
+    arrays |= {f"link.{name}": getattr(topology, name).values for name in _LINK_COLUMNS}
+    arrays |= _numbered("out", topology.base[0]) | _numbered("in", topology.base[1])
+    arrays |= _numbered("postings", lexicon.packed()) | _numbered("sequences", lexicon.sequences.packed())
+    arrays |= _numbered("tokens", working.tokens.packed())
+    arrays |= {"df": lexicon.df.values, "length": lexicon.length.values, "vectors": working.vectors.packed()}
+    arrays["ids"] = np.array(working.ids, "S36")
+    arrays["entity_rows"] = np.array(list(working.slots), np.int64)
+    ends = working.session_end
+    facts = {
+        "terms": list(lexicon.terms),
+        "totals": [lexicon.total_length, lexicon.documents],
+        "relations": topology.relations,
+        "entities": list(working.slots.values()),
+        "sessions": list(working.sessions),
+        "session_end": [ends.get(code, -1) for code in range(len(working.sessions))],
+        "titles": list(working.titles),
+        "title_terms": [list(terms) for terms in working.title_terms],
+        "title_slots": dict(working.title_slots),
+        "predicates": {str(document): dict(when) for document, when in working.predicates.items()},
+        "boundaries": working.boundaries,
+    }
+    return facts, arrays
+
+
+def _numbered(name: str, arrays: tuple[NDArray[Any], ...]) -> dict[str, NDArray[Any]]:
+    return {f"{name}.{i}": array for i, array in enumerate(arrays)}
+
+
+def _together(name: str, arrays: Arrays) -> tuple[Any, ...]:
+    count = sum(one.startswith(f"{name}.") for one in arrays)
+    return tuple(arrays[f"{name}.{i}"] for i in range(count))
+
+
+def _restore(working: WorkingSet, facts: Mapping[str, Any], arrays: Arrays) -> None:
+    for name in _COLUMNS:
+        setattr(working, name, Column(arrays[name].dtype, arrays[name], default=0))
+    working.ids = arrays["ids"].astype("U36").tolist()
+    alive = arrays["alive"].tolist()
+    working.row_of = {one: row for row, one in enumerate(working.ids) if alive[row]}
+    working.places = {one: row for row, one in enumerate(working.ids) if one and not alive[row]}
+    working.slots = dict(zip(arrays["entity_rows"].tolist(), facts["entities"], strict=True))
+    working.entities = {slot: row for row, slot in sorted(working.slots.items(), reverse=True)}
+    working.lexicon.load(
+        facts["terms"],
+        arrays["df"],
+        _together("postings", arrays),
+        _together("sequences", arrays),
+        arrays["length"],
+        (float(facts["totals"][0]), int(facts["totals"][1])),
+    )
+    working.vectors = Vectors(working.vectors.dimension, arrays["vectors"])
+    working.tokens = Ragged(*_together("tokens", arrays))
+    links = {name: arrays[f"link.{name}"] for name in _LINK_COLUMNS}
+    working.topology.restore(facts["relations"], links, (_together("out", arrays), _together("in", arrays)))
+    _restore_names(working, facts)
+
+
+def _restore_names(working: WorkingSet, facts: Mapping[str, Any]) -> None:
+    working.sessions = {name: code for code, name in enumerate(facts["sessions"])}
+    working.session_end = dict(enumerate(facts["session_end"]))
+    working.titles = {name: code for code, name in enumerate(facts["titles"])}
+    working.title_terms = [tuple(terms) for terms in facts["title_terms"]]
+    for code, terms in enumerate(working.title_terms):
+        if terms:
+            working.titles_by_term.setdefault(terms[0], []).append(code)
+    working.title_slots = facts["title_slots"]
+    working.kept_rows = working.rows
+    working.predicates = {int(document): when for document, when in facts["predicates"].items()}
+    working.boundaries = facts["boundaries"]
