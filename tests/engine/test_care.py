@@ -1,0 +1,69 @@
+import pytest
+
+from priming import HashedEmbedder, NotFound
+
+
+def test_stats_count_what_the_namespace_holds(memory, embedder):
+    empty = memory.stats()
+    assert (empty.namespace, empty.memories, empty.links) == ("default", {}, {})
+    assert (empty.operations, empty.traces, empty.generation) == (0, 0, None)
+    memory.remember("Then Zed painted.", session="s")
+    memory.remember("We sing.", session="s", kind="fact")
+    memory.forget("we-sing")
+    memory.recall("paint")
+    stats = memory.stats()
+    assert stats.memories == {"entity": {"active": 2}, "episode": {"active": 1}, "fact": {"forgotten": 1}}
+    assert stats.links == {"mentions": 1, "next": 1, "part-of": 2}
+    assert (stats.operations, stats.traces, stats.generation) == (3, 1, embedder.generation)
+    assert stats.bytes > 0
+
+
+def test_a_namespace_that_was_never_written_to_is_not_found(open_memory, url):
+    open_memory(url, namespace="ours").remember("We sing.")
+    theirs = open_memory(url, namespace="theirs")
+    reads = (
+        theirs.stats,
+        theirs.validate,
+        theirs.links,
+        theirs.log,
+        theirs.list,
+        lambda: theirs.get("we-sing"),
+        lambda: theirs.history("we-sing"),
+        lambda: theirs.recall("sing"),
+        lambda: theirs.forget("we-sing"),
+        lambda: theirs.purge("we-sing"),
+        lambda: theirs.supersede("we-sing", "We fly."),
+        lambda: theirs.link("we-sing", "we-fly"),
+        lambda: theirs.set_strength("we-sing", "we-fly", 0.5),
+        lambda: theirs.undo("1"),
+        lambda: theirs.export(url.removeprefix("sqlite:///") + ".jsonl"),
+    )
+    for read in reads:
+        with pytest.raises(NotFound, match="there is no namespace 'theirs': there are ours; writing creates one"):
+            read()
+    assert open_memory(url).stats().operations == 0
+
+
+def test_nothing_crosses_a_namespace(open_memory, url):
+    ours, theirs = open_memory(url, namespace="ours"), open_memory(url, namespace="theirs")
+    mine = ours.remember("Then Zed painted walls.", key="a", session="s")
+    theirs.remember("Zed sings.", key="b", session="s")
+    assert [hit.memory.key for hit in theirs.recall("who painted walls, Zed?").hits] == ["b"]
+    assert {one.key for one in theirs.list(kinds=["entity", "episode"])} == {"b", "entity:zed", "session:s"}
+    for verb in (theirs.get, theirs.forget, theirs.purge, theirs.history, theirs.links):
+        for name in ("a", mine.id):
+            with pytest.raises(NotFound):
+                verb(name)
+    with pytest.raises(NotFound):
+        theirs.undo(mine.operation)
+    with pytest.raises(NotFound):
+        theirs.link("b", mine.id)
+    assert [one.id for one in ours.log()] == [mine.operation]
+
+
+def test_memories_without_a_vector_of_this_embedder_are_found(open_memory, url):
+    open_memory(url, embedder=HashedEmbedder(64)).remember("Then Zed painted.")
+    (finding,) = open_memory(url, embedder=HashedEmbedder(32)).validate()
+    assert finding.rule == "missing-vectors"
+    assert HashedEmbedder(32).generation in finding.detail
+    assert open_memory(url, embedder=HashedEmbedder(64)).validate() == []

@@ -1,0 +1,283 @@
+"""What speaks for a memory: each term of the recipe is alone able to decide between two memories."""
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from priming import Cue
+from priming.core.lexical import bm25, idf
+from priming.engine.evidence import Evidence
+from priming.engine.recall import TERMS
+from priming.profiles import PRIMING
+
+MAY, JULY = datetime(2023, 5, 7, tzinfo=UTC), datetime(2021, 7, 1, tzinfo=UTC)
+
+
+def item(key, content, **more):
+    return {"key": key, "content": content, **more}
+
+
+COMMON = [item(f"filler-{i}", f"common filler text {i}") for i in range(8)]
+TWO_SESSIONS = [
+    item("wrong", "we paint walls", session="a"),
+    item("after-wrong", "the sea is wide", session="a"),
+    item("right", "we paint walls", session="b"),
+    item("after-right", "a wall to paint", session="b"),
+]
+
+# term → memories, cue, the terms that it needs beside it, links by hand. With the term (and those it needs)
+# `right` stands before `wrong`; without it `wrong`, which is older, does, or `right` is no hit at all.
+SHOWN = {
+    "bm25": ([item("wrong", "sun"), item("right", "paint walls")], "paint", (), ()),
+    "cosine": (
+        [item("wrong", "from under a red car"), item("right", "the red car")],
+        "the red car",
+        ("bm25",),
+        (),
+    ),
+    "pairs": ([item("wrong", "car red fast"), item("right", "red car fast")], "red car", ("bm25",), ()),
+    "named": (
+        [
+            item("wrong", "paint dries", heading="Quill Brook"),
+            item("right", "paint dries slow", heading="Quill"),
+        ],
+        "does Quill paint",
+        ("bm25", "prior"),
+        (),
+    ),
+    "date": (
+        [
+            item("wrong", "we paint walls", occurred_at=JULY),
+            item("right", "we paint walls", occurred_at=MAY),
+        ],
+        "paint in May 2023",
+        ("bm25", "prior"),
+        (),
+    ),
+    "time": (
+        [item("wrong", "paint big wall"), item("right", "paint last week")],
+        "when did we paint",
+        ("bm25", "prior"),
+        (),
+    ),
+    "length": (
+        [item("wrong", "paint wall"), item("right", "paint wall paint wall")],
+        "paint wall",
+        ("cosine", "prior"),
+        (),
+    ),
+    "question": (
+        [item("wrong", "paint walls?"), item("right", "paint walls.")],
+        "paint",
+        ("bm25", "prior"),
+        (),
+    ),
+    "window": (TWO_SESSIONS, "paint walls", ("bm25", "prior"), ()),
+    "session": (TWO_SESSIONS, "paint walls", ("bm25", "prior"), ()),
+    "context": (
+        [item("wrong", "we paint walls"), item("right", "we paint walls", when={"language": "go"})],
+        Cue("paint", language="Go"),
+        ("bm25", "prior"),
+        (),
+    ),
+    "coverage": (
+        [
+            item("top", "zed paint wall brush"),
+            item("wrong", "paint wall brush"),
+            item("right", "oslo tower bridge"),
+        ],
+        "Zed paint wall brush Oslo",
+        ("bm25",),
+        (),
+    ),
+    "gate": (
+        [
+            item("top", "paint walls with brush"),
+            item("wrong", "sea salt fish water"),
+            item("right", "brush teeth often now"),
+        ],
+        "paint walls brush",
+        ("bm25", "spread"),
+        (("top", "wrong", 0.6), ("top", "right", 0.3)),
+    ),
+    "spread": (
+        [item("top", "paint walls"), item("wrong", "wide sea"), item("right", "deep sky")],
+        "paint",
+        ("bm25",),
+        (("top", "right", 0.5),),
+    ),
+    "next": (
+        [
+            item("top", "paint walls", session="a"),
+            item("right", "deep sky", session="a"),
+            item("wrong", "wide sea"),
+        ],
+        "paint",
+        ("bm25", "spread"),
+        (),
+    ),
+    "names": (
+        [item("top", "they paint for Zed"), item("wrong", "wide sea"), item("right", "then Zed slept")],
+        "paint",
+        ("bm25", "spread"),
+        (),
+    ),
+    "idf": (
+        [item("wrong", "common common rare"), item("right", "rare rare rare common"), *COMMON],
+        "common rare",
+        ("cosine",),
+        (),
+    ),
+    "prior": (
+        [item("right", "paint walls brush sea salt fish water"), item("wrong", "paint walls?")],
+        "paint",
+        ("bm25", "question"),
+        (),
+    ),
+}
+
+
+def test_every_term_is_shown_below():
+    assert set(SHOWN) == set(TERMS)
+
+
+def place(answer, key):
+    return [hit.memory.key for hit in answer.hits].index(key) if key in keys(answer) else np.inf
+
+
+def keys(answer):
+    return {hit.memory.key for hit in answer.hits}
+
+
+@pytest.mark.parametrize("term", TERMS)
+def test_a_term_decides_and_can_be_switched_off(memory, term):
+    items, cue, needed, links = SHOWN[term]
+    memory.remember_many(items)
+    memory.link_many({"source": a, "target": b, "weight": w} for a, b, w in links)
+    cue = cue if isinstance(cue, Cue) else Cue(cue)
+    others = set(TERMS) - {term, *needed}
+    on = memory.recall(cue=cue, ablate=others)
+    off = memory.recall(cue=cue, ablate=others | {term})
+    assert place(on, "right") < place(on, "wrong")
+    assert place(off, "right") == np.inf or place(off, "wrong") < place(off, "right")
+
+
+def test_a_term_that_is_off_is_no_component(memory):
+    memory.remember("Ada painted walls last May.", occurred_at=MAY)
+    (whole,) = memory.recall("when did Ada paint").hits
+    for term in ("bm25", "cosine", "pairs", "named", "date", "time", "length", "question", "context"):
+        (less,) = memory.recall("when did Ada paint", ablate=[term]).hits
+        assert set(whole.components) - set(less.components) == {term}
+
+
+# The evidence of the working set, against the formula counted by hand
+
+
+def evidence(memory, text, **more):
+    opened = memory._opened
+    working = opened.working(opened.now())
+    return Evidence(working, opened.embedder, text, PRIMING.recall, opened.now(), **more)
+
+
+def test_bm25_counts_headings_and_texts_of_the_present_memories(memory):
+    memory.remember("red car", key="a")
+    memory.remember("blue car car", heading="Red", key="b")
+    memory.remember("green car", key="gone")
+    memory.forget("gone")
+    found = evidence(memory, "red car").bm25
+    mean = (2 + 4) / 2
+    a = bm25(1, 2, 2, 2, mean) + bm25(1, 2, 2, 2, mean)
+    b = bm25(1, 2, 2, 4, mean) + bm25(2, 2, 2, 4, mean)
+    assert found == pytest.approx([a, b, 0.0])
+
+
+def test_pairs_count_the_rarity_of_what_stands_side_by_side(memory):
+    for text in ("red car went by", "a car was red", "the red car", "sea"):
+        memory.remember(text)
+    assert evidence(memory, "red car").pairs == pytest.approx([idf(2, 4), 0, idf(2, 4), 0])
+
+
+def test_a_pair_does_not_reach_from_the_heading_into_the_text(memory):
+    memory.remember("car by the sea", heading="red")
+    assert evidence(memory, "red car").pairs.tolist() == [0]
+
+
+def test_the_window_is_the_memory_with_two_to_either_side(memory):
+    for i in range(7):
+        memory.remember("red" if i == 3 else f"word{i}", session="s")
+    memory.remember("blue")
+    found = evidence(memory, "red").window
+    assert (found > 0).tolist() == [False, True, True, True, True, True, False, False]
+
+
+def test_a_memory_without_neighbours_is_its_own_window_and_session(memory):
+    memory.remember("sea", session="s")
+    memory.remember("sky", session="s")
+    memory.remember("red")
+    found = evidence(memory, "red")
+    assert (found.window > 0).tolist() == [False, False, True]
+    assert (found.session > 0).tolist() == [False, False, True]
+
+
+def test_where_no_memory_has_a_neighbour_neither_window_nor_session_says_anything(memory):
+    memory.remember("red")
+    memory.remember("red car", session="s")
+    found = evidence(memory, "red")
+    assert not found.window.any()
+    assert not found.session.any()
+
+
+def test_the_window_closes_over_a_forgotten_memory(memory):
+    for i in range(5):
+        memory.remember("red" if i == 0 else f"word{i}", session="s", key=f"k{i}")
+    assert evidence(memory, "red").window[3] == 0
+    memory.forget("k1")
+    assert evidence(memory, "red").window[3] > 0
+
+
+def test_a_session_is_scored_as_one_text(memory):
+    for text, session in (("red car", "a"), ("sea", "a"), ("red", "b"), ("blue", "b"), ("red sky", "c")):
+        memory.remember(text, session=session)
+    mean = (3 + 2 + 2) / 3
+    a, b = bm25(1, 3, 3, 3, mean), bm25(1, 3, 3, 2, mean)
+    assert evidence(memory, "red").session == pytest.approx([a, a, b, b, b])
+
+
+def test_the_date_of_a_cue_may_be_relative_to_the_present(memory, clock):
+    memory.remember("paint", occurred_at=clock.at.replace(month=4), key="april")
+    memory.remember("paint", occurred_at=clock.at.replace(year=2022), key="long ago")
+    assert memory.recall("paint last month").hits[0].memory.key == "april"
+    at = clock.at.replace(year=2022, month=6)
+    assert memory.recall(cue=Cue("paint last month", at=at)).hits[0].memory.key == "long ago"
+
+
+def test_of_speakers_only_the_one_named_first_counts(memory):
+    for i in range(4):
+        memory.remember(f"paint {i}", speaker="Ada", key=f"ada-{i}")
+        memory.remember(f"paint {i}", speaker="Bob", key=f"bob-{i}")
+    ranked = memory.recall("does Bob paint more than Ada", limit=8).hits
+    assert [hit.components["named"] for hit in ranked] == [1.0] * 4 + [0.0] * 4
+    assert {hit.memory.speaker for hit in ranked[:4]} == {"Bob"}
+
+
+def test_of_rare_headings_every_one_that_is_named_counts(memory):
+    memory.remember_many([{"content": f"filler {i}"} for i in range(50)])
+    for name in ("Dayton", "Oslo"):
+        memory.remember("a town", heading=name)
+    named = {hit.memory.heading: hit.components["named"] for hit in memory.recall("Oslo or Dayton").hits}
+    assert named["Dayton"] == named["Oslo"] == 1.0
+
+
+def test_the_cue_is_weighted_by_the_rarity_of_its_tokens(memory, embedder):
+    memory.remember_many([item("a", "common rare"), *COMMON])
+    tokens = embedder.tokens(["common rare"])[0]
+    weighted = embedder.pool(tokens, idf(np.array([9, 1]), 9))
+    assert evidence(memory, "common rare").query == pytest.approx(weighted)
+    plain = evidence(memory, "common rare", ablate=["idf"]).query
+    assert plain == pytest.approx(embedder.embed(["common rare"])[0])
+
+
+def test_nothing_remembered_is_no_evidence(memory):
+    found = evidence(memory, "When did Ada paint in May?")
+    assert [len(array) for array in (found.bm25, found.cosine, found.window, found.h)] == [0, 0, 0, 0]

@@ -1,0 +1,197 @@
+from datetime import timedelta
+
+import pytest
+
+from priming import Conflict, NotFound, ParamError
+from priming.types import Link
+
+
+@pytest.fixture
+def three(memory):
+    """Three memories that no rule links."""
+    for key, text in (("a", "we paint walls"), ("b", "the sea is wide"), ("c", "bread and butter")):
+        memory.remember(text, key=key)
+    assert memory.links() == []
+    return memory
+
+
+def weights(memory, *args, **more):
+    return {(one.source, one.relation, one.target): one.weight for one in memory.links(*args, **more)}
+
+
+def test_a_link_has_its_defaults_and_is_one_operation(three, clock):
+    made = three.link("a", "b")
+    assert made == Link("a", "b", "similar-to", 0.5, clock.at, None, given=True)
+    assert three.links() == [made]
+    assert [one.kind for one in three.log(limit=1)] == ["link"]
+
+
+def test_a_link_has_any_relation_that_a_user_names(three):
+    assert three.link("a", "b", "contradicts at night", 1).relation == "contradicts at night"
+    assert three.link("a", "b", "requires", 0).weight == 0.0
+    assert three.stats().links == {"contradicts at night": 1, "requires": 1}
+
+
+def test_a_link_made_twice_is_one_link_with_the_new_weight(three, clock):
+    first = three.link("a", "b", "requires", 0.2)
+    clock.at += timedelta(days=1)
+    second = three.link("a", "b", "requires", 0.9)
+    assert second.created_at == first.created_at
+    assert weights(three) == {("a", "requires", "b"): 0.9}
+    (operation, *_) = three.log()
+    assert [(one.before["weight"], one.after["weight"]) for one in operation.changes] == [(0.2, 0.9)]
+
+
+def test_a_link_that_is_there_already_is_no_operation(three):
+    made = three.link("a", "b", "requires", 0.2)
+    count = three.stats().operations
+    assert three.link("a", "b", "requires", 0.2) == made
+    assert three.stats().operations == count
+
+
+def test_a_link_made_by_rule_can_be_given(memory):
+    memory.remember("we paint walls", key="a", session="s")
+    memory.remember("the sea is wide", key="b", session="s")
+    assert not memory.links("b", relation="next")[0].given
+    assert memory.link("a", "b", "next", 0.9).given
+    assert weights(memory, relation="next") == {("a", "next", "b"): 0.9}
+
+
+def test_many_links_are_one_operation(three):
+    made = three.link_many(
+        {"source": x, "target": y, "weight": w} for x, y, w in (("a", "b", 0.1), ("b", "c", 0.2), ("c", "a", 0.3))
+    )
+    assert [(one.source, one.target, one.weight) for one in made] == [
+        ("a", "b", 0.1),
+        ("b", "c", 0.2),
+        ("c", "a", 0.3),
+    ]
+    assert [one.kind for one in three.log(limit=2)] == ["link", "remember"]
+    assert three.link_many([]) == []
+
+
+def test_ids_stand_for_keys(three):
+    a, b = three.get("a"), three.get("b")
+    assert (three.link(a.id, b.id).source, three.links(a.id)[0].target) == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        ({"target": "b"}, "source = None: must be a text"),
+        ({"source": "a", "target": 7}, "target = 7: must be a text"),
+        ({"source": "a", "target": "a"}, "target = 'a': must be another memory than the source"),
+        ({"source": "a", "target": "b", "weight": 1.1}, "weight = 1.1: must be in [0, 1]"),
+        ({"source": "a", "target": "b", "weight": float("nan")}, "weight = nan: must be in [0, 1]"),
+        ({"source": "a", "target": "b", "weight": None}, "weight = None: must be in [0, 1]"),
+        ({"source": "a", "target": "b", "relation": ""}, "relation = '': must be one printable line"),
+        ({"source": "a", "target": "b", "relation": None}, "relation = None: must be a text"),
+        ({"source": "a", "target": "b", "relation": "x\x00"}, "relation = 'x\\x00': must not contain the NUL"),
+        ({"source": "a", "target": "b", "strength": 1}, "item = 'strength': is not an argument of link"),
+        ("a", "item = 'a': must be a mapping of source, target, relation, weight"),
+    ],
+)
+def test_a_bad_link_is_named_and_none_is_made(three, item, message):
+    with pytest.raises(ParamError) as caught:
+        three.link_many([{"source": "b", "target": "c"}, item])
+    assert str(caught.value).startswith(message)
+    assert three.links() == []
+    assert [one.kind for one in three.log(limit=1)] == ["remember"]
+
+
+def test_a_link_to_nothing_is_not_found(three):
+    with pytest.raises(NotFound, match="there is no memory 'wall' in 'default'"):
+        three.link("a", "wall")
+    with pytest.raises(NotFound, match="there is no memory 'paint'.*did you mean a"):
+        three.link("paint", "b")
+    assert three.links() == []
+
+
+def test_links_are_listed_by_memory_and_relation(three):
+    three.link("a", "b", "requires", 0.1)
+    three.link("c", "a", "requires", 0.2)
+    three.link("b", "c", "overrides", 0.3)
+    assert weights(three, "a") == {("a", "requires", "b"): 0.1, ("c", "requires", "a"): 0.2}
+    assert weights(three, relation="overrides") == {("b", "overrides", "c"): 0.3}
+    assert weights(three, "b", relation="requires") == {("a", "requires", "b"): 0.1}
+    assert three.links("a", relation="unheard of") == []
+    with pytest.raises(NotFound):
+        three.links("nothing")
+    with pytest.raises(ParamError, match="relation"):
+        three.links(relation="two\nlines")
+
+
+# Strength
+
+
+def test_strength_moves_all_links_between_two_memories_in_either_direction(three):
+    three.link("a", "b", "requires", 0.4)
+    three.link("b", "a", "overrides", 0.6)
+    three.link("b", "c", "requires", 0.5)
+    operation = three.set_strength("b", "a", 0.7)
+    assert (operation.kind, operation.message) == ("set-strength", "2 links set to 0.7")
+    assert weights(three) == {
+        ("a", "requires", "b"): 0.7,
+        ("b", "overrides", "a"): 0.7,
+        ("b", "requires", "c"): 0.5,
+    }
+
+
+def test_strength_of_one_relation_leaves_the_others(three):
+    three.link("a", "b", "requires", 0.4)
+    three.link("a", "b", "overrides", 0.4)
+    assert three.set_strength("a", "b", 0.7, "requires").message == "1 link set to 0.7"
+    assert weights(three) == {("a", "requires", "b"): 0.7, ("a", "overrides", "b"): 0.4}
+    with pytest.raises(NotFound, match="there is no link 'next' between 'a' and 'b'"):
+        three.set_strength("a", "b", 0.7, "next")
+
+
+@pytest.mark.parametrize(("given", "kept"), [(0, 0.05), (0.01, 0.05), (1, 0.95), (0.99, 0.95)])
+def test_strength_is_clamped_and_says_so(three, given, kept):
+    three.link("a", "b")
+    message = three.set_strength("a", "b", given).message
+    assert message == f"1 link set to {kept}; {given:g} was clamped to [0.05, 0.95]"
+    assert weights(three) == {("a", "similar-to", "b"): kept}
+
+
+def test_strength_between_strangers_makes_no_link(three):
+    operation = three.set_strength("a", "b", 0.5)
+    assert (operation.message, operation.changes) == ("0 links set to 0.5", ())
+    assert three.links() == []
+    assert three.log(limit=1) == [operation]
+
+
+@pytest.mark.parametrize("weight", [-0.1, 1.1, float("inf"), "strong", None])
+def test_strength_outside_its_range_is_refused(three, weight):
+    three.link("a", "b")
+    count = three.stats().operations
+    with pytest.raises(ParamError, match="weight = .*: must be in \\[0, 1\\]"):
+        three.set_strength("a", "b", weight)
+    assert three.stats().operations == count
+
+
+def test_strength_of_links_to_nothing_is_not_found(three):
+    with pytest.raises(NotFound):
+        three.set_strength("a", "wall", 0.5)
+
+
+def test_a_link_by_hand_carries_in_recall_and_none_without_it(three):
+    def found(**more):
+        return [hit.memory.key for hit in three.recall("who paints", ablate=["cosine"], **more).hits]
+
+    assert found() == ["a"]
+    three.link("a", "c", "requires")
+    assert found() == ["a", "c"]
+    assert found(spread=False) == ["a"]
+    three.set_strength("a", "c", 0)
+    assert found() == ["a", "c"]
+
+
+def test_forgotten_ends_may_be_linked_and_come_back_linked(three):
+    operation = three.forget("c")
+    three.link("a", "c", "requires")
+    assert [hit.memory.key for hit in three.recall("paint", ablate=["cosine"]).hits] == ["a"]
+    three.undo(operation.id)
+    assert [hit.memory.key for hit in three.recall("paint", ablate=["cosine"]).hits] == ["a", "c"]
+    with pytest.raises(Conflict):
+        three.undo(operation.id)

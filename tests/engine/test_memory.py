@@ -1,0 +1,189 @@
+import threading
+
+import pytest
+
+from priming import Memory, NotFound, ParamError, SchemaTooNew
+from priming.engine.memory import Memory as Facade
+
+# Opening
+
+
+def test_opening_makes_the_store_and_closing_leaves_it(open_memory, tmp_path):
+    url = f"sqlite:///{tmp_path}/deep/er/memory.db"
+    with open_memory(url) as memory:
+        assert memory.namespace == "default"
+        memory.remember("we paint walls")
+    with open_memory(url) as memory:
+        assert [one.content for one in memory.list()] == ["we paint walls"]
+
+
+def test_the_default_store_is_beside_the_working_directory(embedder, tmp_path, monkeypatch):
+    monkeypatch.delenv("PRIMING_URL", raising=False)
+    monkeypatch.chdir(tmp_path)
+    with Memory.open(embedder=embedder) as memory:
+        memory.remember("we paint walls")
+    assert (tmp_path / ".priming" / "memory.db").is_file()
+    monkeypatch.setenv("PRIMING_URL", "sqlite:///other.db")
+    with Memory.open(embedder=embedder) as memory:
+        assert memory.list() == []
+    assert (tmp_path / "other.db").is_file()
+
+
+def test_the_embedder_is_not_asked_for_anything_before_it_is_needed(open_memory, url):
+    class Asleep:
+        generation, dimension = "asleep", 8
+
+        def embed(self, texts):
+            raise AssertionError("no text was to be embedded")
+
+    memory = open_memory(url, embedder=Asleep())
+    assert memory.list() == memory.log() == memory.links() == []
+    assert memory.stats().operations == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"url": "mysql://host/db"}, "url = 'mysql://host/db': must be sqlite:///"),
+        ({"url": "memory.db"}, "url = 'memory.db'"),
+        ({"url": "sqlite:///x.db?mode=fast"}, "takes one option"),
+        ({"namespace": ""}, "namespace = ''"),
+        ({"namespace": "two\nlines"}, "namespace"),
+        ({"profile": "mem0"}, "profile = 'mem0': must be one of priming, floop, synapse, ethos, arc, poc"),
+    ],
+)
+def test_what_cannot_be_opened_is_named(open_memory, tmp_path, monkeypatch, settings, message):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ParamError) as caught:
+        open_memory(**settings)
+    assert message in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_a_newer_schema_is_left_as_it_was(open_memory, url, tmp_path):
+    open_memory(url).close()
+    path = tmp_path / "memory.db"
+    data = bytearray(path.read_bytes())
+    data[60:64] = (10_000).to_bytes(4, "big")
+    path.write_bytes(data)
+    with pytest.raises(SchemaTooNew, match="install a newer Priming"):
+        open_memory(url)
+    assert path.read_bytes() == bytes(data)
+
+
+def test_the_profile_that_is_opened_is_the_one_that_answers(open_memory):
+    memory = open_memory(profile="ethos")
+    memory.remember("we paint walls")
+    assert memory.recall("paint").profile == "ethos"
+    assert memory.recall("paint", profile="arc").profile == "arc"
+
+
+def test_every_verb_says_what_it_does():
+    verbs = [verb for name, verb in vars(Facade).items() if not name.startswith("_") and callable(verb)]
+    assert all(verb.__doc__ for verb in verbs)
+
+
+# Get and list
+
+
+def test_a_memory_is_found_by_key_or_id(memory):
+    answer = memory.remember("we paint walls")
+    assert memory.get(answer.key) == memory.get(answer.id)
+
+
+@pytest.mark.parametrize("key", ["", " ", None, 7])
+def test_a_key_is_a_text(memory, key):
+    for verb in (memory.get, memory.history, memory.forget, memory.purge):
+        with pytest.raises(ParamError, match="key = "):
+            verb(key)
+
+
+def test_an_unknown_key_is_not_found_and_its_like_are_named(memory):
+    memory.remember("we paint walls")
+    with pytest.raises(NotFound, match="there is no memory 'paint' in 'default': did you mean we-paint-walls"):
+        memory.get("paint")
+    with pytest.raises(NotFound, match="there is no memory 'sea' in 'default'$"):
+        memory.get("sea")
+
+
+def test_memories_are_listed_in_order_a_page_at_a_time(memory):
+    memory.remember_many({"content": f"note {i}", "key": f"n{i}", "session": "s"} for i in range(25))
+    pages, after = [], None
+    while page := memory.list(limit=10, after=after):
+        pages.append([one.key for one in page])
+        after = page[-1].id
+    assert [len(page) for page in pages] == [10, 10, 5]
+    assert sum(pages, []) == [f"n{i}" for i in range(25)]
+    assert [one.key for one in memory.list(after="n22")] == ["n23", "n24"]
+
+
+def test_lists_are_of_the_kinds_status_and_words_asked_for(memory):
+    memory.remember("Then Zed painted.", key="a", kind="fact")
+    memory.remember("We sing.", key="b")
+    memory.remember("We sang.", key="c")
+    memory.forget("c")
+
+    def keys(**asked):
+        return [one.key for one in memory.list(**asked)]
+
+    assert keys() == ["a", "b"]
+    assert keys(kinds=["fact"]) == keys(kinds="fact") == ["a"]
+    assert keys(kinds=["entity"]) == ["entity:zed"]
+    assert keys(kinds=[]) == []
+    assert keys(status="forgotten") == ["c"]
+    assert keys(status=None) == ["a", "b", "c"]
+    assert keys(matching="sing") == ["b"]
+    assert keys(matching="we sing") == ["b"]
+    assert keys(matching='"') == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "error"),
+    [
+        ({"kinds": ["dream"]}, ParamError),
+        ({"status": "asleep"}, ParamError),
+        ({"limit": 0}, ParamError),
+        ({"limit": 2.5}, ParamError),
+        ({"limit": True}, ParamError),
+        ({"after": "nothing"}, NotFound),
+        ({"matching": "\x00"}, ParamError),
+    ],
+)
+def test_bad_arguments_of_a_list_are_named(memory, asked, error):
+    memory.remember("we sing")
+    with pytest.raises(error):
+        memory.list(**asked)
+
+
+# Threads
+
+
+def test_threads_share_a_memory_and_lose_nothing(open_memory, url):
+    memory, errors, each = open_memory(url), [], 12
+    start = threading.Barrier(8)
+
+    def work(name):
+        start.wait()
+        try:
+            for i in range(each):
+                memory.remember(f"thread {name} saw item{name}x{i} with Zed", session=f"s{name}")
+                assert memory.recall(f"item{name}x{i}").hits[0].memory.session == f"s{name}"
+                memory.list(limit=3)
+        except BaseException as error:
+            errors.append(error)
+            raise
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert memory.stats().memories["episode"] == {"active": 8 * each}
+    assert memory.stats().links["next"] == 8 * (each - 1)
+    assert [one.key for one in memory.list(kinds=["entity"]) if one.content == "Zed"] == ["entity:zed"]
+    assert memory.validate() == []
+    fresh = open_memory(url)
+    for name in range(8):
+        a, b = (one.recall(f"item{name}x3 Zed").hits for one in (memory, fresh))
+        assert [hit.memory.id for hit in a] == [hit.memory.id for hit in b]

@@ -1,0 +1,220 @@
+"""Several memories over one file: each sees what the others did at its next operation."""
+
+import json
+import subprocess
+import sys
+import textwrap
+from datetime import timedelta
+
+import pytest
+
+from priming import Conflict, NotFound, StoreError
+
+
+@pytest.fixture
+def two(open_memory, url):
+    ours, theirs = open_memory(url), open_memory(url)
+    for key, text in (("a", "we paint walls"), ("b", "the sea is wide"), ("c", "Zed sings")):
+        ours.remember(text, key=key, session="s")
+    theirs.recall("walls")
+    ours.recall("walls")
+    return ours, theirs
+
+
+def found(memory, cue):
+    return [hit.memory.key for hit in memory.recall(cue, ablate=["cosine", "next", "window", "session"]).hits]
+
+
+def test_what_the_other_remembers_is_recalled(two):
+    ours, theirs = two
+    theirs.remember("A xylophone of Zed", key="new", session="s")
+    assert found(ours, "xylophone") == ["new", "c"]
+    assert ours.get("new").content == "A xylophone of Zed"
+    answer = ours.remember("They left.", session="s")
+    assert ("new", "next", answer.key) in {(x.source, x.relation, x.target) for x in answer.links}
+    assert len(ours.list(kinds=["entity"])) == 2
+
+
+def test_what_the_other_links_carries(two):
+    ours, theirs = two
+    assert found(ours, "paint") == ["a"]
+    theirs.link("a", "b", "requires")
+    assert found(ours, "paint") == ["a", "b"]
+    theirs.undo(theirs.log()[0].id)
+    assert found(ours, "paint") == ["a"]
+
+
+def test_what_the_other_forgets_undoes_and_supersedes_is_known(two):
+    ours, theirs = two
+    operation = theirs.forget("a")
+    assert found(ours, "paint") == []
+    with pytest.raises(Conflict):
+        ours.forget("a")
+    ours.undo(operation.id)
+    assert found(theirs, "paint") == ["a"]
+    theirs.supersede("a", "we paper walls")
+    assert found(ours, "paint") == []
+    assert found(ours, "paper") == ["a"]
+    assert len(ours.history("a")) == 2
+
+
+def test_what_the_other_purges_is_gone(two):
+    ours, theirs = two
+    theirs.purge("a")
+    assert found(ours, "paint walls") == []
+    with pytest.raises(NotFound):
+        ours.get("a")
+    assert "paint" not in ours._opened._working.lexicon.terms
+
+
+def test_what_the_other_imports_is_recalled(two, open_memory, tmp_path):
+    ours, theirs = two
+    ours.export(tmp_path / "x.jsonl")
+    copy = open_memory()
+    copy.import_(tmp_path / "x.jsonl")
+    copy.remember("a xylophone", key="new", session="s")
+    copy.export(tmp_path / "y.jsonl")
+    theirs.import_(tmp_path / "y.jsonl")
+    assert found(ours, "xylophone") == ["new"]
+
+
+def test_a_whole_import_into_an_empty_store_is_recalled(two, open_memory, tmp_path):
+    first, second = (open_memory(f"sqlite:///{tmp_path}/empty.db") for _ in range(2))
+    assert found(second, "paint") == []
+    two[0].export(tmp_path / "x.jsonl")
+    first.import_(tmp_path / "x.jsonl")
+    assert found(second, "paint") == ["a"]
+
+
+def test_a_version_of_the_future_that_the_other_made_comes_in_time(two, clock):
+    ours, theirs = two
+    theirs.supersede("a", "we paper doors", valid_from=clock.at + timedelta(days=1))
+    assert found(ours, "paint walls, paper doors") == ["a"]
+    assert ours.recall("paint").hits[0].memory.content == "we paint walls"
+    clock.at += timedelta(days=1)
+    assert found(ours, "paint walls") == []
+    assert ours.recall("paper").hits[0].memory.content == "we paper doors"
+
+
+def test_taking_turns_loses_nothing(two):
+    ours, theirs = two
+    for i in range(20):
+        (ours if i % 2 else theirs).remember(f"turn number{i}", session="t", key=f"turn-{i}")
+    pairs = {(x.source, x.target) for x in ours.links(relation="next")}
+    assert pairs >= {(f"turn-{i}", f"turn-{i + 1}") for i in range(19)}
+    assert ours.validate() == []
+    for memory in two:
+        assert found(memory, "number7") == ["turn-7"]
+
+
+def test_a_closed_memory_says_so_and_may_be_closed_again(open_memory, url):
+    memory = open_memory(url)
+    memory.remember("we paint walls")
+    memory.close()
+    memory.close()
+    for verb in (memory.list, memory.stats, lambda: memory.recall("walls"), lambda: memory.remember("x")):
+        with pytest.raises(StoreError, match="closed"):
+            verb()
+
+
+class Interrupted:
+    """An embedder that is interrupted once, when it is asked for tokens."""
+
+    def __init__(self, embedder):
+        self.embedder, self.due = embedder, False
+
+    def __getattr__(self, name):
+        return getattr(self.embedder, name)
+
+    @property
+    def generation(self):
+        return self.embedder.generation
+
+    @property
+    def dimension(self):
+        return self.embedder.dimension
+
+    @property
+    def vocabulary(self):
+        return self.embedder.vocabulary
+
+    def embed(self, texts):
+        return self.embedder.embed(texts)
+
+    def pool(self, ids, weights):
+        return self.embedder.pool(ids, weights)
+
+    def tokens(self, texts):
+        if self.due:
+            self.due = False
+            raise KeyboardInterrupt
+        return self.embedder.tokens(texts)
+
+
+def test_an_interrupt_while_catching_up_leaves_nothing_half_known(open_memory, url, embedder):
+    interrupted = Interrupted(embedder)
+    ours, theirs = open_memory(url, embedder=interrupted), open_memory(url)
+    ours.remember("we paint walls", key="a")
+    ours.recall("walls")
+    theirs.remember_many([{"content": "Zed sings", "key": "b"}, {"content": "Zed flies", "key": "c"}])
+    interrupted.due = True
+    with pytest.raises(KeyboardInterrupt):
+        ours.recall("Zed")
+    assert sorted(found(ours, "Zed")) == ["b", "c"]
+    assert found(ours, "paint") == ["a"]
+
+
+CHILD = """
+    import json, sys
+    from datetime import UTC, datetime
+    from priming import FixedClock, HashedEmbedder, Memory
+    clock = FixedClock(datetime(2024, 5, 17, 9, 30, tzinfo=UTC))
+    with Memory.open(sys.argv[1], embedder=HashedEmbedder(256), clock=clock) as memory:
+        for line in sys.stdin:
+            verb, args, more = json.loads(line)
+            if verb == "found":
+                answer = [hit.memory.key for hit in memory.recall(*args, ablate=["cosine", "next", "window", "session"]).hits]
+            else:
+                answer = repr(getattr(memory, verb)(*args, **more))
+            print(json.dumps(answer), flush=True)
+"""
+
+
+@pytest.fixture
+def other_process(url):
+    """Verbs of a memory in another process."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(CHILD), url],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+    def call(verb, *args, **more):
+        child.stdin.write(json.dumps([verb, args, more]) + "\n")
+        child.stdin.flush()
+        return json.loads(child.stdout.readline())
+
+    yield call
+    child.stdin.close()
+    assert child.wait(timeout=60) == 0
+    child.stdout.close()
+
+
+def test_two_processes_see_each_other(open_memory, url, other_process):
+    ours = open_memory(url)
+    ours.remember("we paint walls", key="a", session="s")
+    assert other_process("found", "paint") == ["a"]
+    other_process("remember", "the sea is wide", key="b", session="s")
+    assert found(ours, "wide sea") == ["b"]
+    other_process("link", "a", "b", "requires")
+    assert found(ours, "paint") == ["a", "b"]
+    ours.forget("b")
+    assert other_process("found", "paint") == ["a"]
+    ours.undo(ours.log()[0].id)
+    assert other_process("found", "paint") == ["a", "b"]
+    ours.purge("b")
+    assert other_process("found", "wide sea") == []
+    other_process("purge", "a")
+    assert found(ours, "paint") == []
+    assert ours.validate() == []

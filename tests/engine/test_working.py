@@ -1,0 +1,113 @@
+"""The working set: whatever was done, and by whom, it is what the store says."""
+
+import random
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from priming import Conflict, Cue, FixedClock, Memory, PrimingError, profiles
+from priming.engine.snapshot import load, save
+from priming.engine.working import WorkingSet
+
+NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
+WORDS = "violin trumpet clarinet oboe tuba horn guitar banjo cello piano viola lute".split()
+NAMES = ("Ada", "Grace Hopper", "src/app.py", "Oslo")
+CUES = (Cue("Did Ada play the banjo in Oslo, or tuba and horn?"), Cue("Grace's violin", language="go"))
+
+
+def a_text(rng):
+    return " ".join(["they", *rng.sample(WORDS, rng.randint(1, 4)), *rng.sample(NAMES, rng.randint(0, 2))])
+
+
+def an_item(rng):
+    item = {"content": a_text(rng)}
+    if rng.random() < 0.6:
+        item["session"] = rng.choice("abc")
+    if rng.random() < 0.4:
+        item["heading"] = rng.choice(["Ada", "Ada Byron", "banjo", "zither (music)"])
+    if rng.random() < 0.2:
+        item["when"] = {"language": rng.choice(["go", "rust"])}
+    if rng.random() < 0.3:
+        item["kind"] = rng.choice(["fact", "procedure", "entity", "entity"])
+    return item
+
+
+def a_change(memory, rng):
+    """One random operation on what is there."""
+    keys = [one.key for one in memory.list(kinds=None, limit=1000)]
+    entities = [one.key for one in memory.list(kinds=["entity"], limit=1000)]
+    some = rng.choice(keys + entities) if keys + entities else "none"
+    other = rng.choice(keys or ["none"])
+    done = [one.id for one in memory.log(limit=12)] or ["none"]
+    return rng.choice(
+        [
+            lambda: memory.remember(**an_item(rng)),
+            lambda: memory.remember(**an_item(rng)),
+            lambda: memory.remember_many([an_item(rng) for _ in range(4)]),
+            lambda: memory.forget(some),
+            lambda: memory.undo(rng.choice(done)),
+            lambda: memory.undo(rng.choice(done)),
+            lambda: memory.supersede(other, a_text(rng), session=rng.choice([None, "a", "b"])),
+            lambda: memory.supersede(other, a_text(rng), valid_from=memory._opened.now() + timedelta(days=3)),
+            lambda: memory.link(some, other, rng.choice(["similar-to", "requires", "mentions"]), 0.7),
+            lambda: memory.set_strength(some, other, rng.random()),
+            lambda: memory.purge(some),
+        ]
+    )
+
+
+def live_through(memories, clock, rng, steps):
+    """A random history; several memories over one file take turns. What cannot be done is not done."""
+    for _ in range(steps):
+        memory = rng.choice(memories)
+        clock.at += timedelta(hours=rng.choice([0, 0, 1, 20]))
+        try:
+            a_change(memory, rng)()
+        except PrimingError:
+            continue
+        if rng.random() < 0.3:
+            memory.recall("violin")
+
+
+def scores(memory):
+    """Every hit of some recalls under every profile, by id, and what each is made of."""
+    return {
+        (cue.text, profile, hit.memory.id): (hit.score, dict(hit.components), hit.memory.content)
+        for cue in CUES
+        for profile in profiles.ALL
+        for hit in memory.recall(cue=cue, profile=profile, limit=500).hits
+    }
+
+
+def assert_alike(found, wanted):
+    """Single precision has seven digits, and what a product of vectors rounds to depends on where they stand."""
+    assert found.keys() == wanted.keys()
+    for which, (score, components, content) in found.items():
+        assert content == wanted[which][2]
+        assert score == pytest.approx(wanted[which][0], abs=1e-5), which
+        assert components == pytest.approx(wanted[which][1], abs=1e-5), which
+
+
+@settings(max_examples=6)
+@given(st.integers(0, 10**6))
+def test_what_is_kept_current_is_what_is_built_anew(embedder, tmp_path_factory, seed):
+    rng, clock = random.Random(seed), FixedClock(NOW)
+    folder = tmp_path_factory.mktemp("history")
+    url = f"sqlite:///{folder}/memory.db"
+    settings = {"embedder": embedder, "clock": clock}
+    with Memory.open(url, **settings) as ours, Memory.open(url, **settings) as theirs:
+        live_through([ours, theirs], clock, rng, 14)
+        halfway = ours._opened.working(clock.now())
+        save(halfway, folder / "halfway", {"head": halfway.head})
+        live_through([ours, theirs], clock, rng, 14)
+        with Memory.open(url, **settings) as anew, Memory.open(url, **settings) as restored:
+            working = WorkingSet(restored._opened.store, "default", embedder)
+            assert load(working, folder / "halfway", lambda stamp: True)
+            restored._opened._working = working
+            wanted = scores(anew)
+            for memory in (ours, theirs, restored):
+                assert_alike(scores(memory), wanted)
+        assert ours.validate() == []
