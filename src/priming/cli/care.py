@@ -1,0 +1,83 @@
+"""Commands for the memory as a whole: moving it in and out, counting and checking it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer import Argument
+
+from priming.cli.failures import FAILURE
+from priming.cli.options import Place, importer_names
+from priming.cli.screen import line, progress
+from priming.cli.verb import Answer, verb
+
+app = typer.Typer()
+
+
+@verb(app)
+def stats(place: Place) -> Answer:
+    """Show what the namespace holds."""
+    from priming.cli import render
+
+    with place.memory() as memory:
+        found = memory.stats()
+    return Answer(found, render.stats(found))
+
+
+@verb(app)
+def validate(place: Place) -> Answer:
+    """Look for what is wrong. Exit status 1 if anything is."""
+    from priming.cli import render
+
+    with place.memory() as memory:
+        found = memory.validate()
+    return Answer(found, render.findings(found), FAILURE if found else 0)
+
+
+@verb(app, "import")
+def import_(
+    place: Place,
+    source: Annotated[
+        str,
+        Argument(
+            metavar="SOURCE",
+            help="What to read: 'priming' for an export, or an importer such as 'git'",
+            autocompletion=importer_names,
+        ),
+    ],
+    path: Annotated[Path, Argument(metavar="PATH", help="The file or folder")],
+) -> Answer:
+    """Import memories. Exit status 1 if some were refused; run again, it goes on where it stopped."""
+    from priming.api import importers
+    from priming.cli import render
+
+    with place.memory() as memory, progress("importing") as step:
+        if source == importers.OWN:
+            done = importers.Report(stored=memory.import_(path, progress=step))
+        else:
+            done = importers.run(memory, source, path, step)
+    return Answer(done, render.imported(done), FAILURE if done.refused else 0)
+
+
+@verb(app)
+def export(
+    place: Place, path: Annotated[Path, Argument(metavar="PATH", help="The file to write: JSON Lines")]
+) -> Answer:
+    """Write the namespace to a file. Nothing is lost: the log is in it."""
+    with place.memory() as memory, progress("exporting") as step:
+        number = memory.export(path, progress=step)
+    counted = "1 memory" if number == 1 else f"{number:,} memories"
+    return Answer(
+        {"path": str(path), "memories": number}, [line(("exported", "green"), f"  {counted} to {path}")]
+    )
+
+
+@verb(app)
+def profiles(_place: Place) -> Answer:
+    """List the profiles: complete choices of laws and parameters."""
+    from priming.cli import render
+    from priming.profiles import ALL
+
+    return Answer(list(ALL.values()), render.profiles(ALL.values()))

@@ -1,0 +1,220 @@
+"""The options of the commands, and the groups of them that several share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Option
+
+from priming import config
+from priming.cli import parse
+from priming.errors import ParamError
+from priming.types import KINDS, OUTCOMES, STATUSES, TRUST
+
+if TYPE_CHECKING:
+    from priming.engine.memory import Memory
+    from priming.types import Cue
+
+TIME = "ISO 8601; without a zone, local time"
+
+
+def one_of(choices: tuple[str, ...]) -> Callable[[str], list[str]]:
+    """Shell completion from a fixed list."""
+    return lambda incomplete: [one for one in choices if one.startswith(incomplete)]
+
+
+def profile_names(incomplete: str) -> list[str]:
+    """Shell completion of profiles."""
+    from priming.profiles import ALL
+
+    return [name for name in ALL if name.startswith(incomplete)]
+
+
+def relation_names(incomplete: str) -> list[str]:
+    """Shell completion of relations."""
+    from priming.types import RELATIONS
+
+    return [name for name in RELATIONS if name.startswith(incomplete)]
+
+
+def importer_names(incomplete: str) -> list[str]:
+    """Shell completion of what can be imported."""
+    from priming.api.importers import OWN, names
+
+    return [name for name in (OWN, *names()) if name.startswith(incomplete)]
+
+
+def term_names(incomplete: str) -> list[str]:
+    """Shell completion of the terms of recall."""
+    from priming.engine.recall import TERMS
+
+    return [name for name in TERMS if name.startswith(incomplete)]
+
+
+Url = Annotated[
+    str | None, Option("--url", metavar="URL", help="The store, e.g. sqlite:///notes.db [env: PRIMING_URL]")
+]
+Namespace = Annotated[
+    str | None, Option("--namespace", metavar="NAME", help="The namespace [env: PRIMING_NAMESPACE]")
+]
+ProfileName = Annotated[
+    str | None,
+    Option(
+        "--profile",
+        metavar="NAME",
+        help="The profile, see 'priming profiles' [env: PRIMING_PROFILE]",
+        autocompletion=profile_names,
+    ),
+]
+Json = Annotated[bool, Option("--json", help="Print one JSON document")]
+
+Key = Annotated[str, Argument(metavar="KEY", help="A memory's key or id")]
+Text = Annotated[str, Argument(metavar="TEXT", help="The text; - reads it from stdin")]
+Source = Annotated[str, Argument(metavar="SOURCE", help="Key of the memory that the link leaves")]
+Target = Annotated[str, Argument(metavar="TARGET", help="Key of the memory that the link reaches")]
+Kinds = Annotated[
+    list[str] | None,
+    Option("--kind", metavar="KIND", help="Only this kind (repeatable)", autocompletion=one_of(KINDS)),
+]
+Relation = Annotated[
+    str | None,
+    Option("--relation", metavar="NAME", help="Only this relation", autocompletion=relation_names),
+]
+Limit = Annotated[int, Option("--limit", metavar="N", help="At most so many")]
+Status = Annotated[
+    str,
+    Option(
+        "--status", metavar="NAME", help="active, forgotten or any", autocompletion=one_of((*STATUSES, "any"))
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a command works, and whether a person or a program reads its answer."""
+
+    url: Url = None
+    namespace: Namespace = None
+    profile: ProfileName = None
+    as_json: Json = False
+
+    def within(self, outer: Mapping[str, Any]) -> Place:
+        """The place, completed by options that stood before the command."""
+        return Place(
+            url=outer.get("url") if self.url is None else self.url,
+            namespace=outer.get("namespace") if self.namespace is None else self.namespace,
+            profile=outer.get("profile") if self.profile is None else self.profile,
+            as_json=self.as_json or bool(outer.get("as_json")),
+        )
+
+    def memory(self) -> Memory:
+        """The memory to work on, to be closed by the caller."""
+        from priming.engine.memory import Memory
+
+        if self.url is not None and not self.url.strip():
+            raise ParamError("url", self.url, "must name a store, e.g. sqlite:///notes.db, or be left out")
+        return Memory.open(
+            self.url,
+            namespace=_setting("namespace", self.namespace, "default"),
+            profile=_setting("profile", self.profile, "priming"),
+        )
+
+
+def _setting(name: str, given: str | None, default: str) -> str:
+    """A blank option stays blank, for the library to refuse: an unset variable must not lead elsewhere."""
+    return config.setting(name, given, default) if given is None else given
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a memory beside its text."""
+
+    heading: Annotated[str | None, Option("--heading", metavar="TEXT", help="A title to find it under")] = (
+        None
+    )
+    session: Annotated[
+        str | None, Option("--session", metavar="NAME", help="The conversation that it belongs to")
+    ] = None
+    speaker: Annotated[str | None, Option("--speaker", metavar="NAME", help="Who said it")] = None
+    occurred_at: Annotated[
+        str | None, Option("--occurred-at", metavar="TIME", help=f"When it happened: {TIME}")
+    ] = None
+    tag: Annotated[list[str] | None, Option("--tag", metavar="TAG", help="A tag (repeatable)")] = None
+    metadata: Annotated[
+        str | None, Option("--metadata", metavar="JSON", help="A JSON object to keep with it")
+    ] = None
+    when: Annotated[
+        list[str] | None,
+        Option("--when", metavar="KEY=VALUE", help="Where it applies: a pair or a JSON object (repeatable)"),
+    ] = None
+    importance: Annotated[
+        float | None, Option("--importance", metavar="X", help="In [0, 1]; 0.5 if not given")
+    ] = None
+    outcome: Annotated[
+        str | None,
+        Option("--outcome", metavar="NAME", help=", ".join(OUTCOMES), autocompletion=one_of(OUTCOMES)),
+    ] = None
+    source: Annotated[str | None, Option("--source", metavar="TEXT", help="Where it comes from")] = None
+    trust: Annotated[
+        str | None,
+        Option("--trust", metavar="NAME", help=", ".join(TRUST), autocompletion=one_of(TRUST)),
+    ] = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Those that were given, as arguments of ``remember``."""
+        given = {
+            "heading": self.heading,
+            "session": self.session,
+            "speaker": self.speaker,
+            "occurred_at": parse.optional_moment("occurred_at", self.occurred_at),
+            "tags": self.tag or None,
+            "metadata": None if self.metadata is None else parse.json_object("metadata", self.metadata),
+            "when": parse.predicates("when", self.when) if self.when else None,
+            "importance": self.importance,
+            "outcome": self.outcome,
+            "source": self.source,
+            "trust": self.trust,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What surrounds a question."""
+
+    file: Annotated[str | None, Option("--file", metavar="PATH", help="The file being worked on")] = None
+    language: Annotated[str | None, Option("--language", metavar="NAME", help="Its language")] = None
+    task: Annotated[str | None, Option("--task", metavar="TEXT", help="What is being done")] = None
+    environment: Annotated[
+        str | None, Option("--environment", metavar="NAME", help="Where it runs, e.g. production")
+    ] = None
+    project: Annotated[str | None, Option("--project", metavar="NAME", help="The project")] = None
+    speaker: Annotated[str | None, Option("--speaker", metavar="NAME", help="Who asks")] = None
+    at: Annotated[str | None, Option("--at", metavar="TIME", help=f"The time asked from: {TIME}")] = None
+    others: Annotated[
+        list[str] | None, Option("--context", metavar="KEY=VALUE", help="Any other predicate (repeatable)")
+    ] = None
+
+    def cue(self) -> Cue:
+        """The context as a cue."""
+        from priming.types import Cue
+
+        other = parse.predicates("context", self.others or [])
+        for name in other:
+            if name in _OPTIONS_OF_THEIR_OWN:
+                raise ParamError("context", name, "has an option or argument of its own: use that")
+        return Cue(
+            file=self.file,
+            language=self.language,
+            task=self.task,
+            environment=self.environment,
+            project=self.project,
+            speaker=self.speaker,
+            at=parse.optional_moment("at", self.at),
+            **other,
+        )
+
+
+_OPTIONS_OF_THEIR_OWN = ("self", "text", *(field.name for field in fields(Context)))

@@ -1,0 +1,142 @@
+"""Commands that ask, and change nothing."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from typer import Argument, Option
+
+from priming.api import wire
+from priming.cli import parse
+from priming.cli.options import TIME, Context, Key, Kinds, Limit, Place, Relation, Status, term_names
+from priming.cli.verb import Answer, verb
+
+ANY = "any"
+
+app = typer.Typer()
+
+
+@verb(app)
+def recall(
+    place: Place,
+    text: Annotated[str | None, Argument(metavar="TEXT", help="What is asked; - reads it from stdin")] = None,
+    kind: Kinds = None,
+    limit: Limit = 10,
+    tokens: Annotated[
+        int | None, Option("--tokens", metavar="N", help="Also pack the hits into so many tokens")
+    ] = None,
+    session: Annotated[
+        str | None, Option("--session", metavar="NAME", help="The session to keep the recall under")
+    ] = None,
+    filter: Annotated[
+        str | None, Option("--filter", metavar="JSON", help='Which may come up: {"tags": {"contains": "db"}}')
+    ] = None,
+    spread: Annotated[bool, Option("--spread/--no-spread", help="Whether activation spreads")] = True,
+    ablate: Annotated[
+        list[str] | None,
+        Option("--ablate", metavar="TERM", help="Leave out (repeatable)", autocompletion=term_names),
+    ] = None,
+    trace: Annotated[bool, Option("--trace", help="Show the activation after each step")] = False,
+    *,
+    context: Context,
+) -> Answer:
+    """Bring up the memories that matter.
+
+    Each comes with its score, what the score is made of, and the path that led to it.
+    """
+    from priming.cli import render
+
+    wanted = None if filter is None else parse.json_object("filter", filter)
+    with place.memory() as memory:
+        found = memory.recall(
+            None if text is None else parse.text_of(text, "text"),
+            cue=context.cue(),
+            kinds=kind or None,
+            limit=limit,
+            tokens=tokens,
+            session=session,
+            filters=wire.with_times(wanted, parse.moment),
+            spread=spread,
+            ablate=ablate or (),
+            trace=trace,
+        )
+    return Answer(found, render.recall(found, trace=trace, packed=tokens is not None))
+
+
+@verb(app)
+def show(place: Place, key: Key) -> Answer:
+    """Show one memory in full, whatever its status."""
+    from priming.cli import render
+
+    with place.memory() as memory:
+        found = memory.get(key)
+    return Answer(found, render.memory(found))
+
+
+@verb(app, "list")
+def list_(
+    place: Place,
+    kind: Kinds = None,
+    status: Status = "active",
+    limit: Limit = 100,
+    after: Annotated[
+        str | None, Option("--after", metavar="ID", help="The last id of the page before")
+    ] = None,
+    matching: Annotated[
+        str | None, Option("--matching", metavar="WORDS", help="Only those that hold all these words")
+    ] = None,
+) -> Answer:
+    """List memories in the order in which they were remembered."""
+    from priming.cli import render
+
+    with place.memory() as memory:
+        found = memory.list(
+            kinds=kind or None,
+            status=None if status == ANY else status,
+            limit=limit,
+            after=after,
+            matching=matching,
+        )
+    return Answer(found, render.memories(found, limit))
+
+
+@verb(app)
+def history(place: Place, key: Key) -> Answer:
+    """Show the versions of a memory, oldest first."""
+    from priming.cli import render
+
+    with place.memory() as memory:
+        found = memory.history(key)
+    return Answer(found, render.versions(found))
+
+
+@verb(app)
+def links(
+    place: Place,
+    key: Annotated[
+        str | None, Argument(metavar="KEY", help="A memory's key or id; all links without")
+    ] = None,
+    relation: Relation = None,
+) -> Answer:
+    """List the links of a memory in both directions, or all."""
+    from priming.cli import render
+
+    with place.memory() as memory:
+        found = memory.links(key, relation=relation)
+    return Answer(found, render.links(found))
+
+
+@verb(app)
+def log(
+    place: Place,
+    key: Annotated[str | None, Option("--key", metavar="KEY", help="Only what changed this memory")] = None,
+    since: Annotated[str | None, Option("--since", metavar="TIME", help=f"Only from then on: {TIME}")] = None,
+    limit: Limit = 100,
+) -> Answer:
+    """List operations, newest first."""
+    from priming.cli import render
+
+    with place.memory() as memory:
+        found = memory.log(key=key, since=parse.optional_moment("since", since), limit=limit)
+    return Answer(found, render.operations(found))

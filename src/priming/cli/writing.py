@@ -1,0 +1,184 @@
+"""Commands that change what is remembered."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer import Argument, Option
+
+from priming.cli import parse
+from priming.cli.failures import FAILURE
+from priming.cli.options import (
+    TIME,
+    Facts,
+    Key,
+    Place,
+    Relation,
+    Source,
+    Target,
+    Text,
+    one_of,
+    relation_names,
+)
+from priming.cli.verb import Answer, verb
+from priming.errors import NotFound, ParamError
+from priming.types import KINDS
+
+if TYPE_CHECKING:
+    from priming.engine.memory import Memory
+
+LAST = "last"
+
+app = typer.Typer()
+graph = typer.Typer()
+
+
+@verb(app)
+def remember(
+    place: Place,
+    text: Text,
+    facts: Facts,
+    kind: Annotated[
+        str | None,
+        Option("--kind", metavar="KIND", help=", ".join(KINDS), autocompletion=one_of(KINDS)),
+    ] = None,
+    key: Annotated[str | None, Option("--key", metavar="KEY", help="A name of its own")] = None,
+) -> Answer:
+    """Store a memory and link it at once."""
+    from priming.cli import render
+
+    arguments = facts.arguments()
+    if kind is not None:
+        arguments["kind"] = kind
+    content = parse.text_of(text)
+    with place.memory() as memory:
+        done = memory.remember(content, key=key, **arguments)
+    return Answer(done, render.remembered(done))
+
+
+@verb(app)
+def supersede(
+    place: Place,
+    key: Key,
+    text: Text,
+    facts: Facts,
+    valid_from: Annotated[
+        str | None,
+        Option("--valid-from", metavar="TIME", help=f"From when it holds, now if not given; {TIME}"),
+    ] = None,
+) -> Answer:
+    """Give a memory a new version. The old one stays in its history."""
+    from priming.cli import render
+
+    changes = facts.arguments()
+    start = parse.optional_moment("valid_from", valid_from)
+    content = parse.text_of(text)
+    with place.memory() as memory:
+        done = memory.supersede(key, content, valid_from=start, **changes)
+    return Answer(done, render.memory(done))
+
+
+@verb(app)
+def link(
+    place: Place,
+    source: Source,
+    target: Target,
+    relation: Annotated[
+        str,
+        Option("--relation", metavar="NAME", help="Any name", autocompletion=relation_names),
+    ] = "similar-to",
+    weight: Annotated[
+        float | None, Option("--weight", metavar="X", help="In [0, 1]; 0.5 if not given")
+    ] = None,
+) -> Answer:
+    """Link two memories. Made twice, it is the same link with the weight set anew."""
+    from priming.cli import render
+
+    given = {} if weight is None else {"weight": weight}
+    with place.memory() as memory:
+        done = memory.link(source, target, relation, **given)
+    return Answer(done, render.links([done]))
+
+
+@verb(graph, "link-strength")
+def link_strength(
+    place: Place,
+    source: Source,
+    target: Target,
+    weight: Annotated[float, Argument(metavar="WEIGHT", help="In [0, 1], kept within [0.05, 0.95]")],
+    relation: Relation = None,
+) -> Answer:
+    """Set the weight of all links between two memories, in either direction."""
+    from priming.cli import render
+
+    with place.memory() as memory:
+        done = memory.set_strength(source, target, weight, relation)
+    return Answer(done, render.operation(done))
+
+
+@verb(app)
+def forget(place: Place, key: Key) -> Answer:
+    """Take a memory out of recall. An undo brings it back."""
+    from priming.cli import render
+
+    with place.memory() as memory:
+        done = memory.forget(key)
+    return Answer(done, render.operation(done))
+
+
+@verb(app)
+def purge(
+    place: Place,
+    key: Key,
+    yes: Annotated[bool, Option("--yes", help="Do not ask")] = False,
+) -> Answer:
+    """Erase a memory for good. Its versions, vectors, links and log rows go with it."""
+    from priming.cli import render
+
+    if place.as_json and not yes:
+        raise ParamError("--yes", False, "must be given with --json: a purge cannot be undone")
+    with place.memory() as memory:
+        if not yes and not _confirmed(f"Erase {key!r} for good? [y/N] "):
+            typer.echo("nothing was erased", err=True)
+            raise typer.Exit(FAILURE)
+        done = memory.purge(key)
+    return Answer(done, render.receipt(done))
+
+
+def _confirmed(question: str) -> bool:
+    typer.echo(question, nl=False, err=True)
+    return sys.stdin.readline().strip().casefold() in ("y", "yes")
+
+
+@verb(app)
+def undo(
+    place: Place,
+    operation: Annotated[
+        str,
+        Argument(
+            metavar="ID", help="An operation's id, or 'last': the newest that is neither undo nor undone"
+        ),
+    ],
+) -> Answer:
+    """Take an operation back. The undo is an operation too, and can be undone."""
+    from priming.cli import render
+
+    with place.memory() as memory:
+        chosen = _last(memory) if operation == LAST else operation
+        done = memory.undo(chosen)
+    return Answer(done, render.undone(done))
+
+
+def _last(memory: Memory) -> str:
+    """The id of the newest operation that is neither an undo nor undone."""
+    limit, read = 1, 0
+    while True:
+        found = memory.log(limit=limit)
+        for one in found[read:]:
+            if one.kind != "undo" and one.undone_by is None:
+                return one.id
+        if len(found) < limit:
+            raise NotFound("there is no operation to undo: see the log")
+        limit, read = 2 * limit, len(found)
