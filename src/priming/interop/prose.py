@@ -1,0 +1,188 @@
+"""Markdown as text: its front matter, its sections, the paragraphs in them and the links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from priming.params import STORE
+
+_ATX = re.compile(r" {0,3}(#{1,6})([ \t].*)?")
+_UNDERLINE = re.compile(r" {0,3}(={2,}|-{2,})[ \t]*")
+_NO_PARAGRAPH = re.compile(r"\s*(?:[-*+>|#<]|\d+[.)]|$)| {4}|\t")
+_FENCE = re.compile(r"[ \t]*(`{3,}(?=[^`\n]*(?:\n|\Z))|~{3,})")
+_ITEM = re.compile(r"\s*-[ \t]+(.*)")
+_CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
+_WIKI = re.compile(r"\[\[([^\[\]|\n]+)(?:\|[^\[\]\n]*)?\]\]")
+_INLINE = re.compile(
+    r"(?<!!)\[(?:[^\[\]]|\[[^\[\]]*\])*\]\(\s*(?:<([^<>\n]+)>|([^\s()<>]+))(?:\s+[\"'(][^\n]*?)?\s*\)"
+)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+_DECORATION = re.compile(r"\*\*|__|`|!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|!?\[([^\[\]]*)\]\([^()]*\)")
+_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+")
+
+
+@dataclass(slots=True)
+class Section:
+    """The lines below one heading; ``path`` is that heading under those above it, ``line`` its line."""
+
+    path: tuple[str, ...]
+    line: int
+    lines: list[str] = field(default_factory=list)
+
+
+def document(text: str) -> tuple[dict[str, str | list[str]], list[Section]]:
+    """Take a note apart into its front matter and its sections, in order."""
+    rows = text.split("\n")
+    front, start = _front_matter(rows)
+    given = front.get("title")
+    above = [(1, given)] if isinstance(given, str) and given else []
+    return front, list(_sections(rows, start, above))
+
+
+def _front_matter(rows: list[str]) -> tuple[dict[str, str | list[str]], int]:
+    """The ``key: value`` lines between two ``---`` at the very start, and the line after them."""
+    if rows[0].rstrip() != "---":
+        return {}, 0
+    end = next((i for i, row in enumerate(rows[1:], 1) if row.rstrip() in ("---", "...")), None)
+    if end is None:
+        return {}, 0
+    front: dict[str, str | list[str]] = {}
+    name = ""
+    for row in rows[1:end]:
+        key, colon, value = row.partition(":")
+        item = _ITEM.fullmatch(row)
+        if item and name and (not front[name] or isinstance(front[name], list)):
+            front[name] = [*front[name], _unquoted(item[1])]
+        elif colon and key.strip() and not key[0].isspace() and value[:1] in ("", " ", "\t"):
+            name = key.strip().lower()
+            front[name] = _value(name, value.strip())
+    return front, end + 1
+
+
+def _value(name: str, text: str) -> str | list[str]:
+    listed = text.startswith("[") and text.endswith("]")
+    if listed or (name == "tags" and text):
+        parts = text.strip("[]").split(",") if listed or "," in text else text.split()
+        return [one for part in parts if (one := _unquoted(part).removeprefix("#"))]
+    return _unquoted(text)
+
+
+def _unquoted(text: str) -> str:
+    text = text.strip()
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+    return text[1:-1] if quoted else text
+
+
+def _sections(rows: list[str], start: int, above: list[tuple[int, str]]) -> Iterator[Section]:
+    section = Section(tuple(one for _, one in above), start + 1)
+    fence = ""
+    for number, row in enumerate(rows[start:], start + 1):
+        fence, inside = _fenced(row, fence)
+        level, heading = (0, "") if inside else _heading(row, section.lines)
+        if not level:
+            section.lines.append(row)
+            continue
+        if not _ATX.fullmatch(row):
+            section.lines.pop()
+        yield section
+        above = [*(one for one in above if one[0] < level), (level, heading)]
+        section = Section(tuple(one for _, one in above if one), number)
+    yield section
+
+
+def _fenced(row: str, fence: str) -> tuple[str, bool]:
+    """The code fence that is open after a line, and whether the line belongs to a code block."""
+    match = _FENCE.match(row)
+    if not fence:
+        return (match[1], True) if match else ("", False)
+    closes = match is not None and match[1].startswith(fence) and not row.strip().strip(fence[0])
+    return ("" if closes else fence), True
+
+
+def _heading(row: str, before: list[str]) -> tuple[int, str]:
+    """Level and text of a heading, level 0 for none; a lone line above may be underlined into one."""
+    if match := _ATX.fullmatch(row):
+        text = (match[2] or "").strip()
+        bare = text.rstrip("#")
+        return len(match[1]), _plain(bare if bare[-1:] in ("", " ", "\t") else text)
+    if (match := _UNDERLINE.fullmatch(row)) and before:
+        alone = len(before) == 1 or not before[-2].strip()
+        if alone and not _NO_PARAGRAPH.match(before[-1]):
+            return (1 if match[1][0] == "=" else 2), _plain(before[-1])
+    return 0, ""
+
+
+def _plain(heading: str) -> str:
+    return _DECORATION.sub(lambda match: match[1] or match[2] or "", heading).strip()
+
+
+def pieces(rows: list[str], limit: int) -> Iterator[str]:
+    """The text of a section in pieces of at most ``limit`` characters, cut between paragraphs if possible."""
+    held = ""
+    for block in _blocks(rows):
+        for part in [block] if len(block) <= limit else _cut(block, limit):
+            if held and len(held) + 2 + len(part) > limit:
+                yield held
+                held = ""
+            held = f"{held}\n\n{part}" if held else part
+    if held:
+        yield held
+
+
+def _blocks(rows: list[str]) -> Iterator[str]:
+    """Paragraphs, and code blocks whole."""
+    held: list[str] = []
+    fence = ""
+    for row in rows:
+        opened = fence
+        fence, inside = _fenced(row, fence)
+        starts = inside and not opened
+        if held and (starts or not (inside or row.strip())):
+            yield "\n".join(held)
+            held = []
+        if inside or row.strip():
+            held.append(row.rstrip())
+        if opened and not fence:
+            yield "\n".join(held)
+            held = []
+    if held:
+        yield "\n".join(held)
+
+
+def _cut(block: str, limit: int) -> Iterator[str]:
+    """A paragraph that is too long, cut at its lines, sentences or words, the first that will do."""
+    if _FENCE.match(block):
+        limit = STORE.content_limit
+    while len(block) > limit:
+        end = block.rfind("\n", 1, limit + 1)
+        if end < 0:
+            end = max((m.start() for m in _SENTENCE.finditer(block, 0, limit + 1)), default=-1)
+        if end <= 0:
+            end = block.rfind(" ", 1, limit + 1)
+        if end <= 0:
+            end = limit
+        if part := block[:end].rstrip():
+            yield part
+        block = block[end:].lstrip("\n ")
+    if block:
+        yield block
+
+
+def links(text: str) -> Iterator[tuple[str, bool]]:
+    """The targets of links to other notes, and whether each is a wiki link; none from code."""
+    plain = _CODE.sub(" ", "\n".join(row for row, inside in _marked(text) if not inside))
+    for match in _WIKI.finditer(plain):
+        yield match[1].strip(), True
+    for match in _INLINE.finditer(plain):
+        target = match[1] or match[2]
+        if not _SCHEME.match(target):
+            yield target, False
+
+
+def _marked(text: str) -> Iterator[tuple[str, bool]]:
+    fence = ""
+    for row in text.split("\n"):
+        fence, inside = _fenced(row, fence)
+        yield row, inside
