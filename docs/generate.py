@@ -1,0 +1,329 @@
+"""Fill in what the docs paste: the output of every command and snippet that they show, and tables of values.
+
+Between ``<!-- output: … -->`` and ``<!-- /output -->`` in any page stands one of
+
+- ``shell``: a console session; the lines after each ``$ …`` are what it printed
+- ``python``: a session at the Python prompt
+- ``table NAME``: one of ``docs/tables.py``
+
+and is replaced by what happens now. A session begins in a folder of its own that holds ``docs/scenario`` and a
+store with the memories of its ``memories.jsonl``. ``empty`` begins without the store, ``shop`` has a git repository
+of that name beside it, ``again`` goes on where the session before ended, and only ``fails`` may end in an error.
+The clock stands still but for a minute a command. Ids are shortened and times spent left out, so that a page
+changes only when what Priming does has changed.
+
+    python docs/generate.py            write the pages
+    python docs/generate.py --check    exit 1, with the difference, if a page is out of date
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import doctest
+import io
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import tables
+import typer.main
+
+import priming.engine.memory
+from priming import FixedClock, Memory, PrimingError
+from priming.cli.main import app
+from priming.embed.static import StaticEmbedder
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+WIDTH = "100"
+NOW = datetime(2026, 3, 4, 9, 0, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+TOLERANCE = 0.02
+
+_COMMAND = typer.main.get_command(app)
+_BLOCK = re.compile(r"(<!-- output: ([^\n]*?) -->\n)(.*?)(<!-- /output -->)", re.DOTALL)
+_FENCE = re.compile(r"```\w*\n(.*?)```", re.DOTALL)
+_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+_SPENT = re.compile(r"^[\d.]+ ms: .*$", re.MULTILINE)
+_SIZE = re.compile(r"(?<=^size )( *)[\d.]+ [KMG]?i?B(?:ytes)?$", re.MULTILINE)
+_BYTES = re.compile(r'(?<="bytes": )\d+')
+_GENERATION = re.compile(r"(wordllama-\w+/\d+)/[0-9a-f]{12}")
+_MARK = re.compile(r"(?<=[A-Z] )<\w+>|\[required\]|[][{}\\]")
+_DECIMAL = re.compile(r"\d+\.\d+")
+_COMMITS = (
+    ("2026-03-02T10:00:00Z", "Sign builds with Kestrel", ("sign.py", "build.py")),
+    ("2026-03-02T15:00:00Z", "Wait for Kestrel before a release", ("sign.py", "build.py")),
+    ("2026-03-03T11:00:00Z", "Say on what day we release", ("README.md",)),
+)
+
+
+class DocsError(Exception):
+    """A page shows something that does not work."""
+
+
+@dataclass
+class Desk:
+    """Where the sessions of the docs run: one folder for each, a clock, and the ids met so far."""
+
+    folder: Path
+    clock: FixedClock
+    number: int = 0
+    ids: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def here(self) -> Path:
+        """The folder of the present session."""
+        return self.folder / str(self.number) / "work"
+
+    def begin(self, options: Sequence[str]) -> None:
+        """Go to a fresh folder, unless the session goes on."""
+        if "again" not in options:
+            self.number += 1
+            self.ids.clear()
+            shutil.copytree(self.folder / "scenario", self.here)
+            if "empty" in options:
+                shutil.rmtree(self.here / ".priming")
+            if "shop" in options:
+                shutil.copytree(self.folder / "shop", self.here / "shop")
+            self.clock.at = NOW
+        os.chdir(self.here)
+
+    def plain(self, text: str) -> str:
+        """A text without what changes from run to run."""
+        text = text.replace(str(self.here), "…")
+        text = _ID.sub(lambda met: self.ids.setdefault(met[0], f"019c…{len(self.ids) + 1:02d}"), text)
+        text = _SPENT.sub("… ms: …", text)
+        text = _SIZE.sub(r"\1…", text)
+        text = _BYTES.sub("…", text)
+        return _GENERATION.sub(r"\1/…", text)
+
+
+def main() -> int:
+    """Write the pages, or look whether they are current."""
+    check = "--check" in sys.argv[1:]
+    stale, broken = [], []
+    with _desk() as desk:
+        for page in pages():
+            before = page.read_text("utf-8")
+            after = filled(
+                before, desk, lambda problem, page=page: broken.append(f"{page.relative_to(ROOT)}, {problem}")
+            )
+            if after == before:
+                continue
+            stale.append(page)
+            if check:
+                sys.stdout.writelines(_difference(page, before, after))
+            else:
+                page.write_text(after, "utf-8")
+    said = [
+        f"{page.relative_to(ROOT)} {'is out of date: run make docs' if check else 'was written'}"
+        for page in stale
+    ]
+    sys.stderr.writelines(f"{line}\n" for line in (*said, *broken))
+    return 1 if broken or (check and stale) else 0
+
+
+def pages() -> list[Path]:
+    """Every page of the docs."""
+    return sorted([*ROOT.glob("*.md"), *(one for one in DOCS.rglob("*.md") if "scenario" not in one.parts)])
+
+
+def filled(text: str, desk: Desk, broken: Callable[[str], None]) -> str:
+    """A page with every block as it comes out now; ``broken`` is told of those that do not work."""
+
+    def fill(block: re.Match[str]) -> str:
+        kind, *options = block[2].split()
+        try:
+            made = _KINDS[kind](block[3], options, desk)
+        except (DocsError, KeyError) as error:
+            line = text[: block.start()].count("\n") + 1
+            broken(f"line {line}: {error}")
+            made = block[3]
+        return f"{block[1]}{block[3] if alike(block[3], made) else made}{block[4]}"
+
+    return _BLOCK.sub(fill, text)
+
+
+def alike(before: str, after: str) -> bool:
+    """Whether two outputs differ at most in what machines round and versions of typer draw differently."""
+    if _shape(before) != _shape(after):
+        return False
+    pairs = zip(_DECIMAL.findall(before), _DECIMAL.findall(after), strict=True)
+    return all(abs(float(a) - float(b)) <= TOLERANCE for a, b in pairs)
+
+
+def _shape(text: str) -> list[str]:
+    """The words of an output, numbers and marks of parameters aside."""
+    return _MARK.sub(" ", _DECIMAL.sub("#", text)).split()
+
+
+def _table(_: str, options: list[str], __: Desk) -> str:
+    name, *arguments = options
+    return f"{tables.TABLES[name](*arguments).strip()}\n"
+
+
+def _shell(body: str, options: list[str], desk: Desk) -> str:
+    desk.begin(options)
+    made = []
+    for command in _commands(_inside(body)):
+        desk.clock.at += MINUTE
+        status, said = _run(command.replace("\\\n", " "))
+        if status and "fails" not in options:
+            raise DocsError(f"{command!r} ended with status {status}: {said}")
+        made.append(f"$ {command}\n{desk.plain(said)}")
+    text = "\n".join(one.rstrip("\n") for one in made)
+    return f"```console\n{text}\n```\n"
+
+
+def _inside(body: str) -> str:
+    fence = _FENCE.search(body)
+    if fence is None:
+        raise DocsError("a session stands in a fenced block")
+    return fence[1]
+
+
+def _commands(session: str) -> Iterator[str]:
+    """The lines after ``$``, with those that a backslash joins to them."""
+    lines = iter(session.splitlines())
+    for line in lines:
+        if line.startswith("$ "):
+            command = line[2:]
+            while command.endswith("\\"):
+                command += "\n" + next(lines)
+            yield command
+
+
+def _run(command: str) -> tuple[int, str]:
+    """Run a command: Priming's in this process, any other in a shell."""
+    words = shlex.split(command)
+    if words[0] == "priming":
+        return _called(words[1:])
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def _called(words: list[str]) -> tuple[int, str]:
+    """Exit status and output, errors among it as on a terminal, of the command line."""
+    screen = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    status: Any = 0
+    with contextlib.redirect_stdout(screen), contextlib.redirect_stderr(screen):
+        try:
+            _COMMAND.main(words, prog_name="priming")
+        except SystemExit as end:
+            status = end.code or 0
+    screen.seek(0)
+    return int(status), screen.read()
+
+
+def _python(body: str, options: list[str], desk: Desk) -> str:
+    desk.begin(options)
+    names: dict[str, Any] = {}
+    made = []
+    try:
+        for example in doctest.DocTestParser().get_examples(_inside(body)):
+            desk.clock.at += MINUTE
+            failed, said = _evaluated(example.source, names)
+            if failed and "fails" not in options:
+                raise DocsError(f"{example.source!r} raised:\n{said}")
+            made.append(_prompted(example.source) + desk.plain(said))
+    finally:
+        for value in names.values():
+            if isinstance(value, Memory):
+                value.close()
+    return f"```pycon\n{''.join(made)}```\n"
+
+
+def _prompted(source: str) -> str:
+    first, *rest = source.rstrip("\n").split("\n")
+    return "".join(f"{line}\n" for line in (f">>> {first}", *(f"... {line}".rstrip() for line in rest)))
+
+
+def _evaluated(source: str, names: dict[str, Any]) -> tuple[bool, str]:
+    """What an example prints, or the error that it raises."""
+    out = io.StringIO()
+    failed = False
+    with contextlib.redirect_stdout(out):
+        try:
+            exec(compile(source, "<docs>", "single"), names)
+        except PrimingError as error:
+            failed = True
+            kind = f"{type(error).__module__}.{type(error).__qualname__}"
+            out.write(f"Traceback (most recent call last):\n    ...\n{kind}: {error}\n")
+    return failed, out.getvalue()
+
+
+_KINDS: dict[str, Callable[[str, list[str], Desk], str]] = {
+    "shell": _shell,
+    "python": _python,
+    "table": _table,
+}
+
+
+@contextlib.contextmanager
+def _desk() -> Iterator[Desk]:
+    """A temporary folder with the scenario, and a world that stands still."""
+    home = Path.cwd()
+    for name in [one for one in os.environ if one.startswith("PRIMING_")]:
+        del os.environ[name]
+    os.environ |= {"COLUMNS": WIDTH, "TZ": "UTC", "NO_COLOR": "1", "TERM": "dumb"}
+    time.tzset()
+    clock = FixedClock(NOW - timedelta(days=1))
+    embedder = StaticEmbedder()
+    priming.engine.memory.SystemClock = lambda: clock  # type: ignore[misc,assignment]
+    priming.engine.memory.StaticEmbedder = lambda: embedder  # type: ignore[misc,assignment]
+    with tempfile.TemporaryDirectory(prefix="priming-docs-") as folder:
+        desk = Desk(Path(folder).resolve(), clock)
+        _scenario(desk.folder / "scenario")
+        try:
+            yield desk
+        finally:
+            os.chdir(home)
+
+
+def _scenario(folder: Path) -> None:
+    """The files of ``docs/scenario``, the store that its memories make, and a small git repository."""
+    shutil.copytree(DOCS / "scenario", folder)
+    os.chdir(folder)
+    status, said = _run("priming import jsonl memories.jsonl")
+    if status:
+        raise DocsError(said)
+    _repository(folder.with_name("shop"))
+
+
+def _repository(folder: Path) -> None:
+    folder.mkdir()
+    alone = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+
+    def git(*words: str, **more: str) -> None:
+        subprocess.run(["git", "-C", str(folder), *words], check=True, capture_output=True, env=alone | more)
+
+    git("init", "--initial-branch=main", "--template=")
+    git("config", "user.name", "Ada")
+    git("config", "user.email", "ada@example.org")
+    for at, message, files in _COMMITS:
+        for name in files:
+            (folder / name).write_text(f"{message}\n", "utf-8")
+        git("add", ".")
+        git("commit", "--message", message, GIT_AUTHOR_DATE=at, GIT_COMMITTER_DATE=at)
+    git("gc", "--quiet")
+
+
+def _difference(page: Path, before: str, after: str) -> Iterator[str]:
+    name = str(page.relative_to(ROOT))
+    lines = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    return difflib.unified_diff(*lines, fromfile=name, tofile=f"{name} (now)")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

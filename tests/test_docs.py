@@ -1,0 +1,213 @@
+import inspect
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import fields, is_dataclass
+from doctest import DocTestParser
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from priming import Memory, params
+from priming.cli.main import app
+from priming.engine.recall import TERMS
+from priming.interop import git, markdown
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted([*ROOT.glob("*.md"), *(one for one in DOCS.rglob("*.md") if "scenario" not in one.parts)])
+README = (ROOT / "README.md").read_text("utf-8")
+VERBS = sorted(
+    name
+    for name, value in vars(Memory).items()
+    if inspect.isfunction(value) and not name.startswith("_") and name != "close"
+)
+PARAMS = sorted(
+    {
+        value
+        for module in (params, git, markdown)
+        for value in vars(module).values()
+        if is_dataclass(value) and isinstance(value, type) and value.__name__.endswith("Params")
+    },
+    key=lambda value: value.__name__,
+)
+ELLIPSIS = "…"
+TOLERANCE = 0.02
+
+
+def blocks(text, language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
+def commands(group=None, prefix=()):
+    group = group or typer.main.get_command(app)
+    for name, command in sorted(group.commands.items()):
+        if hasattr(command, "commands"):
+            yield from commands(command, (*prefix, name))
+        else:
+            yield (*prefix, name), command
+
+
+def differences(shown, printed):
+    """Lines of a session that were not printed so; numbers may be off by a rounding."""
+    wanted, got = shown.splitlines(), printed.splitlines()
+    lines = zip([*wanted, *[""] * len(got)], [*got, *[""] * len(wanted)], strict=False)
+    return [f"{one!r} was {other!r}" for one, other in lines if not is_like(one, other)]
+
+
+def is_like(shown, printed):
+    number = re.compile(r"\d+\.\d+")
+    parts = [
+        r"(-?\d+\.\d+)".join(map(re.escape, number.split(part))) for part in shown.rstrip().split(ELLIPSIS)
+    ]
+    found = re.fullmatch(".*".join(parts), printed.rstrip())
+    if found is None:
+        return False
+    wanted = map(float, number.findall(shown))
+    return all(abs(a - abs(float(b))) <= TOLERANCE for a, b in zip(wanted, found.groups(), strict=True))
+
+
+@pytest.fixture
+def priming(tmp_path, monkeypatch):
+    """Runs a command line in a folder of its own."""
+    for name in ("PRIMING_URL", "PRIMING_NAMESPACE", "PRIMING_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{Path('/usr/bin')}:{Path('/bin')}")
+    monkeypatch.setenv("PYTHONUTF8", "1")
+
+    def run(command):
+        return subprocess.run(
+            command, shell=True, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=False
+        )
+
+    return run
+
+
+def test_the_readme_begins_with_sessions_of_six_lines():
+    (shell,), (python,) = blocks(README, "console"), blocks(README, "pycon")
+    assert len([line for line in shell.splitlines() if line.startswith("$ ")]) == 6
+    assert len([line for line in python.splitlines() if line.startswith(">>> ")]) == 6
+
+
+@pytest.mark.skipif(shutil.which("sh") is None, reason="the session is one of a shell")
+def test_the_shell_session_of_the_readme_prints_what_it_shows(priming):
+    (session,) = blocks(README, "console")
+    for part in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
+        command, _, shown = part.partition("\n")
+        done = priming(command)
+        assert done.returncode == 0, done.stderr
+        assert differences(shown, done.stdout) == [], command
+
+
+def test_the_python_session_of_the_readme_prints_what_it_shows(priming, tmp_path):
+    (session,) = blocks(README, "pycon")
+    examples = DocTestParser().get_examples(session)
+    source = "".join(example.source for example in examples[:-1])
+    (tmp_path / "session.py").write_text(f"{source}print(({examples[-1].source.strip()}))\n", "utf-8")
+    done = priming("python session.py")
+    assert done.returncode == 0, done.stderr
+    assert differences(examples[-1].want, done.stdout) == []
+
+
+def test_what_the_docs_paste_is_what_happens():
+    done = subprocess.run(
+        [sys.executable, str(DOCS / "generate.py"), "--check"],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_a_page_that_names_its_parameters(verb):
+    page = (DOCS / "verbs" / f"{verb}.md").read_text("utf-8")
+    assert page.startswith(f"# {verb}\n")
+    method = inspect.signature(getattr(Memory, verb))
+    missing = [name for name in method.parameters if name not in ("self", "cls") and f"`{name}`" not in page]
+    assert missing == []
+
+
+def test_every_page_of_a_verb_is_of_a_verb():
+    pages = {path.stem for path in (DOCS / "verbs").glob("*.md")} - {"README"}
+    assert pages == set(VERBS) - {"open"}
+
+
+def test_opening_is_described_with_the_verbs():
+    page = (DOCS / "verbs" / "README.md").read_text("utf-8")
+    assert [name for name in inspect.signature(Memory.open).parameters if f"`{name}`" not in page] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "command"), list(commands()), ids=lambda one: " ".join(one) if isinstance(one, tuple) else ""
+)
+def test_every_command_and_option_has_help(name, command):
+    assert command.help, name
+    assert [one.name for one in command.params if not getattr(one, "help", None)] == []
+
+
+@pytest.mark.parametrize("name", [" ".join(name) for name, _ in commands()])
+def test_every_command_stands_on_the_page_of_the_command_line(name):
+    page = (DOCS / "command-line.md").read_text("utf-8")
+    assert f"\n## {name}\n" in page
+    assert f"\n$ priming {name} --help\n" in page
+
+
+@pytest.mark.parametrize("values", PARAMS, ids=lambda values: values.__name__)
+def test_every_parameter_says_what_it_means_and_stands_in_a_table(values):
+    assert [field.name for field in fields(values) if not field.metadata.get("doc")] == []
+    pages = "".join(page.read_text("utf-8") for page in PAGES)
+    assert f"<!-- output: table parameters {values.__name__} -->" in pages
+
+
+@pytest.mark.parametrize("term", TERMS)
+def test_every_term_that_can_be_ablated_is_explained(term):
+    page = (DOCS / "recall.md").read_text("utf-8").split("## Terms")[1]
+    assert f"`{term}`" in page.split("| term |")[1]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_relative_link_leads_to_a_file_and_a_heading(page):
+    text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if "://" in target:
+            continue
+        name, _, heading = target.partition("#")
+        there = (page.parent / name).resolve() if name else page
+        assert there.is_file(), target
+        assert not heading or heading in headings(there), target
+
+
+def headings(page):
+    found = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in found}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_source_file_that_is_named_is_there(page):
+    named = re.findall(
+        r"`((?:core|store|embed|engine|api|cli|interop)/[\w/]+\.(?:py|sql))`", page.read_text("utf-8")
+    )
+    assert [one for one in named if not (ROOT / "src" / "priming" / one).is_file()] == []
+
+
+def test_every_decision_is_in_the_index():
+    index = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    for path in sorted((DOCS / "decisions").glob("*.md")):
+        title = path.read_text("utf-8").split("\n", 1)[0].removeprefix("# ")
+        assert f"- [{title}](docs/decisions/{path.name})" in index
+
+
+def test_every_page_can_be_reached_from_the_readme():
+    reached, waiting = set(), [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page in reached or page.suffix != ".md":
+            continue
+        reached.add(page)
+        targets = re.findall(r"\]\(([^)#\s:]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
+        waiting += [there for target in targets if (there := (page.parent / target).resolve()).is_file()]
+    assert [page for page in PAGES if page not in reached] == []
