@@ -21,7 +21,7 @@ from priming.core.names import QUOTED_LETTERS
 from priming.engine.document import RULES
 from priming.errors import ParamError
 from priming.interop.reading import keepable, label, one_line, title
-from priming.params import PLASTICITY, Checked, param
+from priming.params import PLASTICITY
 
 CO_CHANGED, RENAMED = "co-changed", "renamed-to"
 
