@@ -110,11 +110,10 @@ class MissingExtra(PrimingError):
 
 def shown(value: object, limit: int = 120) -> str:
     """``value`` as it stands in a message: its repr, a long one without its middle."""
-    text = (
-        repr(value[:limit] + value[-limit:])
-        if isinstance(value, (str, bytes)) and len(value) > 2 * limit
-        else repr(value)
-    )
+    if isinstance(value, (str, bytes)) and len(value) > 2 * limit:
+        text = repr(value[:limit]) + repr(value[-limit:])
+    else:
+        text = repr(value)
     if len(text) <= limit:
         return text
     head = limit // 2
