@@ -39,7 +39,9 @@ def test_a_namespace_that_was_never_written_to_is_not_found(open_memory, url):
         lambda: theirs.export(url.removeprefix("sqlite:///") + ".jsonl"),
     )
     for read in reads:
-        with pytest.raises(NotFound, match="there is no namespace 'theirs': there are ours; writing creates one"):
+        with pytest.raises(
+            NotFound, match="there is no namespace 'theirs': there are ours; writing creates one"
+        ):
             read()
     assert open_memory(url).stats().operations == 0
 

@@ -31,11 +31,11 @@ def lines(recall):
     "said",
     [
         lambda recall: recall.text,
-        lambda recall: FULL,
-        lambda recall: CLEAN.upper(),
-        lambda recall: f"  * {FULL}  ",
-        lambda recall: f"> {FULL}\n> {CLEAN}",
-        lambda recall: f'"{FULL}"',
+        lambda _: FULL,
+        lambda _: CLEAN.upper(),
+        lambda _: f"  * {FULL}  ",
+        lambda _: f"> {FULL}\n> {CLEAN}",
+        lambda _: f'"{FULL}"',
         lambda recall: lines(recall)[1],
         lambda recall: "\n".join(lines(recall)[1:]),
         lambda recall: "\n\n".join(reversed(lines(recall)[1:])),
@@ -62,6 +62,11 @@ def test_a_gist_that_was_shown_is_an_echo(memory):
     packed = memory.recall("which cluster lost its leader", tokens=50)
     assert "It was elected anew" not in packed.text
     assert memory.remember(packed.text).status == "echo"
+
+
+def test_a_block_of_memories_with_strange_line_breaks_is_an_echo(memory):
+    memory.remember("The deploy failed\u2028because the disk\x85was full\r\nat noon.")
+    assert memory.remember(memory.recall("why did the deploy fail").text).status == "echo"
 
 
 def test_an_echo_in_a_batch_is_not_stored(memory, told):
@@ -97,30 +102,35 @@ def test_what_was_not_recalled_is_no_echo(memory):
     assert memory.remember(FULL, session="b").status == "stored"
 
 
-def test_a_recall_that_brought_nothing_up_makes_no_echo(memory, told):
+@pytest.mark.usefixtures("told")
+def test_a_recall_that_brought_nothing_up_makes_no_echo(memory):
     assert memory.recall("zzz qqq", kinds=["fact"]).hits == ()
     assert memory.remember("The sea is deep and wide.").status == "stored"
 
 
-def test_a_key_says_that_the_memory_is_meant(memory, told):
+@pytest.mark.usefixtures("told")
+def test_a_key_says_that_the_memory_is_meant(memory):
     assert memory.remember(FULL, key="mine").status == "stored"
 
 
-def test_an_echo_fades_after_a_day(memory, told, clock):
+@pytest.mark.usefixtures("told")
+def test_an_echo_fades_after_a_day(memory, clock):
     clock.at += timedelta(hours=STORE.echo_hours)
     assert memory.remember(FULL, session="x").status == "echo"
     clock.at += timedelta(seconds=1)
     assert memory.remember(FULL, session="x").status == "stored"
 
 
-def test_an_echo_lasts_a_day_from_the_latest_recall(memory, told, clock):
+@pytest.mark.usefixtures("told")
+def test_an_echo_lasts_a_day_from_the_latest_recall(memory, clock):
     for _ in range(3):
         clock.at += timedelta(hours=STORE.echo_hours - 1)
         assert memory.remember(FULL, session="x").status == "echo"
         memory.recall("why did the deploy fail")
 
 
-def test_what_was_said_before_the_recall_does_not_repeat_it(memory, told, clock):
+@pytest.mark.usefixtures("told")
+def test_what_was_said_before_the_recall_does_not_repeat_it(memory, clock):
     earlier, later = clock.at - timedelta(days=3), clock.at + timedelta(minutes=1)
     answer = memory.remember(FULL, session="old chat", occurred_at=earlier)
     assert answer.status == "stored"
@@ -162,7 +172,8 @@ def test_what_another_process_purged_may_be_told_anew(open_memory, url):
     assert ours.remember(FULL, session="b").status == "stored"
 
 
-def test_the_guard_lets_go_of_what_it_need_not_hold(memory, told, clock):
+@pytest.mark.usefixtures("told")
+def test_the_guard_lets_go_of_what_it_need_not_hold(memory, clock):
     guard = EchoGuard(memory._opened.store, "default")
     guard.listen(clock.now())
     assert guard._lines

@@ -70,4 +70,4 @@ def test_a_free_key_is_the_wanted_one_or_has_the_end_of_the_id():
     assert free_key("ada", memory_id, set()) == "ada"
     assert free_key("ada", memory_id, {"ada"}) == f"ada-{tail[-6:]}"
     assert free_key("ada", memory_id, {"ada", f"ada-{tail[-6:]}"}) == f"ada-{tail[-12:]}"
-    assert free_key("ada", memory_id, lambda key: True) == memory_id
+    assert free_key("ada", memory_id, lambda _: True) == memory_id

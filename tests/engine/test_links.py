@@ -59,7 +59,8 @@ def test_a_link_made_by_rule_can_be_given(memory):
 
 def test_many_links_are_one_operation(three):
     made = three.link_many(
-        {"source": x, "target": y, "weight": w} for x, y, w in (("a", "b", 0.1), ("b", "c", 0.2), ("c", "a", 0.3))
+        {"source": x, "target": y, "weight": w}
+        for x, y, w in (("a", "b", 0.1), ("b", "c", 0.2), ("c", "a", 0.3))
     )
     assert [(one.source, one.target, one.weight) for one in made] == [
         ("a", "b", 0.1),
@@ -86,7 +87,10 @@ def test_ids_stand_for_keys(three):
         ({"source": "a", "target": "b", "weight": None}, "weight = None: must be in [0, 1]"),
         ({"source": "a", "target": "b", "relation": ""}, "relation = '': must be one printable line"),
         ({"source": "a", "target": "b", "relation": None}, "relation = None: must be a text"),
-        ({"source": "a", "target": "b", "relation": "x\x00"}, "relation = 'x\\x00': must not contain the NUL"),
+        (
+            {"source": "a", "target": "b", "relation": "x\x00"},
+            "relation = 'x\\x00': must not contain the NUL",
+        ),
         ({"source": "a", "target": "b", "strength": 1}, "item = 'strength': is not an argument of link"),
         ("a", "item = 'a': must be a mapping of source, target, relation, weight"),
     ],
@@ -102,7 +106,7 @@ def test_a_bad_link_is_named_and_none_is_made(three, item, message):
 def test_a_link_to_nothing_is_not_found(three):
     with pytest.raises(NotFound, match="there is no memory 'wall' in 'default'"):
         three.link("a", "wall")
-    with pytest.raises(NotFound, match="there is no memory 'paint'.*did you mean a"):
+    with pytest.raises(NotFound, match=r"there is no memory 'paint'.*did you mean a"):
         three.link("paint", "b")
     assert three.links() == []
 
@@ -165,7 +169,7 @@ def test_strength_between_strangers_makes_no_link(three):
 def test_strength_outside_its_range_is_refused(three, weight):
     three.link("a", "b")
     count = three.stats().operations
-    with pytest.raises(ParamError, match="weight = .*: must be in \\[0, 1\\]"):
+    with pytest.raises(ParamError, match=r"weight = .*: must be in \[0, 1\]"):
         three.set_strength("a", "b", weight)
     assert three.stats().operations == count
 

@@ -1,3 +1,8 @@
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
 import threading
 
 import pytest
@@ -34,7 +39,7 @@ def test_the_embedder_is_not_asked_for_anything_before_it_is_needed(open_memory,
         generation, dimension = "asleep", 8
 
         def embed(self, texts):
-            raise AssertionError("no text was to be embedded")
+            raise AssertionError(f"{len(texts)} texts were not to be embedded")
 
     memory = open_memory(url, embedder=Asleep())
     assert memory.list() == memory.log() == memory.links() == []
@@ -83,6 +88,63 @@ def test_every_verb_says_what_it_does():
     assert all(verb.__doc__ for verb in verbs)
 
 
+def in_a_child(script, *args):
+    """What a script prints that runs in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script), *args], capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+def test_a_folder_that_is_read_only_is_a_store_error():
+    script = """
+        import os, sys
+        from priming import HashedEmbedder, Memory, StoreError
+        Memory.open("sqlite://", embedder=HashedEmbedder(8)).remember("all that is needed is loaded now")
+        if os.geteuid() == 0:
+            os.setuid(65534)
+        try:
+            Memory.open(f"sqlite:///{sys.argv[1]}/memory.db", embedder=HashedEmbedder(8)).remember("we paint")
+        except StoreError as error:
+            print(error)
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o555)
+        assert "cannot be written" in in_a_child(script, folder)
+        assert os.listdir(folder) == []
+        os.chmod(folder, 0o755)
+
+
+def test_a_full_disk_loses_nothing_that_was_told(url):
+    script = """
+        import resource, signal, sys
+        from priming import HashedEmbedder, Memory, StoreError
+        memory = Memory.open(sys.argv[1], embedder=HashedEmbedder(64))
+        memory.remember("we paint walls", key="first")
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
+        stored = ["first"]
+        try:
+            for i in range(1000):
+                stored.append(memory.remember(f"note number{i} " + "of many words " * 50).key)
+        except StoreError as error:
+            print(error)
+        found = memory.recall("who paints").hits[0].memory.key
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        assert found == "first"
+        assert [one.key for one in memory.list(limit=2000)] == stored
+        assert memory.validate() == []
+        stored.append(memory.remember("there is room again", key="last").key)
+        memory.close()
+        memory = Memory.open(sys.argv[1], embedder=HashedEmbedder(64))
+        assert [one.key for one in memory.list(limit=2000)] == stored
+        print(len(stored))
+    """
+    message, count = in_a_child(script, url).splitlines()
+    assert "is the disk full? Nothing was changed" in message
+    assert int(count) > 2
+
+
 # Get and list
 
 
@@ -100,9 +162,11 @@ def test_a_key_is_a_text(memory, key):
 
 def test_an_unknown_key_is_not_found_and_its_like_are_named(memory):
     memory.remember("we paint walls")
-    with pytest.raises(NotFound, match="there is no memory 'paint' in 'default': did you mean we-paint-walls"):
+    with pytest.raises(
+        NotFound, match="there is no memory 'paint' in 'default': did you mean we-paint-walls"
+    ):
         memory.get("paint")
-    with pytest.raises(NotFound, match="there is no memory 'sea' in 'default'$"):
+    with pytest.raises(NotFound, match=r"there is no memory 'sea' in 'default'$"):
         memory.get("sea")
 
 
@@ -113,7 +177,7 @@ def test_memories_are_listed_in_order_a_page_at_a_time(memory):
         pages.append([one.key for one in page])
         after = page[-1].id
     assert [len(page) for page in pages] == [10, 10, 5]
-    assert sum(pages, []) == [f"n{i}" for i in range(25)]
+    assert [key for page in pages for key in page] == [f"n{i}" for i in range(25)]
     assert [one.key for one in memory.list(after="n22")] == ["n23", "n24"]
 
 

@@ -4,11 +4,11 @@ import json
 import subprocess
 import sys
 import textwrap
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
-from priming import Conflict, NotFound, StoreError
+from priming import Conflict, FixedClock, NotFound, ParamError, StoreError
 
 
 @pytest.fixture
@@ -117,6 +117,12 @@ def test_a_closed_memory_says_so_and_may_be_closed_again(open_memory, url):
             verb()
 
 
+def test_a_clock_without_a_time_zone_is_refused(open_memory):
+    memory = open_memory(clock=FixedClock(datetime(2024, 5, 17)))
+    with pytest.raises(ParamError, match="must carry a time zone"):
+        memory.remember("we paint walls")
+
+
 class Interrupted:
     """An embedder that is interrupted once, when it is asked for tokens."""
 
@@ -173,7 +179,8 @@ CHILD = """
         for line in sys.stdin:
             verb, args, more = json.loads(line)
             if verb == "found":
-                answer = [hit.memory.key for hit in memory.recall(*args, ablate=["cosine", "next", "window", "session"]).hits]
+                by_words = ["cosine", "next", "window", "session"]
+                answer = [hit.memory.key for hit in memory.recall(*args, ablate=by_words).hits]
             else:
                 answer = repr(getattr(memory, verb)(*args, **more))
             print(json.dumps(answer), flush=True)

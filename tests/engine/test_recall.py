@@ -2,6 +2,7 @@ import math
 import random
 import sqlite3
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from types import MappingProxyType
 
 import pytest
@@ -123,17 +124,26 @@ def test_where_nothing_is_linked_spreading_changes_no_order(memory):
 def by_formula(hit, profile=profiles.PRIMING):
     p, c = profile.recall, hit.components
     prior = p.length * (c["length"] - 1) - p.question * c["question"]
-    prior += math.fsum(getattr(p, x) * c[x] for x in ("named", "date", "time", "window", "session", "context"))
+    prior += math.fsum(
+        getattr(p, x) * c[x] for x in ("named", "date", "time", "window", "session", "context")
+    )
     return p.temperature * math.log(c["activation"] + p.log_floor) + prior
 
 
-WORDS = "violin trumpet clarinet oboe tuba horn guitar banjo cello piano viola lute".split()
+WORDS = (
+    *("violin", "trumpet", "clarinet", "oboe", "tuba", "horn"),
+    *("guitar", "banjo", "cello", "piano", "viola", "lute"),
+)
 
 
 def story(rng, count):
     """Memories with sessions, titles, times, names, predicates and words in common."""
     for _ in range(count):
-        item = {"content": " ".join(["they", *rng.sample(WORDS, rng.randint(1, 5)), rng.choice(["Zed", "Oslo?", ""])])}
+        item = {
+            "content": " ".join(
+                ["they", *rng.sample(WORDS, rng.randint(1, 5)), rng.choice(["Zed", "Oslo?", ""])]
+            )
+        }
         item["session"] = rng.choice([None, "a", "b"])
         item["heading"] = rng.choice([None, None, "Zed", "banjo"])
         item["occurred_at"] = rng.choice([None, NOW.replace(month=rng.randint(1, 12), day=3)])
@@ -167,7 +177,7 @@ def test_a_score_is_what_its_components_say_and_none_is_out_of_range(embedder, s
                 assert hit.score == pytest.approx(by_formula(hit), abs=1e-9)
                 assert hit.distance == len(hit.path)
                 ends = [(step.source, step.target) for step in hit.path]
-                assert all(a[1] == b[0] for a, b in zip(ends, ends[1:], strict=False))
+                assert all(a[1] == b[0] for a, b in pairwise(ends))
                 assert not ends or ends[-1][1] == hit.memory.key
 
 
@@ -426,7 +436,13 @@ def test_a_recall_that_cannot_be_kept_is_answered_all_the_same(open_memory, url,
 
 @pytest.mark.parametrize(
     ("cue", "wanted"),
-    [("東京はどうなった", "tokyo"), ("サーバー", "tokyo"), ("서울에서", "seoul"), ("在北京", "beijing"), ("москва", "moscow")],
+    [
+        ("東京はどうなった", "tokyo"),
+        ("サーバー", "tokyo"),
+        ("서울에서", "seoul"),
+        ("在北京", "beijing"),
+        ("москва", "moscow"),
+    ],
 )
 def test_scripts_without_spaces_are_recalled(memory, cue, wanted):
     tell(
@@ -466,7 +482,12 @@ def test_a_recall_is_kept_with_its_cue_and_its_hits(memory, clock):
     tell(memory, a="We paint walls.")
     answer = memory.recall(cue=Cue("who paints", language="go", n=3), session="s", profile="ethos")
     (trace,) = memory._opened.store.traces("default")
-    assert (trace.recall_id, trace.at, trace.session, trace.profile) == (answer.recall_id, clock.at, "s", "ethos")
+    assert (trace.recall_id, trace.at, trace.session, trace.profile) == (
+        answer.recall_id,
+        clock.at,
+        "s",
+        "ethos",
+    )
     assert trace.cue["text"] == "who paints"
     assert trace.cue["language"] == "go"
     assert trace.hits == tuple((hit.memory.id, hit.score) for hit in answer.hits)
@@ -524,9 +545,15 @@ def test_an_answer_cannot_be_changed_and_tells_where_its_time_went(memory):
         ({"text": "paint", "ablate": 7}, "ablate = 7: must be some of bm25"),
         ({"text": "paint", "filters": ["kind"]}, "filters = ['kind']: must be a mapping"),
         ({"text": "paint", "filters": {"colour": 1}}, "filters = 'colour': must be metadata.NAME"),
-        ({"text": "paint", "filters": {"kind": {"like": "x"}}}, "filters.kind = 'like': must be one of eq, ne"),
+        (
+            {"text": "paint", "filters": {"kind": {"like": "x"}}},
+            "filters.kind = 'like': must be one of eq, ne",
+        ),
         ({"text": "paint", "filters": {"kind": {"in": "fact"}}}, "filters.kind.in = 'fact': must be a list"),
-        ({"text": "paint", "filters": {"occurred_at": {"gt": datetime(2024, 1, 1)}}}, "must carry a time zone"),
+        (
+            {"text": "paint", "filters": {"occurred_at": {"gt": datetime(2024, 1, 1)}}},
+            "must carry a time zone",
+        ),
     ],
 )
 def test_bad_arguments_of_a_recall_are_named_and_nothing_is_kept(memory, asked, message):

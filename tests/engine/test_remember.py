@@ -235,7 +235,9 @@ def test_names_files_identifiers_and_handles_are_mentioned(memory):
 @pytest.mark.parametrize("other", ["Carol's", "CAROL", "carol’s"])
 def test_a_name_is_one_entity_whatever_its_case_or_ending(memory, other):
     first = memory.remember("Then Carol painted.").key
-    second = memory.remember("They saw `carol` there." if other == "carol’s" else f"They saw {other} cat.").key
+    second = memory.remember(
+        "They saw `carol` there." if other == "carol’s" else f"They saw {other} cat."
+    ).key
     (entity,) = {target for source, target in linked(memory, "mentions") if source == first}
     assert (second, entity) in linked(memory, "mentions")
     assert memory.stats().memories["entity"] == {"active": 1}
@@ -492,7 +494,10 @@ def test_a_duplicate_within_a_batch_is_stored_once(memory):
     assert answers[0].id == answers[1].id
 
 
-WORDS = "violin trumpet clarinet oboe tuba horn guitar banjo cello piano viola lute zither bagpipe".split()
+WORDS = (
+    *("violin", "trumpet", "clarinet", "oboe", "tuba", "horn", "guitar"),
+    *("banjo", "cello", "piano", "viola", "lute", "zither", "bagpipe"),
+)
 NAMES = ("Ada", "Grace Hopper", "Alan", "src/app.py", "run_all", "Oslo")
 
 
@@ -515,7 +520,11 @@ def story(seed, count=70):
 
 def drawn(memory):
     """The graph with memories named by their texts, so that two stores can be compared."""
-    records = [one for kind in ("episode", "fact", "procedure", "entity") for one in memory.list(kinds=[kind], limit=1000)]
+    records = [
+        one
+        for kind in ("episode", "fact", "procedure", "entity")
+        for one in memory.list(kinds=[kind], limit=1000)
+    ]
     label = {one.key: (one.kind, one.title, one.content, one.session, one.occurred_at) for one in records}
     links = {(label[x.source], label[x.target], x.relation): x.weight for x in memory.links()}
     return sorted(map(repr, label.values())), links

@@ -3,6 +3,7 @@
 import json
 import shutil
 import zlib
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -41,10 +42,13 @@ def is_used(memory):
 
 def recalled(memory):
     cues = ("who painted walls", "the wide sea of note 7", "Zed")
-    return [[(hit.memory.id, pytest.approx(hit.score, abs=1e-5)) for hit in memory.recall(x).hits] for x in cues]
+    return [
+        [(hit.memory.id, pytest.approx(hit.score, abs=1e-5)) for hit in memory.recall(x).hits] for x in cues
+    ]
 
 
-def test_a_snapshot_is_left_at_the_close_and_used_at_the_next_open(open_memory, url, snapshot, folder):
+@pytest.mark.usefixtures("snapshot")
+def test_a_snapshot_is_left_at_the_close_and_used_at_the_next_open(open_memory, url, folder):
     memory = open_memory(url)
     assert is_used(memory)
     with_it = recalled(memory)
@@ -68,7 +72,8 @@ def test_a_store_in_memory_leaves_no_file(memory, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_snapshot_is_brought_up_to_date_from_the_log(open_memory, url, snapshot, folder):
+@pytest.mark.usefixtures("snapshot")
+def test_a_snapshot_is_brought_up_to_date_from_the_log(open_memory, url, folder):
     memory = open_memory(url)
     memory.remember("Here Zed slept on walls.", session="s1", key="new")
     memory.forget("zed")
@@ -114,7 +119,7 @@ def damaged(data):
     }
 
 
-def test_a_snapshot_that_is_no_good_is_passed_over(open_memory, url, snapshot, folder):
+def test_a_snapshot_that_is_no_good_is_passed_over(open_memory, url, snapshot):
     whole = snapshot.read_bytes()
     wanted = recalled(open_memory(url))
     for name, data in damaged(whole).items():
@@ -136,7 +141,8 @@ def test_a_folder_in_its_place_is_passed_over(open_memory, url, snapshot):
     assert snapshot.is_dir()
 
 
-def test_a_snapshot_is_not_used_for_another_file_that_took_its_place(open_memory, url, snapshot, tmp_path):
+@pytest.mark.usefixtures("snapshot")
+def test_a_snapshot_is_not_used_for_another_file_that_took_its_place(open_memory, url, tmp_path):
     other = open_memory(f"sqlite:///{tmp_path}/other.db")
     other.remember_many({"content": f"another note {i} about deep snow"} for i in range(5))
     wanted = recalled(other)
@@ -149,10 +155,11 @@ def test_a_snapshot_is_not_used_for_another_file_that_took_its_place(open_memory
     memory = open_memory(url)
     assert not is_used(memory)
     assert recalled(memory) == wanted
-    assert [hit.memory.content for hit in memory.recall("deep snow", limit=1).hits][0].startswith("another")
+    assert memory.recall("deep snow").hits[0].memory.content.startswith("another")
 
 
-def test_a_snapshot_is_not_used_for_an_older_copy_of_its_file(open_memory, url, snapshot, tmp_path):
+@pytest.mark.usefixtures("snapshot")
+def test_a_snapshot_is_not_used_for_an_older_copy_of_its_file(open_memory, url, tmp_path):
     shutil.copy(tmp_path / "memory.db", tmp_path / "backup.db")
     memory = open_memory(url)
     memory.remember_many({"content": f"later note {i}"} for i in range(COUNT))
@@ -164,7 +171,8 @@ def test_a_snapshot_is_not_used_for_an_older_copy_of_its_file(open_memory, url, 
     assert memory.recall("later note").hits[0].memory.content.startswith("filler")
 
 
-def test_each_namespace_and_embedder_has_its_own(open_memory, url, snapshot, folder):
+@pytest.mark.usefixtures("snapshot")
+def test_each_namespace_and_embedder_has_its_own(open_memory, url, folder):
     theirs = open_memory(url, namespace="theirs")
     theirs.remember_many({"content": f"their note {i}"} for i in range(COUNT))
     theirs.recall("note")
@@ -199,9 +207,8 @@ def test_an_empty_working_set_can_be_kept_too(open_memory, embedder, tmp_path):
     assert (again.rows, again.head) == (0, 0)
 
 
-def test_predicates_sessions_and_versions_of_the_future_are_kept(embedder, clock, url, snapshot):
-    from datetime import timedelta
-
+@pytest.mark.usefixtures("snapshot")
+def test_predicates_sessions_and_versions_of_the_future_are_kept(embedder, clock, url):
     with Memory.open(url, embedder=embedder, clock=clock) as memory:
         memory.supersede("zed", "Then Zed painted doors.", valid_from=clock.at + timedelta(days=1))
         memory.remember_many({"content": f"more filler {i}"} for i in range(COUNT))

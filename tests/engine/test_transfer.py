@@ -103,7 +103,9 @@ def test_an_import_adds_what_is_not_there_as_one_operation(open_memory, clock, t
     assert theirs.import_(tmp_path / "more.jsonl") == 1
     assert theirs.log()[0].kind == "import"
     assert theirs.links("new") == ours.links("new")
-    assert [x.memory.key for x in theirs.recall("who slept").hits] == [x.memory.key for x in ours.recall("who slept").hits]
+    assert [x.memory.key for x in theirs.recall("who slept").hits] == [
+        x.memory.key for x in ours.recall("who slept").hits
+    ]
     assert theirs.validate() == []
     operations = theirs.stats().operations
     assert theirs.import_(tmp_path / "more.jsonl") == 0
@@ -119,7 +121,9 @@ def test_an_import_that_contradicts_what_is_there_changes_nothing(open_memory, c
     ours.set_strength("a", "filler-note-3", 0.9)
     ours.export(tmp_path / "more.jsonl")
     before = theirs.stats(), theirs.log(), theirs.links()
-    with pytest.raises(Conflict, match="differ in the link 'requires' from .*: import into an empty namespace"):
+    with pytest.raises(
+        Conflict, match=r"differ in the link 'requires' from .*: import into an empty namespace"
+    ):
         theirs.import_(tmp_path / "more.jsonl")
     assert (theirs.stats(), theirs.log(), theirs.links()) == before
 
@@ -158,12 +162,12 @@ def a_line(lines, kind):
     ("kind", "broken", "message"),
     [
         ("links", lambda line: line[:-5], "must be JSON"),
-        ("links", lambda line: "[]", "must begin an export"),
-        ("links", lambda line: "7", "must begin an export"),
-        ("links", lambda line: "{}", "is not a row of an export"),
-        ("links", lambda line: '{"link": {}}', "is not a row of an export"),
-        ("links", lambda line: '{"links": {}}', "is not a row of an export"),
-        ("links", lambda line: '{"links": "x"}', "is not a row of an export"),
+        ("links", lambda _: "[]", "must begin an export"),
+        ("links", lambda _: "7", "must begin an export"),
+        ("links", lambda _: "{}", "is not a row of an export"),
+        ("links", lambda _: '{"link": {}}', "is not a row of an export"),
+        ("links", lambda _: '{"links": {}}', "is not a row of an export"),
+        ("links", lambda _: '{"links": "x"}', "is not a row of an export"),
         ("links", lambda line: changed(line, weight=2), "weight = 2: must be in [0, 1]"),
         ("links", lambda line: changed(line, relation=None), "relation = None: must be a text"),
         ("links", lambda line: changed(line, created_at="yesterday"), "yesterday"),
@@ -179,7 +183,9 @@ def a_line(lines, kind):
         ("operation", lambda line: changed(line, changes=[{"table": "x"}]), "is not a row of an export"),
     ],
 )
-def test_a_malformed_line_is_named_and_nothing_is_imported(open_memory, tmp_path, lines, kind, broken, message):
+def test_a_malformed_line_is_named_and_nothing_is_imported(
+    open_memory, tmp_path, lines, kind, broken, message
+):
     number = a_line(lines, kind)
     lines[number] = broken(lines[number])
     path = tmp_path / "broken.jsonl"
@@ -212,7 +218,7 @@ def test_what_is_no_export_is_refused(memory, tmp_path, content, message):
 
 
 def test_a_file_that_is_not_there_is_named(memory, tmp_path):
-    with pytest.raises(ParamError, match="path = '.*gone.jsonl': cannot be read: No such file"):
+    with pytest.raises(ParamError, match=r"path = '.*gone.jsonl': cannot be read: No such file"):
         memory.import_(tmp_path / "gone.jsonl")
     with pytest.raises(ParamError, match="cannot be read: Is a directory"):
         memory.import_(tmp_path)
@@ -267,7 +273,7 @@ def test_an_export_to_where_nothing_can_be_written_is_a_store_error(memory, tmp_
 def test_an_interrupted_export_leaves_no_file(memory, tmp_path):
     memory.remember_many([{"content": f"filler note {i}"} for i in range(600)])
 
-    def interrupt(done, total):
+    def interrupt(*_):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

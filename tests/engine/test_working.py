@@ -3,17 +3,19 @@
 import random
 from datetime import UTC, datetime, timedelta
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from priming import Conflict, Cue, FixedClock, Memory, PrimingError, profiles
+from priming import Cue, FixedClock, Memory, PrimingError, profiles
 from priming.engine.snapshot import load, save
 from priming.engine.working import WorkingSet
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
-WORDS = "violin trumpet clarinet oboe tuba horn guitar banjo cello piano viola lute".split()
+WORDS = (
+    *("violin", "trumpet", "clarinet", "oboe", "tuba", "horn"),
+    *("guitar", "banjo", "cello", "piano", "viola", "lute"),
+)
 NAMES = ("Ada", "Grace Hopper", "src/app.py", "Oslo")
 CUES = (Cue("Did Ada play the banjo in Oslo, or tuba and horn?"), Cue("Grace's violin", language="go"))
 
@@ -91,7 +93,7 @@ def assert_alike(found, wanted):
         assert components == pytest.approx(wanted[which][1], abs=1e-5), which
 
 
-@settings(max_examples=6)
+@settings(max_examples=12)
 @given(st.integers(0, 10**6))
 def test_what_is_kept_current_is_what_is_built_anew(embedder, tmp_path_factory, seed):
     rng, clock = random.Random(seed), FixedClock(NOW)
@@ -105,7 +107,7 @@ def test_what_is_kept_current_is_what_is_built_anew(embedder, tmp_path_factory, 
         live_through([ours, theirs], clock, rng, 14)
         with Memory.open(url, **settings) as anew, Memory.open(url, **settings) as restored:
             working = WorkingSet(restored._opened.store, "default", embedder)
-            assert load(working, folder / "halfway", lambda stamp: True)
+            assert load(working, folder / "halfway", lambda _: True)
             restored._opened._working = working
             wanted = scores(anew)
             for memory in (ours, theirs, restored):

@@ -15,7 +15,8 @@ from priming.core.dates import asks_time, cue_date, date_match
 from priming.core.lexical import bm25, idf, scaled, terms, tf_part
 from priming.core.recipe import evidence, fuse
 from priming.embed.protocol import Embedder, TokenEmbedder, Vectors
-from priming.engine.working import NONE, WorkingSet
+from priming.engine.arrays import NONE
+from priming.engine.working import WorkingSet
 from priming.params import RecallParams
 
 EXACT = 6

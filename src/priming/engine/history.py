@@ -125,18 +125,23 @@ def forget(opened: Opened, key: str) -> Operation:
 
 def purge(opened: Opened, key: str) -> Receipt:
     """Erase a memory, and the names that nothing else mentions; not undoable."""
-    with opened.writing() as now:
-        if opened.store.operations(opened.namespace, memory_id=key, limit=1):
-            memory_id, named = key, opened.store.names(opened.namespace, [key]).get(key, key)
-        else:
-            there = opened.find(key, now)
-            memory_id, named = there.id, there.key
-        ids = {memory_id, *_orphans(opened, memory_id), *_orphans_of_the_log(opened, memory_id)}
-        changes = Changes(opened.namespace, uuid7(now), "purge", now, actor="user")
-        erased = opened.store.purge(changes, ids)
-    opened.store.flush()
-    opened.drop_snapshot()
-    return Receipt(named, erased, changes.id)
+    with opened.lock:
+        with opened.writing() as now:
+            memory_id, named = _known(opened, key, now)
+            ids = {memory_id, *_orphans(opened, memory_id), *_orphans_of_the_log(opened, memory_id)}
+            changes = Changes(opened.namespace, uuid7(now), "purge", now, actor="user")
+            erased = opened.store.purge(changes, ids)
+        opened.drop_snapshot()
+        opened.store.flush()
+        return Receipt(named, erased, changes.id)
+
+
+def _known(opened: Opened, key: str, now: datetime) -> tuple[str, str]:
+    """Id and key of a memory, or of one that only the log still knows: an undo removed it."""
+    if isinstance(key, str) and opened.store.operations(opened.namespace, memory_id=key, limit=1):
+        return key, opened.store.names(opened.namespace, [key]).get(key, key)
+    there = opened.find(key, now)
+    return there.id, there.key
 
 
 def _orphans_of_the_log(opened: Opened, memory_id: str) -> set[str]:

@@ -23,7 +23,7 @@ from priming.errors import NotFound, ParamError, StoreError
 from priming.profiles import Profile
 from priming.store.protocol import Changes, Logged, Store, VersionKey
 from priming.store.rows import LinkRow, RowChange, encode
-from priming.types import Change, Clock, Link, MemoryRecord, Operation
+from priming.types import Change, Clock, Link, MemoryRecord, Operation, aware
 
 DEFAULT_NAMESPACE = "default"
 
@@ -44,7 +44,7 @@ class Opened:
 
     def now(self) -> datetime:
         """The present, in UTC."""
-        return self.clock.now().astimezone(UTC)
+        return aware("clock.now()", self.clock.now())
 
     def working(self, now: datetime) -> WorkingSet:
         """The working set, brought up to date."""

@@ -26,11 +26,12 @@ from priming.core.lexical import scaled, terms
 from priming.core.names import find
 from priming.core.recipe import best, blend_anchors, route_score, softmax_anchors
 from priming.core.spread import Activation, spread
+from priming.engine.arrays import ENTITY, NONE
 from priming.engine.columns import Ints
 from priming.engine.document import slot_of
 from priming.engine.evidence import Evidence
 from priming.engine.topology import Weighed
-from priming.engine.working import ENTITY, NONE, WorkingSet
+from priming.engine.working import WorkingSet
 from priming.profiles import Profile
 from priming.types import KINDS, MemoryRecord
 
@@ -104,8 +105,8 @@ def _ordered(
     activation: Activation | None = None,
 ) -> Ranked:
     keep = ask.eligible[rows]
-    rows, scores = rows[keep], scores[keep]
-    order = np.lexsort((rows, -np.round(scores, _EXACT)))[: ask.limit]
+    rows, scores = rows[keep], np.round(scores[keep], _EXACT)
+    order = np.lexsort((rows, -scores))[: ask.limit]
     chosen = {name: np.asarray(values)[keep][order] for name, values in components.items()}
     return Ranked(rows[order], scores[order], chosen, activation)
 

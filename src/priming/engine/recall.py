@@ -17,13 +17,14 @@ from priming.core.credit import strongest_paths
 from priming.core.pack import pack
 from priming.core.score import partial_activation
 from priming.core.when import evaluate
+from priming.engine.arrays import ENTITY
 from priming.engine.draft import count, name_, one_of, text_
 from priming.engine.evidence import Evidence
 from priming.engine.ids import uuid7
 from priming.engine.opened import Opened
 from priming.engine.present import HEADER, packables
 from priming.engine.rank import Ask, Ranked, rank
-from priming.engine.working import ENTITY, WorkingSet
+from priming.engine.working import WorkingSet
 from priming.errors import ParamError, StoreError
 from priming.params import STORE
 from priming.profiles import Profile, get

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from priming.core.lexical import terms
 from priming.core.names import Name, find
 from priming.embed.protocol import Embedder, Vectors
+from priming.engine.arrays import NONE
 from priming.engine.columns import Vectors as Grown
 from priming.engine.document import (
     RULES,
@@ -28,7 +29,7 @@ from priming.engine.draft import Draft, draft
 from priming.engine.echo import EchoGuard
 from priming.engine.ids import free_key, gist_of, slug, uuid7
 from priming.engine.opened import Opened
-from priming.engine.working import NONE, WorkingSet
+from priming.engine.working import WorkingSet
 from priming.errors import Conflict, ParamError
 from priming.params import LINKING, PLASTICITY, STORE, LinkParams
 from priming.store.protocol import Store, VersionKey

@@ -247,11 +247,11 @@ class Weighed:
         forward = np.ones(len(link), np.bool_)
         if both or self._factors.mirror:
             other, inward = self._topology.gather(rows, inward=True)
+            mirrored = self._mirrored(inward)
             if not both:
-                mirrored = self._topology.relation[inward] == self._topology.code(SIMILAR)
-                other, inward = other[mirrored], inward[mirrored]
+                other, inward, mirrored = other[mirrored], inward[mirrored], mirrored[mirrored]
             owner, link = np.concatenate([owner, other]), np.concatenate([link, inward])
-            forward = np.concatenate([forward, np.full(len(inward), not both)])
+            forward = np.concatenate([forward, mirrored])
         order = np.argsort(owner, kind="stable")
         owner, link, forward = owner[order], link[order], forward[order]
         source, target = self._topology.source[link], self._topology.target[link]
@@ -263,6 +263,12 @@ class Weighed:
             self._hours(link),
             forward,
         )
+
+    def _mirrored(self, link: Ints) -> NDArray[np.bool_]:
+        """Which links count as leaving the row that they enter."""
+        if not self._factors.mirror:
+            return np.zeros(len(link), np.bool_)
+        return np.asarray(self._topology.relation[link] == self._topology.code(SIMILAR))
 
     def weights(self, link: Ints) -> Floats:
         """The effective weights of some links."""

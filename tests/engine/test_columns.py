@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from priming.engine.columns import Column, Ragged, Vectors
+
+numbers = st.lists(st.integers(-(2**40), 2**40), max_size=200)
+
+
+@given(numbers, numbers)
+def test_a_column_grows_as_a_list_does(first, more):
+    column = Column(np.int64, first)
+    for value in more:
+        column.append(value)
+    column.extend(first)
+    assert column.values.tolist() == [*first, *more, *first]
+    assert column.size == len(column.values)
+
+
+def test_a_column_reaches_a_size_with_its_default():
+    column = Column(np.int64, [1], default=-1)
+    column.reach(100)
+    assert column.values.tolist() == [1] + [-1] * 99
+    column.reach(5)
+    assert column.size == 100
+    column[0] = 7
+    assert column[[0, 1]].tolist() == [7, -1]
+
+
+def test_a_column_keeps_what_is_chosen_in_that_order():
+    column = Column(np.int64, [10, 11, 12, 13])
+    column.keep(np.array([3, 1]))
+    column.append(9)
+    assert column.values.tolist() == [13, 11, 9]
+
+
+def test_a_column_does_not_write_into_what_it_was_made_of():
+    given_ = np.arange(3)
+    given_.flags.writeable = False
+    column = Column(np.int64, given_)
+    column[0] = 9
+    column.append(3)
+    assert given_.tolist() == [0, 1, 2]
+    assert column.values.tolist() == [9, 1, 2, 3]
+
+
+@given(st.lists(st.lists(st.integers(0, 1000), max_size=5), max_size=20), st.integers(0, 20))
+def test_ragged_rows_come_back_whether_packed_or_not(rows, packed):
+    ragged = Ragged()
+    for i, row in enumerate(rows):
+        if i == packed:
+            ragged = Ragged(*ragged.packed())
+        ragged.append(row)
+    assert len(ragged) == len(rows)
+    assert [ragged[i].tolist() for i in range(len(rows))] == rows
+    again = Ragged(*ragged.packed())
+    assert [again[i].tolist() for i in range(len(rows))] == rows
+
+
+def test_vectors_of_a_read_only_base_and_of_the_tail_answer_alike():
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(150, 8)).astype(np.float32)
+    base = rows[:60].copy()
+    base.flags.writeable = False
+    vectors = Vectors(8, base)
+    for row in rows[60:]:
+        vectors.append(row)
+    vectors.append(None)
+    wanted = np.vstack([rows, np.zeros((1, 8), np.float32)])
+    query = rng.normal(size=8).astype(np.float32)
+    assert len(vectors) == 151
+    assert vectors.dot(query) == pytest.approx(wanted @ query, abs=1e-5)
+    assert vectors.dot(rows[:3].T).shape == (151, 3)
+    assert vectors[10].tolist() == rows[10].tolist()
+    assert vectors[100].tolist() == rows[100].tolist()
+    assert vectors.packed().tolist() == wanted.tolist()
