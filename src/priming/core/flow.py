@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.core.check import Floats, floats
-from priming.core.graph import Adjacency, Bools, Edges, Ints, rows_of
+from priming.core.graph import Adjacency, Bools, Edges, Ints, in_order, rows_of
 from priming.errors import ParamError
 from priming.params import SpreadParams
 
@@ -18,8 +18,6 @@ MUTUAL = frozenset({"conflicts"})
 
 SMALLEST = float(np.nextafter(0.0, 1.0))
 
-LEAST_NORM = 1e-200
-"""Links whose weights sum to less carry as if they summed to this: no quotient can overflow."""
 GATE_CHECKED = 65_536
 """A gate of up to so many rows is checked whole; of a longer one the entries that energy meets, since to
 check all of it would cost more than the spread."""
@@ -76,7 +74,7 @@ class Walk:
     def emitters(self, rows: Ints, a: Floats) -> Ints:
         """Return the positions of the nodes that emit, in order of row: the order of meeting moves no sum."""
         loud = np.flatnonzero(a >= max(self.params.epsilon, SMALLEST))
-        return loud[np.argsort(rows[loud])]
+        return loud[in_order(rows[loud])]
 
     def emit(self, rows: Ints, a: Floats) -> tuple[Stream, Stream | None]:
         """Return e and s: what ``rows``, at activations ``a``, give to others and take from them."""
@@ -95,30 +93,28 @@ class Walk:
         """Return e(u→v) = a(u) · gain · hop_decay · w · exp(−rho · hours) / norm(u) over ``edges``."""
         params = self.params
         weight = edges.weight if gate is None else edges.weight * _factors(gate[edges.neighbour])
-        scale = a * (params.gain * params.hop_decay) / _norms(weight, edges.owner, a.size, params.normalise)
-        amount = scale.take(edges.owner) * weight
+        amount = (a * params.gain * params.hop_decay).take(edges.owner) * weight
         if params.rho:
             amount *= np.exp(-params.rho * np.fmax(edges.hours, 0.0))
+        if params.normalise != "none":
+            amount /= _norms(weight, edges.owner, a.size, params.normalise).take(edges.owner)
         stream = Stream(edges, amount)
         if params.max_neighbours is not None:
-            stream = stream.only(_foremost(stream, weight, params.max_neighbours))
+            stream = stream.only(_foremost(edges, weight, params.max_neighbours))
         return stream.only(stream.amount > 0)
 
 
-def _norms(weight: Floats, owner: Ints, emitters: int, how: str) -> Floats | float:
-    """Return norm(u) of each emitter: 1, its number of links that carry, or the sum of their weights."""
-    if how == "none":
-        return 1.0
-    shares = weight if how == "share" else (weight > 0).astype(np.float64)
-    return np.maximum(np.bincount(owner, weights=shares, minlength=emitters), LEAST_NORM)
+def _norms(weight: Floats, owner: Ints, emitters: int, how: str) -> Floats:
+    """Return norm(u) of each emitter: its number of links that carry (``fan``), or their summed weight."""
+    counted = weight if how == "share" else (weight > 0).astype(np.float64)
+    norms = np.bincount(owner, weights=counted, minlength=emitters).astype(np.float64, copy=False)
+    norms[norms == 0] = 1.0
+    return norms
 
 
-def _foremost(stream: Stream, weight: Floats, limit: int) -> Bools:
-    """Mark each emitter's ``limit`` strongest links; of equals, those to lower rows, then the fuller ones."""
-    edges = stream.edges
-    order = np.lexsort(
-        (~edges.forward, edges.relation, -stream.amount, edges.neighbour, -weight, edges.owner)
-    )
+def _foremost(edges: Edges, weight: Floats, limit: int) -> Bools:
+    """Mark each emitter's ``limit`` strongest links; of equals those to lower rows, and then the earlier ones."""
+    order = np.lexsort((edges.neighbour, -weight, edges.owner))
     owner = edges.owner[order]
     rank = np.arange(owner.size) - np.searchsorted(owner, owner)
     keep = np.zeros(owner.size, np.bool_)
