@@ -45,7 +45,7 @@ _OPERATORS_OF = {
     "tags": (*_EQUAL, "contains", "exists"),
     "metadata": OPERATORS,
 }
-_DEEPEST, _MOST = 32, 500
+_DEEPEST, _MOST = 16, 500
 _HOLDS = {"gt": op.gt, "gte": op.ge, "lt": op.lt, "lte": op.le}
 
 

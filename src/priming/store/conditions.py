@@ -29,10 +29,17 @@ class _Compiler:
     def clause(self, condition: Condition) -> str:
         if isinstance(condition, Comparison):
             return self._comparison(condition)
-        parts = [f"({self.clause(part)})" for part in condition.parts]
+        parts = [self.clause(part) for part in condition.parts]
         if condition.operator == "not":
-            return f"NOT {parts[0]}"
-        return f" {condition.operator.upper()} ".join(parts) or ("1" if condition.operator == "and" else "0")
+            return f"NOT ({parts[0]})"
+        if not parts:
+            return "1" if condition.operator == "and" else "0"
+        # SQLite's parser is a hundred parentheses deep.
+        return (
+            parts[0]
+            if len(parts) == 1
+            else f" {condition.operator.upper()} ".join(f"({part})" for part in parts)
+        )
 
     def _comparison(self, one: Comparison) -> str:
         if one.operator in ("ne", "nin"):

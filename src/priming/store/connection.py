@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from priming.errors import Busy, Conflict, Corrupt, ParamError, PrimingError, StoreError
 from priming.params import STORE
-from priming.store.examine import examine
+from priming.store.examine import examine, primary_code
 from priming.store.migrate import Migration, check_version, migrate, migrations
 
 _SHORT_WAIT = 0.05
@@ -205,26 +205,31 @@ class ErrorsOf:
 
 def translated(error: Exception, path: Path | None) -> PrimingError:
     """The error of the tree for one of SQLite's."""
-    name = str(getattr(error, "sqlite_errorname", "") or "")
     where = path or "the store in memory"
-    if name in ("SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY"):
-        return Conflict(f"a row of the same identity is there already ({error})")
-    if name == "SQLITE_CONSTRAINT_FOREIGNKEY":
-        return Conflict(f"a row refers to one that is not there, or is still referred to ({error})")
-    if name.startswith("SQLITE_CONSTRAINT"):
-        return ParamError("row", str(error), "must hold values of the right types")
-    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")):
-        return Busy(f"{where} is in use by another process that writes: try again in a moment")
-    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return Corrupt(f"{where} is damaged or not a database ({error}): restore it from a backup")
-    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
-        return StoreError(
-            f"{where} cannot be written ({error}): check the folder's permissions, or name another"
-        )
-    if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
-        return StoreError(
-            f"{where} could not be read or written ({error}): is the disk full? Nothing was changed"
-        )
+    if isinstance(error, sqlite3.IntegrityError):
+        return _refusal(error)
+    match primary_code(error):
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED | sqlite3.SQLITE_PROTOCOL:
+            return Busy(f"{where} is in use by another process that writes: try again in a moment")
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
+            return Corrupt(f"{where} is damaged or not a database ({error}): restore it from a backup")
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
+            return StoreError(
+                f"{where} cannot be written ({error}): check the folder's permissions, or name another"
+            )
+        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
+            return StoreError(
+                f"{where} could not be read or written ({error}): is the disk full? Nothing was changed"
+            )
     if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
         return StoreError(f"{where} was closed: open it again")
     return StoreError(f"{where}: {error}")
+
+
+def _refusal(error: sqlite3.IntegrityError) -> PrimingError:
+    match error.sqlite_errorcode:
+        case sqlite3.SQLITE_CONSTRAINT_UNIQUE | sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+            return Conflict(f"a row of the same identity is there already ({error})")
+        case sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
+            return Conflict(f"a row refers to one that is not there, or is still referred to ({error})")
+    return ParamError("row", str(error), "must hold values of the right types")

@@ -77,16 +77,21 @@ def _look_at_file(path: Path, newest: int) -> str | None:
             ((application_id,),) = reader.execute("PRAGMA application_id")
             ((tables,),) = reader.execute("SELECT count(*) FROM sqlite_master")
     except sqlite3.DatabaseError as error:
-        name = str(getattr(error, "sqlite_errorname", ""))
-        if name.startswith("SQLITE_CORRUPT"):
+        code = primary_code(error)
+        if code == sqlite3.SQLITE_CORRUPT:
             return f"{path.stat().st_size} bytes"
-        if name == "SQLITE_NOTADB":
+        if code == sqlite3.SQLITE_NOTADB:
             raise Corrupt(
                 f"{path} is not a Priming database: name another file, it was not touched"
             ) from error
         raise StoreError(f"{path} cannot be read: {error}") from error
     check_version(path, version, application_id, bool(tables), newest)
     return None
+
+
+def primary_code(error: Exception) -> int:
+    """What kind of failure SQLite reports, without the details; 0 for errors of Python's own."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
 def _journal(path: Path) -> _Journal:

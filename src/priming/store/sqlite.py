@@ -15,7 +15,7 @@ from priming.store.protocol import Changes, Logged, VersionKey
 from priming.store.rows import MemoryRow, Row, RowChange
 from priming.store.sqlite_log import SqliteLog
 from priming.store.sqlite_reader import SqliteReader
-from priming.store.sqlite_writer import RowWriter
+from priming.store.sqlite_writer import RowWriter, forget_words
 
 _OF_MEMORY = (
     ("links", "source"),
@@ -85,6 +85,7 @@ class SqliteStore(SqliteReader, SqliteLog):
         namespace = changes.namespace
         with self.transaction():
             numbers = self._numbers(namespace, ids).values()
+            forget_words(self._db, namespace, numbers)
             erased: dict[str, int] = {}
             for table, which in _OF_MEMORY:
                 sql = f"DELETE FROM {table} WHERE namespace = ?1 AND {which} = ?2"

@@ -7,6 +7,7 @@ from priming.store.connection import Connection
 from priming.types import Finding
 
 _RESTORE = "restore the file from a backup"
+_SHOWN = 20
 _AGAIN = "export the namespace and import it into a new store"
 _RULES = (
     (
@@ -84,8 +85,10 @@ def findings(db: Connection, namespace: str) -> list[Finding]:
             if message != "ok"
         ]
         for rule, query, detail, remedy in _RULES:
-            for (subject,) in db.run(query, {"namespace": namespace}):
-                found.append(Finding(rule, str(subject), detail, remedy))
+            subjects = [str(subject) for (subject,) in db.run(query, {"namespace": namespace})]
+            found += [Finding(rule, one, detail, remedy) for one in subjects[:_SHOWN]]
+            if subjects[_SHOWN:]:
+                found.append(Finding(rule, f"and {len(subjects) - _SHOWN:,} more", detail, remedy))
     except Corrupt as error:
         return [Finding("integrity", str(db.path), str(error), _RESTORE)]
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -30,6 +30,19 @@ _MOVES: dict[type[Row], tuple[str, ...]] = {
     VersionRow: ("retired_at", "valid_from", "valid_to"),
     MemoryRow: MEMORY_COLUMNS[1:],
 }
+_TEXT = "v.number, v.heading, v.content, v.bigrams FROM json_each(:some) i CROSS JOIN versions v"
+_VERSION = (
+    "ON v.namespace = :namespace AND v.memory = json_extract(i.value, '$[0]')"
+    " AND v.revision = json_extract(i.value, '$[1]') WHERE v.retired_at IS NULL"
+)
+_LEARN = f"INSERT INTO words (rowid, heading, content, bigrams) SELECT {_TEXT} {_VERSION}"
+_FORGET = f"INSERT INTO words (words, rowid, heading, content, bigrams) SELECT 'delete', {_TEXT}"
+
+
+def forget_words(db: Connection, namespace: str, numbers: Iterable[int]) -> None:
+    """Take the texts of some memories out of the text index."""
+    sql = f"{_FORGET} ON v.namespace = :namespace AND v.memory = i.value WHERE v.retired_at IS NULL"
+    db.change(sql, {"namespace": namespace, "some": listed(numbers)})
 
 
 class RowWriter:
@@ -58,6 +71,8 @@ class RowWriter:
             if not some:
                 continue
             identities = [self._identity(row) for row in some]
+            if cls is VersionRow:
+                self._words(f"{_FORGET} {_VERSION}", identities)
             gone = self._db.many(f"DELETE FROM {table} WHERE {_IDENTITY[cls]}", identities)
             if gone != len(some):
                 raise NotFound(f"a row to remove from {table} is not there: it was removed before")
@@ -84,6 +99,14 @@ class RowWriter:
             values = [self._values(row) for row in rows if type(row) is cls]
             if values:
                 self._db.many(_insertion(cls), values)
+        versions = [self._identity(row) for row in rows if isinstance(row, VersionRow)]
+        if versions:
+            self._words(_LEARN, versions)
+
+    def _words(self, sql: str, versions: Iterable[tuple[Any, ...]]) -> None:
+        """Put the texts of some versions into the text index, or take them out, those that are known now."""
+        some = listed(identity[1:] for identity in versions)
+        self._db.change(sql, {"namespace": self._namespace, "some": some})
 
     def _make_memories(self, rows: Sequence[MemoryRow]) -> None:
         sql = "SELECT coalesce(max(number), 0) + 1 FROM memories WHERE namespace = ?"
@@ -114,12 +137,18 @@ class RowWriter:
             _check_move(one)
         moves = _MOVES[cls]
         sql = f"UPDATE {_TABLE[cls]} SET {', '.join(f'{name} = ?' for name in moves)} WHERE {_IDENTITY[cls]}"
-        values = []
-        for one in changes:
-            encoded = encode(one.row)
-            values.append((*(encoded[name] for name in moves), *self._identity(one.row)))
+        identities = [self._identity(one.row) for one in changes]
+        encoded = [encode(one.row) for one in changes]
+        values = [
+            (*(row[name] for name in moves), *identity)
+            for row, identity in zip(encoded, identities, strict=True)
+        ]
+        if cls is VersionRow:
+            self._words(f"{_FORGET} {_VERSION}", identities)
         if self._db.many(sql, values) != len(changes):
             raise NotFound(f"a row to change in {_TABLE[cls]} is not there: it was removed before")
+        if cls is VersionRow:
+            self._words(_LEARN, identities)
 
     def _number(self, memory_id: str) -> int:
         try:

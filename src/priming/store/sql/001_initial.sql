@@ -63,30 +63,12 @@ CREATE INDEX versions_by_session ON versions (namespace, session, memory)
     WHERE retired_at IS NULL AND session IS NOT NULL;
 
 -- The text index holds what is known now: words as they stand, and pairs of adjacent characters where a
--- script writes no spaces.
+-- script writes no spaces. It is kept by statements over many rows: a trigger would write it out at every row.
 CREATE VIEW known_texts AS SELECT number, heading, content, bigrams FROM versions WHERE retired_at IS NULL;
 CREATE VIRTUAL TABLE words USING fts5 (
     heading, content, bigrams,
     content = 'known_texts', content_rowid = 'number', tokenize = 'porter unicode61'
 );
-CREATE TRIGGER words_of_new AFTER INSERT ON versions WHEN new.retired_at IS NULL BEGIN
-    INSERT INTO words (rowid, heading, content, bigrams)
-        VALUES (new.number, new.heading, new.content, new.bigrams);
-END;
-CREATE TRIGGER words_of_removed AFTER DELETE ON versions WHEN old.retired_at IS NULL BEGIN
-    INSERT INTO words (words, rowid, heading, content, bigrams)
-        VALUES ('delete', old.number, old.heading, old.content, old.bigrams);
-END;
-CREATE TRIGGER words_of_retired AFTER UPDATE OF retired_at ON versions
-    WHEN old.retired_at IS NULL AND new.retired_at IS NOT NULL BEGIN
-    INSERT INTO words (words, rowid, heading, content, bigrams)
-        VALUES ('delete', old.number, old.heading, old.content, old.bigrams);
-END;
-CREATE TRIGGER words_of_restored AFTER UPDATE OF retired_at ON versions
-    WHEN old.retired_at IS NOT NULL AND new.retired_at IS NULL BEGIN
-    INSERT INTO words (rowid, heading, content, bigrams)
-        VALUES (new.number, new.heading, new.content, new.bigrams);
-END;
 
 CREATE TABLE generations (
     generation INTEGER PRIMARY KEY,

@@ -1,0 +1,29 @@
+"""What tests ask of SQLite files directly, once no store has them open."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+
+def check_text_index(path: Path) -> None:
+    """That the full-text index holds exactly the texts that are known now; an error of SQLite's otherwise."""
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
+
+
+def schema(path: Path) -> int:
+    """The number of the last migration."""
+    with closing(sqlite3.connect(path)) as raw:
+        return int(raw.execute("PRAGMA user_version").fetchone()[0])
+
+
+def execute(path: Path, *statements: str) -> None:
+    """Statements sent to a file past the store."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as raw:
+        for one in statements:
+            raw.execute(one)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file under a folder, byte for byte."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -1,0 +1,258 @@
+"""A process that is killed between any two statements leaves the state before or the state after."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from priming import FixedClock, HashedEmbedder, Memory
+from priming.store.migrate import Migration, migrations
+from priming.store.protocol import Changes, Store
+from priming.store.rows import LinkRow, RowChange
+from priming.store.sqlite import SqliteStore
+
+from .crashing import everywhere
+from .files import check_text_index, schema
+from .making import (
+    DAY,
+    GENERATION,
+    NOW,
+    added,
+    dump,
+    link,
+    memory,
+    operation,
+    remember,
+    trace,
+    vector,
+    version,
+    whole,
+)
+
+EMBEDDER = HashedEmbedder(8)
+EMBEDDER.embed(["warm"])
+CLOCK = FixedClock(NOW + DAY)
+State = dict[str, Any]
+
+
+def look(path: Path) -> State:
+    """The whole state of a store, and that nothing is wrong with it."""
+    store = SqliteStore(path, synchronous="off")
+    try:
+        assert store.check("mine") == []
+        return named(dump(store))
+    finally:
+        store.close()
+        check_text_index(path)
+
+
+def named(state: State) -> State:
+    """A state with keys and ordinals for ids, which are made at random."""
+    names = {row.id: row.key for row in state["memories"]}
+    orders = {one.id: one.number for one in state["log"]}
+
+    def end(memory_id: str) -> str:
+        return str(names.get(memory_id, "gone"))
+
+    def row(one: Any) -> Any:
+        if isinstance(one, LinkRow):
+            return replace(one, source=end(one.source), target=end(one.target))
+        return one and replace(one, id=end(one.id))
+
+    log = [
+        replace(
+            one,
+            id=str(one.number),
+            undone_by=str(orders.get(one.undone_by)),
+            rows=tuple(RowChange(row(change.before), row(change.after)) for change in one.rows),
+            erased=("gone",) * len(one.erased),
+        )
+        for one in state["log"]
+    ]
+    return {
+        **state,
+        "memories": [row(one) for one in state["memories"]],
+        "versions": [row(one) for one in state["versions"]],
+        "links": [row(one) for one in state["links"]],
+        "vectors": {(names[one], number): blob for (one, number), blob in state["vectors"].items()},
+        "log": log,
+    }
+
+
+def killed_everywhere(folder: Path, act: Callable[[Path, Callable[[], None]], None], base: Path) -> int:
+    """Kill ``act`` at every statement; how many there were. Nothing lies between before and after."""
+    before = look(base)
+    unchanged = base.read_bytes()
+    *killed, last = everywhere(folder, act, base)
+    after = look(last)
+    assert after != before
+    for path in killed:
+        SqliteStore(path, synchronous="off").close()
+        if path.read_bytes() != unchanged:
+            assert look(path) in (before, after), f"killed at statement {path.parent.name}"
+    return len(killed)
+
+
+def fill(path: Path) -> Path:
+    store = SqliteStore(path)
+    remember(store, whole("a", "first words"), whole("b"), whole("c"), link("a", "b"), link("b", "c"), id="1")
+    store.apply(operation([RowChange(link("a", "b"), link("a", "b", weight=0.6))], id="2"))
+    store.add_trace("mine", trace("r1", NOW, "a"), keep=9, not_before=NOW)
+    store.close()
+    return path
+
+
+def purge(store: Store) -> None:
+    store.purge(Changes("mine", "3", "purge", NOW), ["a"])
+    store.flush()
+
+
+OLD = version("a", "first words")
+WRITES: dict[str, Callable[[Store], Any]] = {
+    "remember": lambda store: store.apply(
+        operation(
+            added(whole("n", "new words"), whole("m"), link("n", "m"), link("n", "a", "next")),
+            id="3",
+            vectors={("n", 1): vector(1.0), ("m", 1): vector(2.0)},
+            generation=GENERATION,
+        )
+    ),
+    "supersede": lambda store: store.apply(
+        operation(
+            [
+                RowChange(OLD, replace(OLD, retired_at=NOW)),
+                *added(
+                    replace(OLD, revision=2, valid_to=NOW),
+                    version("a", "again", version=2, revision=3, valid_from=NOW),
+                ),
+            ],
+            id="3",
+        )
+    ),
+    "undo": lambda store: store.apply(
+        operation(
+            [
+                *(RowChange(row, None) for row in (link("b", "c"), *whole("c"))),
+                RowChange(link("a", "b", weight=0.6), link("a", "b")),
+            ],
+            id="3",
+            undoes="2",
+        )
+    ),
+    "purge": purge,
+    "trace": lambda store: store.add_trace("mine", trace("r2", NOW + DAY), keep=1, not_before=NOW + DAY),
+    "several in one transaction": lambda store: several(store),
+    "vectors": lambda store: store.add_vectors(
+        "mine", GENERATION, {("a", 1): vector(8.0), ("b", 1): vector(9.0)}
+    ),
+}
+
+
+def several(store: Store) -> None:
+    with store.transaction():
+        remember(store, whole("n"), id="3")
+        store.apply(operation([RowChange(memory("a"), memory("a", status="forgotten"))], id="4"))
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_a_write_of_the_store_is_whole_or_not_at_all(tmp_path: Path, write: Callable[[Store], Any]) -> None:
+    def act(path: Path, begin: Callable[[], None]) -> None:
+        store = SqliteStore(path, synchronous="off")
+        begin()
+        write(store)
+
+    assert killed_everywhere(tmp_path, act, fill(tmp_path / "base.db")) >= 4
+
+
+def test_a_restore_is_whole_or_not_at_all(tmp_path: Path) -> None:
+    source = SqliteStore(fill(tmp_path / "source.db"))
+    held = dump(source)
+    source.close()
+    SqliteStore(tmp_path / "base.db").close()
+    rows = [*held["memories"], *held["versions"], *held["links"]]
+
+    def act(path: Path, begin: Callable[[], None]) -> None:
+        store = SqliteStore(path, synchronous="off")
+        begin()
+        store.restore("mine", rows, held["log"][::-1])
+
+    assert killed_everywhere(tmp_path, act, tmp_path / "base.db") >= 10
+
+
+def test_a_store_whose_making_was_cut_short_is_made_at_the_next_try(tmp_path: Path) -> None:
+    def act(path: Path, begin: Callable[[], None]) -> None:
+        begin()
+        SqliteStore(path)
+
+    SqliteStore(tmp_path / "empty.db").close()
+    empty = look(tmp_path / "empty.db")
+    left = everywhere(tmp_path, act, None)
+    assert len(left) > len(migrations()[0].sql.split(";\n\n"))
+    for path in left:
+        assert look(path) == empty
+
+
+def test_a_migration_is_whole_or_not_at_all(tmp_path: Path) -> None:
+    two = Migration(
+        2,
+        "002_two",
+        "CREATE TABLE two (x);\nINSERT INTO two VALUES (1);\nALTER TABLE traces RENAME COLUMN cue TO asked;\n",
+    )
+    steps = (*migrations(), two)
+    base = fill(tmp_path / "base.db")
+    before = look(base)
+
+    def act(path: Path, begin: Callable[[], None]) -> None:
+        begin()
+        SqliteStore(path, steps=steps)
+
+    for path in everywhere(tmp_path, act, base):
+        backup = path.with_name("memory.db.schema-1.backup")
+        if schema(path) == 1:
+            assert look(path) == before
+        else:
+            assert (schema(path), look(backup)) == (2, before)
+        SqliteStore(path, steps=steps).close()
+        assert (schema(path), look(backup)) == (2, before)
+
+
+@pytest.fixture
+def remembered(tmp_path: Path) -> Path:
+    """A store of a few memories, as the public verbs make it."""
+    path = tmp_path / "base.db"
+    with open_memory(path) as memory:
+        memory.remember("Ada wrote the first program.", key="one", session="monday")
+        memory.remember("Grace found a bug in relay.py.", key="two", session="monday", tags=["bug"])
+        memory.remember("Ada and Grace never met.", key="three", kind="fact")
+        memory.link("one", "three", "conflicts")
+    return path
+
+
+def open_memory(path: Path) -> Memory:
+    return Memory.open(f"sqlite:///{path}", namespace="mine", embedder=EMBEDDER, clock=CLOCK)
+
+
+VERBS: dict[str, Callable[[Memory], Any]] = {
+    "remember": lambda memory: memory.remember(
+        "Margaret wrote relay.py anew with Grace.", key="four", session="monday", speaker="Ada"
+    ),
+    "supersede": lambda memory: memory.supersede("two", "Grace found a moth in the relay."),
+    "link": lambda memory: memory.link("two", "three", "my-own", 0.7),
+    "undo": lambda memory: memory.undo(memory.log(limit=2)[1].id),
+    "purge": lambda memory: memory.purge("two"),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
+def test_a_verb_is_whole_or_not_at_all(
+    tmp_path: Path, remembered: Path, verb: Callable[[Memory], Any]
+) -> None:
+    def act(path: Path, begin: Callable[[], None]) -> None:
+        memory = open_memory(path)
+        memory.validate()
+        begin()
+        verb(memory)
+
+    assert killed_everywhere(tmp_path, act, remembered) >= 5
