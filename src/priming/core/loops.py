@@ -20,6 +20,9 @@ NONE, FAN, SHARE = 0, 1, 2
 UNLIMITED = 2**62
 MOST_BITS = 2**63 - 1
 
+BLOCK = 256
+"""So many emitters at a time: what they emit still stands in the nearer caches when it is gathered."""
+
 
 class Links(NamedTuple):
     """The arrays of a ``Graph``; ``hours`` is empty if no link decays with time."""
@@ -86,10 +89,17 @@ class Emitted(NamedTuple):
 def step(links: Links, law: Law, work: Work, a: Floats, start: Floats) -> int:
     """Leave a' in ``work.after``, and return the number of slots that it takes."""
     emitters = by_row(work.rows, a, law.least)
-    met = gather(law, work, a.size, emitters, emit(links, law, work, emitters, a, GIVES))
+    met = a.size
+    work.after[:met], work.most[:met] = 0.0, math.inf
+    for i in range(0, emitters.size, BLOCK):
+        block = emitters[i : i + BLOCK]
+        met = gather(law, work, met, block, emit(links, law, work, block, a, GIVES))
     combine(law, work, a, start)
     if law.roles.size:
-        take_away(work, met, emit(links, law, work, emitters, a, TAKES))
+        work.taken[:met] = 0.0
+        for i in range(0, emitters.size, BLOCK):
+            take(work, emit(links, law, work, emitters[i : i + BLOCK], a, TAKES))
+        work.after[:met] = np.maximum(0.0, work.after[:met] - work.taken[:met])
     if met > law.nodes:
         keep_strongest(work.after[:met], work.rows[:met], law.nodes)
     return met
@@ -182,16 +192,15 @@ def carry(
         first = end[i]
 
 
-def gather(law: Law, work: Work, first: int, emitters: Ints, given: Emitted) -> int:
-    """Gather in ``work.after`` what arrives, and return the number of slots; those from ``first`` on are new.
+def gather(law: Law, work: Work, met: int, emitters: Ints, given: Emitted) -> int:
+    """Gather in ``work.after`` what arrives, and return the number of slots met, which was ``met`` before.
 
     A new slot is marked by the fullest arrival; of equals, by the one with the lowest mark.
     """
     place, stamp, rows, marks = work.place, work.stamp, work.rows, work.marks
     after, most, greatest = work.after, work.most, law.greatest
     amount, target, slots = given.amount, given.target, given.slot
-    met, begin = first, 0
-    after[:met], most[:met] = 0.0, math.inf
+    begin = 0
     for i in range(emitters.size):
         mark = marks[emitters[i]] + 1
         for k in range(begin, given.end[i]):
@@ -221,15 +230,11 @@ def combine(law: Law, work: Work, a: Floats, start: Floats) -> None:
             after[slot] += held + (law.restart * start[slot] if slot < start.size else 0.0)
 
 
-def take_away(work: Work, met: int, taken: Emitted) -> None:
-    """Subtract what is taken from the rows that are active or reached."""
-    after, loss = work.after, work.taken
-    loss[:met] = 0.0
-    for k in range(taken.amount.size):
-        if taken.slot[k] >= 0:
-            loss[taken.slot[k]] += taken.amount[k]
-    for slot in range(met):
-        after[slot] = max(0.0, after[slot] - loss[slot])
+def take(work: Work, given: Emitted) -> None:
+    """Add up in ``work.taken`` what is taken from the rows that are active or reached."""
+    for k in range(given.amount.size):
+        if given.slot[k] >= 0:
+            work.taken[given.slot[k]] += given.amount[k]
 
 
 def keep_strongest(values: Floats, rows: Ints, limit: int) -> None:
@@ -278,7 +283,7 @@ def acts(role: int, wanted: int, forward: bool, both: bool) -> bool:
 
 
 COMPILED = (
-    *("acts", "nth_largest", "keep_strongest", "carry", "emit", "gather", "combine", "take_away"),
+    *("acts", "nth_largest", "keep_strongest", "carry", "emit", "gather", "combine", "take"),
     *("in_order", "by_row", "ranked", "step"),
 )
 """The functions to compile; they find each other by name when first run."""
