@@ -50,11 +50,12 @@ def migrate(connection: sqlite3.Connection, path: Path | None, steps: Sequence[M
     Several processes may open a file at once: each step takes the write lock, looks again, and only then
     makes the backup, so that it holds everything that was written under the old schema.
     """
+    fresh = _version(connection) == 0
     for step in steps:
         if _version(connection) < step.number:
             with _locked(connection, step):
                 if _version(connection) < step.number:
-                    if path is not None and step.number > 1:
+                    if path is not None and not fresh:
                         _backup(path, step.number - 1)
                     for statement in statements(step.sql):
                         connection.execute(statement)

@@ -1,0 +1,343 @@
+"""What is to be written when texts are remembered: rows, links and vectors, decided before anything is.
+
+Under the write lock, with arrays in hand: keys that are free, names that are known, the end of the session, the
+words that are rare and the memories that are near.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.core.lexical import terms
+from priming.core.names import Name, find
+from priming.embed.protocol import Embedder, Vectors
+from priming.engine.arrays import NONE
+from priming.engine.columns import Vectors as Grown
+from priming.engine.document import (
+    RULES,
+    SESSION,
+    TERM,
+    Document,
+    describe,
+    embedded_text,
+    slot_of,
+)
+from priming.engine.draft import Draft
+from priming.engine.echo import EchoGuard
+from priming.engine.ids import free_key, gist_of, slug, uuid7
+from priming.engine.working import WorkingSet
+from priming.errors import Conflict
+from priming.params import LINKING, PLASTICITY, LinkParams
+from priming.store.protocol import Store, VersionKey
+from priming.store.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
+
+_BLOCK = 64
+
+
+def embed_drafts(drafts: Sequence[Draft], embedder: Embedder) -> Vectors:
+    """The vectors of some drafts, made before the write lock is taken; a bare name has none."""
+    return embedder.embed(
+        ["" if _is_bare_name(one) else embedded_text(one.title, one.content) for one in drafts]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What becomes of one draft; the links are rows, their ends are ids."""
+
+    id: str
+    key: str
+    status: str
+    links: tuple[LinkRow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What was read out of one draft: its names, its terms without repeats, its vector."""
+
+    named: Sequence[Name]
+    words: Sequence[str]
+    vector: NDArray[np.float32]
+
+
+@dataclass
+class Plan:
+    """What one call to ``remember_many`` will write, built up draft by draft.
+
+    Later drafts see earlier ones: their keys, entities, sessions, words and vectors.
+    """
+
+    store: Store
+    working: WorkingSet
+    embedder: Embedder
+    now: datetime
+    echo: EchoGuard
+    params: LinkParams = LINKING
+    rows: list[RowChange] = field(default_factory=list)
+    vectors: dict[VersionKey, bytes] = field(default_factory=dict)
+    results: list[Planned] = field(default_factory=list)
+    made: list[tuple[MemoryRow, VersionRow, NDArray[np.float32] | None]] = field(default_factory=list)
+    _asked: set[str] = field(default_factory=set)
+    _keys: dict[str, str] = field(default_factory=dict)
+    _digests: dict[str, str] = field(default_factory=dict)
+    _entities: dict[str, str] = field(default_factory=dict)
+    _tails: dict[str, list[str]] = field(default_factory=dict)
+    _holders: dict[str, list[str]] = field(default_factory=dict)
+    _told: int = 0
+    _fresh: list[str] = field(default_factory=list)
+    _fresh_vectors: Grown | None = None
+
+    def add_all(self, drafts: Sequence[Draft], vectors: Vectors, *, nearest: bool) -> None:
+        """Plan every draft, in order; duplicates are answered, not stored."""
+        namespace = self.working.namespace
+        self._digests = self.store.digests(namespace, [one.digest for one in drafts])
+        bare = [_is_bare_name(one) for one in drafts]
+        named = [
+            () if is_name else find(one.content, one.title)[: self.params.names]
+            for one, is_name in zip(drafts, bare, strict=True)
+        ]
+        words = [
+            () if is_name else tuple(dict.fromkeys(terms(one.content)))
+            for one, is_name in zip(drafts, bare, strict=True)
+        ]
+        self._look_up_keys(drafts, named, words)
+        near = self._nearest_stored(vectors) if nearest else None
+        self.echo.listen(self.now)
+        for i, one in enumerate(drafts):
+            echoed = self.echo.source(one.content, one.occurred_at) if one.key is None else None
+            same = echoed or self._same(one)
+            if same is not None:
+                status = "echo" if echoed else "duplicate"
+                self.results.append(Planned(same, self._key_of(same), status))
+                continue
+            text = Text(named[i], words[i], vectors[i])
+            self._add(one, text, None if near is None else near[i])
+
+    def _look_up_keys(
+        self, drafts: Sequence[Draft], named: Sequence[Sequence[Name]], words: Sequence[Sequence[str]]
+    ) -> None:
+        """Ask once which of the keys that may be wanted are taken."""
+        wanted = {key for one in drafts for key in (one.key, slug(one.heading or one.content)) if key}
+        wanted |= {_entity_key(SESSION, one.session) for one in drafts if one.session}
+        wanted |= {_entity_key(name.kind, name.text) for names in named for name in names}
+        if self._words_can_be_rare(len(drafts)):
+            wanted |= {_entity_key(TERM, word) for some in words for word in some}
+        self._asked = wanted
+        self._keys = self.store.keys(self.working.namespace, wanted)
+
+    def documents(self) -> dict[str, Document]:
+        """The new memories, prepared for the working set."""
+        namespace = self.working.namespace
+        records = [record(namespace, memory, version) for memory, version, _ in self.made]
+        described = describe(records, [vector for _, _, vector in self.made], self.embedder)
+        return {one.id: one for one in described}
+
+    def _same(self, one: Draft) -> str | None:
+        named = self._named_already(one)
+        if named is not None or one.key is None:
+            return named or self._digests.get(one.digest)
+        holder = self._keys.get(one.key)
+        if holder is None:
+            return None
+        status, text = self._present(holder)
+        if status == "active" and text == one.content:
+            return holder
+        state = "" if status == "active" else f" by a {status} memory"
+        raise Conflict(f"key {one.key!r} is taken{state}: choose another, or supersede the memory it names")
+
+    def _named_already(self, one: Draft) -> str | None:
+        """The entity that a bare name stands for, if there is one: a name is one node, whoever brings it."""
+        if not _is_bare_name(one):
+            return None
+        slot = slot_of(one.metadata.get("form"), one.heading or one.content)
+        return self._entities.get(slot) or self._known(slot)
+
+    def _present(self, memory_id: str) -> tuple[str, str]:
+        """Status and text of a memory, planned or stored."""
+        planned = (version for memory, version, _ in self.made if memory.id == memory_id)
+        there = next(planned, None) or self.store.get(self.working.namespace, memory_id, self.now)
+        assert there is not None, "a key is taken by a memory"
+        return getattr(there, "status", "active"), there.content
+
+    def _key_of(self, memory_id: str) -> str:
+        for memory, _, _ in reversed(self.made):
+            if memory.id == memory_id:
+                return memory.key
+        return self.store.names(self.working.namespace, [memory_id])[memory_id]
+
+    def _add(
+        self,
+        one: Draft,
+        text: Text,
+        near: list[tuple[str, float]] | None,
+    ) -> None:
+        memory_id = uuid7(self.now)
+        key = one.key or free_key(slug(one.heading or one.content), memory_id, self._taken)
+        self._write(memory_id, key, one, text.vector)
+        if one.kind == "entity":
+            slot = slot_of(one.metadata.get("form"), one.heading or one.content)
+            self._entities.setdefault(slot, self._known(slot) or memory_id)
+        self._digests.setdefault(one.digest, memory_id)
+        links = [
+            *self._session_links(memory_id, one),
+            *self._mention_links(memory_id, one, text),
+            *self._similar_links(memory_id, text.vector, near),
+        ]
+        self._told += 1
+        self.rows.extend(RowChange(None, link) for link in links)
+        if text.vector.any() and near is not None:
+            self._fresh.append(memory_id)
+            if self._fresh_vectors is None:
+                self._fresh_vectors = Grown(len(text.vector))
+            self._fresh_vectors.append(text.vector)
+        self.results.append(Planned(memory_id, key, "stored", tuple(links)))
+
+    def _taken(self, key: str) -> bool:
+        if key in self._keys:
+            return True
+        return key not in self._asked and bool(self.store.keys(self.working.namespace, [key]))
+
+    def _write(self, memory_id: str, key: str, one: Draft, vector: NDArray[np.float32] | None) -> None:
+        memory = MemoryRow(memory_id, key, one.kind, weight=PLASTICITY.start)
+        version = VersionRow(
+            id=memory_id,
+            version=1,
+            recorded_at=self.now,
+            content=one.content,
+            gist=gist_of(one.content),
+            digest=one.digest,
+            heading=one.heading,
+            session=one.session,
+            speaker=one.speaker,
+            when=one.when,
+            tags=one.tags,
+            metadata=one.metadata,
+            source=one.source,
+            trust=one.trust,
+            importance=one.importance,
+            outcome=one.outcome,
+            occurred_at=one.occurred_at,
+        )
+        self._keys[key] = memory_id
+        self.rows += [RowChange(None, memory), RowChange(None, version)]
+        if vector is not None:
+            vector = vector if vector.any() else None
+        self.made.append((memory, version, vector))
+        if vector is not None:
+            self.vectors[memory_id, 1] = vector.astype("<f4").tobytes()
+
+    def _link(self, source: str, target: str, relation: str, weight: float = PLASTICITY.start) -> LinkRow:
+        return LinkRow(source, target, relation, weight, self.now)
+
+    def _session_links(self, memory_id: str, one: Draft) -> Iterator[LinkRow]:
+        """``next`` from the previous memory of the session and from the one before it, ``part-of`` the session."""
+        if one.session is None:
+            return
+        tail = self._tails.get(one.session)
+        if tail is None:
+            tail = self.store.session_tail(self.working.namespace, one.session, 2)
+        for previous, relation in zip(tail, ("next", "next-but-one"), strict=False):
+            yield self._link(previous, memory_id, relation)
+        self._tails[one.session] = [memory_id, *tail][:2]
+        yield self._link(memory_id, self._entity(SESSION, one.session, one.trust), "part-of")
+
+    def _mention_links(self, memory_id: str, one: Draft, text: Text) -> Iterator[LinkRow]:
+        """``mentions`` each name in the text, and each word that hardly any other memory holds."""
+        targets = dict.fromkeys(self._entity(name.kind, name.text, one.trust) for name in text.named)
+        for word in self._rare(text):
+            slot = slot_of(TERM, word)
+            entity = self._entities.get(slot) or self._known(slot)
+            if entity is None:
+                entity = self._entity(TERM, word, one.trust)
+                for holder in self._holding(word):
+                    yield self._link(holder, entity, "mentions")
+            targets[entity] = None
+        for word in {*terms(one.title or ""), *text.words}:
+            self._holders.setdefault(word, []).append(memory_id)
+        for target in targets:
+            if target != memory_id:
+                yield self._link(memory_id, target, "mentions")
+
+    def _words_can_be_rare(self, planned: int) -> bool:
+        return self.working.memories + planned >= self.params.rare_from
+
+    def _rare(self, text: Text) -> list[str]:
+        """The words that this memory shares with hardly any other, and that are no part of a name in it."""
+        if not self._words_can_be_rare(self._told):
+            return []
+        found = []
+        for word in text.words:
+            if len(word) >= self.params.rare_letters:
+                code = self.working.lexicon.code(word)
+                df = 0 if code is None else int(self.working.lexicon.df[code])
+                if 1 <= df + len(self._holders.get(word, ())) < self.params.rare_max:
+                    found.append(word)
+        parts = {part for name in text.named for part in terms(name.text)} if found else ()
+        return [word for word in found if word not in parts]
+
+    def _holding(self, term: str) -> list[str]:
+        """The memories, stored or planned, that hold a rare term."""
+        code = self.working.lexicon.code(term)
+        found = [] if code is None else self.working.lexicon.postings(code).rows.tolist()
+        working = self.working
+        living = [working.ids[working.row[one]] for one in found if working.living[one]]
+        return living + self._holders.get(term, [])
+
+    def _entity(self, form: str, name: str, trust: str) -> str:
+        """The id of an entity, made at first mention."""
+        slot = slot_of(form, name)
+        known = self._entities.get(slot) or self._known(slot)
+        if known is None:
+            known = uuid7(self.now)
+            key = free_key(_entity_key(form, name), known, self._taken)
+            self._write(
+                known,
+                key,
+                Draft(name, kind="entity", key=key, source=RULES, trust=trust, metadata={"form": form}),
+                None,
+            )
+        self._entities[slot] = known
+        return known
+
+    def _known(self, slot: str) -> str | None:
+        row = self.working.entities.get(slot, NONE)
+        return None if row == NONE else self.working.ids[row]
+
+    def _similar_links(
+        self, memory_id: str, vector: NDArray[np.float32], near: list[tuple[str, float]] | None
+    ) -> Iterator[LinkRow]:
+        """``similar-to`` the nearest memories; the link starts at their cosine."""
+        if near is None or not vector.any():
+            return
+        if self._fresh_vectors is not None:
+            found = self._fresh_vectors.dot(vector)
+            close = np.flatnonzero(found >= self.params.similarity)
+            near = near + [(self._fresh[i], float(found[i])) for i in close]
+        chosen = sorted(near, key=lambda pair: -pair[1])[: self.params.nearest]
+        for other, cosine in chosen:
+            yield self._link(memory_id, other, "similar-to", min(1.0, cosine))
+
+    def _nearest_stored(self, vectors: Vectors) -> list[list[tuple[str, float]]]:
+        """For each new vector, the nearest stored memories at or above the bar."""
+        living = self.working.living.values
+        found = []
+        for first in range(0, len(vectors), _BLOCK):
+            cosines = self.working.vectors.dot(vectors[first : first + _BLOCK].T)
+            for cosine in cosines.T:
+                close = np.flatnonzero((cosine >= self.params.similarity) & living)
+                order = close[np.argsort(-cosine[close], kind="stable")][: self.params.nearest]
+                found.append([(self.working.ids[self.working.row[i]], float(cosine[i])) for i in order])
+        return found
+
+
+def _is_bare_name(one: Draft) -> bool:
+    return one.kind == "entity" and one.source == RULES
+
+
+def _entity_key(form: str, name: str) -> str:
+    return f"{form if form in (SESSION, TERM) else 'entity'}:{slug(name)}"
