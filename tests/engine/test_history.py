@@ -684,7 +684,7 @@ class Life(RuleBasedStateMachine):
 
 
 TestLife = Life.TestCase
-TestLife.settings = settings(max_examples=30, stateful_step_count=25, deadline=None)
+TestLife.settings = settings(max_examples=15, stateful_step_count=25, deadline=None)
 
 
 def test_an_operation_shows_its_rows_as_json(memory):

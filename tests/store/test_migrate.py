@@ -65,7 +65,7 @@ def test_a_script_is_taken_apart_at_the_ends_of_its_statements() -> None:
 
 def test_a_new_file_needs_no_backup(tmp_path: Path) -> None:
     SqliteStore(tmp_path / "memory.db", steps=NEXT).close()
-    assert list(contents(tmp_path)) == ["memory.db", BACKUP][:1]
+    assert list(contents(tmp_path)) == ["memory.db"]
 
 
 def test_a_store_in_memory_is_migrated_too() -> None:
@@ -97,7 +97,7 @@ def test_a_migration_runs_once(tmp_path: Path) -> None:
 def test_a_migration_that_fails_changes_nothing(tmp_path: Path, sql: str) -> None:
     path = tmp_path / "memory.db"
     before = fill(path)
-    with pytest.raises(StoreError, match="bad|middle of a statement"):
+    with pytest.raises(StoreError, match=r"bad failed|middle of a statement"):
         SqliteStore(path, steps=(*SHIPPED, Migration(LAST + 1, "bad", sql)))
     assert schema(path) == LAST
     assert held_by(path) == before
@@ -141,9 +141,9 @@ def test_a_migration_waits_for_a_writer_and_backs_up_what_it_wrote(tmp_path: Pat
     assert held_by(tmp_path / BACKUP) == after
 
 
-@pytest.mark.parametrize("make", [fill, lambda path: None], ids=["an old file", "no file"])
+@pytest.mark.parametrize("make", [fill, id], ids=["an old file", "no file"])
 def test_processes_that_open_a_file_at_once_migrate_it_once(
-    tmp_path: Path, make: Callable[[Path], None]
+    tmp_path: Path, make: Callable[[Path], object]
 ) -> None:
     path = tmp_path / "memory.db"
     make(path)
