@@ -150,6 +150,19 @@ def test_other_operations_forget_the_purged_end_of_their_links(store: Store) -> 
     assert texts(store.operations("mine", memory_id="b")) == ["1"]
 
 
+def test_a_purge_finds_its_rows_in_an_operation_of_many(store: Store) -> None:
+    names = [f'm "{i:03}" \\ ü' for i in range(300)]
+    links = [link(one, names[0]) for one in names[1:]]
+    remember(store, *(whole(name) for name in names), links, id="1")
+    erased = store.purge(Changes("mine", "2", "purge", NOW), [names[0], names[7]])
+    assert (erased["memories"], erased["links"], erased["changes"]) == (2, 299, 303)
+    (made, _) = store.since("mine", 0)
+    assert made.rows == tuple(added(*(whole(name) for name in names if name not in (names[0], names[7]))))
+    assert texts(store.operations("mine", memory_id=names[1])) == ["1"]
+    assert texts(store.operations("mine", memory_id=names[7])) == ["2"]
+    assert store.check("mine") == []
+
+
 def test_a_purge_that_fails_erases_nothing(store: Store) -> None:
     remember(store, whole("a"), whole("b"), link("a", "b"), id="1")
     before = dump(store)

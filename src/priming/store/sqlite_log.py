@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from itertools import groupby
 from typing import Any
@@ -175,35 +175,28 @@ class SqliteLog:
         pieces = self._db.run(
             "SELECT DISTINCT c.operation, c.piece, c.rows FROM json_each(:some) i CROSS JOIN touched t"
             " ON t.namespace = :namespace AND t.memory = i.value CROSS JOIN changes c"
-            " ON c.namespace = t.namespace AND c.operation = t.operation ORDER BY c.operation, c.piece",
+            " ON c.namespace = t.namespace AND c.operation = t.operation AND instr(c.rows, json_quote(i.value))",
             {"namespace": namespace, "some": json.dumps(list(ids))},
         )
-        gone = set(ids)
         erased = 0
-        for operation, run in groupby(pieces, key=lambda piece: int(piece[0])):
-            rows = [(piece, unpack(packed)) for _, piece, packed in run]
-            kept = [(piece, [one for one in some if gone.isdisjoint(one.ends)]) for piece, some in rows]
-            erased += sum(len(some) for _, some in rows) - sum(len(some) for _, some in kept)
-            self._rewrite(namespace, operation, kept)
-            before = _touched(one for _, some in rows for one in some)
-            after = _touched(one for _, some in kept for one in some)
-            self._db.many(
-                "DELETE FROM touched WHERE namespace = ? AND memory = ? AND operation = ?",
-                ((namespace, end, operation) for end in before - after),
+        for operation, piece, packed in pieces:
+            rows = unpack(packed)
+            kept = [one for one in rows if not set(ids) & set(one.ends)]
+            erased += len(rows) - len(kept)
+            self._db.change(
+                "UPDATE changes SET rows = ? WHERE namespace = ? AND operation = ? AND piece = ?",
+                (pack(kept), namespace, operation, piece),
             )
-        self._db.many(
-            "DELETE FROM touched WHERE namespace = ? AND memory = ?", [(namespace, one) for one in ids]
-        )
+            self._untouch(namespace, operation, _touched(rows) - _touched(kept))
         return erased
 
-    def _rewrite(self, namespace: str, operation: int, pieces: Sequence[tuple[int, list[RowChange]]]) -> None:
-        identity = "namespace = ? AND operation = ? AND piece = ?"
-        for piece, rows in pieces:
-            if rows:
-                sql, values = f"UPDATE changes SET rows = ? WHERE {identity}", [pack(rows)]
-            else:
-                sql, values = f"DELETE FROM changes WHERE {identity}", []
-            self._db.change(sql, [*values, namespace, operation, piece])
+    def _untouch(self, namespace: str, operation: int, ends: Iterable[str]) -> None:
+        """Note that memories occur in an operation no more, but for those that other pieces of it are about."""
+        self._db.many(
+            "DELETE FROM touched WHERE namespace = ?1 AND memory = ?2 AND operation = ?3 AND NOT EXISTS"
+            " (SELECT 1 FROM changes WHERE namespace = ?1 AND operation = ?3 AND instr(rows, json_quote(?2)))",
+            [(namespace, end, operation) for end in ends],
+        )
 
     def _untrace(self, namespace: str, ids: Collection[str]) -> int:
         """Drop the recalls that brought up any of some memories; how many there were."""

@@ -150,7 +150,7 @@ CREATE TABLE traces (
     PRIMARY KEY (namespace, number),
     UNIQUE (namespace, recall_id)
 ) STRICT;
-CREATE INDEX traces_by_time ON traces (namespace, at);
+CREATE INDEX traces_by_time ON traces (namespace, at, number);
 
 -- Without figures SQLite takes a namespace for ten rows, and reads all of it where an index would lead straight
 -- to one. These are the figures of a large namespace.
@@ -172,5 +172,5 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('touched', 'touched', '1000000 1000000 10 1'),
     ('traces', 'sqlite_autoindex_traces_1', '10000 10000 1'),
     ('traces', 'sqlite_autoindex_traces_2', '10000 10000 1'),
-    ('traces', 'traces_by_time', '10000 10000 1');
+    ('traces', 'traces_by_time', '10000 10000 1 1');
 ANALYZE sqlite_schema;
