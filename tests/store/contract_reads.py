@@ -216,6 +216,17 @@ def test_words_go_and_come_back_with_their_version(store: Store) -> None:
         assert found(store, "words") == ["a"]
 
 
+def test_a_version_may_change_more_than_once_in_an_operation(store: Store) -> None:
+    remember(store, whole("a", "words of old"))
+    old = version("a", "words of old")
+    ended = replace(old, valid_to=NOW + DAY)
+    store.apply(operation([RowChange(old, ended), RowChange(ended, replace(ended, retired_at=NOW))]))
+    assert found(store, "words") == []
+    store.apply(operation([RowChange(replace(ended, retired_at=NOW), ended), RowChange(ended, old)]))
+    assert found(store, "words") == ["a"]
+    assert store.versions("mine", "a") == [old]
+
+
 def test_a_scan_gives_what_is_active_and_not_yet_over(store: Store) -> None:
     remember(
         store,

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from priming.errors import Busy, StoreError
+from priming.store.protocol import Changes
 from priming.store.sqlite import SqliteStore
 
-from .making import dump, remember, whole
+from .making import NOW, dump, remember, whole
 from .processes import Gate, in_child, start
 
 NOBODY = 65534
@@ -145,6 +146,27 @@ def test_a_full_disk_keeps_what_was_written_and_no_more(tmp_path: Path, room: in
     assert len(store.memories("mine")) == kept + 1
     assert store.check("mine") == []
     store.close()
+
+
+def test_a_purge_on_a_full_disk_says_that_its_bytes_are_still_there(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+
+    def purge() -> tuple[tuple[str, str] | None, list[str]]:
+        store = SqliteStore(path)
+        remember(store, whole("a", "unmistakeable " * 2000), whole("b", "words " * 2000))
+        store.purge(Changes("mine", "p", "purge", NOW), ["a"])
+        limit_files(4096)
+        found = refusal(store.flush)
+        limit_files(resource.RLIM_INFINITY)
+        kept = [row.id for row in store.memories("mine")]
+        store.flush()
+        return found, kept
+
+    found, kept = in_child(purge)
+    assert found is not None
+    assert (found[0], "bytes stay there until the file can be written anew" in found[1]) == ("store", True)
+    assert kept == ["b"]
+    assert b"unmistakeable" not in path.read_bytes()
 
 
 def test_a_disk_that_is_full_from_the_start_leaves_nothing_to_stumble_over(tmp_path: Path) -> None:

@@ -108,3 +108,5 @@ def test_no_call_costs_more_in_a_larger_store() -> None:
         small, large = steps(few, call), steps(many, call)
         assert small > 10, name
         assert large <= 1.5 * small, f"{name} takes {small} steps among {FEW} memories, {large} among {MANY}"
+    few.close()
+    many.close()

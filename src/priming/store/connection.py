@@ -17,6 +17,7 @@ from priming.store.examine import examine, primary_code
 from priming.store.migrate import Migration, check_version, migrate, migrations
 
 _SHORT_WAIT = 0.05
+_OLDEST = (3, 37, 0)
 Values = Sequence[Any] | Mapping[str, Any]
 T = TypeVar("T")
 
@@ -38,13 +39,18 @@ class Connection:
         self._writes = False
         self._doomed = False
         steps = migrations() if steps is None else steps
+        if sqlite3.sqlite_version_info < _OLDEST:
+            raise StoreError(f"SQLite {sqlite3.sqlite_version} is too old: use a Python with 3.37 or newer")
         if path is not None:
             examine(path, newest=len(steps))
             _make_folder(path)
         self._errors = ErrorsOf(path)
         with self._errors:
             self._sqlite = sqlite3.connect(
-                path or ":memory:", timeout=_SHORT_WAIT, isolation_level=None, check_same_thread=False
+                ":memory:" if path is None else path.absolute(),
+                timeout=_SHORT_WAIT,
+                isolation_level=None,
+                check_same_thread=False,
             )
         try:
             self._patiently(lambda: self._set_up(synchronous, steps))
@@ -55,9 +61,11 @@ class Connection:
     def _set_up(self, synchronous: str, steps: Sequence[Migration]) -> None:
         with self._errors:
             one = self._sqlite.execute
-            version = int(one("PRAGMA user_version").fetchone()[0])
-            application_id = int(one("PRAGMA application_id").fetchone()[0])
-            tables = bool(one("SELECT count(*) FROM sqlite_master").fetchone()[0])
+            # One state of the file: another process may be just making it.
+            with self.transaction(write=False):
+                version = int(one("PRAGMA user_version").fetchone()[0])
+                application_id = int(one("PRAGMA application_id").fetchone()[0])
+                tables = bool(one("SELECT count(*) FROM sqlite_master").fetchone()[0])
             check_version(self.path, version, application_id, tables, newest=len(steps))
             ((mode,),) = one("PRAGMA journal_mode = WAL")
             if self.path is not None and mode != "wal":
@@ -69,13 +77,15 @@ class Connection:
 
     def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """Execute one statement; all its rows."""
-        if self._depth:
-            return self._rows(sql, values)
         return self._patiently(lambda: self._rows(sql, values))
 
     def _rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         with self._errors:
             return self._sqlite.execute(sql, values).fetchall()
+
+    def _cursor(self, sql: str, values: Values) -> sqlite3.Cursor:
+        with self._errors:
+            return self._sqlite.execute(sql, values)
 
     def change(self, sql: str, values: Values = ()) -> int:
         """Execute one statement that writes; the number of rows it changed."""
@@ -89,8 +99,7 @@ class Connection:
 
     def each(self, sql: str, values: Values = (), *, batch: int = 2000) -> Iterator[tuple[Any, ...]]:
         """The rows of a large read, a batch at a time."""
-        with self._errors:
-            cursor = self._sqlite.execute(sql, values)
+        cursor = self._patiently(lambda: self._cursor(sql, values))
         try:
             while True:
                 with self._errors:
@@ -117,7 +126,8 @@ class Connection:
             yield
             if self._doomed:
                 raise StoreError("a write in this transaction failed before: nothing of it was kept")
-            self._rows("COMMIT")
+            # A commit would ask the text index for what it has to write, even where nothing was written.
+            self._rows("COMMIT" if write else "ROLLBACK")
         except BaseException:
             self._roll_back()
             raise
@@ -139,10 +149,9 @@ class Connection:
             self._depth -= 1
 
     def _roll_back(self) -> None:
-        with ErrorsOf(self.path):
-            open_still = self._sqlite.in_transaction
-        if open_still:
-            self._rows("ROLLBACK")
+        with self._errors:
+            if self._sqlite.in_transaction:
+                self._sqlite.execute("ROLLBACK")
 
     def rewrite(self) -> None:
         """Write the whole file anew, and empty the journal.
@@ -150,17 +159,21 @@ class Connection:
         SQLite overwrites what is deleted, but not the copies that a page keeps of rows that moved to another
         page before: only in a new file there are none. ``Busy`` while another process reads an older state.
         """
-        if self.path is not None:
+        if self.path is None:
+            return
+        try:
             self._patiently(lambda: self._rows("VACUUM"))
             self._patiently(self._empty_journal)
+        except StoreError as error:
+            raise type(error)(
+                f"what was erased is gone from {self.path}, but its bytes stay there until the file can be"
+                f" written anew: {error}"
+            ) from error
 
     def _empty_journal(self) -> None:
         ((busy, _, _),) = self._rows("PRAGMA wal_checkpoint(TRUNCATE)")
         if busy:
-            raise Busy(
-                f"{self.path} is being read by another process: a copy of what was erased stays in its journal"
-                " until the last process closes the store"
-            )
+            raise Busy("another process is reading an older state")
 
     def _patiently(self, attempt: Callable[[], T], patience: float | None = None) -> T:
         """Try again while another process writes, after pauses of random length, until the timeout."""

@@ -85,7 +85,10 @@ class Counts:
 
 
 class Store(Protocol):
-    """A database of memories. Every method raises errors of the tree, and leaves no partial write."""
+    """A database of memories. Every method raises errors of the tree, and leaves no partial write.
+
+    A store serves one thread at a time: its caller holds a lock.
+    """
 
     @property
     def scratch(self) -> Path | None:

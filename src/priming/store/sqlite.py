@@ -88,7 +88,7 @@ class SqliteStore(SqliteReader, SqliteLog):
             forget_words(self._db, namespace, numbers)
             erased: dict[str, int] = {}
             for table, which in _OF_MEMORY:
-                sql = f"DELETE FROM {table} WHERE namespace = ?1 AND {which} = ?2"
+                sql = f"DELETE FROM {table} WHERE namespace = ? AND {which} = ?"
                 gone = self._db.many(sql, [(namespace, number) for number in numbers])
                 erased[table] = erased.get(table, 0) + gone
             erased["changes"] = self._unlog(namespace, ids)
@@ -107,10 +107,16 @@ class SqliteStore(SqliteReader, SqliteLog):
             ((made,),) = self._db.run("SELECT generation FROM generations WHERE name = ?", (generation,))
             known = self._numbers(namespace, {memory_id for memory_id, _ in vectors})
             self._db.many(
-                "INSERT OR REPLACE INTO vectors SELECT ?1, ?2, ?3, ?4, ?5 WHERE EXISTS"
-                " (SELECT 1 FROM versions WHERE namespace = ?1 AND memory = ?2 AND version = ?3)",
+                "INSERT OR REPLACE INTO vectors SELECT :namespace, :memory, :version, :made, :vector WHERE EXISTS"
+                " (SELECT 1 FROM versions WHERE namespace = :namespace AND memory = :memory AND version = :version)",
                 (
-                    (namespace, known[memory_id], version, made, vector)
+                    {
+                        "namespace": namespace,
+                        "memory": known[memory_id],
+                        "version": version,
+                        "made": made,
+                        "vector": vector,
+                    }
                     for (memory_id, version), vector in vectors.items()
                     if memory_id in known
                 ),

@@ -193,9 +193,10 @@ class SqliteLog:
     def _untouch(self, namespace: str, operation: int, ends: Iterable[str]) -> None:
         """Note that memories occur in an operation no more, but for those that other pieces of it are about."""
         self._db.many(
-            "DELETE FROM touched WHERE namespace = ?1 AND memory = ?2 AND operation = ?3 AND NOT EXISTS"
-            " (SELECT 1 FROM changes WHERE namespace = ?1 AND operation = ?3 AND instr(rows, json_quote(?2)))",
-            [(namespace, end, operation) for end in ends],
+            "DELETE FROM touched WHERE namespace = :namespace AND memory = :memory AND operation = :operation"
+            " AND NOT EXISTS (SELECT 1 FROM changes WHERE namespace = :namespace AND operation = :operation"
+            " AND instr(rows, json_quote(:memory)))",
+            [{"namespace": namespace, "memory": end, "operation": operation} for end in ends],
         )
 
     def _untrace(self, namespace: str, ids: Collection[str]) -> int:

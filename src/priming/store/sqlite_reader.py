@@ -150,15 +150,13 @@ class SqliteReader:
 
     def _ids(self, namespace: str, numbers: Collection[int] | None) -> dict[int, str]:
         """The ids of the memories of some numbers, or of all."""
-        sql = "SELECT m.number, m.id FROM memories m WHERE m.namespace = ?"
-        values = [namespace]
-        if numbers is not None:
-            sql = (
-                "SELECT m.number, m.id FROM json_each(?2) i CROSS JOIN memories m"
-                " ON m.namespace = ?1 AND m.number = i.value"
-            )
-            values.append(listed(numbers))
-        return dict(self._db.run(sql, values))
+        if numbers is None:
+            return dict(self._db.run("SELECT number, id FROM memories WHERE namespace = ?", (namespace,)))
+        sql = (
+            "SELECT m.number, m.id FROM json_each(:some) i CROSS JOIN memories m"
+            " ON m.namespace = :namespace AND m.number = i.value"
+        )
+        return dict(self._db.run(sql, {"namespace": namespace, "some": listed(numbers)}))
 
     def _numbers(self, namespace: str, ids: Iterable[str]) -> dict[str, int]:
         """The numbers of the memories of some ids, those that exist."""

@@ -82,10 +82,11 @@ class RowWriter:
     def _drop_vectors(self, rows: Sequence[Row]) -> None:
         """The vectors of versions that have no row left."""
         self._db.many(
-            "DELETE FROM vectors WHERE namespace = ?1 AND memory = ?2 AND version = ?3 AND NOT EXISTS"
-            " (SELECT 1 FROM versions WHERE namespace = ?1 AND memory = ?2 AND version = ?3)",
+            "DELETE FROM vectors WHERE namespace = :namespace AND memory = :memory AND version = :version"
+            " AND NOT EXISTS (SELECT 1 FROM versions v WHERE v.namespace = vectors.namespace"
+            " AND v.memory = vectors.memory AND v.version = vectors.version)",
             [
-                (self._namespace, self._numbers[row.id], row.version)
+                {"namespace": self._namespace, "memory": self._numbers[row.id], "version": row.version}
                 for row in rows
                 if isinstance(row, VersionRow)
             ],
@@ -123,10 +124,10 @@ class RowWriter:
         for column in ("key", "id"):
             names = Counter(str(getattr(row, column)) for row in rows)
             sql = (
-                f"SELECT i.value FROM json_each(?3) i CROSS JOIN memories m ON m.namespace = ?1"
-                f" AND m.{column} = i.value WHERE m.number < ?2"
+                f"SELECT i.value FROM json_each(?) i CROSS JOIN memories m ON m.namespace = ?"
+                f" AND m.{column} = i.value WHERE m.number < ?"
             )
-            there = {name for (name,) in self._db.run(sql, (self._namespace, first, listed(names)))}
+            there = {name for (name,) in self._db.run(sql, (listed(names), self._namespace, first))}
             taken = [name for name, count in names.items() if count > 1 or name in there]
             if taken:
                 return Conflict(f"{column} {taken[0]!r} is taken: choose another, or supersede the memory")
