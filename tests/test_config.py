@@ -33,6 +33,7 @@ def test_power_loss_is_survived_on_request():
         "notes.db",
         "mysql://host/db",
         "sqlite://host/x.db",
+        "sqlite:///:memory:",
         "sqlite:///x.db?mode=ro",
         "sqlite:///x?synchronous=off",
     ],

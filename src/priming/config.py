@@ -51,6 +51,8 @@ def locate(url: str | None) -> Location:
     if options or synchronous not in SYNCHRONOUS:
         raise ParamError("url", url, "takes one option: ?synchronous=normal or ?synchronous=full")
     path = unquote(parts.path)
+    if path == "/:memory:":
+        raise ParamError("url", url, "would be a file of that name: a store in memory is sqlite://")
     if "\x00" in path:
         raise ParamError("url", url, "must not contain the NUL character")
     return Location("sqlite", Path(path[1:]) if path not in ("", "/") else None, synchronous)

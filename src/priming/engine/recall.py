@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
@@ -133,33 +133,60 @@ def _cue_text(text: Any, cue: Cue) -> str:
     return " ".join(context.values())
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came up, before it is packed and kept."""
+
+    at: datetime
+    hits: tuple[Hit, ...]
+    reason: str | None
+    degraded: tuple[str, ...]
+    spread: tuple[Mapping[str, float], ...]
+
+
 def recall(opened: Opened, asked: Question) -> Recall:
     """Answer a checked question."""
     watch = Stopwatch()
     with opened.lock:
         opened.readable()
-        now = opened.now()
-        working = opened.working(now)
-        watch.lap("refresh")
-        context, eligible, pool = _who(opened, asked, working, now)
-        evidence = Evidence(
-            working,
-            opened.embedder,
-            asked.text,
-            asked.profile.recall,
-            asked.cue.at or now,
-            context,
-            asked.ablate,
-            pool,
-        )
-        reason = _silence(evidence, eligible, pool, asked)
-        watch.lap("evidence")
-        ranked = Ranked(np.zeros(0, np.int64), np.zeros(0))
-        if reason is None:
-            ask = Ask(
+        with opened.store.transaction(write=False):
+            answer = _answer(opened, asked, watch)
+        hits, tiers = answer.hits, asked.profile.tiers
+        packed = pack(packables(hits), asked.tokens, tiers=tiers, header=HEADER) if hits else None
+        watch.lap("pack")
+        recall_id = uuid7(answer.at)
+        untraced = _keep(opened, asked, recall_id, hits)
+        watch.lap("trace")
+    return Recall(
+        recall_id=recall_id,
+        hits=hits,
+        reason=answer.reason,
+        degraded=(*answer.degraded, *untraced),
+        text=packed.text if packed else "",
+        omitted=tuple(Omitted(o.key, o.reason, o.tokens) for o in packed.omitted) if packed else (),
+        profile=asked.profile.name,
+        timings=MappingProxyType(watch.laps),
+        spread=answer.spread,
+    )
+
+
+def _answer(opened: Opened, asked: Question, watch: Stopwatch) -> Answer:
+    """Find what answers, in one state of the store: another process may write or purge meanwhile."""
+    now = opened.now()
+    working = opened.working(now)
+    watch.lap("refresh")
+    context, eligible, pool = _who(opened, asked, working, now)
+    profile, at = asked.profile, asked.cue.at or now
+    evidence = Evidence(working, opened.embedder, asked.text, profile.recall, at, context, asked.ablate, pool)
+    reason = _silence(evidence, eligible, pool, asked)
+    watch.lap("evidence")
+    ranked = Ranked(np.zeros(0, np.int64), np.zeros(0))
+    if reason is None:
+        ranked = rank(
+            Ask(
                 working,
                 evidence,
-                asked.profile,
+                profile,
                 eligible,
                 pool,
                 asked.limit,
@@ -168,30 +195,17 @@ def recall(opened: Opened, asked: Question) -> Recall:
                 asked.spread,
                 asked.ablate,
             )
-            ranked = rank(ask)
-        watch.lap("rank")
-        hits = _hits(opened, working, ranked, now)
-        reason = reason if hits or reason else "nothing above the floor"
-        watch.lap("paths")
-        packed = (
-            pack(packables(hits), asked.tokens, tiers=asked.profile.tiers, header=HEADER) if hits else None
         )
-        watch.lap("pack")
-        degraded = ["vectors"] if working.missing_vectors else []
-        recall_id = uuid7(now)
-        degraded += _keep(opened, asked, recall_id, hits)
-        watch.lap("trace")
-        return Recall(
-            recall_id=recall_id,
-            hits=hits,
-            reason=reason,
-            degraded=tuple(degraded),
-            text=packed.text if packed else "",
-            omitted=tuple(Omitted(o.key, o.reason, o.tokens) for o in packed.omitted) if packed else (),
-            profile=asked.profile.name,
-            timings=MappingProxyType(watch.laps),
-            spread=_steps(opened, working, ranked) if asked.trace else (),
-        )
+    watch.lap("rank")
+    hits = _hits(opened, working, ranked, now)
+    watch.lap("paths")
+    return Answer(
+        at=now,
+        hits=hits,
+        reason=reason if hits or reason else "nothing above the floor",
+        degraded=("vectors",) if working.missing_vectors else (),
+        spread=_steps(opened, working, ranked) if asked.trace else (),
+    )
 
 
 def _who(
