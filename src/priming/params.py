@@ -111,6 +111,9 @@ class PlasticityParams(Checked):
     threshold: float = param(
         0.15, low=0.0, high=1.0, source="floop (later code)", doc="co-activation from here"
     )
+    matched: float = param(
+        0.25, low=0.0, high=1.0, doc="share of the best match from which the cue itself counts as the reason"
+    )
     window_days: float = param(
         7.0, low=0.0, unit="days", source="floop", doc="how far back co-occurrences count"
     )
@@ -123,6 +126,10 @@ class PlasticityParams(Checked):
     )
     jaccard_low: float = param(0.1, low=0.0, high=1.0, source="poc-memory", doc="floor of such a weight")
     credit_floor: float = param(0.05, low=0.0, high=1.0, doc="smallest share that is credited (LAWS §6)")
+    kept_share: float = param(0.005, low=0.0, high=1.0, doc="smallest share of all hits that a trace keeps")
+    run_days: float = param(
+        7.0, low=0.0, unit="days", doc="a run whose output was not used for so long counts as unused"
+    )
 
 
 FSRS_WEIGHTS = (
@@ -230,6 +237,8 @@ class SimilarityParams(Checked):
     merge: float = param(0.9, low=0.0, high=1.0, source="floop", doc="above this, merge")
     specialise: float = param(0.7, low=0.0, high=1.0, source="floop", doc="above this, specialise or create")
     link: float = param(0.5, low=0.0, high=1.0, source="floop", doc="`similar-to` from this up to `merge`")
+    conflict: float = param(0.6, low=0.0, high=1.0, doc="opposite rules conflict from this overlap of words")
+    confidence: float = param(0.6, low=0.0, high=1.0, source="floop", doc="confidence of a rule just learned")
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +273,14 @@ class TierParams(Checked):
 
 
 @dataclass(frozen=True, slots=True)
+class ActiveParams(Checked):
+    """How much of what is active is brought before an agent."""
+
+    tokens: int = param(2_000, low=0, unit="tokens", source="floop", doc="budget of `active`")
+    most: int = param(200, low=1, unit="behaviours", doc="best behaviours that `active` returns")
+
+
+@dataclass(frozen=True, slots=True)
 class RecallParams(Checked):
     """The recipe of the default profile (RECALL.md). Each term can be ablated by name."""
 
@@ -279,6 +296,11 @@ class RecallParams(Checked):
     window: float = param(0.1, low=0.0, doc="weight of BM25 over the neighbouring memories")
     session: float = param(0.1, low=0.0, doc="weight of BM25 over the session")
     context: float = param(0.3, low=0.0, doc="prior of confirmed `when` predicates")
+    proved: float = param(0.25, low=0.0, doc="prior of a memory that verdicts on such a cue spoke for")
+    refused: float = param(0.25, low=0.0, doc="taken from memories that verdicts on such a cue spoke against")
+    same_cue: float = param(
+        0.5, low=0.0, high=1.0, doc="Jaccard index of terms from which two cues are alike for that"
+    )
     length_terms: int = param(
         25, low=1, unit="terms", doc="memories of this length get the whole length prior"
     )
@@ -364,9 +386,12 @@ class StoreParams(Checked):
     batch: int = param(500, low=1, unit="memories", doc="memories in one transaction of a bulk load")
     trace_days: float = param(30.0, low=0.0, unit="days", doc="traces are kept this long")
     trace_count: int = param(10_000, low=0, unit="traces", doc="and at most so many")
+    flow_count: int = param(1_000, low=0, unit="traces", doc="latest traces that keep their flow")
     echo_hours: float = param(24.0, low=0.0, unit="hours", doc="how long recalled text counts as an echo")
     echo_traces: int = param(500, low=0, unit="recalls", doc="latest recalls whose text can come back")
     echo_words: int = param(4, low=1, unit="words", doc="shortest text that can be an echo")
+    pack_bytes: int = param(8_388_608, low=1, unit="bytes", doc="largest pack that is read")
+    why_operations: int = param(10, low=1, unit="operations", doc="latest operations that `why` shows")
 
 
 BASE_LEVEL = BaseLevelParams()
@@ -381,5 +406,6 @@ BM25 = Bm25Params()
 INHIBIT = InhibitParams()
 SQUASH = SquashParams()
 TIERS = TierParams()
+ACTIVE = ActiveParams()
 LINKING = LinkParams()
 STORE = StoreParams()

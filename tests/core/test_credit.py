@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from priming.core.credit import credit, strongest_path, strongest_paths
+from priming.core.credit import credit, path_credit, strongest_path, strongest_paths
 from priming.core.graph import Graph
 from priming.core.spread import SpreadParams, spread
 from priming.errors import ParamError
@@ -212,3 +212,53 @@ def test_paths_are_unbroken_simple_and_start_at_an_anchor(links, anchors, form):
             assert len(set(visited)) == len(visited)
             assert all(one.target == other.source for one, other in pairwise(path))
             assert strongest_path(flow, row) == path
+
+
+BOTH_WAYS = {
+    "direction": "both",
+    "steps": 4,
+    "gain": 0.8,
+    "retention": 0.0,
+    "restart": 0.2,
+    "normalise": "share",
+}
+
+
+def test_credit_along_paths_names_the_links_of_the_path_and_no_other():
+    # A–B–H, and a leaf at each of them, to which energy goes and from which it comes back.
+    links = [(A, B, 0.5), (B, H, 0.5), (A, 4, 0.5), (B, 5, 0.5), (H, 6, 0.5), (C, 6, 0.5)]
+    flow = flow_of(7, links, {A: 1.0}, **BOTH_WAYS)
+    assert path_credit(flow, H) == pytest.approx({(A, B, "similar-to"): 1.0, (B, H, "similar-to"): 1.0})
+    assert len(credit(flow, H)) > 2
+
+
+def test_two_paths_share_the_credit_by_what_they_carried():
+    # Of A's energy C gets thrice what B gets, and both hand on all of it.
+    links = [(A, B, 0.25), (A, C, 0.75), (B, H, 1.0), (C, H, 1.0)]
+    flow = flow_of(4, links, {A: 1.0}, normalise="share", retention=0.0)
+    expected = {
+        (A, C, "similar-to"): 0.75,
+        (C, H, "similar-to"): 0.75,
+        (A, B, "similar-to"): 0.25,
+        (B, H, "similar-to"): 0.25,
+    }
+    assert path_credit(flow, H) == pytest.approx(expected)
+
+
+def test_what_a_target_held_as_an_anchor_is_no_links_doing():
+    flow = flow_of(2, [(0, 1, 0.5)], {0: 1.0, 1: 1.5}, steps=1)
+    assert path_credit(flow, 1) == pytest.approx({(0, 1, "similar-to"): 0.25})
+    assert path_credit(flow, 0) == {}
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from([0.2, 0.5, 1.0])), max_size=10),
+    st.sampled_from(["sum", "max"]),
+    st.sampled_from([0.0, 0.5]),
+)
+@settings(max_examples=150, deadline=None)
+def test_where_no_path_comes_back_credit_along_paths_is_credit(links, combine, restart):
+    forward = [(min(u, v), max(u, v), w) for u, v, w in links if u != v]
+    flow = flow_of(6, forward, {0: 1.0, 1: 0.5}, combine=combine, restart=restart, steps=3, normalise="fan")
+    for row in range(6):
+        assert path_credit(flow, row) == pytest.approx(credit(flow, row), abs=0.02)

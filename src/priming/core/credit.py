@@ -25,18 +25,22 @@ import numpy as np
 from priming.core.check import number
 from priming.core.flow import Arrival, Flow
 from priming.core.graph import rows_of
+from priming.core.routes import Routes
 from priming.params import PLASTICITY
 
 Link = tuple[int, int, str]
 """Source, target and relation of a link as it is stored."""
 
+_FAINT = 0.001
+"""Paths that brought a smaller fraction of a value are not followed."""
 
-def credit(flow: Flow, target: int, *, floor: float = PLASTICITY.credit_floor) -> dict[Link, float]:
+
+def credit(flow: Flow | Routes, target: int, *, floor: float = PLASTICITY.credit_floor) -> dict[Link, float]:
     """Return the share of each link in the value that ``target`` ended with.
 
     Parameters
     ----------
-    flow : what a spread recorded.
+    flow : what a spread recorded, or what was kept of it.
     target : the row to explain.
     floor : links with a smaller share, in [0, 1], are left out.
 
@@ -70,7 +74,7 @@ def credit(flow: Flow, target: int, *, floor: float = PLASTICITY.credit_floor) -
 
     """
     floor = number("floor", floor, low=0.0, high=1.0)
-    (row,) = rows_of("target", [target], flow.walk.graph.n).tolist()
+    (row,) = rows_of("target", [target], flow.n).tolist()
     held = {row: 1.0} if row in flow.values(flow.steps, np.array([row])) else {}
     shares: dict[Link, float] = {}
     for step in range(flow.steps, 0, -1):
@@ -87,7 +91,82 @@ def credit(flow: Flow, target: int, *, floor: float = PLASTICITY.credit_floor) -
     return dict(sorted(kept, key=lambda entry: (-entry[1], entry[0])))
 
 
-def strongest_path(flow: Flow, target: int) -> tuple[Arrival, ...]:
+def path_credit(
+    flow: Flow | Routes, target: int, *, floor: float = PLASTICITY.credit_floor
+) -> dict[Link, float]:
+    """Return the share of each link in what paths brought to ``target``: credit without the round trips.
+
+    Where links are walked both ways, energy goes to a neighbour and comes back, and ``credit`` gives the way
+    there a part in what followed. A verdict is on the way that led to the target, so here only paths count
+    that meet no row twice.
+
+    Parameters
+    ----------
+    flow, target, floor : as in ``credit``.
+
+    Returns
+    -------
+    dict
+        As ``credit`` returns; the shares are of all that came to ``target`` over such paths, or that it held as
+        an anchor. Where no path comes back to where it was, that is what ``credit`` returns.
+
+    Raises
+    ------
+    ParamError
+        As in ``credit``.
+
+    Notes
+    -----
+    Departure: paths that brought less than a thousandth of what came are not followed.
+
+    Examples
+    --------
+    >>> from priming.core.graph import Graph
+    >>> from priming.core.spread import SpreadParams, spread
+    >>> graph = Graph.from_links(3, [0, 0], [1, 2], [0.5, 0.5])
+    >>> flow = spread(graph, {0: 1.0}, SpreadParams(steps=3), record_flow=True).flow
+    >>> list(credit(flow, 1)), list(path_credit(flow, 1))
+    ([(0, 1, 'similar-to'), (0, 2, 'similar-to')], [(0, 1, 'similar-to')])
+
+    """
+    floor = number("floor", floor, low=0.0, high=1.0)
+    (row,) = rows_of("target", [target], flow.n).tolist()
+    if row not in flow.values(flow.steps, np.array([row])):
+        return {}
+    shares: dict[Link, float] = {}
+    total = 0.0
+    for mass, links in _ways(flow, row):
+        total += mass
+        for link in links:
+            shares[link] = shares.get(link, 0.0) + mass
+    kept = ((link, share / total) for link, share in shares.items() if share >= floor * total)
+    return dict(sorted(kept, key=lambda entry: (-entry[1], entry[0])))
+
+
+def _ways(flow: Flow | Routes, target: int) -> Iterator[tuple[float, tuple[Link, ...]]]:
+    """Walk back from ``target`` along every path that meets no row twice: what it brought, and its links."""
+    made: dict[tuple[int, int], _Making] = {}
+    under_way: list[tuple[int, float, tuple[int, ...], tuple[Link, ...]]] = [(flow.steps, 1.0, (target,), ())]
+    while under_way:
+        step, mass, rows, links = under_way.pop()
+        here = rows[-1]
+        if step == 0:
+            yield mass, links
+            continue
+        if (here, step) not in made:
+            made[here, step] = next(_makings(flow, step, [here]))
+        making = made[here, step]
+        yield mass * making.fresh(flow.params.combine), links
+        for part, fraction in making.split(flow.params.combine):
+            if mass * fraction < _FAINT:
+                continue
+            if part is None:
+                under_way.append((step - 1, mass * fraction, rows, links))
+            elif part.source not in rows:
+                under_way.append((step - 1, mass * fraction, (*rows, part.source), (*links, part.key)))
+
+
+def strongest_path(flow: Flow | Routes, target: int) -> tuple[Arrival, ...]:
     """Return the one path by which most came to ``target``, from an anchor on (see ``strongest_paths``).
 
     Examples
@@ -103,7 +182,7 @@ def strongest_path(flow: Flow, target: int) -> tuple[Arrival, ...]:
     return strongest_paths(flow, [target])[target]
 
 
-def strongest_paths(flow: Flow, targets: Iterable[int]) -> dict[int, tuple[Arrival, ...]]:
+def strongest_paths(flow: Flow | Routes, targets: Iterable[int]) -> dict[int, tuple[Arrival, ...]]:
     """Return, for each target, a path from an anchor: back along the largest part of each value.
 
     The walk back ends at the first anchor that is stronger than the target (any anchor, if the target is
@@ -111,7 +190,7 @@ def strongest_paths(flow: Flow, targets: Iterable[int]) -> dict[int, tuple[Arriv
     on its way, or that held more of its own than any link brought, has an empty path, and so has a row that
     ended at 0. Many targets at once cost little more than one.
     """
-    rows = rows_of("targets", list(targets), flow.walk.graph.n)
+    rows = rows_of("targets", list(targets), flow.n)
     ended, anchors = flow.values(flow.steps, rows), flow.values(0)
     trails = [_Trail(row, anchors.get(row, 0.0), row, []) for row in ended]
     for step in range(flow.steps, 0, -1):
@@ -159,6 +238,12 @@ class _Making:
     restart: float
     arrivals: list[Arrival]
 
+    def fresh(self, combine: str) -> float:
+        """Return the fraction of the value that its restart as an anchor is."""
+        if combine == "max" or not self.restart:
+            return 0.0
+        return self.restart / (self.retained + self.restart + sum(one.amount for one in self.arrivals))
+
     def split(self, combine: str) -> Iterator[tuple[Arrival | None, float]]:
         """Yield what is passed on: arrivals, or None for the retained part, and the fraction of the value."""
         if combine == "max":
@@ -176,7 +261,7 @@ class _Making:
         return best if best and best.amount > max(self.retained, self.restart) else None
 
 
-def _makings(flow: Flow, step: int, rows: Iterable[int]) -> Iterator[_Making]:
+def _makings(flow: Flow | Routes, step: int, rows: Iterable[int]) -> Iterator[_Making]:
     """Yield what each of ``rows`` was made of in ``step``."""
     params, wanted = flow.params, np.array(sorted(rows), np.int64)
     if not wanted.size:

@@ -184,6 +184,11 @@ class Flow:
     """Activation of the first rows of ``met`` after 0, 1, … steps; those beyond had none yet."""
 
     @property
+    def n(self) -> int:
+        """Number of rows of the graph."""
+        return self.walk.graph.n
+
+    @property
     def steps(self) -> int:
         """Number of steps."""
         return len(self.history) - 1

@@ -16,13 +16,19 @@ NAME_LETTERS = 256
 QUOTED_WORDS = 5
 QUOTED_LETTERS = 80
 
-# Capitalised at the start of a sentence, and hardly ever a name.
+# Capitalised at the start of a sentence, and hardly ever a name: what people say first, and what they ask for.
 _OPENING_WORDS = """
     absolutely actually ah amazing anyway awesome aw aww bye certainly congrats congratulations cool dear
     definitely exactly finally glad good goodbye gotcha great haha hello hey hi hmm hopefully indeed
     interesting later lately lol maybe nah nice nope now oh ok okay one perhaps recently right so sorry
     sounds see speaking sure thank thanks today tomorrow tonight totally true ugh wait welcome well whoa wow
     yeah yep yes yesterday yup
+    add allow always apply ask avoid build call change check choose close commit convert correction create
+    delete describe do don't ensure explain favour favor find fix follow generate handle ignore import include
+    install keep leave let limit log make merge mock move must name never no not note open pass pin please
+    prefer print push put read refactor release remember remove rename replace restart return review run save
+    search send set should show skip split start stop store take tell treat try update use validate verify
+    wrap write
 """
 OPENERS = frozenset(_OPENING_WORDS.split())
 

@@ -1,0 +1,59 @@
+"""Who vouches for a memory, and what follows: the trust of what is derived, and what may instruct."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from priming.errors import ParamError
+from priming.types import TRUST
+
+INSTRUCTING = "agent"
+"""The least trust whose rules are shown as rules; below it they are quoted data."""
+
+
+def least(trusts: Iterable[str]) -> str:
+    """Give the trust of what is derived from sources of these trusts: the lowest of them.
+
+        untrusted < tool < agent < user
+
+    Parameters
+    ----------
+    trusts : at least one of ``priming.types.TRUST``.
+
+    Raises
+    ------
+    ParamError : a trust that there is not, or none at all.
+
+    Examples
+    --------
+    >>> least(["user", "tool", "agent"])
+    'tool'
+    """
+    ranks = [_rank(one) for one in trusts]
+    if not ranks:
+        raise ParamError("trusts", [], f"must be at least one of {', '.join(TRUST)}")
+    return TRUST[min(ranks)]
+
+
+def is_trusted_as(trust: str, other: str) -> bool:
+    """Tell whether ``trust`` is at least ``other``.
+
+    >>> is_trusted_as("agent", "tool"), is_trusted_as("tool", "agent")
+    (True, False)
+    """
+    return _rank(trust) >= _rank(other)
+
+
+def instructs(trust: str) -> bool:
+    """Tell whether a rule of this trust may be put before an agent as a rule, rather than as quoted data.
+
+    >>> instructs("user"), instructs("tool")
+    (True, False)
+    """
+    return is_trusted_as(trust, INSTRUCTING)
+
+
+def _rank(trust: str) -> int:
+    if trust not in TRUST:
+        raise ParamError("trust", trust, f"must be one of {', '.join(TRUST)}")
+    return TRUST.index(trust)
