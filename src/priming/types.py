@@ -14,7 +14,7 @@ from priming.errors import ParamError
 KINDS = ("episode", "fact", "procedure", "behavior", "correction", "failure", "pattern", "entity")
 OUTCOMES = ("success", "partial", "neutral", "failure")
 TRUST = ("untrusted", "tool", "agent", "user")
-STATUSES = ("active", "forgotten")
+STATUSES = ("active", "forgotten", "deprecated", "merged")
 RELATIONS = (
     "similar-to",
     "next",
@@ -104,12 +104,19 @@ class MemoryRecord:
     status: str = "active"
     priority: float = 0.0
     weight: float = 0.5
+    confidence: float = 1.0
     use: Use = field(default_factory=Use)
 
     @property
     def title(self) -> str | None:
         """What the memory is indexed under beside its text: its heading, else its speaker."""
         return self.heading or self.speaker
+
+    @property
+    def rule(self) -> str | None:
+        """What kind of rule a behaviour is: one of ``priming.behaviors.RULES``."""
+        rule = self.metadata.get("rule")
+        return rule if isinstance(rule, str) else None
 
 
 Version = MemoryRecord
@@ -226,6 +233,8 @@ class Hit:
     components: Mapping[str, float]
     path: tuple[Step, ...] = ()
     distance: int = 0
+    origin: str | None = None
+    """The store that it is from, where several are read together: None is the one asked."""
 
 
 @dataclass(frozen=True, slots=True)

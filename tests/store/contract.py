@@ -5,8 +5,11 @@ here; one whose stores several processes can share defines ``open_store`` (opens
 with ``busy_timeout`` in seconds) and imports all names of ``contract_sharing`` as well.
 """
 
+from .contract_backup import *  # noqa: F403
 from .contract_filters import *  # noqa: F403
+from .contract_learning import *  # noqa: F403
 from .contract_log import *  # noqa: F403
 from .contract_namespaces import *  # noqa: F403
 from .contract_reads import *  # noqa: F403
 from .contract_rows import *  # noqa: F403
+from .contract_traces import *  # noqa: F403

@@ -1,25 +1,27 @@
-"""What every store does with its log: reading, restoring and erasing it; and with the traces of recalls."""
-
-from datetime import timedelta
+"""What every store does with its log: reading, restoring and erasing it."""
 
 import pytest
 
-from priming.errors import Conflict
+from priming.errors import Conflict, NotFound
 from priming.store.protocol import Changes, Logged, Store
-from priming.store.rows import RowChange
+from priming.store.rows import Row, RowChange
 
 from .making import (
     DAY,
     NOW,
     added,
     dump,
+    every_row,
     link,
     memory,
     operation,
+    pair,
     remember,
     rows_of,
+    run,
     texts,
     trace,
+    verdict,
     whole,
 )
 
@@ -64,6 +66,27 @@ def test_operations_since_a_time_begin_at_that_very_time(store: Store) -> None:
     assert texts(store.operations("mine", since=NOW)) == ["z", "c", "b", "a"]
 
 
+def test_operations_until_a_time_end_before_that_very_time(store: Store) -> None:
+    for days, name in enumerate("abc"):
+        remember(store, whole(name), id=name, at=NOW + days * DAY)
+    assert texts(store.operations("mine", until=NOW + DAY)) == ["a"]
+    assert texts(store.operations("mine", until=NOW + 9 * DAY, limit=1)) == ["c"]
+    assert texts(store.operations("mine", since=NOW + DAY, until=NOW + 2 * DAY)) == ["b"]
+    assert store.operations("mine", until=NOW) == []
+
+
+def test_operations_of_a_source_are_those_that_name_it(store: Store) -> None:
+    for days, (name, source) in enumerate([("a", "one"), ("b", "two"), ("c", None), ("d", "one")]):
+        remember(store, whole(name), id=name, at=NOW + days * DAY, source=source)
+    assert texts(store.operations("mine", source="one")) == ["d", "a"]
+    assert texts(store.operations("mine", source="one", limit=1)) == ["d"]
+    assert texts(store.operations("mine", source="one", since=NOW + DAY)) == ["d"]
+    assert texts(store.operations("mine", source="one", until=NOW + DAY)) == ["a"]
+    assert texts(store.operations("mine", source="two", memory_id="b")) == ["b"]
+    assert store.operations("mine", source="two", memory_id="a") == []
+    assert store.operations("mine", source="") == []
+
+
 def test_operations_of_a_memory_are_all_that_touched_it(store: Store) -> None:
     remember(store, whole("a"), whole("b"), id="made")
     remember(store, whole("c"), id="other")
@@ -83,12 +106,12 @@ def test_an_operation_of_many_rows_keeps_them_in_order(store: Store) -> None:
 def test_a_restored_namespace_equals_the_one_it_came_from(store: Store) -> None:
     remember(store, whole("a"), whole("b", status="forgotten"), link("a", "b"), id="1")
     remember(store, link("b", "a"), id="2", at=NOW + DAY)
-    store.apply(operation([RowChange(link("b", "a"), None)], id="3", undoes="2"))
-    remember(store, whole("p"), id="4")
+    store.apply(operation([RowChange(link("b", "a"), None)], id="3", undoes=("2",)))
+    learnt: list[Row] = [verdict("a", recall="r1", cue={"text": "?"}), pair("a", "b"), run("n", "b", "p")]
+    remember(store, whole("p"), learnt, id="4")
     store.purge(Changes("mine", "5", "purge", NOW), ["p"])
     held = dump(store)
-    rows = [*held["memories"], *held["versions"], *held["links"]]
-    store.restore("again", rows, held["log"][::-1])
+    store.restore("again", every_row(held), held["log"][::-1])
     restored = dump(store, "again")
     assert restored["counts"].pop("generation") is None
     assert {**restored, "vectors": held["vectors"]} == {
@@ -117,11 +140,18 @@ def test_a_purge_erases_a_memory_and_every_trace_of_it(store: Store) -> None:
         store, whole("a"), whole("b"), whole("c"), link("a", "b"), link("c", "a"), link("b", "c"), id="1"
     )
     remember(store, link("b", "a", "next"), id="2")
-    store.add_trace("mine", trace("r1", NOW, "b", "a"), keep=9, not_before=NOW)
-    store.add_trace("mine", trace("r2", NOW, "b", "c"), keep=9, not_before=NOW)
+    store.add_trace("mine", trace("r1", NOW, "b", "a"), keep=9, keep_flows=9, not_before=NOW)
+    store.add_trace("mine", trace("r2", NOW, "b", "c"), keep=9, keep_flows=9, not_before=NOW)
     erased = store.purge(Changes("mine", "3", "purge", NOW), ["a"])
     store.flush()
-    assert erased == {"memories": 1, "versions": 1, "links": 3, "vectors": 1, "changes": 5, "traces": 1}
+    assert {table: count for table, count in erased.items() if count} == {
+        "memories": 1,
+        "versions": 1,
+        "links": 3,
+        "vectors": 1,
+        "changes": 5,
+        "traces": 1,
+    }
     assert [one.id for one in store.memories("mine")] == ["b", "c"]
     assert store.links("mine") == [link("b", "c")]
     assert (store.get("mine", "a", NOW), store.page("mine", NOW, matching="says a")) == (None, [])
@@ -134,6 +164,29 @@ def test_a_purge_erases_a_memory_and_every_trace_of_it(store: Store) -> None:
     assert store.check("mine") == []
 
 
+def test_a_purge_erases_what_was_learnt_of_a_memory(store: Store) -> None:
+    said = [verdict("a", recall="r"), verdict("b", recall="r"), verdict("a", operation="again")]
+    remember(store, whole("a"), whole("b"), whole("c"), said, id="1")
+    remember(store, pair("a", "b"), pair("b", "c"), pair("a", "c"), id="2")
+    remember(store, run("first", "b", "a", "c"), run("second", "a"), run("third", "c"), id="3")
+    grown = RowChange(run("third", "c"), run("third", "c", "a"))
+    store.apply(operation([grown], id="4"))
+    erased = store.purge(Changes("mine", "5", "purge", NOW), ["a"])
+    assert (erased["verdicts"], erased["pairs"]) == (2, 2)
+    held = dump(store)
+    assert held["verdicts"] == [verdict("b", recall="r")]
+    assert held["pairs"] == [pair("b", "c")]
+    assert held["runs"] == [run("first", "b", "c"), run("second"), run("third", "c")]
+    assert [one.rows for one in store.since("mine", 1)] == [
+        tuple(added(pair("b", "c"))),
+        tuple(added(run("first", "b", "c"), run("second"), run("third", "c"))),
+        (RowChange(run("third", "c"), run("third", "c")),),
+        (),
+    ]
+    assert texts(store.operations("mine", memory_id="a")) == ["5"]
+    assert store.check("mine") == []
+
+
 def test_a_purge_is_in_the_log_by_the_ids_alone(store: Store) -> None:
     remember(store, whole("a"), whole("b"), id="1")
     store.purge(Changes("mine", "2", "purge", NOW), ["a", "b"])
@@ -141,6 +194,34 @@ def test_a_purge_is_in_the_log_by_the_ids_alone(store: Store) -> None:
     assert (logged.kind, logged.rows, logged.erased) == ("purge", (), ("a", "b"))
     assert texts(store.operations("mine", memory_id="a")) == ["2"]
     assert remember(store, whole("a")) == 3
+
+
+def test_an_operation_is_undone_by_the_latest_undo_that_stands(store: Store) -> None:
+    for name, undoes in (("1", ()), ("2", ()), ("3", ("1",)), ("4", ("1", "2")), ("5", ("4",))):
+        store.apply(operation(id=name, undoes=undoes))
+        marks = {one.id: one.undone_by for one in store.operations("mine")}
+        if name == "4":
+            assert marks == {"1": "4", "2": "4", "3": None, "4": None}
+    assert marks == {"1": "3", "2": None, "3": None, "4": "5", "5": None}
+    store.apply(operation(id="6", undoes=("5",)))
+    marks = {one.id: one.undone_by for one in store.operations("mine")}
+    assert marks == {"1": "4", "2": "4", "3": None, "4": None, "5": "6", "6": None}
+    assert [one.undoes for one in store.operations("mine", limit=3)] == [("5",), ("4",), ("1", "2")]
+
+
+def test_an_undo_of_an_unknown_operation_is_refused_whole(store: Store) -> None:
+    store.apply(operation(id="1"))
+    with pytest.raises(NotFound, match="no operation 'x'"):
+        store.apply(operation(id="2", undoes=("1", "x")))
+    assert texts(store.operations("mine")) == ["1"]
+    assert store.operations("mine")[0].undone_by is None
+
+
+def test_the_log_is_read_on_from_a_number(store: Store) -> None:
+    for name in "abcde":
+        store.apply(operation(id=name))
+    assert texts(store.operations("mine", before=4, limit=2)) == ["c", "b"]
+    assert texts(store.operations("mine", before=1)) == []
 
 
 def test_other_operations_forget_the_purged_end_of_their_links(store: Store) -> None:
@@ -178,39 +259,3 @@ def test_what_was_purged_can_be_remembered_anew(store: Store) -> None:
         store.purge(Changes("mine", f"p{turn}", "purge", NOW), ["a", "b"])
     assert not any(rows_of(dump(store)).values())
     assert store.check("mine") == []
-
-
-def test_traces_come_back_newest_first(store: Store) -> None:
-    first = trace("r1", NOW, "a", "b", session="s", cue={"text": "wörds", "file": None, "n": 1.5, "ok": True})
-    second = trace("r2", NOW + DAY)
-    for one in (first, second):
-        store.add_trace("mine", one, keep=10, not_before=NOW)
-    assert store.traces("mine") == [second, first]
-    assert store.traces("mine", since=NOW + DAY) == [second]
-    assert store.traces("mine", since=NOW + DAY + timedelta(microseconds=1)) == []
-    assert store.traces("mine", limit=1) == [second]
-
-
-def test_traces_of_one_instant_keep_their_order(store: Store) -> None:
-    for name in ("b", "c", "a"):
-        store.add_trace("mine", trace(name), keep=10, not_before=NOW)
-    assert [one.recall_id for one in store.traces("mine")] == ["a", "c", "b"]
-
-
-def test_only_the_latest_traces_are_kept(store: Store) -> None:
-    for i in range(7):
-        store.add_trace("other", trace(f"o{i}"), keep=10, not_before=NOW)
-        store.add_trace("mine", trace(f"r{i}", NOW + i * DAY), keep=3, not_before=NOW)
-    assert [one.recall_id for one in store.traces("mine")] == ["r6", "r5", "r4"]
-    assert len(store.traces("other")) == 7
-    store.add_trace("mine", trace("r7", NOW + 7 * DAY), keep=3, not_before=NOW + 6 * DAY)
-    assert [one.recall_id for one in store.traces("mine")] == ["r7", "r6"]
-    store.add_trace("mine", trace("r8", NOW + 8 * DAY), keep=0, not_before=NOW)
-    assert store.traces("mine") == []
-
-
-def test_a_recall_is_traced_once(store: Store) -> None:
-    store.add_trace("mine", trace("r1", NOW, "a"), keep=3, not_before=NOW)
-    with pytest.raises(Conflict):
-        store.add_trace("mine", trace("r1", NOW, "b"), keep=3, not_before=NOW)
-    assert store.traces("mine") == [trace("r1", NOW, "a")]

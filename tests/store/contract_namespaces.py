@@ -8,7 +8,7 @@ import pytest
 from priming.errors import Conflict, NotFound, PrimingError
 from priming.filters import parse
 from priming.store.protocol import Changes, Store
-from priming.store.rows import RowChange
+from priming.store.rows import Row, RowChange
 
 from .making import (
     DAY,
@@ -19,13 +19,18 @@ from .making import (
     link,
     memory,
     operation,
+    pair,
     remember,
+    run,
     trace,
     vector,
+    verdict,
     version,
     whole,
 )
 
+RECALL = trace("r1", NOW, "a", session="s", nodes=("a", "b"), flow=b"flow")
+LEARNT: list[Row] = [verdict("a", recall="r1"), pair("a", "b"), run("n", "a")]
 Read = Callable[[Store, str], Any]
 READS: dict[str, Read] = {
     "head": lambda store, name: store.head(name),
@@ -57,7 +62,23 @@ READS: dict[str, Read] = {
     "operations": lambda store, name: store.operations(name),
     "operations of a memory": lambda store, name: store.operations(name, memory_id="a"),
     "operations since": lambda store, name: store.operations(name, since=NOW),
+    "operations until": lambda store, name: store.operations(name, until=NOW + DAY),
+    "operations of a source": lambda store, name: store.operations(name, source="one"),
     "traces": lambda store, name: store.traces(name),
+    "traces of a session": lambda store, name: store.traces(name, session="s"),
+    "traces of a memory": lambda store, name: store.traces(name, memory_id="a"),
+    "trace": lambda store, name: store.trace(name, "r1"),
+    "verdicts": lambda store, name: store.verdicts(name),
+    "some verdicts": lambda store, name: store.verdicts(name, ["a"]),
+    "verdicts of a recall": lambda store, name: store.verdicts(name, recall="r1"),
+    "pairs": lambda store, name: store.pairs(name),
+    "some pairs": lambda store, name: store.pairs(name, ["a", "b"]),
+    "pairs with either end": lambda store, name: store.pairs(name, ["a"], both=False),
+    "runs": lambda store, name: store.runs(name),
+    "some runs": lambda store, name: store.runs(name, ["n"], settled=False),
+    "present verdict": lambda store, name: store.present(name, LEARNT[0]),
+    "present pair": lambda store, name: store.present(name, LEARNT[1]),
+    "present run": lambda store, name: store.present(name, LEARNT[2]),
     "counts": lambda store, name: (store.counts(name).memories, store.counts(name).links),
     "generation": lambda store, name: store.counts(name).generation,
 }
@@ -81,20 +102,30 @@ WRITES: dict[str, tuple[Write, type[PrimingError] | None]] = {
         NotFound,
     ),
     "removing a link": (lambda store: store.apply(theirs([RowChange(link("a", "b"), None)])), NotFound),
+    "changing a pair": (
+        lambda store: store.apply(theirs([RowChange(LEARNT[1], pair("a", "b", NOW + DAY))])),
+        NotFound,
+    ),
+    "changing a run": (
+        lambda store: store.apply(theirs([RowChange(LEARNT[2], run("n", "a", "b"))])),
+        NotFound,
+    ),
+    "removing a run": (lambda store: store.apply(theirs([RowChange(LEARNT[2], None)])), NotFound),
+    "a verdict": (lambda store: store.apply(theirs(added(verdict("a", operation="2")))), NotFound),
     "linking": (lambda store: store.apply(theirs(added(link("b", "a")))), NotFound),
     "linking across": (lambda store: store.apply(theirs(added(whole("z"), link("z", "a")))), NotFound),
     "a version": (lambda store: store.apply(theirs(added(version("a", revision=2)))), NotFound),
-    "undoing": (lambda store: store.apply(theirs([], undoes="first")), NotFound),
+    "undoing": (lambda store: store.apply(theirs([], undoes=("first",))), NotFound),
     "vectors": (lambda store: store.add_vectors("theirs", GENERATION, {("a", 1): vector(9.0)}), None),
     "the same memory": (
-        lambda store: store.apply(theirs(added(whole("a"), whole("b"), link("a", "b")))),
+        lambda store: store.apply(theirs(added(whole("a"), whole("b"), link("a", "b"), LEARNT))),
         None,
     ),
     "the same operation": (lambda store: store.apply(theirs(added(whole("z")), id="first")), None),
     "restoring": (lambda store: store.restore("theirs", whole("a"), store.since("mine", 0)), None),
     "purging": (lambda store: store.purge(Changes("theirs", "p", "purge", NOW), ["a", "b"]), None),
     "tracing": (
-        lambda store: store.add_trace("theirs", trace("r1", NOW + DAY, "a"), keep=0, not_before=NOW + DAY),
+        lambda store: store.add_trace("theirs", RECALL, keep=0, keep_flows=0, not_before=NOW + DAY),
         None,
     ),
 }
@@ -105,8 +136,9 @@ def theirs(changes: list[RowChange], **fields: Any) -> Changes:
 
 
 def fill_mine(store: Store) -> None:
-    remember(store, whole("a", session="s"), whole("b", session="s"), link("a", "b"), id="first")
-    store.add_trace("mine", trace("r1", NOW, "a"), keep=9, not_before=NOW)
+    rows = [*whole("a", session="s"), *whole("b", session="s"), link("a", "b"), *LEARNT]
+    remember(store, rows, id="first", source="one")
+    store.add_trace("mine", RECALL, keep=9, keep_flows=9, not_before=NOW)
 
 
 @pytest.mark.parametrize("read", READS.values(), ids=READS)
@@ -140,7 +172,7 @@ def test_no_write_reaches_another_namespace(
 def test_namespaces_are_made_by_writing_and_listed_in_order(store: Store) -> None:
     for name in ("b", "a/ü", "a"):
         remember(store, whole("m"), namespace=name)
-    store.add_trace("traced only", trace("r"), keep=1, not_before=NOW)
+    store.add_trace("traced only", trace("r"), keep=1, keep_flows=9, not_before=NOW)
     assert store.namespaces() == ["a", "a/ü", "b"]
 
 

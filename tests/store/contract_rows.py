@@ -179,12 +179,12 @@ def test_the_inverse_of_a_change_brings_back_what_was_before(store: Store, chang
     store.apply(operation(changes, id="there"))
     after = rows_of(dump(store))
     assert after != before
-    store.apply(operation([one.inverse() for one in changes], id="back", kind="undo", undoes="there"))
+    store.apply(operation([one.inverse() for one in changes], id="back", kind="undo", undoes=("there",)))
     assert rows_of(dump(store)) == before
     undone = store.operation("mine", "there")
     assert undone is not None
     assert undone.undone_by == "back"
-    store.apply(operation(changes, undoes="back"))
+    store.apply(operation(changes, undoes=("back",)))
     assert rows_of(dump(store)) == after
     assert store.check("mine") == []
 
@@ -254,7 +254,7 @@ REFUSED: dict[str, tuple[Changes, type[PrimingError], str]] = {
         Conflict,
         "cannot become another",
     ),
-    "an undo of nothing": (operation(added(whole("c")), undoes="nil"), NotFound, "no operation 'nil'"),
+    "an undo of nothing": (operation(added(whole("c")), undoes=("nil",)), NotFound, "no operation 'nil'"),
     "a weight that is no number": (
         operation(added(whole("c"), link("c", "a", weight="heavy"))),
         ParamError,

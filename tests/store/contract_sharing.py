@@ -60,7 +60,7 @@ def test_a_second_writer_is_told_that_the_store_is_busy(open_store: Open) -> Non
 def test_a_trace_does_not_wait_long_for_a_writer(open_store: Open) -> None:
     one, other = open_store(), open_store(busy_timeout=600)
     with one.transaction(), pytest.raises(Busy):
-        other.add_trace("mine", trace("r"), keep=9, not_before=NOW)
+        other.add_trace("mine", trace("r"), keep=9, keep_flows=9, not_before=NOW)
     assert other.traces("mine") == []
 
 

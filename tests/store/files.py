@@ -4,6 +4,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from priming.store.migrate import APPLICATION_ID, migrations, statements
+
 
 def check_text_index(path: Path) -> None:
     """That the full-text index holds exactly the texts that are known now; an error of SQLite's otherwise."""
@@ -22,6 +24,20 @@ def execute(path: Path, *statements: str) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as raw:
         for one in statements:
             raw.execute(one)
+
+
+def make_schema_1(path: Path) -> None:
+    """A store of the first schema, full of rows that the Priming of its day wrote: ``schema_1.sql``."""
+    rows = Path(__file__).with_name("schema_1.sql").read_text("utf-8")
+    execute(
+        path,
+        "PRAGMA journal_mode = WAL",
+        *statements(migrations()[0].sql),
+        *statements(rows),
+        "INSERT INTO words (words) VALUES ('rebuild')",
+        "PRAGMA user_version = 1",
+        f"PRAGMA application_id = {APPLICATION_ID}",
+    )
 
 
 def contents(folder: Path) -> dict[str, bytes]:

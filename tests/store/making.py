@@ -8,7 +8,17 @@ from itertools import count
 from typing import Any
 
 from priming.store.protocol import Changes, Logged, Store, Trace, VersionKey
-from priming.store.rows import LinkRow, MemoryRow, Row, RowChange, VersionRow
+from priming.store.rows import (
+    LinkRow,
+    MemoryRow,
+    PairRow,
+    Row,
+    RowChange,
+    RunRow,
+    VerdictRow,
+    VersionRow,
+    stamp,
+)
 
 NOW = datetime(2026, 5, 1, 12, 0, 0, 250, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -29,6 +39,19 @@ def version(memory_id: str, content: str | None = None, **fields: Any) -> Versio
 def link(source: str, target: str, relation: str = "mentions", **fields: Any) -> LinkRow:
     made = {"source": source, "target": target, "relation": relation, "weight": 0.5, "created_at": NOW}
     return LinkRow(**{**made, **fields})
+
+
+def verdict(memory_id: str, said: str = "used", **fields: Any) -> VerdictRow:
+    made = {"verdict": said, "operation": "op", "recall": "", "at": NOW, "tier": "conscious"}
+    return VerdictRow(**{"id": memory_id, **made, **fields})
+
+
+def pair(source: str, target: str, *times: datetime) -> PairRow:
+    return PairRow(source, target, tuple(stamp(at) for at in times or (NOW,)))
+
+
+def run(run_id: str, *shown: str, **fields: Any) -> RunRow:
+    return RunRow(**{"id": run_id, "session": "s", "started_at": NOW, "shown": shown, **fields})
 
 
 def vector(*numbers: float) -> bytes:
@@ -84,9 +107,12 @@ def dump(store: Store, namespace: str = "mine") -> dict[str, Any]:
         "memories": memories,
         "versions": [one for row in memories for one in store.versions(namespace, row.id)],
         "links": store.links(namespace),
+        "verdicts": store.verdicts(namespace),
+        "pairs": store.pairs(namespace),
+        "runs": store.runs(namespace),
         "vectors": vectors,
         "log": store.operations(namespace, limit=None),
-        "traces": store.traces(namespace, limit=10**6),
+        "traces": [store.trace(namespace, one.recall_id) for one in store.traces(namespace, limit=10**6)],
         "counts": {**_counted(store, namespace)},
     }
 
@@ -102,9 +128,17 @@ def _counted(store: Store, namespace: str) -> dict[str, Any]:
     }
 
 
+ROWS = ("memories", "versions", "links", "verdicts", "pairs", "runs")
+
+
 def rows_of(held: dict[str, Any]) -> dict[str, Any]:
     """A dump without its log and traces: what an undo must bring back."""
-    return {name: held[name] for name in ("memories", "versions", "links", "vectors")}
+    return {name: held[name] for name in (*ROWS, "vectors")}
+
+
+def every_row(held: dict[str, Any]) -> list[Row]:
+    """The rows of a dump, in an order in which they can be written."""
+    return [row for name in ROWS for row in held[name]]
 
 
 def texts(log: Collection[Logged]) -> list[str]:

@@ -7,11 +7,13 @@ import pytest
 from priming.store.sqlite import SqliteStore
 
 from .files import execute
-from .making import NOW, link, remember, version, whole
+from .making import NOW, link, pair, remember, verdict, version, whole
 
 MINE = "namespace = 'mine'"
 MEDDLED = {
     "dangling-link": (f"DELETE FROM memories WHERE {MINE} AND id = 'b'", "1 → 2"),
+    "dangling-verdict": (f"UPDATE verdicts SET memory = 9 WHERE {MINE}", "9 used"),
+    "dangling-pair": (f"UPDATE pairs SET target = 9 WHERE {MINE}", "1 + 9"),
     "self-link": (f"UPDATE links SET target = 1 WHERE {MINE}", "key-a"),
     "weight-range": (f"UPDATE links SET weight = 1.5 WHERE {MINE}", "key-a mentions 1.5"),
     "no-version": (f"UPDATE versions SET retired_at = '2026' WHERE {MINE} AND memory = 2", "key-b"),
@@ -27,6 +29,7 @@ def path(tmp_path: Path) -> Path:
     """A store in which nothing is wrong, closed."""
     store = SqliteStore(tmp_path / "memory.db", synchronous="off")
     remember(store, whole("a"), whole("b"), whole("c", valid_to=NOW), link("a", "b"))
+    remember(store, verdict("a"), pair("a", "c"))
     remember(store, version("c", "again", version=2, revision=2, valid_from=NOW))
     remember(store, whole("a"), whole("b"), namespace="theirs")
     assert store.check("mine") == []

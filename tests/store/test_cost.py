@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from priming.store.rows import RowChange
+from priming.store.rows import Row, RowChange
 from priming.store.sqlite import SqliteStore
 
 from .making import (
@@ -15,9 +15,12 @@ from .making import (
     link,
     memory,
     operation,
+    pair,
     remember,
+    run,
     trace,
     vector,
+    verdict,
     version,
     whole,
 )
@@ -47,8 +50,28 @@ CALLS: dict[str, Callable[[SqliteStore], Any]] = {
     "operations": lambda store: store.operations("mine", limit=3),
     "operations of a memory": lambda store: store.operations("mine", memory_id="m7"),
     "operations since": lambda store: store.operations("mine", since=NOW + DAY),
+    "operations of a source": lambda store: store.operations("mine", source="one", limit=3),
+    "operations of a source since": lambda store: store.operations("mine", source="one", since=NOW + DAY),
+    "verdicts": lambda store: store.verdicts("mine", ["m7"]),
+    "verdicts of a recall": lambda store: store.verdicts("mine", recall="r7"),
+    "pairs": lambda store: store.pairs("mine", ["m6", "m7"]),
+    "pairs with either end": lambda store: store.pairs("mine", ["m7"], both=False),
+    "runs": lambda store: store.runs("mine", ["n7"]),
+    "runs that wait": lambda store: store.runs("mine", settled=False),
+    "what was learnt": lambda store: [store.present("mine", row) for row in learnt(7)],
     "traces": lambda store: store.traces("mine", limit=3),
-    "a trace": lambda store: store.add_trace("mine", trace("r"), keep=10**6, not_before=NOW),
+    "traces of a session": lambda store: store.traces("mine", session="of m7", limit=3),
+    "a trace again": lambda store: store.trace("mine", "r7"),
+    "a trace": lambda store: store.add_trace("mine", trace("r"), keep=10**6, keep_flows=9, not_before=NOW),
+    "a verdict": lambda store: store.apply(
+        operation(
+            [
+                *added(verdict("m11", "confirmed", recall="r7"), pair("m3", "m11"), run("new", "m7")),
+                RowChange(pair("m6", "m7"), pair("m6", "m7", NOW + DAY)),
+                RowChange(run("n7", "m7", settled="used"), run("n7", "m7", settled="unused")),
+            ]
+        )
+    ),
     "a memory": lambda store: store.apply(
         operation(
             added(whole("new"), link("new", "m5"), link("m5", "new")),
@@ -64,11 +87,22 @@ CALLS: dict[str, Callable[[SqliteStore], Any]] = {
         operation(
             [
                 RowChange(row, None)
-                for row in (link("m7", "m6", "next"), link("m8", "m7", "next"), *whole("m7"))
+                for row in (
+                    *(link("m7", "m6", "next"), link("m8", "m7", "next"), pair("m7", "m8")),
+                    *learnt(7),
+                    *whole("m7"),
+                )
             ]
         )
     ),
 }
+
+
+def learnt(i: int) -> list[Row]:
+    """What was learnt of the memory ``m{i}`` and the one before it."""
+    pairs = [pair(f"m{i - 1}", f"m{i}")] if i else []
+    settled = "used" if i else None
+    return [verdict(f"m{i}", recall=f"r{i}"), *pairs, run(f"n{i}", f"m{i}", settled=settled)]
 
 
 def grown(count: int) -> SqliteStore:
@@ -78,11 +112,12 @@ def grown(count: int) -> SqliteStore:
         for name in ("mine", "theirs"):
             for i in range(count):
                 links = [link(f"m{i}", f"m{i - 1}", "next")] if i else []
-                rows = [*whole(f"m{i}", f"text unique{i}", session="s"), *links]
-                remember(store, rows, id=f"op of m{i}", namespace=name)
-            remember(store, id="last", at=NOW + DAY, namespace=name)
+                rows = [*whole(f"m{i}", f"text unique{i}", session="s"), *links, *learnt(i)]
+                remember(store, rows, id=f"op of m{i}", namespace=name, source="two" if i else "one")
+            remember(store, id="last", at=NOW + DAY, namespace=name, source="one")
             for i in range(count):
-                store.add_trace(name, trace(f"r{i}", NOW, f"m{i}"), keep=10**6, not_before=NOW)
+                one = trace(f"r{i}", NOW, f"m{i}", session=f"of m{i}", nodes=(f"m{i}",), flow=b"flow")
+                store.add_trace(name, one, keep=10**6, keep_flows=9, not_before=NOW)
     return store
 
 

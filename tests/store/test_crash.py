@@ -10,7 +10,7 @@ import pytest
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.store.migrate import Migration, migrations
 from priming.store.protocol import Changes, Store
-from priming.store.rows import LinkRow, RowChange
+from priming.store.rows import LinkRow, PairRow, RowChange, RunRow
 from priming.store.sqlite import SqliteStore
 
 from .crashing import everywhere
@@ -21,16 +21,21 @@ from .making import (
     NOW,
     added,
     dump,
+    every_row,
     link,
     memory,
     operation,
+    pair,
     remember,
+    run,
     trace,
     vector,
+    verdict,
     version,
     whole,
 )
 
+LAST = len(migrations())
 EMBEDDER = HashedEmbedder(8)
 EMBEDDER.embed(["warm"])
 CLOCK = FixedClock(NOW + DAY)
@@ -57,8 +62,10 @@ def named(state: State) -> State:
         return str(names.get(memory_id, "gone"))
 
     def row(one: Any) -> Any:
-        if isinstance(one, LinkRow):
+        if isinstance(one, (LinkRow, PairRow)):
             return replace(one, source=end(one.source), target=end(one.target))
+        if isinstance(one, RunRow):
+            return replace(one, shown=tuple(map(end, one.shown)))
         return one and replace(one, id=end(one.id))
 
     log = [
@@ -75,7 +82,7 @@ def named(state: State) -> State:
         **state,
         "memories": [row(one) for one in state["memories"]],
         "versions": [row(one) for one in state["versions"]],
-        "links": [row(one) for one in state["links"]],
+        **{name: [row(one) for one in state[name]] for name in ("links", "verdicts", "pairs", "runs")},
         "vectors": {(names[one], number): blob for (one, number), blob in state["vectors"].items()},
         "log": log,
     }
@@ -99,7 +106,11 @@ def fill(path: Path) -> Path:
     store = SqliteStore(path)
     remember(store, whole("a", "first words"), whole("b"), whole("c"), link("a", "b"), link("b", "c"), id="1")
     store.apply(operation([RowChange(link("a", "b"), link("a", "b", weight=0.6))], id="2"))
-    store.add_trace("mine", trace("r1", NOW, "a"), keep=9, not_before=NOW)
+    remember(store, verdict("b", recall="r1"), pair("a", "b"), run("n", "a", "b"), id="2a")
+    flowing = trace("r1", NOW, "a", nodes=("a", "b"), flow=b"flow")
+    store.add_trace("mine", flowing, keep=9, keep_flows=9, not_before=NOW)
+    passing = trace("r2", NOW, "b", nodes=("b", "a"), flow=b"flow")
+    store.add_trace("mine", passing, keep=9, keep_flows=9, not_before=NOW)
     store.close()
     return path
 
@@ -138,11 +149,24 @@ WRITES: dict[str, Callable[[Store], Any]] = {
                 RowChange(link("a", "b", weight=0.6), link("a", "b")),
             ],
             id="3",
-            undoes="2",
+            undoes=("2",),
+        )
+    ),
+    "learning": lambda store: store.apply(
+        operation(
+            [
+                *added(verdict("a", recall="r1"), pair("b", "c"), run("m", "c")),
+                RowChange(pair("a", "b"), pair("a", "b", NOW, NOW + DAY)),
+                RowChange(run("n", "a", "b"), run("n", "a", "b", settled="used")),
+                RowChange(verdict("b", recall="r1"), None),
+            ],
+            id="3",
         )
     ),
     "purge": purge,
-    "trace": lambda store: store.add_trace("mine", trace("r2", NOW + DAY), keep=1, not_before=NOW + DAY),
+    "trace": lambda store: store.add_trace(
+        "mine", trace("r3", NOW + DAY), keep=1, keep_flows=9, not_before=NOW + DAY
+    ),
     "several in one transaction": lambda store: several(store),
     "vectors": lambda store: store.add_vectors(
         "mine", GENERATION, {("a", 1): vector(8.0), ("b", 1): vector(9.0)}
@@ -171,14 +195,45 @@ def test_a_restore_is_whole_or_not_at_all(tmp_path: Path) -> None:
     held = dump(source)
     source.close()
     SqliteStore(tmp_path / "base.db").close()
-    rows = [*held["memories"], *held["versions"], *held["links"]]
 
     def act(path: Path, begin: Callable[[], None]) -> None:
         store = SqliteStore(path, synchronous="off")
         begin()
-        store.restore("mine", rows, held["log"][::-1])
+        store.restore("mine", every_row(held), held["log"][::-1])
 
     assert killed_everywhere(tmp_path, act, tmp_path / "base.db") >= 10
+
+
+def test_putting_back_a_backup_is_whole_or_not_at_all(tmp_path: Path) -> None:
+    base, backup = fill(tmp_path / "base.db"), tmp_path / "backup.db"
+    store = SqliteStore(base)
+    store.backup(backup)
+    remember(store, whole("later"), link("later", "a"))
+    store.purge(Changes("mine", "p", "purge", NOW), ["b"])
+    store.close()
+
+    def act(path: Path, begin: Callable[[], None]) -> None:
+        store = SqliteStore(path, synchronous="off")
+        begin()
+        store.restore_backup(backup, [operation(kind="restore-backup", id="r")])
+
+    kept = backup.read_bytes()
+    assert killed_everywhere(tmp_path, act, base) >= 30
+    assert backup.read_bytes() == kept
+
+
+def test_a_backup_is_whole_or_not_there(tmp_path: Path) -> None:
+    base = fill(tmp_path / "base.db")
+
+    def act(path: Path, begin: Callable[[], None]) -> None:
+        store = SqliteStore(path, synchronous="off")
+        begin()
+        store.backup(path.with_name("backup.db"))
+
+    *killed, last = everywhere(tmp_path, act, base)
+    assert look(last.with_name("backup.db")) == look(base)
+    for path in killed:
+        assert not path.with_name("backup.db").exists() or look(path.with_name("backup.db")) == look(base)
 
 
 def test_a_store_whose_making_was_cut_short_is_made_at_the_next_try(tmp_path: Path) -> None:
@@ -195,12 +250,12 @@ def test_a_store_whose_making_was_cut_short_is_made_at_the_next_try(tmp_path: Pa
 
 
 def test_a_migration_is_whole_or_not_at_all(tmp_path: Path) -> None:
-    two = Migration(
-        2,
-        "002_two",
+    next_one = Migration(
+        LAST + 1,
+        "next",
         "CREATE TABLE two (x);\nINSERT INTO two VALUES (1);\nALTER TABLE traces RENAME COLUMN cue TO asked;\n",
     )
-    steps = (*migrations(), two)
+    steps = (*migrations(), next_one)
     base = fill(tmp_path / "base.db")
     before = look(base)
 
@@ -209,13 +264,13 @@ def test_a_migration_is_whole_or_not_at_all(tmp_path: Path) -> None:
         SqliteStore(path, steps=steps)
 
     for path in everywhere(tmp_path, act, base):
-        backup = path.with_name("memory.db.schema-1.backup")
-        if schema(path) == 1:
+        backup = path.with_name(f"memory.db.schema-{LAST}.backup")
+        if schema(path) == LAST:
             assert look(path) == before
         else:
-            assert (schema(path), look(backup)) == (2, before)
+            assert (schema(path), look(backup)) == (LAST + 1, before)
         SqliteStore(path, steps=steps).close()
-        assert (schema(path), look(backup)) == (2, before)
+        assert (schema(path), look(backup)) == (LAST + 1, before)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from priming.store.rows import Row, RowChange
 from priming.store.sqlite import SqliteStore
 
 from .files import check_text_index, contents
-from .making import DAY, GENERATION, NOW, added, link, memory, operation, trace, version
+from .making import DAY, GENERATION, NOW, added, link, memory, operation, pair, run, trace, verdict, version
 
 LETTERS = "bcdfghjklmnpqrstvwxz"
 
@@ -59,13 +59,26 @@ class Crowd:
         self.store.apply(operation([RowChange(old, replace(old, retired_at=NOW)), *added(fresh)]))
         self.secrets[name] += [one.encode() for one in words]
 
+    def learn(self, name: str, other: str) -> None:
+        """What recalls, their flows, verdicts and a run leave of a memory."""
+        asked, told = self.words(2)
+        flow = self.random.randbytes(64)
+        hit = trace("hit", NOW, other, name, cue={"text": asked})
+        passed = trace("passed", NOW, other, nodes=(other, name), flow=flow)
+        for one in (hit, passed):
+            self.store.add_trace("mine", one, keep=9, keep_flows=9, not_before=NOW)
+        said = verdict(name, recall="hit", cue={"text": told})
+        self.store.apply(operation(added(said, pair(name, other), run("n", name, other))))
+        self.store.apply(operation([RowChange(said, None)]))
+        self.secrets[name] += [asked.encode(), told.encode(), flow]
+
 
 def left_over(secrets: list[bytes], held: dict[str, bytes]) -> set[bytes]:
     """What is still in a file; an index keeps only the end of a word that begins like the one before."""
     ends: set[bytes] = set()
     for data in held.values():
-        for run in re.findall(rb"[%s]{11,}" % LETTERS.encode(), data):
-            ends |= {run[i : i + 11] for i in range(len(run) - 10)}
+        for letters in re.findall(rb"[%s]{11,}" % LETTERS.encode(), data):
+            ends |= {letters[i : i + 11] for i in range(len(letters) - 10)}
     blobs = {one for one in secrets if len(one) > 14 and any(one in data for data in held.values())}
     return blobs | {one for one in secrets if one[3:] in ends}
 
@@ -78,9 +91,7 @@ def test_a_purge_leaves_no_byte_in_the_file_or_its_journal(tmp_path: Path, seed:
         crowd.remember(crowd.random.choice([1, 1, 5, 60]))
         crowd.supersede(crowd.random.choice(list(crowd.secrets)))
     names = list(crowd.secrets)
-    (asked,) = crowd.words(1)
-    store.add_trace("mine", trace("r", NOW, names[0], cue={"text": asked}), keep=9, not_before=NOW)
-    crowd.secrets[names[0]].append(asked.encode())
+    crowd.learn(names[0], names[1])
     purged = [names[0], *crowd.random.sample(names[1:], len(names) // 5)]
     gone = [one for name in purged for one in crowd.secrets[name]]
     kept = [one for name in set(names) - set(purged) for one in crowd.secrets[name]]
@@ -91,6 +102,8 @@ def test_a_purge_leaves_no_byte_in_the_file_or_its_journal(tmp_path: Path, seed:
     assert left_over(gone, contents(tmp_path)) == set()
     assert left_over(kept, contents(tmp_path)) == set(kept)
     assert store.check("mine") == []
+    shown = [one for one in names[:2] if one not in purged]
+    assert (store.pairs("mine"), store.runs("mine")) == ([], [run("n", *shown)])
     store.close()
     check_text_index(tmp_path / "memory.db")
 

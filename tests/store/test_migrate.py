@@ -1,17 +1,23 @@
 """Migrations: numbered, each whole or not at all, after a backup."""
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
 from functools import partial
 from importlib import resources
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from priming import FixedClock, HashedEmbedder, Memory
 from priming.errors import Busy, SchemaTooNew, StoreError
 from priming.store.migrate import Migration, migrations, statements
 from priming.store.sqlite import SqliteStore
 
-from .files import check_text_index, contents, schema
+from .crashing import everywhere
+from .files import check_text_index, contents, make_schema_1, schema
 from .making import dump, remember, whole
 from .processes import Gate, start
 
@@ -163,3 +169,113 @@ def test_processes_that_open_a_file_at_once_migrate_it_once(
     held = held_by(path, NEXT)
     assert len(held["log"]) == numbers[-1]  # type: ignore[arg-type]
     assert schema(path) == LAST + 1
+
+
+# From schema 1
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """Two memories of monday in the namespace "mine": told, linked, weakened, forgotten, superseded, recalled."""
+    make_schema_1(tmp_path / "memory.db")
+    return tmp_path / "memory.db"
+
+
+def opened(path: Path) -> Memory:
+    clock = FixedClock(datetime(2026, 5, 2, tzinfo=UTC))
+    return Memory.open(f"sqlite:///{path}", namespace="mine", embedder=HashedEmbedder(8), clock=clock)
+
+
+def test_a_file_of_schema_1_holds_after_the_migration_what_it_held(old: Path) -> None:
+    before = contents(old.parent)["memory.db"]
+    with opened(old) as memory:
+        assert [one.content for one in memory.history("office")] == [
+            "The office is in Oslo.",
+            "The office is in Bergen.",
+        ]
+        meeting = memory.get("meeting")
+        assert (meeting.status, meeting.metadata, meeting.confidence) == ("forgotten", {"room": 4}, 1.0)
+        (made,) = memory.links("office", relation="requires")
+        assert (made.target, made.weight, made.given) == ("meeting", 0.3, True)
+        assert [one.kind for one in memory.log()][::-1] == [
+            *("remember", "remember", "link", "set-strength"),
+            *("forget", "supersede", "forget", "undo"),
+        ]
+        assert [hit.memory.key for hit in memory.recall("where is the office").hits] == ["office"]
+        assert memory.list(matching="Bergen") == [memory.get("office")]
+        assert memory.stats().traces == 2
+        assert memory.validate() == []
+    backup = old.with_name("memory.db.schema-1.backup")
+    assert (schema(old), schema(backup)) == (LAST, 1)
+    assert rows_of_schema_1(backup) == rows_of_schema_1_in(before, old.with_name("before.db"))
+    check_text_index(old)
+
+
+def rows_of_schema_1_in(data: bytes, path: Path) -> list[str]:
+    path.write_bytes(data)
+    return rows_of_schema_1(path)
+
+
+def rows_of_schema_1(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as raw:
+        return [line for line in raw.iterdump() if line.startswith("INSERT")]
+
+
+def test_an_operation_of_schema_1_can_be_undone_after_the_migration(old: Path) -> None:
+    with opened(old) as memory:
+        kinds = {one.kind: one.id for one in memory.log() if one.undone_by is None}
+        memory.undo(kinds["forget"])
+        assert memory.get("meeting").status == "active"
+        memory.undo(kinds["set-strength"])
+        assert [one.weight for one in memory.links("office", relation="requires")] == [0.7]
+        memory.undo(kinds["supersede"])
+        assert [one.content for one in memory.history("office")] == ["The office is in Oslo."]
+        (redone,) = [one.id for one in memory.log() if one.undone_by is None and one.kind == "undo"][-1:]
+        memory.undo(redone)
+        assert memory.get("office").status == "forgotten"
+        assert memory.validate() == []
+
+
+@pytest.mark.parametrize("undos", [1, 2, 3])
+def test_what_was_redone_under_schema_1_counts_as_done(old: Path, undos: int) -> None:
+    with closing(sqlite3.connect(old)) as raw, raw:
+        ids = [one for (one,) in raw.execute("SELECT id FROM operations WHERE namespace = 'mine' LIMIT 4")]
+        raw.execute("UPDATE operations SET undone_by = NULL")
+        for undone, by in list(pairwise(ids))[:undos]:
+            raw.execute("UPDATE operations SET undone_by = ? WHERE id = ?", (by, undone))
+    store = SqliteStore(old)
+    log = {one.id: one for one in store.operations("mine", limit=None)}
+    # Each takes back the one before it, and the last of them stands: every second one is undone.
+    standing = [ids[i + 1] if i < undos and (undos - i) % 2 else None for i in range(4)]
+    assert [log[one].undone_by for one in ids] == standing
+    assert [log[one].undoes for one in ids] == [(ids[i - 1],) if 0 < i <= undos else () for i in range(4)]
+    store.close()
+
+
+def test_a_recall_of_schema_1_is_kept_without_a_flow(old: Path) -> None:
+    store = SqliteStore(old)
+    (recall,) = store.traces("mine", session="tuesday")
+    assert store.trace("mine", recall.recall_id) == recall
+    assert (recall.nodes, recall.flow, recall.cue["text"]) == ((), None, "where is the office")
+    assert (store.verdicts("mine"), store.pairs("mine"), store.runs("mine")) == ([], [], [])
+    assert store.namespaces() == ["mine", "theirs"]
+    store.close()
+
+
+def test_no_kill_in_the_middle_leaves_a_file_of_schema_1_that_cannot_be_opened(
+    old: Path, tmp_path: Path
+) -> None:
+    def act(path: Path, begin: Callable[[], None]) -> None:
+        begin()
+        SqliteStore(path, synchronous="off")
+
+    def look(path: Path) -> dict[str, object]:
+        store = SqliteStore(path, synchronous="off")
+        held = dump(store)
+        store.close()
+        return held
+
+    left = everywhere(tmp_path, act, old)
+    whole = look(left[-1])
+    assert len(left) > len(statements(SHIPPED[1].sql))
+    assert all(look(path) == whole for path in left)

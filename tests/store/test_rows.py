@@ -13,18 +13,22 @@ from hypothesis import strategies as st
 from priming.store.rows import (
     LinkRow,
     MemoryRow,
+    PairRow,
     Row,
     RowChange,
+    RunRow,
+    VerdictRow,
     VersionRow,
     decode,
     encode,
+    identity,
     pack,
     record,
     stamp,
     unpack,
 )
 
-from .making import NOW, link, memory, version
+from .making import NOW, link, memory, pair, run, verdict, version
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 times = st.datetimes(timezones=st.just(UTC))
@@ -37,7 +41,17 @@ held = st.recursive(
 )
 mappings = st.dictionaries(words, held, max_size=3)
 memories = st.builds(
-    MemoryRow, words, words, words, words, numbers, numbers, st.integers(0, 9), maybe_times, st.integers(0, 9)
+    MemoryRow,
+    words,
+    words,
+    words,
+    words,
+    numbers,
+    numbers,
+    st.integers(0, 9),
+    maybe_times,
+    st.integers(0, 9),
+    confidence=numbers,
 )
 versions = st.builds(
     VersionRow,
@@ -56,7 +70,11 @@ versions = st.builds(
     importance=numbers,
 )
 links = st.builds(LinkRow, words, words, words, numbers, times, st.booleans(), maybe_times)
-rows: st.SearchStrategy[Row] = st.one_of(memories, versions, links)
+several = st.lists(words, max_size=3).map(tuple)
+verdicts = st.builds(VerdictRow, words, words, words, words, times, words, st.none() | words, mappings)
+pairs = st.builds(PairRow, words, words, several)
+runs = st.builds(RunRow, words, words, times, maybe_times, st.none() | words, several)
+rows: st.SearchStrategy[Row] = st.one_of(memories, versions, links, verdicts, pairs, runs)
 
 
 @settings(deadline=None)
@@ -124,3 +142,35 @@ def test_a_record_takes_its_use_from_the_memory_and_its_text_from_the_version() 
         "text",
         4,
     )
+
+
+def test_a_row_is_about_the_memories_that_it_names() -> None:
+    some: list[Row] = [
+        memory("a"),
+        version("a"),
+        link("a", "b"),
+        verdict("a"),
+        pair("a", "b"),
+        run("n", "b", "a", "c"),
+    ]
+    ends = [RowChange(None, row).ends for row in some]
+    assert ends == [("a",), ("a",), ("a", "b"), ("a",), ("a", "b"), ("b", "a", "c")]
+
+
+def test_rows_are_the_same_while_their_identity_is() -> None:
+    alike: list[tuple[Row, Row]] = [
+        (memory("a"), memory("a", key="other")),
+        (version("a"), version("a", "other")),
+        (link("a", "b"), link("a", "b", weight=0.9)),
+        (verdict("a"), verdict("a", recall="r")),
+        (pair("a", "b"), pair("a", "b", NOW, NOW)),
+        (run("a"), run("a", "b")),
+    ]
+    assert [identity(one) for one, _ in alike] == [identity(other) for _, other in alike]
+    others: list[Row] = [
+        version("a", revision=2),
+        link("a", "b", "next"),
+        verdict("a", "no"),
+        verdict("a", operation="2"),
+    ]
+    assert len({identity(row) for row in (*(one for one, _ in alike), *others)}) == len(alike) + len(others)

@@ -6,7 +6,7 @@ import random
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -43,7 +43,7 @@ class Connection:
             raise StoreError(f"SQLite {sqlite3.sqlite_version} is too old: use a Python with 3.37 or newer")
         if path is not None:
             examine(path, newest=len(steps))
-            _make_folder(path)
+            make_folder(path)
         self._errors = ErrorsOf(path)
         with self._errors:
             self._sqlite = sqlite3.connect(
@@ -153,6 +153,18 @@ class Connection:
             if self._sqlite.in_transaction:
                 self._sqlite.execute("ROLLBACK")
 
+    def copy_to(self, other: sqlite3.Connection) -> None:
+        """Copy everything that is committed into an empty database; its errors are left as they are."""
+        self.run("SELECT 1")  # an error where this connection was closed
+        # SQLite copies nothing out of a connection in the middle of a write: it would wait for ever.
+        if self.path is not None:
+            with closing(sqlite3.connect(self.path, timeout=self.busy_timeout)) as reader:
+                reader.backup(other)
+        elif self._depth and self._writes:
+            raise StoreError("a store in memory cannot be copied while it is written: end that first")
+        else:
+            self._sqlite.backup(other)
+
     def rewrite(self) -> None:
         """Write the whole file anew, and empty the journal.
 
@@ -191,7 +203,8 @@ class Connection:
         self._sqlite.close()
 
 
-def _make_folder(path: Path) -> None:
+def make_folder(path: Path) -> None:
+    """Make the folder that a file is to stand in."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -16,7 +16,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from priming.filters import Condition
-from priming.store.rows import LinkRow, MemoryRow, Row, RowChange, VersionRow
+from priming.store.rows import (
+    LinkRow,
+    MemoryRow,
+    PairRow,
+    Row,
+    RowChange,
+    RunRow,
+    VerdictRow,
+    VersionRow,
+)
 from priming.types import Finding, MemoryRecord
 
 VersionKey = tuple[str, int]
@@ -40,12 +49,16 @@ class Changes:
     source: str | None = None
     reason: str | None = None
     message: str | None = None
-    undoes: str | None = None
+    undoes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """One operation as it stands in the log. ``erased``: the ids of memories that a purge removed."""
+    """One operation as it stands in the log. ``erased``: the ids of memories that a purge removed.
+
+    ``undoes`` are the operations that it took back. ``undone_by`` is the one that took it back and stands: None
+    says that it counts as done, also where that one was taken back in turn.
+    """
 
     number: int
     id: str
@@ -58,11 +71,16 @@ class Logged:
     message: str | None = None
     rows: tuple[RowChange, ...] = ()
     erased: tuple[str, ...] = ()
+    undoes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One recall, kept: ``hits`` are (memory id, score) in their order."""
+    """One recall, kept: ``hits`` are (memory id, score) in their order.
+
+    ``nodes`` are the ids of the memories that the ``flow`` speaks of, which is bytes to the store; a flow is kept
+    for the latest recalls only, and is None where there is none.
+    """
 
     recall_id: str
     at: datetime
@@ -70,6 +88,8 @@ class Trace:
     profile: str
     cue: Mapping[str, Any]
     hits: tuple[tuple[str, float], ...]
+    nodes: tuple[str, ...] = ()
+    flow: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +115,11 @@ class Store(Protocol):
         """A folder for disposable files of this store; it need not exist yet. None: there is no place for them."""
         ...
 
+    @property
+    def backups(self) -> Path | None:
+        """The folder where backups are put that are given no place; it need not exist yet. None: there is none."""
+        ...
+
     def close(self) -> None:
         """Release the database; a second call does nothing."""
         ...
@@ -111,15 +136,19 @@ class Store(Protocol):
     def apply(self, changes: Changes) -> int:
         """Write one operation and its entry in the log; its number. Creates the namespace.
 
-        Rows are removed first, links before versions before memories, in whatever order they are given; the others
+        Rows are removed first, memories after what refers to them, in whatever order they are given; the others
         are made and changed in their order, where new memories may come after the rows that need them.
-        ``Conflict`` for a key or id that is taken, a memory removed before its links and versions, or a version
-        whose text would change; ``NotFound`` for a link to nothing or for a row to change that is not there.
+        ``Conflict`` for a key or id that is taken, a second verdict of one recall, memory and verdict, a memory
+        removed before what refers to it, or a version whose text would change; ``NotFound`` for a link, verdict or
+        pair of nothing or for a row to change that is not there.
         """
         ...
 
     def purge(self, changes: Changes, ids: Collection[str]) -> dict[str, int]:
-        """Erase memories and every trace of them, the log's included; rows erased by table."""
+        """Erase memories and every trace of them, the log's included; rows erased by table.
+
+        Runs stay, but have not shown them; recalls that brought them up go, of others only flows through them.
+        """
         ...
 
     def flush(self) -> None:
@@ -240,20 +269,75 @@ class Store(Protocol):
         *,
         memory_id: str | None = None,
         since: datetime | None = None,
+        until: datetime | None = None,
+        source: str | None = None,
+        before: int | None = None,
         limit: int | None = 100,
     ) -> list[Logged]:
-        """Operations with their rows, newest first."""
+        """Operations with their rows, newest first; ``until`` and ``before``, a number, are exclusive."""
         ...
 
-    def add_trace(self, namespace: str, trace: Trace, *, keep: int, not_before: datetime) -> None:
+    def add_trace(
+        self, namespace: str, trace: Trace, *, keep: int, keep_flows: int, not_before: datetime
+    ) -> None:
         """Keep one recall; drop those before ``not_before`` and beyond the latest ``keep``.
+
+        Of those beyond the latest ``keep_flows`` the flow is dropped, with its nodes.
 
         ``Busy`` soon, rather than after the timeout: a recall does not wait for a writer.
         """
         ...
 
-    def traces(self, namespace: str, *, since: datetime | None = None, limit: int = 100) -> list[Trace]:
-        """Recalls, newest first."""
+    def traces(
+        self,
+        namespace: str,
+        *,
+        since: datetime | None = None,
+        session: str | None = None,
+        memory_id: str | None = None,
+        limit: int = 100,
+    ) -> list[Trace]:
+        """Recalls, newest first, without their flows; of one session, or with a memory among their hits."""
+        ...
+
+    def trace(self, namespace: str, recall_id: str) -> Trace | None:
+        """One recall with its flow."""
+        ...
+
+    def verdicts(
+        self, namespace: str, ids: Collection[str] | None = None, *, recall: str | None = None
+    ) -> list[VerdictRow]:
+        """Verdicts on any of ``ids`` (None: on all), of one recall or of any, oldest first."""
+        ...
+
+    def pairs(
+        self, namespace: str, ids: Collection[str] | None = None, *, both: bool = True
+    ) -> list[PairRow]:
+        """Pairs with both ends among ``ids`` (None: all), or with any of them, in order of source and target."""
+        ...
+
+    def runs(
+        self, namespace: str, ids: Collection[str] | None = None, *, settled: bool = True
+    ) -> list[RunRow]:
+        """Runs by id (None: all), oldest first; without ``settled`` only those that still wait."""
+        ...
+
+    def backup(self, path: Path) -> None:
+        """Copy the whole store, every namespace, to a new file, whole or not at all; others may write meanwhile.
+
+        What this store writes in a transaction that is not over is left out.
+        ``Conflict`` if the file exists already, ``StoreError`` where it cannot be written.
+        """
+        ...
+
+    def restore_backup(self, path: Path, changes: Collection[Changes]) -> None:
+        """Put the content of a backup in the place of everything that is here, in one step.
+
+        ``changes`` are operations without rows, one for each namespace that is here, logged afterwards with numbers
+        above all that were ever given here, so that whoever follows the log knows to read everything anew.
+        ``ParamError`` for a path without a file, ``Conflict`` for the store itself, ``Corrupt`` or ``SchemaTooNew``
+        for a file that is no backup of a Priming store; nothing changes then.
+        """
         ...
 
     def counts(self, namespace: str) -> Counts:

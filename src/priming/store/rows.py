@@ -35,6 +35,7 @@ class MemoryRow:
     confirmed: int = 0
     followed: int = 0
     overridden: int = 0
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +81,53 @@ class LinkRow:
     last_activated: datetime | None = None
 
 
-Row = MemoryRow | VersionRow | LinkRow
+@dataclass(frozen=True, slots=True)
+class VerdictRow:
+    """What came of a memory that a recall brought up; ``recall`` is "" where there was none.
+
+    ``operation`` is the one that recorded it. Of one recall, memory and verdict there is one row.
+    """
+
+    id: str
+    verdict: str
+    operation: str
+    recall: str
+    at: datetime
+    tier: str
+    session: str | None = None
+    cue: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+
+
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """When two memories, ``source`` < ``target`` by id, were active together: times as ``stamp`` writes them."""
+
+    source: str
+    target: str
+    times: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A piece of work and the memories shown in it; ``settled`` is None, "used" or "unused"."""
+
+    id: str
+    session: str
+    started_at: datetime
+    ended_at: datetime | None = None
+    settled: str | None = None
+    shown: tuple[str, ...] = ()
+
+
+Row = MemoryRow | VersionRow | LinkRow | VerdictRow | PairRow | RunRow
 R = TypeVar("R", bound=Row)
 ROOMS: dict[str, type[Row]] = {
     "memories": MemoryRow,
     "versions": VersionRow,
     "links": LinkRow,
+    "verdicts": VerdictRow,
+    "pairs": PairRow,
+    "runs": RunRow,
 }
 _ROOM_OF = {cls: room for room, cls in ROOMS.items()}
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
@@ -121,8 +163,25 @@ class RowChange:
 
 
 def ends_of(row: Row) -> tuple[str, ...]:
-    """The ids of the memories that a row is about: both ends of a link."""
-    return (row.source, row.target) if isinstance(row, LinkRow) else (row.id,)
+    """The ids of the memories that a row is about: both ends of a link or pair, all that a run has shown."""
+    if isinstance(row, RunRow):
+        return row.shown
+    return (row.source, row.target) if isinstance(row, (LinkRow, PairRow)) else (row.id,)
+
+
+def identity(row: Row) -> tuple[str, ...]:
+    """What makes a row the one that it is: its table, and what never changes in it."""
+    room = _ROOM_OF[type(row)]
+    match row:
+        case LinkRow():
+            return room, row.source, row.target, row.relation
+        case PairRow():
+            return room, row.source, row.target
+        case VersionRow():
+            return room, row.id, str(row.revision)
+        case VerdictRow():
+            return room, row.id, row.verdict, row.operation
+    return room, row.id
 
 
 def stamp(at: datetime) -> str:
@@ -272,6 +331,7 @@ def record(namespace: str, memory: MemoryRow, version: VersionRow) -> MemoryReco
         status=memory.status,
         priority=memory.priority,
         weight=memory.weight,
+        confidence=memory.confidence,
         use=use,
         content=version.content,
         gist=version.gist,

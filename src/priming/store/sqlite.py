@@ -12,21 +12,26 @@ from priming.params import STORE
 from priming.store.connection import Connection
 from priming.store.migrate import Migration
 from priming.store.protocol import Changes, Logged, VersionKey
-from priming.store.rows import MemoryRow, Row, RowChange
+from priming.store.rows import MemoryRow, Row, RowChange, RunRow
+from priming.store.sqlite_backup import backup_at, replace_all, write_backup
 from priming.store.sqlite_log import SqliteLog
-from priming.store.sqlite_reader import SqliteReader
+from priming.store.sqlite_reader import SqliteReader, listed
+from priming.store.sqlite_traces import SqliteTraces
 from priming.store.sqlite_writer import RowWriter, forget_words
 
 _OF_MEMORY = (
     ("links", "source"),
     ("links", "target"),
+    ("verdicts", "memory"),
+    ("pairs", "source"),
+    ("pairs", "target"),
     ("vectors", "memory"),
     ("versions", "memory"),
     ("memories", "number"),
 )
 
 
-class SqliteStore(SqliteReader, SqliteLog):
+class SqliteStore(SqliteReader, SqliteLog, SqliteTraces):
     """A ``Store`` in one SQLite file, or in memory when ``path`` is None."""
 
     def __init__(
@@ -44,6 +49,12 @@ class SqliteStore(SqliteReader, SqliteLog):
         """The folder ``<file>.working`` beside the file."""
         path = self._db.path
         return None if path is None else path.with_name(f"{path.name}.working")
+
+    @property
+    def backups(self) -> Path | None:
+        """The folder ``<file>.backups`` beside the file."""
+        path = self._db.path
+        return None if path is None else path.with_name(f"{path.name}.backups")
 
     def close(self) -> None:
         """Release the file; a second call does nothing."""
@@ -68,7 +79,7 @@ class SqliteStore(SqliteReader, SqliteLog):
 
     def _write(self, namespace: str, changes: Sequence[RowChange]) -> None:
         made = {one.row.id for one in changes if one.before is None and isinstance(one.row, MemoryRow)}
-        named = {end for one in changes for end in one.ends}
+        named = {end for one in changes if not isinstance(one.row, RunRow) for end in one.ends}
         RowWriter(self._db, namespace, self._numbers(namespace, named - made)).write(changes)
 
     def restore(self, namespace: str, rows: Sequence[Row], operations: Sequence[Logged]) -> None:
@@ -78,6 +89,7 @@ class SqliteStore(SqliteReader, SqliteLog):
                 raise Conflict(f"namespace {namespace!r} is not empty: restore into another")
             self._db.change("INSERT OR IGNORE INTO namespaces VALUES (?)", (namespace,))
             self._enter(namespace, [replace(one, number=i) for i, one in enumerate(operations, 1)])
+            self._mark_undone(namespace)
             self._write(namespace, [RowChange(None, row) for row in rows])
 
     def purge(self, changes: Changes, ids: Collection[str]) -> dict[str, int]:
@@ -91,12 +103,35 @@ class SqliteStore(SqliteReader, SqliteLog):
                 sql = f"DELETE FROM {table} WHERE namespace = ? AND {which} = ?"
                 gone = self._db.many(sql, [(namespace, number) for number in numbers])
                 erased[table] = erased.get(table, 0) + gone
+            self._unshow(namespace, ids)
             erased["changes"] = self._unlog(namespace, ids)
             erased["traces"] = self._untrace(namespace, ids)
             self._log(changes, ids)
             # Until it is merged, the text index keeps the words of texts that are gone.
             self._db.change("INSERT INTO words (words) VALUES ('optimize')")
         return erased
+
+    def _unshow(self, namespace: str, ids: Collection[str]) -> None:
+        """Take some memories out of what runs have shown."""
+        self._db.change(
+            "UPDATE runs SET shown = (SELECT nullif(json_group_array(s.value), '[]') FROM json_each(shown) s"
+            " WHERE s.value NOT IN (SELECT value FROM json_each(:some))) WHERE namespace = :namespace"
+            " AND EXISTS (SELECT 1 FROM json_each(shown) s WHERE s.value IN (SELECT value FROM json_each(:some)))",
+            {"namespace": namespace, "some": listed(ids)},
+        )
+
+    def backup(self, path: Path) -> None:
+        """Copy the whole store, every namespace, to a new file, whole or not at all."""
+        write_backup(self._db, path)
+
+    def restore_backup(self, path: Path, changes: Collection[Changes]) -> None:
+        """Put the content of a backup in the place of everything that is here, in one step."""
+        with backup_at(path, self._db.path) as copy, self.transaction():
+            # Whoever follows the log of a namespace must find it longer than before, also where the backup lacks it.
+            heads = {name: self.head(name) for name in self.namespaces()}
+            replace_all(self._db, copy)
+            for one in changes:
+                self._log(one, above=heads.get(one.namespace, 0))
 
     def add_vectors(self, namespace: str, generation: str, vectors: Mapping[VersionKey, bytes]) -> None:
         """Store derived vectors outside the log, in place of those there."""

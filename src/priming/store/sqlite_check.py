@@ -19,6 +19,21 @@ _RULES = (
         _AGAIN,
     ),
     (
+        "dangling-verdict",
+        "SELECT d.memory || ' ' || d.verdict FROM verdicts d WHERE d.namespace = :namespace AND NOT EXISTS"
+        " (SELECT 1 FROM memories WHERE namespace = d.namespace AND number = d.memory)",
+        "the verdict is on a memory that is not there",
+        _AGAIN,
+    ),
+    (
+        "dangling-pair",
+        "SELECT p.source || ' + ' || p.target FROM pairs p WHERE p.namespace = :namespace AND (NOT EXISTS"
+        " (SELECT 1 FROM memories WHERE namespace = p.namespace AND number = p.source) OR NOT EXISTS"
+        " (SELECT 1 FROM memories WHERE namespace = p.namespace AND number = p.target))",
+        "the pair names a memory that is not there",
+        _AGAIN,
+    ),
+    (
         "self-link",
         "SELECT m.key FROM links l JOIN memories m ON m.namespace = l.namespace AND m.number = l.source"
         " WHERE l.namespace = :namespace AND l.source = l.target",

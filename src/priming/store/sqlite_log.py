@@ -1,37 +1,39 @@
-"""The SQLite store's log of operations, and its traces of recalls: written, read and erased."""
+"""The SQLite store's log of operations: written, read and erased."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from typing import Any
 
 from priming.errors import NotFound
 from priming.store.connection import Connection
-from priming.store.protocol import Changes, Logged, Trace
-from priming.store.rows import RowChange, pack, stamp, unpack
+from priming.store.protocol import Changes, Logged
+from priming.store.rows import Row, RowChange, RunRow, pack, stamp, unpack
 
 _PIECE = 200
-_TRACE_PATIENCE = 0.25
-_OPERATION = "o.number, o.id, o.kind, o.at, o.actor, o.source, o.reason, o.undone_by, o.message, o.erased"
+_OPERATION = (
+    "o.number, o.id, o.kind, o.at, o.actor, o.source, o.reason, o.undone_by, o.message, o.erased, o.undoes"
+)
 _LOG = (
     f"SELECT {_OPERATION}, c.rows FROM operations o LEFT JOIN changes c"
     " ON c.namespace = o.namespace AND c.operation = o.number"
 )
-_TRACE = "recall_id, at, session, profile, cue, hits"
 
 
 class SqliteLog:
-    """Operations and traces over one connection."""
+    """Operations over one connection."""
 
     def __init__(self, connection: Connection) -> None:
         self._db = connection
 
     def head(self, namespace: str) -> int:
         """The number of the namespace's latest operation; 0 if there is none."""
-        return self._last("operations", namespace)
+        sql = "SELECT coalesce(max(number), 0) FROM operations WHERE namespace = ?"
+        return int(self._db.run(sql, (namespace,))[0][0])
 
     def operation_id(self, namespace: str, number: int) -> str | None:
         """The id of an operation by its number."""
@@ -56,9 +58,12 @@ class SqliteLog:
         *,
         memory_id: str | None = None,
         since: datetime | None = None,
+        until: datetime | None = None,
+        source: str | None = None,
+        before: int | None = None,
         limit: int | None = 100,
     ) -> list[Logged]:
-        """Operations with their rows, newest first."""
+        """Operations with their rows, newest first; ``until`` and ``before``, a number, are exclusive."""
         where = ["namespace = :namespace"]
         if memory_id is not None:
             where.append(
@@ -66,8 +71,15 @@ class SqliteLog:
             )
         if since is not None:
             where.append("at >= :since")
-        # The plus keeps SQLite from walking the whole log in its order, rather than the times since.
-        order = "number" if since is None else "+number"
+        if until is not None:
+            where.append("at < :until")
+        if source is not None:
+            where.append("source = :source")
+        if before is not None:
+            where.append("number < :before")
+        # The plus keeps SQLite from walking the whole log in its order, rather than the times since. Who reads on
+        # from a number walks it page by page, and would else look through all times since again for each.
+        order = "number" if since is None or before is not None else "+number"
         numbers = (
             f"SELECT number FROM operations WHERE {' AND '.join(where)} ORDER BY {order} DESC LIMIT :limit"
         )
@@ -79,44 +91,17 @@ class SqliteLog:
             "namespace": namespace,
             "memory": memory_id,
             "since": None if since is None else stamp(since),
+            "until": None if until is None else stamp(until),
+            "source": source,
+            "before": before,
             "limit": -1 if limit is None else limit,
         }
         return _logged(self._db.run(sql, values))
 
-    def traces(self, namespace: str, *, since: datetime | None = None, limit: int = 100) -> list[Trace]:
-        """Recalls, newest first."""
-        sql = f"SELECT {_TRACE} FROM traces WHERE namespace = ? AND at >= ? ORDER BY at DESC, number DESC LIMIT ?"
-        rows = self._db.run(sql, (namespace, stamp(since) if since else "", limit))
-        return [_trace(*row) for row in rows]
-
-    def add_trace(self, namespace: str, trace: Trace, *, keep: int, not_before: datetime) -> None:
-        """Keep one recall; drop those before ``not_before`` and beyond the latest ``keep``."""
-        with self._db.transaction(patience=_TRACE_PATIENCE):
-            number = self._last("traces", namespace) + 1
-            self._db.change(
-                "INSERT INTO traces VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    namespace,
-                    number,
-                    trace.recall_id,
-                    stamp(trace.at),
-                    trace.session,
-                    trace.profile,
-                    json.dumps(dict(trace.cue), ensure_ascii=False),
-                    json.dumps(trace.hits),
-                ),
-            )
-            for condition, bound in (("number <= ?", number - keep), ("at < ?", stamp(not_before))):
-                self._db.change(f"DELETE FROM traces WHERE namespace = ? AND {condition}", (namespace, bound))
-
-    def _last(self, table: str, namespace: str) -> int:
-        sql = f"SELECT coalesce(max(number), 0) FROM {table} WHERE namespace = ?"
-        return int(self._db.run(sql, (namespace,))[0][0])
-
-    def _log(self, changes: Changes, erased: Collection[str] = ()) -> int:
-        """Enter one operation in the log; its number. Creates the namespace."""
+    def _log(self, changes: Changes, erased: Collection[str] = (), *, above: int = 0) -> int:
+        """Enter one operation in the log; its number, greater than ``above``. Creates the namespace."""
         self._db.change("INSERT OR IGNORE INTO namespaces VALUES (?)", (changes.namespace,))
-        number = self._last("operations", changes.namespace) + 1
+        number = max(above, self.head(changes.namespace)) + 1
         logged = Logged(
             number,
             changes.id,
@@ -129,21 +114,41 @@ class SqliteLog:
             changes.message,
             changes.rows,
             tuple(erased),
+            changes.undoes,
         )
         self._enter(changes.namespace, [logged])
         if changes.undoes:
-            self._mark_undone(changes.namespace, changes.undoes, changes.id)
+            self._refuse_unknown(changes.namespace, changes.undoes)
+            self._mark_undone(changes.namespace)
         return number
 
-    def _mark_undone(self, namespace: str, undone: str, by: str) -> None:
-        sql = "UPDATE operations SET undone_by = ? WHERE namespace = ? AND id = ?"
-        if not self._db.change(sql, (by, namespace, undone)):
-            raise NotFound(f"there is no operation {undone!r} in {namespace!r} to undo")
+    def _refuse_unknown(self, namespace: str, undone: Collection[str]) -> None:
+        sql = (
+            "SELECT i.value FROM json_each(?) i WHERE NOT EXISTS"
+            " (SELECT 1 FROM operations o WHERE o.namespace = ? AND o.id = i.value)"
+        )
+        for (unknown,) in self._db.run(sql, (json.dumps(list(undone)), namespace)):
+            raise NotFound(f"there is no operation {unknown!r} in {namespace!r} to undo")
+
+    def _mark_undone(self, namespace: str) -> None:
+        """Note by which undo each operation is undone: the latest of its undos that is not undone itself."""
+        sql = "SELECT id, undoes FROM operations WHERE namespace = ? AND undoes IS NOT NULL ORDER BY number DESC"
+        standing: dict[str, str | None] = {}
+        for by, undone in self._db.run(sql, (namespace,)):
+            # Whatever undid it came later, and was seen before.
+            stands = by if standing.get(by) is None else None
+            for one in json.loads(undone):
+                standing[one] = standing.get(one) or stands
+        self._db.many(
+            "UPDATE operations SET undone_by = :by"
+            " WHERE namespace = :namespace AND id = :id AND undone_by IS NOT :by",
+            [{"by": by, "namespace": namespace, "id": one} for one, by in standing.items()],
+        )
 
     def _enter(self, namespace: str, operations: Iterable[Logged]) -> None:
         for one in operations:
             self._db.change(
-                "INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     namespace,
                     one.number,
@@ -156,6 +161,7 @@ class SqliteLog:
                     one.undone_by,
                     one.message,
                     json.dumps(one.erased) if one.erased else None,
+                    json.dumps(one.undoes) if one.undoes else None,
                 ),
             )
             self._db.many(
@@ -181,7 +187,7 @@ class SqliteLog:
         erased = 0
         for operation, piece, packed in pieces:
             rows = unpack(packed)
-            kept = [one for one in rows if not set(ids) & set(one.ends)]
+            kept = _without(rows, set(ids))
             erased += len(rows) - len(kept)
             self._db.change(
                 "UPDATE changes SET rows = ? WHERE namespace = ? AND operation = ? AND piece = ?",
@@ -199,18 +205,24 @@ class SqliteLog:
             [{"namespace": namespace, "memory": end, "operation": operation} for end in ends],
         )
 
-    def _untrace(self, namespace: str, ids: Collection[str]) -> int:
-        """Drop the recalls that brought up any of some memories; how many there were."""
-        return self._db.change(
-            "DELETE FROM traces WHERE namespace = :namespace AND EXISTS"
-            " (SELECT 1 FROM json_each(hits) h WHERE json_extract(h.value, '$[0]') IN"
-            " (SELECT value FROM json_each(:some)))",
-            {"namespace": namespace, "some": json.dumps(list(ids))},
-        )
-
 
 def _touched(rows: Iterable[RowChange]) -> set[str]:
     return {end for one in rows for end in one.ends}
+
+
+def _without(rows: Sequence[RowChange], ids: set[str]) -> list[RowChange]:
+    """The changes that are not about some memories; runs stay, but have not shown them."""
+
+    def unshown(row: Row | None) -> Row | None:
+        if not isinstance(row, RunRow):
+            return row
+        return replace(row, shown=tuple(one for one in row.shown if one not in ids))
+
+    return [
+        RowChange(unshown(one.before), unshown(one.after))
+        for one in rows
+        if isinstance(one.row, RunRow) or not ids.intersection(one.ends)
+    ]
 
 
 def _logged(rows: list[tuple[Any, ...]]) -> list[Logged]:
@@ -218,7 +230,9 @@ def _logged(rows: list[tuple[Any, ...]]) -> list[Logged]:
     made = []
     for _, run in groupby(rows, key=lambda row: int(row[0])):
         pieces = list(run)
-        number, operation_id, kind, at, actor, source, reason, undone_by, message, erased, _ = pieces[0]
+        number, operation_id, kind, at, actor, source, reason, undone_by, message, erased, undoes, _ = pieces[
+            0
+        ]
         made.append(
             Logged(
                 number,
@@ -232,11 +246,7 @@ def _logged(rows: list[tuple[Any, ...]]) -> list[Logged]:
                 message,
                 tuple(one for *_, packed in pieces if packed for one in unpack(packed)),
                 tuple(json.loads(erased)) if erased else (),
+                tuple(json.loads(undoes)) if undoes else (),
             )
         )
     return made
-
-
-def _trace(recall_id: str, at: str, session: str | None, profile: str, cue: str, hits: str) -> Trace:
-    pairs = tuple((memory_id, score) for memory_id, score in json.loads(hits))
-    return Trace(recall_id, datetime.fromisoformat(at), session, profile, json.loads(cue), pairs)

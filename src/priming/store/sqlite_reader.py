@@ -11,7 +11,21 @@ from priming.filters import Condition
 from priming.store.conditions import compile_condition
 from priming.store.connection import Connection
 from priming.store.protocol import Counts, VersionKey
-from priming.store.rows import LinkRow, MemoryRow, Row, VersionRow, names_of, record, row_of, stamp
+from priming.store.rows import (
+    LinkRow,
+    MemoryRow,
+    PairRow,
+    R,
+    Row,
+    RunRow,
+    VerdictRow,
+    VersionRow,
+    identity,
+    names_of,
+    record,
+    row_of,
+    stamp,
+)
 from priming.store.sqlite_check import findings
 from priming.store.text_index import question
 from priming.types import Finding, MemoryRecord
@@ -19,9 +33,19 @@ from priming.types import Finding, MemoryRecord
 MEMORY_COLUMNS = names_of(MemoryRow)
 VERSION_COLUMNS = tuple("predicates" if name == "when" else name for name in names_of(VersionRow))[1:]
 LINK_COLUMNS = names_of(LinkRow)[2:]
-_JSON = tuple(
-    (i, name) for i, name in enumerate(names_of(VersionRow)) if name in ("when", "tags", "metadata")
-)
+VERDICT_COLUMNS = names_of(VerdictRow)[1:]
+AS_JSON: dict[type[Row], tuple[str, ...]] = {
+    VersionRow: ("when", "tags", "metadata"),
+    VerdictRow: ("cue",),
+    PairRow: ("times",),
+    RunRow: ("shown",),
+}
+"""The fields whose columns hold JSON; NULL stands for an empty one."""
+_LISTS = ("tags", "times", "shown")
+_JSON: dict[type[Any], tuple[tuple[int, bool], ...]] = {
+    cls: tuple((i, name in _LISTS) for i, name in enumerate(names_of(cls)) if name in AS_JSON[cls])
+    for cls in AS_JSON
+}
 
 _M = ", ".join(f"m.{name}" for name in MEMORY_COLUMNS)
 _V = ", ".join(("m.id", *(f"v.{name}" for name in VERSION_COLUMNS)))
@@ -36,6 +60,8 @@ _BY_WORDS = (
 )
 _KNOWN = "v.retired_at IS NULL"
 _VALID = "(v.valid_from IS NULL OR v.valid_from <= :at) AND (v.valid_to IS NULL OR v.valid_to > :at)"
+_VERDICT = ", ".join(("m.id", *(f"d.{name}" for name in VERDICT_COLUMNS)))
+_VERDICTS = "verdicts d CROSS JOIN memories m ON m.namespace = d.namespace AND m.number = d.memory"
 _LINK = f"SELECT {', '.join(f'l.{name}' for name in ('source', 'target', *LINK_COLUMNS))} FROM"
 
 
@@ -148,6 +174,57 @@ class SqliteReader:
             names = self._ids(namespace, None if ids is None else {end for row in rows for end in row[:2]})
         return [row_of(LinkRow, (names[row[0]], names[row[1]], *row[2:])) for row in rows]
 
+    def verdicts(
+        self, namespace: str, ids: Collection[str] | None = None, *, recall: str | None = None
+    ) -> list[VerdictRow]:
+        """Verdicts on any of ``ids`` (None: on all), of one recall or of any, oldest first."""
+        values = {"namespace": namespace, "recall": recall}
+        # The second condition is what the index of verdicts by recall asks for.
+        only = "" if recall is None else " AND d.recall = :recall AND d.recall <> ''"
+        if ids is None:
+            which = f"FROM {_VERDICTS} WHERE d.namespace = :namespace{only}"
+        else:
+            which = (
+                f"{_SOME} CROSS JOIN verdicts d ON d.namespace = m.namespace AND d.memory = m.number{only}"
+            )
+            values["some"] = listed(ids)
+        sql = f"SELECT {_VERDICT} {which} ORDER BY d.at, d.operation, d.memory, d.verdict"
+        return [_stored(VerdictRow, row) for row in self._db.run(sql, values)]
+
+    def pairs(
+        self, namespace: str, ids: Collection[str] | None = None, *, both: bool = True
+    ) -> list[PairRow]:
+        """Pairs with both ends among ``ids`` (None: all), or with any of them, in order of source and target."""
+        values = {"namespace": namespace}
+        columns = "SELECT p.source, p.target, p.times FROM"
+        here = f"{columns} json_each(:some) i CROSS JOIN pairs p ON p.namespace = :namespace"
+        if ids is None:
+            sql = f"{columns} pairs p WHERE p.namespace = :namespace"
+        elif both:
+            sql = f"{here} AND p.source = i.value AND p.target IN (SELECT value FROM json_each(:some))"
+        else:
+            sql = f"{here} AND p.source = i.value UNION {here} AND p.target = i.value"
+        with self._db.transaction(write=False):
+            if ids is not None:
+                values["some"] = listed(self._numbers(namespace, ids).values())
+            rows = self._db.run(f"{sql} ORDER BY 1, 2", values)
+            names = self._ids(namespace, None if ids is None else {end for row in rows for end in row[:2]})
+        return [_stored(PairRow, (names[row[0]], names[row[1]], row[2])) for row in rows]
+
+    def runs(
+        self, namespace: str, ids: Collection[str] | None = None, *, settled: bool = True
+    ) -> list[RunRow]:
+        """Runs by id (None: all), oldest first; without ``settled`` only those that still wait."""
+        values = {"namespace": namespace}
+        which = "FROM runs r WHERE r.namespace = :namespace"
+        if ids is not None:
+            which = "FROM json_each(:some) i CROSS JOIN runs r ON r.namespace = :namespace AND r.id = i.value"
+            values["some"] = listed(ids)
+        only = "" if settled else " AND r.settled IS NULL"
+        columns = ", ".join(f"r.{name}" for name in names_of(RunRow))
+        rows = self._db.run(f"SELECT {columns} {which}{only} ORDER BY r.started_at, r.id", values)
+        return [_stored(RunRow, row) for row in rows]
+
     def _ids(self, namespace: str, numbers: Collection[int] | None) -> dict[int, str]:
         """The ids of the memories of some numbers, or of all."""
         if numbers is None:
@@ -172,6 +249,18 @@ class SqliteReader:
             sql = f"{_BOTH} WHERE m.namespace = ? AND m.id = ? AND v.revision = ?"
             found = self._db.run(sql, (namespace, row.id, row.revision))
             return _pair(found[0])[1] if found else None
+        if isinstance(row, LinkRow):
+            return self._present_link(namespace, row)
+        alike: Sequence[Row]
+        if isinstance(row, VerdictRow):
+            alike = self.verdicts(namespace, [row.id])
+        elif isinstance(row, PairRow):
+            alike = self.pairs(namespace, [row.source, row.target])
+        else:
+            alike = self.runs(namespace, [row.id])
+        return next((one for one in alike if identity(one) == identity(row)), None)
+
+    def _present_link(self, namespace: str, row: LinkRow) -> LinkRow | None:
         end = "(SELECT number FROM memories WHERE namespace = :namespace AND id = :{})"
         sql = (
             f"SELECT {', '.join(LINK_COLUMNS)} FROM links WHERE namespace = :namespace AND relation = :relation"
@@ -271,11 +360,17 @@ class SqliteReader:
 
 
 def _pair(row: Sequence[Any]) -> tuple[MemoryRow, VersionRow]:
-    memory, version = row[: len(MEMORY_COLUMNS)], list(row[len(MEMORY_COLUMNS) :])
-    for i, name in _JSON:
-        held = version[i]
-        version[i] = json.loads(held) if held is not None else [] if name == "tags" else {}
-    return row_of(MemoryRow, memory), row_of(VersionRow, version)
+    cut = len(MEMORY_COLUMNS)
+    return row_of(MemoryRow, row[:cut]), _stored(VersionRow, row[cut:])
+
+
+def _stored(cls: type[R], row: Sequence[Any]) -> R:
+    """The row of its columns, of which some hold JSON."""
+    values = list(row)
+    for i, is_list in _JSON[cls]:
+        held = values[i]
+        values[i] = json.loads(held) if held is not None else [] if is_list else {}
+    return row_of(cls, values)
 
 
 def _record(namespace: str, row: Sequence[Any]) -> MemoryRecord:

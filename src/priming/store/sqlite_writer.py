@@ -10,25 +10,63 @@ from typing import Any
 
 from priming.errors import Conflict, NotFound
 from priming.store.connection import Connection
-from priming.store.rows import LinkRow, MemoryRow, Row, RowChange, VersionRow, encode, text, values_of
-from priming.store.sqlite_reader import LINK_COLUMNS, MEMORY_COLUMNS, VERSION_COLUMNS, listed
+from priming.store.rows import (
+    LinkRow,
+    MemoryRow,
+    PairRow,
+    Row,
+    RowChange,
+    RunRow,
+    VerdictRow,
+    VersionRow,
+    encode,
+    identity,
+    names_of,
+    text,
+    values_of,
+)
+from priming.store.sqlite_reader import (
+    AS_JSON,
+    LINK_COLUMNS,
+    MEMORY_COLUMNS,
+    VERDICT_COLUMNS,
+    VERSION_COLUMNS,
+    listed,
+)
 from priming.store.text_index import pairs
 
-_TABLE: dict[type[Row], str] = {LinkRow: "links", VersionRow: "versions", MemoryRow: "memories"}
+_TABLE: dict[type[Row], str] = {
+    LinkRow: "links",
+    VerdictRow: "verdicts",
+    PairRow: "pairs",
+    VersionRow: "versions",
+    MemoryRow: "memories",
+    RunRow: "runs",
+}
+"""In the order in which rows are removed: what refers to others before them."""
 _COLUMNS: dict[type[Row], tuple[str, ...]] = {
     LinkRow: ("namespace", "source", "target", *LINK_COLUMNS),
+    VerdictRow: ("namespace", "memory", *VERDICT_COLUMNS),
+    PairRow: ("namespace", *names_of(PairRow)),
     VersionRow: ("namespace", "memory", *VERSION_COLUMNS, "bigrams"),
     MemoryRow: ("namespace", "number", *MEMORY_COLUMNS),
+    RunRow: ("namespace", *names_of(RunRow)),
 }
 _IDENTITY: dict[type[Row], str] = {
     LinkRow: "namespace = ? AND source = ? AND target = ? AND relation = ?",
+    VerdictRow: "namespace = ? AND memory = ? AND verdict = ? AND operation = ?",
+    PairRow: "namespace = ? AND source = ? AND target = ?",
     VersionRow: "namespace = ? AND memory = ? AND revision = ?",
     MemoryRow: "namespace = ? AND number = ?",
+    RunRow: "namespace = ? AND id = ?",
 }
 _MOVES: dict[type[Row], tuple[str, ...]] = {
     LinkRow: ("weight", "given", "created_at", "last_activated"),
+    VerdictRow: ("recall", "at", "tier", "session", "cue"),
+    PairRow: ("times",),
     VersionRow: ("retired_at", "valid_from", "valid_to"),
     MemoryRow: MEMORY_COLUMNS[1:],
+    RunRow: names_of(RunRow)[1:],
 }
 _TEXT = "v.number, v.heading, v.content, v.bigrams FROM json_each(:some) i CROSS JOIN versions v"
 _VERSION = (
@@ -96,7 +134,7 @@ class RowWriter:
         memories = [row for row in rows if isinstance(row, MemoryRow)]
         if memories:
             self._make_memories(memories)
-        for cls in (VersionRow, LinkRow):
+        for cls in (VersionRow, LinkRow, VerdictRow, PairRow, RunRow):
             values = [self._values(row) for row in rows if type(row) is cls]
             if values:
                 self._db.many(_insertion(cls), values)
@@ -139,7 +177,7 @@ class RowWriter:
         moves = _MOVES[cls]
         sql = f"UPDATE {_TABLE[cls]} SET {', '.join(f'{name} = ?' for name in moves)} WHERE {_IDENTITY[cls]}"
         identities = [self._identity(one.row) for one in changes]
-        encoded = [encode(one.row) for one in changes]
+        encoded = [_encoded(one.row) for one in changes]
         values = [
             (*(row[name] for name in moves), *identity)
             for row, identity in zip(encoded, identities, strict=True)
@@ -160,24 +198,32 @@ class RowWriter:
             ) from None
 
     def _identity(self, row: Row) -> tuple[Any, ...]:
-        if isinstance(row, LinkRow):
-            return self._namespace, self._number(row.source), self._number(row.target), row.relation
-        if isinstance(row, VersionRow):
-            return self._namespace, self._number(row.id), row.revision
+        match row:
+            case LinkRow():
+                return self._namespace, self._number(row.source), self._number(row.target), row.relation
+            case PairRow():
+                return self._namespace, self._number(row.source), self._number(row.target)
+            case VersionRow():
+                return self._namespace, self._number(row.id), row.revision
+            case VerdictRow():
+                return self._namespace, self._number(row.id), row.verdict, row.operation
+            case RunRow():
+                return self._namespace, row.id
         return self._namespace, self._number(row.id)
 
     def _values(self, row: Row) -> tuple[Any, ...]:
-        """A version or a link in the order of its columns."""
+        """A row of any table but that of memories, in the order of its columns."""
         if isinstance(row, LinkRow):
             _, _, *columns = values_of(row)
             return self._namespace, self._number(row.source), self._number(row.target), *columns
-        assert isinstance(row, VersionRow), "memories are made apart"
-        encoded = encode(row)
-        for name in ("when", "tags", "metadata"):
-            encoded[name] = text(encoded[name])
-        _, *columns = encoded.values()
-        bigrams = pairs(f"{row.heading}\n{row.content}" if row.heading else row.content)
-        return self._namespace, self._number(row.id), *columns, bigrams
+        columns = list(_encoded(row).values())
+        if isinstance(row, PairRow):
+            return self._namespace, self._number(row.source), self._number(row.target), *columns[2:]
+        if isinstance(row, RunRow):
+            return self._namespace, *columns
+        if isinstance(row, VersionRow):
+            columns.append(pairs(f"{row.heading}\n{row.content}" if row.heading else row.content))
+        return self._namespace, self._number(row.id), *columns[1:]
 
 
 def _insertion(cls: type[Row]) -> str:
@@ -185,9 +231,19 @@ def _insertion(cls: type[Row]) -> str:
     return f"INSERT INTO {_TABLE[cls]} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
 
+def _encoded(row: Row) -> dict[str, Any]:
+    """A row's fields as its columns take them."""
+    encoded = encode(row)
+    for name in AS_JSON.get(type(row), ()):
+        encoded[name] = text(encoded[name])
+    return encoded
+
+
 def _check_move(change: RowChange) -> None:
     """A change keeps the identity of its row, and all of a version's text."""
     before, after = change.before, change.after
+    assert before is not None, "what is made and what is removed is no change"
+    assert after is not None, "what is made and what is removed is no change"
     if isinstance(before, VersionRow) and isinstance(after, VersionRow):
         same = replace(
             before, retired_at=after.retired_at, valid_from=after.valid_from, valid_to=after.valid_to
@@ -196,8 +252,5 @@ def _check_move(change: RowChange) -> None:
             raise Conflict(
                 f"version {before.version} of {before.id!r} cannot be edited: retire it and record another"
             )
-    elif isinstance(before, LinkRow) and isinstance(after, LinkRow):
-        if (before.source, before.target, before.relation) != (after.source, after.target, after.relation):
-            raise Conflict("a link cannot become another link: remove it and make the other")
-    elif not (isinstance(before, MemoryRow) and isinstance(after, MemoryRow) and before.id == after.id):
+    elif identity(before) != identity(after):
         raise Conflict("a row cannot become another row: remove it and make the other")
