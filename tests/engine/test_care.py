@@ -69,3 +69,60 @@ def test_memories_without_a_vector_of_this_embedder_are_found(open_memory, url):
     assert finding.rule == "missing-vectors"
     assert HashedEmbedder(32).generation in finding.detail
     assert open_memory(url, embedder=HashedEmbedder(64)).validate() == []
+
+
+def linked(memory, *links):
+    """Memories with one-letter keys, and links between them: "a overrides b"."""
+    for key in sorted({key for one in links for key in one.split()[::2]}):
+        memory.remember(f"{key} says nothing of the others", key=key, kind="fact")
+    for source, relation, target in (one.split() for one in links):
+        memory.link(source, target, relation)
+    return {(one.rule, one.subject) for one in memory.validate()}
+
+
+@pytest.mark.parametrize("relation", ["overrides", "requires"])
+def test_links_that_lead_in_a_circle_are_found_one_finding_a_circle(memory, relation):
+    found = linked(
+        memory,
+        *(f"{a} {relation} {b}" for a, b in ("ab", "bc", "ca", "cd", "de", "ed", "ef")),
+    )
+    assert found == {
+        ("circle", f"{relation}: a → b → c → a"),
+        ("circle", f"{relation}: d → e → d"),
+    }
+
+
+def test_links_of_two_relations_or_of_one_that_may_make_no_circle_of_them(memory):
+    links = (
+        "a overrides b",
+        "b requires a",
+        "a similar-to b",
+        "b similar-to a",
+        "a conflicts b",
+        "b conflicts a",
+    )
+    assert linked(memory, *links, "a overrides c", "b overrides c", "a overrides d", "d overrides c") == set()
+
+
+@pytest.mark.parametrize("relation", ["merged-into", "deprecated-to"])
+def test_what_is_active_though_another_took_its_place_is_found(memory, relation):
+    assert linked(memory, f"a {relation} b") == {("replaced-but-active", f"a ─{relation}→ b")}
+    finding = memory.validate()[0]
+    assert finding.remedy == "deprecate or merge it, or undo the operation that made the link"
+    memory.deprecate("a")
+    assert memory.validate() == []
+
+
+def test_what_took_the_places_of_one_another_is_a_circle(memory):
+    found = linked(memory, "a deprecated-to b", "b deprecated-to a")
+    assert ("circle", "deprecated-to: a → b → a") in found
+
+
+def test_the_remedy_of_a_circle_mends_it(memory):
+    linked(memory, "a overrides b")
+    made = memory.link("b", "a", "overrides")
+    assert [one.rule for one in memory.validate()] == ["circle"]
+    (operation,) = memory.log(key="b", limit=1)
+    memory.undo(operation.id)
+    assert made not in memory.links()
+    assert memory.validate() == []

@@ -2,6 +2,7 @@ from datetime import timedelta
 
 import pytest
 
+from priming import Cue
 from priming.engine.echo import EchoGuard
 from priming.params import STORE
 
@@ -20,7 +21,7 @@ def told(memory):
 
 
 def count(memory):
-    return memory.stats().memories["episode"]["active"], memory.stats().operations
+    return memory.stats().memories["episode"]["active"]
 
 
 def lines(recall):
@@ -47,8 +48,32 @@ def test_what_a_recall_emitted_is_not_stored_again(memory, told, said):
     assert answer.status == "echo"
     assert answer.id in {hit.memory.id for hit in told.hits}
     assert answer.key == memory.get(answer.id).key
-    assert (answer.links, answer.operation) == ((), None)
+    assert answer.links == ()
     assert count(memory) == before
+
+
+def test_an_echo_is_counted_as_use_once_for_each_recall(memory, told):
+    first = memory.remember(told.text)
+    used = [memory.get(hit.memory.key).use for hit in told.hits]
+    assert [(one.uses, one.helped, one.followed) for one in used] == [(1, 1, 1), (1, 1, 1)]
+    (operation,) = memory.log(limit=1)
+    assert (operation.id, operation.kind, operation.source) == (first.operation, "feedback", "automatic")
+    assert memory.remember(told.text).operation == first.operation
+    assert memory.get(told.hits[0].memory.key).use.uses == 1
+    memory.recall("why did the deploy fail")
+    memory.remember(FULL, session="another")
+    assert sorted(memory.get(hit.memory.key).use.uses for hit in told.hits) == [1, 2]
+
+
+def test_a_use_by_echo_is_seen_beside_what_the_same_batch_stored(memory, told):
+    before = {(link.source, link.target): link.weight for link in memory.links()}
+    memory.remember_many([{"content": "It rains in Oslo."}, {"content": told.text}])
+    memory.recall("does it rain")
+    moved = {(link.source, link.target): link.weight for link in memory.links()}
+    assert all(moved[ends] >= weight for ends, weight in before.items())
+    memory.undo(memory.log(limit=1)[0].id)
+    again = {(link.source, link.target): link.weight for link in memory.links()}
+    assert {ends: again[ends] for ends in before} == before
 
 
 def test_an_echo_names_the_memory_that_it_repeats(memory, told):
@@ -72,6 +97,13 @@ def test_a_block_of_memories_with_strange_line_breaks_is_an_echo(memory):
 def test_an_echo_in_a_batch_is_not_stored(memory, told):
     answers = memory.remember_many([{"content": "It rains in Oslo."}, {"content": told.text}])
     assert [answer.status for answer in answers] == ["stored", "echo"]
+
+
+def test_rules_that_come_back_are_an_echo(memory):
+    memory.learn("Always run the linter before a commit.", cue=Cue(language="python"))
+    active = memory.active(Cue(language="python"))
+    assert memory.remember(active.text).status == "echo"
+    assert memory.get(active.hits[0].memory.key).use.followed == 1
 
 
 def test_a_text_that_adds_something_is_stored(memory, told):

@@ -129,6 +129,18 @@ SHOWN = {
         ("cosine",),
         (),
     ),
+    "proved": (
+        [item("wrong", "we paint walls"), item("right", "they paint walls")],
+        "paint walls",
+        ("bm25", "prior"),
+        (),
+    ),
+    "refused": (
+        [item("wrong", "we paint walls"), item("right", "they paint walls")],
+        "paint walls",
+        ("bm25", "prior"),
+        (),
+    ),
     "prior": (
         [item("right", "paint walls brush sea salt fish water"), item("wrong", "paint walls?")],
         "paint",
@@ -136,6 +148,9 @@ SHOWN = {
         (),
     ),
 }
+
+
+JUDGED = {"proved": {"used": ["right"]}, "refused": {"not_relevant": ["wrong"]}}
 
 
 def test_every_term_is_shown_below():
@@ -156,6 +171,8 @@ def test_a_term_decides_and_can_be_switched_off(memory, term):
     memory.remember_many(items)
     memory.link_many({"source": a, "target": b, "weight": w} for a, b, w in links)
     cue = cue if isinstance(cue, Cue) else Cue(cue)
+    if term in JUDGED:
+        memory.feedback(memory.recall(cue=cue).recall_id, **JUDGED[term])
     others = set(TERMS) - {term, *needed}
     on = memory.recall(cue=cue, ablate=others)
     off = memory.recall(cue=cue, ablate=others | {term})
@@ -281,3 +298,31 @@ def test_the_cue_is_weighted_by_the_rarity_of_its_tokens(memory, embedder):
 def test_nothing_remembered_is_no_evidence(memory):
     found = evidence(memory, "When did Ada paint in May?")
     assert [len(array) for array in (found.bm25, found.cosine, found.window, found.h)] == [0, 0, 0, 0]
+
+
+def test_a_verdict_counts_for_cues_that_share_half_of_their_terms(memory):
+    memory.remember("we paint walls", key="a")
+    memory.remember("they paint walls", key="b")
+    recall = memory.recall("who will paint the walls on Friday")
+    memory.feedback(recall.recall_id, not_relevant=["a"])
+    asked = {
+        "paint walls Friday": 1.0,
+        "paint walls": 2 / 3,
+        "paint ships on Friday": 0.5,
+        "walls of Rome": 0.0,
+    }
+    for cue, weight in asked.items():
+        priors = evidence(memory, cue).priors
+        assert (priors["refused"].tolist(), priors["proved"].tolist()) == ([weight, 0.0], [0.0, 0.0])
+
+
+def test_what_verdicts_said_is_forgotten_when_they_are_undone_and_kept_over_a_restart(open_memory, url):
+    first = open_memory(url)
+    first.remember("we paint walls", key="a")
+    operation = first.feedback(first.recall("paint walls").recall_id, used=["a"])
+    first.recall("paint walls")
+    first.close()
+    again = open_memory(url)
+    assert evidence(again, "paint walls").priors["proved"].tolist() == [1.0]
+    again.undo(operation.id)
+    assert "proved" not in evidence(again, "paint walls").priors

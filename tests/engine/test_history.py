@@ -8,7 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from priming import Conflict, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
 from priming.core.bitemporal import visible
-from priming.store.rows import LinkRow, encode
+from priming.store.rows import encode, identity
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -430,6 +430,36 @@ def test_undo_and_redo_may_alternate(memory, tmp_path):
         assert state(memory, tmp_path) == whole
 
 
+def test_what_was_redone_counts_as_done_and_can_be_undone_again(memory):
+    done = memory.remember("Then Zed painted.", session="s").operation
+    marks = []
+    for _ in range(3):
+        undone = memory.undo(done)
+        marks.append((undone.id, memory.log()[-1].undone_by))
+        redone = memory.undo(undone.id)
+        assert memory.log()[-1].undone_by is None
+        assert memory.log()[1].undone_by == redone.id
+    assert [by for by, _ in marks] == [by for _, by in marks]
+    # Taking the last redo back brings the undo before it back.
+    memory.undo(redone.id)
+    assert memory.log()[-1].undone_by == undone.id
+    assert memory.list() == []
+
+
+def test_an_undo_stands_again_when_a_later_one_of_the_same_operation_is_taken_back(memory):
+    memory.remember("We paint walls.", key="a")
+    memory.remember("We sing.", key="b")
+    memory.link("a", "b", "requires", 0.3)
+    (done, *_) = memory.log()
+    first = memory.undo(done.id)
+    redone = memory.undo(first.id)
+    second = memory.undo(done.id)
+    memory.undo(second.id)
+    assert memory.undo(redone.id).kind == "undo"
+    assert memory._opened.store.operation("default", done.id).undone_by == first.id
+    assert memory.links() == []
+
+
 def test_there_is_no_undo_of_what_was_not_done(memory):
     memory.remember("We paint walls.")
     with pytest.raises(NotFound, match="there is no operation 'x'"):
@@ -464,10 +494,10 @@ def test_an_undo_that_a_later_operation_forbids_names_it(lived, tmp_path, first,
     ):
         lived.undo(operation)
     assert state(lived, tmp_path) == before
-    redone = lived.undo(lived.undo(stands.id).id)
-    with pytest.raises(Conflict, match=f"operation {redone.id} \\(undo\\)"):
+    lived.undo(lived.undo(stands.id).id)
+    with pytest.raises(Conflict, match=f"operation {stands.id} \\({stands.kind}\\)"):
         lived.undo(operation)
-    lived.undo(redone.id)
+    lived.undo(stands.id)
     assert lived.undo(operation).kind == "undo"
 
 
@@ -553,6 +583,29 @@ def test_the_log_is_newest_first_and_can_be_narrowed(memory, clock):
     assert forgotten.actor == "user"
 
 
+def test_the_log_tells_the_source_and_is_narrowed_by_it_and_by_time(memory, clock):
+    memory.remember("We paint walls.", key="a")
+    memory.remember("We sing.", key="b")
+    memory.link("a", "b")
+    memory.link_many([{"source": "b", "target": "a", "relation": "requires"}])
+    clock.at += DAY
+    memory.set_strength("a", "b", 0.7)
+    clock.at += DAY
+    memory.undo(memory.log(limit=1)[0].id)
+    assert [(one.kind, one.source) for one in memory.log(limit=4)] == [
+        ("undo", None),
+        ("set-strength", "manual"),
+        ("link", None),
+        ("link", "manual"),
+    ]
+    assert [one.kind for one in memory.log(source="manual")] == ["set-strength", "link"]
+    assert memory.log(source="automatic") == memory.log(source="conscious") == []
+    assert [one.kind for one in memory.log(since=NOW + DAY, until=NOW + 2 * DAY)] == ["set-strength"]
+    assert len(memory.log(until=NOW + DAY)) == 4
+    assert memory.log(until=NOW) == []
+    assert [one.kind for one in memory.log(key="b", source="manual", limit=1)] == ["set-strength"]
+
+
 def test_bad_arguments_of_the_log_are_named(memory):
     with pytest.raises(ParamError, match="since"):
         memory.log(since=datetime(2024, 5, 17))
@@ -584,15 +637,9 @@ class Life(RuleBasedStateMachine):
     def rows(self):
         store = self.memory._opened.store
         memories = store.memories("default")
-        every = [*memories, *store.links("default")]
+        every = [*memories, *store.links("default"), *store.verdicts("default")]
         every += [version for one in memories for version in store.versions("default", one.id)]
-        return {self.name(row): encode(row) for row in every}
-
-    @staticmethod
-    def name(row):
-        if isinstance(row, LinkRow):
-            return row.source, row.target, row.relation
-        return row.id, getattr(row, "revision", 0)
+        return {identity(row): encode(row) for row in every}
 
     def do(self, verb, *args, **more):
         before, head = self.rows(), self.memory.stats().operations
@@ -618,7 +665,7 @@ class Life(RuleBasedStateMachine):
     def remember(self, text, session):
         self.do(self.memory.remember, text, session=session)
 
-    @rule(a=numbers, b=numbers, weight=st.floats(0, 1), relation=st.sampled_from(["requires", "mentions"]))
+    @rule(a=numbers, b=numbers, weight=st.floats(0, 1), relation=st.sampled_from(["near", "mentions"]))
     def link(self, a, b, weight, relation):
         self.do(self.memory.link, self.key(a), self.key(b), relation, weight)
 
@@ -672,7 +719,7 @@ class Life(RuleBasedStateMachine):
             told = {}
             for one in reversed(self.memory._opened.store.operations("default", limit=None)):
                 for change in one.rows:
-                    name = self.name(change.row)
+                    name = identity(change.row)
                     assert told.get(name) == (change.before and encode(change.before))
                     told[name] = change.after and encode(change.after)
             assert {name: row for name, row in told.items() if row} == self.rows()

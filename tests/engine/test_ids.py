@@ -34,6 +34,8 @@ def test_a_time_before_1970_still_gives_an_id():
 def test_a_gist_is_the_first_sentence_or_line():
     assert gist_of("  The disk was full. We cleaned it.") == "The disk was full."
     assert gist_of("Disk full\nthen we cleaned it") == "Disk full"
+    assert gist_of("1. Stop the server. Wait.\n2. Migrate.") == "1. Stop the server."
+    assert gist_of("We are in room 5. It is cold.") == "We are in room 5."
     assert gist_of("ディスクが満杯。 掃除した。") == "ディスクが満杯。"
 
 

@@ -122,7 +122,7 @@ def test_a_full_disk_loses_nothing_that_was_told(url):
         memory = Memory.open(sys.argv[1], embedder=HashedEmbedder(64))
         memory.remember("we paint walls", key="first")
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, resource.RLIM_INFINITY))
         stored = ["first"]
         try:
             for i in range(1000):

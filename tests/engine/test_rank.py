@@ -236,6 +236,17 @@ def test_floop_is_context_base_level_feedback_and_priority(told):
     assert all(hit.components["base"] == hit.components["feedback"] == 0.5 for hit in answer.hits)
 
 
+@pytest.mark.parametrize(
+    ("rule", "boost"), [("constraint", 2), ("directive", 1.5), ("preference", 1), (None, 1)]
+)
+def test_floop_boosts_a_rule_by_its_kind(open_memory, rule, boost):
+    memory = open_memory()
+    memory.remember("Never deploy on a Friday.", kind="behavior", metadata={"rule": rule} if rule else {})
+    (hit,) = memory.recall("deploy on Friday", profile="floop").hits
+    parts = {name: hit.components[name] for name in ("context", "base", "feedback", "priority")}
+    assert hit.score == pytest.approx(score.floop(**parts).total * boost)
+
+
 def test_poc_is_activation_times_node_weight(told):
     profile = profiles.POC
     active = spread_by_hand(told, profile, anchors(told, profile, LIMIT))

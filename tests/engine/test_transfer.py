@@ -2,11 +2,13 @@ import json
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from priming import Conflict, NotFound, ParamError, StoreError
+from priming.store.rows import PairRow, RowChange, RunRow, VerdictRow, stamp
 
 THEN = datetime(2023, 5, 7, 12, 30, 15, 123456, tzinfo=UTC)
 
@@ -35,6 +37,29 @@ def live(memory, clock):
     memory.forget("filler-note-4")
     memory.undo(memory.forget("filler-note-5").id)
     memory.purge("filler-note-6")
+    learn(memory, clock.at)
+
+
+def learn(memory, now, operation_id="learnt"):
+    """Rows as the verbs that learn write them."""
+    opened = memory._opened
+    a, b = sorted(memory.get(key).id for key in ("a", "filler-note-3"))
+    with opened.writing():
+        (row,) = opened.store.memories(memory.namespace, [a])
+        rows = [
+            RowChange(row, replace(row, confidence=0.6, weight=0.51)),
+            RowChange(None, VerdictRow(a, "used", operation_id, "r", now, "conscious", "s", {"text": "Zed"})),
+            RowChange(None, PairRow(a, b, (stamp(now), stamp(now + timedelta(hours=1))))),
+            RowChange(None, RunRow("run", "s", now, now + timedelta(hours=1), "used", (b, a))),
+        ]
+        opened.write("feedback", now, rows, operation_id=operation_id, source="conscious")
+
+
+def learnt(memory):
+    """Everything that was learnt in a namespace."""
+    store = memory._opened.store
+    sure = {one.key: one.confidence for one in memory.list(status=None)}
+    return [*(read(memory.namespace) for read in (store.verdicts, store.pairs, store.runs)), sure]
 
 
 def test_an_export_comes_back_as_it_was(open_memory, clock, tmp_path):
@@ -50,6 +75,8 @@ def test_an_export_comes_back_as_it_was(open_memory, clock, tmp_path):
     assert theirs.links() == ours.links()
     assert theirs.history("a") == ours.history("a")
     assert theirs.list(status=None) == ours.list(status=None)
+    assert learnt(theirs) == learnt(ours)
+    assert [len(some) for some in learnt(theirs)[:3]] == [1, 1, 1]
     assert theirs.validate() == []
     for cue in ("who painted walls", "filler note 7", "Zed"):
         a, b = ours.recall(cue), theirs.recall(cue)
@@ -68,6 +95,38 @@ def test_an_import_goes_on_as_if_nothing_had_happened(open_memory, clock, tmp_pa
             memory.undo(next(one.id for one in memory.log() if one.kind == "purge"))
     assert theirs.get("a") == ours.get("a")
     assert theirs.stats().links == ours.stats().links
+
+
+def test_what_was_learnt_can_be_undone_after_an_import(open_memory, clock, tmp_path):
+    ours, theirs = open_memory(), open_memory()
+    live(ours, clock)
+    ours.export(tmp_path / "x.jsonl")
+    theirs.import_(tmp_path / "x.jsonl")
+    theirs.undo("learnt")
+    assert learnt(theirs)[:3] == [[], [], []]
+    assert {theirs.get(key).confidence for key in ("a", "filler-note-3")} == {1.0}
+
+
+def test_an_export_from_before_learning_is_read(open_memory, tmp_path):
+    ours, theirs = open_memory(), open_memory()
+    ours.remember("we paint", key="a")
+    ours.forget("a")
+    ours.export(tmp_path / "x.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "x.jsonl").read_text().splitlines()]
+    lines[0]["version"] = 1
+    for line in lines:
+        rows = [line.get("memories", {})]
+        for change in line.get("operation", {}).get("changes", ()):
+            rows += [side for side in (change["before"], change["after"]) if side is not None]
+        for row in rows:
+            row.pop("confidence", None)
+        line.get("operation", {}).pop("undoes", None)
+    (tmp_path / "old.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert "confidence" not in (tmp_path / "old.jsonl").read_text()
+    theirs.import_(tmp_path / "old.jsonl")
+    assert theirs.list(status=None) == ours.list(status=None)
+    theirs.undo(theirs.log(limit=1)[0].id)
+    assert (theirs.get("a").status, theirs.get("a").confidence) == ("active", 1.0)
 
 
 def test_an_empty_namespace_is_exported_too(open_memory, tmp_path):
@@ -128,6 +187,35 @@ def test_an_import_that_contradicts_what_is_there_changes_nothing(open_memory, c
     assert (theirs.stats(), theirs.log(), theirs.links()) == before
 
 
+CONTRADICTIONS = {
+    "verdicts": ({"tier": "manual"}, "the verdict 'used' on"),
+    "pairs": ({"times": []}, "the pair of"),
+    "runs": ({"settled": "unused"}, "the run run"),
+}
+
+
+@pytest.mark.parametrize("table", CONTRADICTIONS)
+def test_what_was_learnt_is_added_where_it_is_not_there_and_never_mixed(open_memory, clock, tmp_path, table):
+    ours, theirs = open_memory(), open_memory()
+    live(ours, clock)
+    whole, rest = tmp_path / "whole.jsonl", tmp_path / "rest.jsonl"
+    ours.export(whole)
+    lines = whole.read_text().splitlines()
+    number = a_line(lines, table)
+    rest.write_text("\n".join(lines[:number] + lines[number + 1 :]))
+    theirs.import_(rest)
+    assert learnt(theirs) != learnt(ours)
+    assert theirs.import_(whole) == 0
+    assert learnt(theirs) == learnt(ours)
+    assert [one.table for one in theirs.log(limit=1)[0].changes] == [table]
+    values, words = CONTRADICTIONS[table]
+    lines[number] = changed(lines[number], **values)
+    rest.write_text("\n".join(lines))
+    with pytest.raises(Conflict, match=f"differ in {words}"):
+        theirs.import_(rest)
+    assert learnt(theirs) == learnt(ours)
+
+
 def test_an_import_of_a_key_that_another_memory_has_is_a_conflict(open_memory, tmp_path):
     ours, theirs = open_memory(), open_memory()
     ours.remember("we paint", key="a")
@@ -179,6 +267,14 @@ def a_line(lines, kind):
         ("versions", lambda line: changed(line, content=7), "content = 7: must be a text"),
         ("versions", lambda line: changed(line, speaker="\ud800"), "surrogates"),
         ("versions", lambda line: changed(line, trust="boss"), "trust = 'boss': must be one of"),
+        ("memories", lambda line: changed(line, confidence=2), "confidence = 2: must be in [0, 1]"),
+        ("verdicts", lambda line: changed(line, at=None), "is not a row of an export"),
+        ("verdicts", lambda line: changed(line, verdict=7), "verdict = 7: must be a text"),
+        ("pairs", lambda line: changed(line, times=["yesterday"]), "yesterday"),
+        ("pairs", lambda line: changed(line, times=["2024-05-17T00:00:00"]), "must carry a time zone"),
+        ("pairs", lambda line: changed(line, source=None), "source = None: must be a text"),
+        ("runs", lambda line: changed(line, settled="lost"), "settled = 'lost': must be one of used, unused"),
+        ("runs", lambda line: changed(line, shown=[7]), "shown = 7: must be a text"),
         ("operation", lambda line: changed(line, at=None), "is not a row of an export"),
         ("operation", lambda line: changed(line, changes=[{"table": "x"}]), "is not a row of an export"),
     ],
@@ -205,7 +301,7 @@ def test_a_malformed_line_is_named_and_nothing_is_imported(
         (b"\n\n", "line 1 = .*: must be JSON"),
         (b"hello", "line 1 = 'hello': must be JSON"),
         (b'{"a": 1}', "line 1 = .*: must begin an export of Priming"),
-        (b'{"format": "priming", "version": 99}', "line 1 = 99: must be format version 1: update Priming"),
+        (b'{"format": "priming", "version": 99}', "line 1 = 99: must be format version 2 or older: update"),
         (b"\xff\xfe\x00", "must be UTF-8 text"),
         (b"SQLite format 3\x00" + bytes(range(256)), "UTF-8|JSON"),
     ],

@@ -15,6 +15,7 @@ from priming.core.check import Floats
 from priming.embed.protocol import Embedder, TokenEmbedder
 from priming.engine.columns import Column, Ints, Ragged, Vectors
 from priming.engine.document import Document, is_rare_word, slot_of_title
+from priming.engine.judgements import Judgements
 from priming.engine.lexicon import Lexicon
 from priming.engine.topology import Topology
 from priming.types import KINDS
@@ -60,6 +61,7 @@ class Arrays:
         self.tokens = Ragged()
         self.token_df = Column(np.int64, np.zeros(vocabulary, np.int64))
         self.predicates: dict[int, Mapping[str, Any]] = {}
+        self.judgements = Judgements()
         self.sessions: dict[str, int] = {}
         self.session_end: dict[int, int] = {}
         self.titles: dict[str, int] = {}

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from priming.core.lexical import bigrams
-from priming.engine.present import HEADER, full, gist, name
+from priming.engine.present import HEADER, RULES_HEADER, full, gist, name, rule_full, rule_gist, rule_name
 from priming.params import STORE
 from priming.store.protocol import Store
 from priming.types import MemoryRecord
@@ -29,24 +29,24 @@ class EchoGuard:
         self._lines: dict[str, Said] = {}
         self._read_to: datetime | None = None
 
-    def source(self, text: str, occurred_at: datetime | None = None) -> str | None:
-        """The id of the memory that ``text`` repeats, if every line of it was emitted lately; ``listen`` before.
+    def sources(self, text: str, occurred_at: datetime | None = None) -> tuple[str, ...]:
+        """The ids of the memories that ``text`` repeats, if every line of it was emitted lately; ``listen`` before.
 
         What occurred before a recall repeats nothing of it, and what was forgotten since may be told anew.
         """
         if len(text.split()) + len(bigrams(text).split()) < STORE.echo_words:
-            return None
+            return ()
         lines = [_plain(line) for line in text.splitlines() if line.strip()]
-        known = [self._lines.get(line) for line in lines if line != _plain(HEADER)]
+        known = [self._lines.get(line) for line in lines if line not in _HEADERS]
         heard = [
             one for one in known if one is not None and (occurred_at is None or occurred_at >= one.first)
         ]
         if not heard or len(heard) < len(known):
-            return None
-        sources = {one.memory for one in heard}
+            return ()
+        sources = tuple(dict.fromkeys(one.memory for one in heard))
         present = self._store.memories(self._namespace, sources)
-        whole = {one.id for one in present if one.status == "active"} == sources
-        return heard[0].memory if whole else None
+        whole = {one.id for one in present if one.status == "active"} == set(sources)
+        return sources if whole else ()
 
     def listen(self, now: datetime) -> None:
         """Take in the recalls since the last look, and let go of what was emitted too long ago."""
@@ -72,8 +72,13 @@ class EchoGuard:
 def emitted(record: MemoryRecord) -> list[str]:
     """Every line that a recall of this memory can show, in plain form."""
     shown = [full(record), gist(record), name(record), *record.content.splitlines()]
+    if record.kind == "behavior":
+        shown += [rule_full(record), rule_gist(record), rule_name(record)]
     return [_plain(line) for line in shown if line.strip()]
 
 
 def _plain(line: str) -> str:
     return " ".join(line.casefold().strip(" \t>-*•\"'“”").split())
+
+
+_HEADERS = (_plain(HEADER), _plain(RULES_HEADER))

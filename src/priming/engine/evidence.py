@@ -162,6 +162,8 @@ class Evidence:
             "session": lambda: np.asarray(scaled(self.session)),
             "context": self._context,
         }
+        if self.working.judgements:
+            made |= {"proved": lambda: self._judged(1.0), "refused": lambda: self._judged(-1.0)}
         return {
             name: make()
             for name, make in made.items()
@@ -174,7 +176,7 @@ class Evidence:
         total = np.zeros(self.working.documents)
         for name, values in self.priors.items():
             weight = getattr(self.params, name)
-            if name == "question":
+            if name in ("question", "refused"):
                 total -= weight * values
             elif name == "length":
                 total += weight * (values - 1.0)
@@ -234,6 +236,20 @@ class Evidence:
         for document, activation in self.context.items():
             values[document] = activation
         return values
+
+    def _judged(self, sign: float) -> Floats:
+        """What verdicts on cues like this one said for a memory, or against it; in [0, 1]."""
+        values, working = np.zeros(self.working.documents), self.working
+        for memory_id, balance in self._verdicts.items():
+            row = working.row_of.get(memory_id, NONE)
+            document = NONE if row == NONE else int(working.document[row])
+            if document != NONE:
+                values[document] = min(1.0, max(0.0, sign * balance))
+        return values
+
+    @cached_property
+    def _verdicts(self) -> dict[str, float]:
+        return self.working.judgements.on(self.terms.ordered, self.params.same_cue)
 
     def lacking(self, best: int, names: Collection[str]) -> tuple[Floats, float]:
         """What the best anchor lacks of the cue's names: R of every row, and ω (RECALL.md, per cue 5)."""

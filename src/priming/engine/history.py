@@ -1,20 +1,20 @@
-"""What changed and when: supersede, forget, the log, undo, purge."""
+"""What changed and when: supersede, forget, the log, purge."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from priming.core.bitemporal import split
-from priming.engine.document import RULES, SESSION, TERM, embedded_text
-from priming.engine.draft import MOST, Draft, count, draft, text_
+from priming.engine.document import RULES, embedded_text
+from priming.engine.draft import MOST, Draft, count, draft
 from priming.engine.ids import gist_of, uuid7
 from priming.engine.opened import Opened
-from priming.errors import Conflict, NotFound, ParamError
-from priming.store.protocol import Changes, Logged, VersionKey
-from priming.store.rows import LinkRow, MemoryRow, Row, RowChange, VersionRow, record
+from priming.engine.strengths import source_
+from priming.errors import Conflict, ParamError
+from priming.store.protocol import Changes
+from priming.store.rows import LinkRow, RowChange, VersionRow, record
 from priming.types import MemoryRecord, Operation, Receipt, Version, aware
 
 _NOT_SUPERSEDED = ("kind", "key")
@@ -33,27 +33,33 @@ def supersede(
     with opened.writing() as now:
         there = opened.find(key, now)
         if there.status != "active":
-            raise Conflict(f"{there.key!r} is {there.status}: undo that first")
-        old = _open_version(opened, there)
+            raise Conflict(f"{there.key!r} is {there.status}: restore it first")
+        old = open_version(opened, there)
         wanted = draft({**_arguments(old, there.kind), **changes, "content": content})
         now = max(now, old.recorded_at)  # a clock that was set back does not reorder versions
-        start = boundary or now
-        if old.valid_from is not None and start < old.valid_from:
-            rule = f"must be ≥ {old.valid_from.isoformat()}, the start of the version that it ends"
-            raise ParamError("valid_from", start.isoformat(), rule)
-        parts = split(old, boundary=start, at=now)
-        last = max(one.revision for one in opened.store.versions(opened.namespace, there.id))
-        ended = replace(parts.ended, revision=last + 1)
-        fresh = replace(_version(there.id, old.version + 1, wanted, now, start), revision=last + 2)
+        rows, fresh = succession(opened, old, wanted, now, boundary or now)
         vector = opened.embedder.embed([embedded_text(wanted.title, wanted.content)])[0]
         vectors = {(there.id, fresh.version): vector.astype("<f4").tobytes()} if vector.any() else {}
-        rows = [RowChange(old, parts.retired), RowChange(None, ended), RowChange(None, fresh)]
         opened.write("supersede", now, rows, vectors=vectors)
         (memory,) = opened.store.memories(opened.namespace, [there.id])
         return record(opened.namespace, memory, fresh)
 
 
-def _open_version(opened: Opened, there: MemoryRecord) -> VersionRow:
+def succession(
+    opened: Opened, old: VersionRow, wanted: Draft, now: datetime, start: datetime
+) -> tuple[list[RowChange], VersionRow]:
+    """What it takes to let ``wanted`` follow a version from ``start`` on: the changes, and the new version."""
+    if old.valid_from is not None and start < old.valid_from:
+        rule = f"must be ≥ {old.valid_from.isoformat()}, the start of the version that it ends"
+        raise ParamError("valid_from", start.isoformat(), rule)
+    parts = split(old, boundary=start, at=now)
+    last = max(one.revision for one in opened.store.versions(opened.namespace, old.id))
+    ended = replace(parts.ended, revision=last + 1)
+    fresh = replace(_version(old.id, old.version + 1, wanted, now, start), revision=last + 2)
+    return [RowChange(old, parts.retired), RowChange(None, ended), RowChange(None, fresh)], fresh
+
+
+def open_version(opened: Opened, there: MemoryRecord) -> VersionRow:
     """The version to supersede: the latest that is known now."""
     known = [one for one in opened.store.versions(opened.namespace, there.id) if one.retired_at is None]
     latest = max(known, key=lambda one: one.version)
@@ -175,139 +181,23 @@ def _orphans(opened: Opened, memory_id: str) -> list[str]:
     return [one.id for one in by_rule if one.id not in held]
 
 
-def log(opened: Opened, *, key: str | None, since: datetime | None, limit: int) -> list[Operation]:
+def log(
+    opened: Opened,
+    *,
+    key: str | None,
+    since: datetime | None,
+    until: datetime | None,
+    source: str | None,
+    limit: int,
+) -> list[Operation]:
     """Operations, newest first."""
     opened.readable()
-    memory_id = opened.find(key).id if key is not None else None
-    at = None if since is None else aware("since", since)
-    limit = count("limit", limit, 1, MOST)
-    found = opened.store.operations(opened.namespace, memory_id=memory_id, since=at, limit=limit)
+    found = opened.store.operations(
+        opened.namespace,
+        memory_id=opened.find(key).id if key is not None else None,
+        since=None if since is None else aware("since", since),
+        until=None if until is None else aware("until", until),
+        source=source_(source),
+        limit=count("limit", limit, 1, MOST),
+    )
     return [opened.operation(one) for one in found]
-
-
-def undo(opened: Opened, operation_id: str) -> Operation:
-    """Apply the inverse of an operation, as an operation of its own."""
-    with opened.writing() as now:
-        opened.readable()
-        done = opened.store.operation(opened.namespace, text_("operation_id", operation_id))
-        if done is None:
-            raise NotFound(f"there is no operation {operation_id!r} in {opened.namespace!r}: see the log")
-        if done.undone_by is not None:
-            raise Conflict(
-                f"operation {operation_id} is undone already, by {done.undone_by}: undo that to redo it"
-            )
-        if done.kind == "purge":
-            raise Conflict(f"operation {operation_id} is a purge: what it erased is gone")
-        rows = list(_inverse(opened, done))
-        if not rows:
-            raise Conflict(f"operation {operation_id} changed nothing that is still there to take back")
-        _refuse_taken_keys(opened, done, rows)
-        vectors = _vectors_again(opened, rows)
-        logged = opened.write(
-            "undo", now, rows, vectors=vectors, undoes=done.id, message=f"undid {_a(done.kind)}"
-        )
-        return opened.operation(logged)
-
-
-def _inverse(opened: Opened, done: Logged) -> Iterable[RowChange]:
-    """The changes back, each from the row as it is now; ``Conflict`` where a later operation stands in the way."""
-    namespace = opened.namespace
-    made = {c.row.id for c in done.rows if c.before is None and isinstance(c.row, MemoryRow)}
-    shared = _shared(opened, done, made)
-    gone = made - shared
-    for change in done.rows:
-        back = change.inverse()
-        row = change.row
-        if isinstance(row, LinkRow) and {row.source, row.target} & gone:
-            continue
-        if not isinstance(row, LinkRow) and change.before is None and row.id in shared:
-            continue
-        there = opened.store.present(namespace, row)
-        if back.after is None and isinstance(row, LinkRow):
-            if there is not None:
-                yield RowChange(there, None)
-        elif _blocked(change, there):
-            raise Conflict(_standing_in_the_way(opened, done, row, "changed the same memory"))
-        else:
-            yield RowChange(there, back.after)
-    # Removals are applied last to first: the links of what goes must go before it.
-    for link in opened.store.links(namespace, gone) if gone else ():
-        yield RowChange(link, None)
-
-
-def _blocked(change: RowChange, there: Row | None) -> bool:
-    if isinstance(change.row, MemoryRow) and change.before is None:
-        return there is None
-    return there != change.after
-
-
-def _shared(opened: Opened, done: Logged, made: set[str]) -> set[str]:
-    """Entities that an operation made by rule, and that others have linked since: they stay."""
-    versions = [change.after for change in done.rows if isinstance(change.after, VersionRow)]
-    names = {
-        one.id
-        for one in versions
-        if one.id in made and one.source == RULES and one.metadata.get("form") in _FORMS
-    }
-    own = {_identity(change.row) for change in done.rows if isinstance(change.row, LinkRow)}
-    return {
-        end
-        for link in opened.store.links(opened.namespace, names)
-        if _identity(link) not in own and not made.issuperset(_ends(link))
-        for end in _ends(link)
-        if end in names
-    }
-
-
-_FORMS = (SESSION, TERM, "name", "file", "identifier", "quoted", "handle")
-
-
-def _refuse_taken_keys(opened: Opened, done: Logged, rows: Iterable[RowChange]) -> None:
-    """``Conflict`` where the key of a memory that would come back now belongs to another."""
-    back = {c.row.key: c.row.id for c in rows if c.before is None and isinstance(c.row, MemoryRow)}
-    for key, holder in opened.store.keys(opened.namespace, back).items():
-        if holder != back[key]:
-            (there,) = opened.store.memories(opened.namespace, [holder])
-            raise Conflict(_standing_in_the_way(opened, done, there, f"took the key {key!r}"))
-
-
-def _standing_in_the_way(opened: Opened, done: Logged, row: Row, what: str) -> str:
-    subject = row.source if isinstance(row, LinkRow) else row.id
-    later = [
-        one
-        for one in opened.store.operations(opened.namespace, memory_id=subject, limit=None)
-        if one.number > done.number
-        and one.undone_by is None
-        and any(_identity(change.row) == _identity(row) for change in one.rows)
-    ]
-    chosen = next((one for one in later if one.kind != "undo"), later[0] if later else None)
-    which = f"operation {chosen.id} ({chosen.kind})" if chosen else "a later operation"
-    return f"operation {done.id} cannot be undone: {which} {what} since: undo that first"
-
-
-def _identity(row: Row) -> tuple[str, ...]:
-    if isinstance(row, LinkRow):
-        return row.source, row.target, row.relation
-    return (row.id, str(row.revision)) if isinstance(row, VersionRow) else (row.id,)
-
-
-def _a(kind: str) -> str:
-    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
-
-
-def _vectors_again(opened: Opened, rows: Iterable[RowChange]) -> dict[VersionKey, bytes]:
-    """Vectors are not in the log: a version that comes back is embedded again."""
-    back = [
-        c.after
-        for c in rows
-        if c.before is None and isinstance(c.after, VersionRow) and c.after.source != RULES
-    ]
-    texts = [embedded_text(one.heading or one.speaker, one.content) for one in back]
-    if not back:
-        return {}
-    vectors = opened.embedder.embed(texts)
-    return {
-        (one.id, one.version): vector.astype("<f4").tobytes()
-        for one, vector in zip(back, vectors, strict=True)
-        if vector.any()
-    }

@@ -11,7 +11,8 @@ from datetime import datetime
 _SLUG_WORDS, _SLUG_LETTERS = 6, 48
 _GIST_LETTERS = 120
 _WORDS = re.compile(r"[^\W_]+")
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s|\n")
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?<!^\d\.)(?<!^\d\d\.)\s|\n")
+"""Not after the number of a first step: "1. Stop the server" is one sentence."""
 
 
 def uuid7(at: datetime) -> str:

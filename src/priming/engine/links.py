@@ -9,21 +9,21 @@ from typing import Any
 
 from priming.engine.draft import fraction, name_, text_
 from priming.engine.opened import Opened
+from priming.engine.strengths import MANUAL, past
 from priming.errors import NotFound, ParamError
 from priming.params import PLASTICITY
 from priming.store.rows import LinkRow, RowChange
-from priming.types import Link, Operation
+from priming.types import Link, Operation, aware
 
 
 def link(opened: Opened, source: str, target: str, relation: str, weight: float) -> Link:
     """Make a link, or set the weight of the one that is there."""
-    return link_many(opened, [{"source": source, "target": target, "relation": relation, "weight": weight}])[
-        0
-    ]
+    item = {"source": source, "target": target, "relation": relation, "weight": weight}
+    return link_many(opened, [item], by=MANUAL)[0]
 
 
-def link_many(opened: Opened, items: Iterable[Mapping[str, Any]]) -> list[Link]:
-    """Make many links in one operation."""
+def link_many(opened: Opened, items: Iterable[Mapping[str, Any]], *, by: str | None = None) -> list[Link]:
+    """Make many links in one operation, whose source is ``by``: importers load links too."""
     items = [_checked(item) for item in items]
     with opened.writing() as now:
         ends: dict[str, str] = {}
@@ -38,7 +38,7 @@ def link_many(opened: Opened, items: Iterable[Mapping[str, Any]]) -> list[Link]:
         made = [_change(there.get(identity), row) for identity, row in wanted.items()]
         changes = [one for one in made if one.before != one.after]
         if changes:
-            opened.write("link", now, changes)
+            opened.write("link", now, changes, source=by)
         return list(opened.links([one.after for one in made if isinstance(one.after, LinkRow)]))
 
 
@@ -95,11 +95,28 @@ def set_strength(opened: Opened, source: str, target: str, weight: float, relati
         message = f"{len(between)} {'link' if len(between) == 1 else 'links'} set to {clamped:g}"
         if clamped != wanted:
             message += f"; {wanted:g} was clamped to [{PLASTICITY.low:g}, {PLASTICITY.high:g}]"
-        return opened.operation(opened.write("set-strength", now, moved, message=message))
+        return opened.operation(opened.write("set-strength", now, moved, source=MANUAL, message=message))
 
 
-def links(opened: Opened, key: str | None, relation: str | None) -> list[Link]:
-    """The links of one memory, or of all."""
+def links(
+    opened: Opened, key: str | None, relation: str | None, known_at: datetime | None = None
+) -> list[Link]:
+    """The links of one memory, or of all, now or as they were."""
     opened.readable()
+    at = None if known_at is None else aware("known_at", known_at)
     ids = None if key is None else [opened.find(key).id]
-    return list(opened.links(opened.store.links(opened.namespace, ids, name_("relation", relation))))
+    relation = name_("relation", relation)
+    if at is None:
+        return list(opened.links(opened.store.links(opened.namespace, ids, relation)))
+    then = past(opened, at)
+    some = [
+        one
+        for one in then.links
+        if relation in (None, one.relation) and (ids is None or not {one.source, one.target}.isdisjoint(ids))
+    ]
+    return [
+        replace(
+            one, source=then.gone.get(one.source, one.source), target=then.gone.get(one.target, one.target)
+        )
+        for one in opened.links(some)
+    ]

@@ -13,11 +13,16 @@ from priming import profiles
 from priming.config import locate
 from priming.embed.protocol import Embedder
 from priming.embed.static import StaticEmbedder
-from priming.engine import care, history, links, transfer
+from priming.engine import care, history, links, transfer, undo
 from priming.engine.draft import MOST, count, name_, one_of, text_
 from priming.engine.opened import DEFAULT_NAMESPACE, Opened
 from priming.engine.recall import question, recall
 from priming.engine.remember import remember_many, remember_one
+from priming.engine.verbs.behaving import Behaving
+from priming.engine.verbs.judging import Judging
+from priming.engine.verbs.keeping import Keeping
+from priming.engine.verbs.observing import Observing
+from priming.engine.verbs.packing import Packing
 from priming.errors import ParamError
 from priming.params import PLASTICITY
 from priming.store.sqlite import SqliteStore
@@ -41,15 +46,12 @@ from priming.types import (
 Progress = Callable[[int, int | None], None]
 
 
-class Memory:
+class Memory(Judging, Behaving, Packing, Observing, Keeping):
     """An associative memory: one namespace of one store. Open it with ``Memory.open``.
 
     Every verb that writes is one operation in the log, found there by its id; reads change nothing.
     ``key`` stands for a memory's key or id in every verb.
     """
-
-    def __init__(self, opened: Opened) -> None:
-        self._opened = opened
 
     @classmethod
     def open(
@@ -300,17 +302,31 @@ class Memory:
         """
         return links.set_strength(self._opened, source, target, weight, relation)
 
-    def links(self, key: str | None = None, *, relation: str | None = None) -> builtins.list[Link]:
-        """The links of a memory in both directions, or all links of the namespace."""
+    def links(
+        self, key: str | None = None, *, relation: str | None = None, known_at: datetime | None = None
+    ) -> builtins.list[Link]:
+        """The links of a memory in both directions, or all links of the namespace.
+
+        ``known_at`` asks for them as they were then, what was recorded at that very instant included.
+        """
         with self._opened.lock:
-            return links.links(self._opened, key, relation)
+            return links.links(self._opened, key, relation, known_at)
 
     def log(
-        self, *, key: str | None = None, since: datetime | None = None, limit: int = 100
+        self,
+        *,
+        key: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        source: str | None = None,
+        limit: int = 100,
     ) -> builtins.list[Operation]:
-        """Operations with what they changed, newest first."""
+        """Operations with what they changed, newest first; those from ``since`` on and before ``until``.
+
+        ``source`` keeps what one tier of learning did: "conscious", "automatic" or "manual".
+        """
         with self._opened.lock:
-            return history.log(self._opened, key=key, since=since, limit=limit)
+            return history.log(self._opened, key=key, since=since, until=until, source=source, limit=limit)
 
     def undo(self, operation_id: str) -> Operation:
         """Take an operation back; the undo is an operation too, and can be undone.
@@ -320,7 +336,7 @@ class Memory:
             Conflict: it is undone already, was a purge, or a later operation changed the same rows.
 
         """
-        return history.undo(self._opened, operation_id)
+        return undo.undo(self._opened, operation_id)
 
     def stats(self) -> Stats:
         """What the namespace holds."""

@@ -22,7 +22,7 @@ from priming.engine.working import Own, WorkingSet
 from priming.errors import NotFound, ParamError, StoreError
 from priming.profiles import Profile
 from priming.store.protocol import Changes, Logged, Store, VersionKey
-from priming.store.rows import LinkRow, RowChange, encode
+from priming.store.rows import LinkRow, PairRow, RowChange, encode
 from priming.types import Change, Clock, Link, MemoryRecord, Operation, aware
 
 DEFAULT_NAMESPACE = "default"
@@ -62,6 +62,10 @@ class Opened:
     def took(self, head: int, logged: Logged, documents: Mapping[str, Document]) -> None:
         """Keep an operation ready for the next refresh: the one after ``head``, made under the write lock."""
         self._own[head] = logged, documents
+
+    def untake(self) -> None:
+        """Let go of operations kept ready: the transaction that they were made in was rolled back."""
+        self._own = {}
 
     @property
     def echo(self) -> EchoGuard:
@@ -176,26 +180,31 @@ class Opened:
         rows: Iterable[RowChange],
         *,
         vectors: Mapping[VersionKey, bytes] | None = None,
-        undoes: str | None = None,
+        undoes: Collection[str] = (),
         message: str | None = None,
         reason: str | None = None,
+        source: str | None = None,
+        operation_id: str | None = None,
     ) -> Logged:
         """Apply one operation; the working set takes it in from the log at its next use."""
         changes = Changes(
             namespace=self.namespace,
-            id=uuid7(at),
+            id=operation_id or uuid7(at),
             kind=kind,
             at=at,
             rows=tuple(rows),
             vectors=vectors or {},
             generation=self.embedder.generation if vectors else None,
             actor="user",
+            source=source,
             reason=reason,
             message=message,
-            undoes=undoes,
+            undoes=tuple(undoes),
         )
         number = self.store.apply(changes)
-        return Logged(number, changes.id, kind, at, changes.actor, None, reason, None, message, changes.rows)
+        return Logged(
+            number, changes.id, kind, at, changes.actor, source, reason, None, message, changes.rows
+        )
 
     def links(self, rows: Collection[LinkRow]) -> tuple[Link, ...]:
         """Link rows with their ends named by key."""
@@ -215,12 +224,7 @@ class Opened:
 
     def operation(self, logged: Logged) -> Operation:
         """A log entry as callers see it, its rows named by key where they still exist."""
-        rows = [change.row for change in logged.rows]
-        ends = {
-            end
-            for row in rows
-            for end in ((row.source, row.target) if isinstance(row, LinkRow) else (row.id,))
-        }
+        ends = {end for change in logged.rows for end in change.ends}
         names = self.store.names(self.namespace, ends)
         changes = [
             Change(change.room, _named(change.row, names), _side(change.before), _side(change.after))
@@ -247,4 +251,6 @@ def _side(row: Any) -> Mapping[str, Any] | None:
 def _named(row: Any, names: Mapping[str, str]) -> str:
     if isinstance(row, LinkRow):
         return f"{names.get(row.source, row.source)} {row.relation} {names.get(row.target, row.target)}"
+    if isinstance(row, PairRow):
+        return f"{names.get(row.source, row.source)} + {names.get(row.target, row.target)}"
     return str(names.get(row.id, row.id))

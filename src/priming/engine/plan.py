@@ -81,6 +81,8 @@ class Plan:
     rows: list[RowChange] = field(default_factory=list)
     vectors: dict[VersionKey, bytes] = field(default_factory=dict)
     results: list[Planned] = field(default_factory=list)
+    echoed: dict[str, None] = field(default_factory=dict)
+    """Ids of the memories whose text came back."""
     made: list[tuple[MemoryRow, VersionRow, NDArray[np.float32] | None]] = field(default_factory=list)
     _asked: set[str] = field(default_factory=set)
     _keys: dict[str, str] = field(default_factory=dict)
@@ -92,8 +94,10 @@ class Plan:
     _fresh: list[str] = field(default_factory=list)
     _fresh_vectors: Grown | None = None
 
-    def add_all(self, drafts: Sequence[Draft], vectors: Vectors, *, nearest: bool) -> None:
-        """Plan every draft, in order; duplicates are answered, not stored."""
+    def add_all(
+        self, drafts: Sequence[Draft], vectors: Vectors, *, nearest: bool, always: bool = False
+    ) -> None:
+        """Plan every draft, in order; duplicates and echoes are answered, not stored, unless ``always``."""
         namespace = self.working.namespace
         self._digests = self.store.digests(namespace, [one.digest for one in drafts])
         bare = [_is_bare_name(one) for one in drafts]
@@ -109,10 +113,12 @@ class Plan:
         near = self._nearest_stored(vectors) if nearest else None
         self.echo.listen(self.now)
         for i, one in enumerate(drafts):
-            echoed = self.echo.source(one.content, one.occurred_at) if one.key is None else None
-            same = echoed or self._same(one)
+            told = always or one.key is not None
+            echoed = () if told else self.echo.sources(one.content, one.occurred_at)
+            same = echoed[0] if echoed else None if always else self._same(one)
             if same is not None:
                 status = "echo" if echoed else "duplicate"
+                self.echoed |= dict.fromkeys(echoed)
                 self.results.append(Planned(same, self._key_of(same), status))
                 continue
             text = Text(named[i], words[i], vectors[i])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import numpy as np
@@ -61,25 +61,9 @@ class Ask:
 
     def graph(self) -> Weighed:
         """The links as the profile weighs them, less those that are ablated."""
-        working, links = self.working, self.profile.links
         off = {"next": ("next", "next-but-one"), "names": ("mentions",)}
         silent = tuple((one, 0.0) for name in off if name in self.ablate for one in off[name])
-        factors = type(links)(
-            by_relation=(*links.by_relation, *silent),
-            others=links.others,
-            similar=links.similar,
-            terms=links.terms,
-            fan_out_names=links.fan_out_names,
-            mirror=links.mirror,
-        )
-        return Weighed(
-            working.topology,
-            factors,
-            self.profile.recall,
-            working.heading_entity,
-            working.memories,
-            self.now.timestamp(),
-        )
+        return weighed(self.working, self.profile, self.now, silent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +74,16 @@ class Ranked:
     scores: Floats
     components: Mapping[str, Floats] = field(default_factory=dict)
     activation: Activation | None = None
+
+
+def weighed(
+    working: WorkingSet, profile: Profile, now: datetime, silent: tuple[tuple[str, float], ...] = ()
+) -> Weighed:
+    """The links of a namespace as a profile weighs them, with other factors for some relations."""
+    factors = replace(profile.links, by_relation=(*profile.links.by_relation, *silent))
+    return Weighed(
+        working.topology, factors, profile.recall, working.heading_entity, working.memories, now.timestamp()
+    )
 
 
 def rank(ask: Ask) -> Ranked:
@@ -207,9 +201,9 @@ def _spread(ask: Ask, anchors: dict[int, float]) -> tuple[Activation, Ints]:
     return activation, counts[np.searchsorted(rows, activation.rows)]
 
 
-def _after(ask: Ask, activation: Activation) -> tuple[Floats, NDArray[np.bool_]]:
+def settled(profile: Profile, activation: Activation) -> tuple[Floats, NDArray[np.bool_]]:
     """Inhibit → cut → squash, as far as the profile has these steps; and which rows the cut left."""
-    profile, values = ask.profile, activation.values
+    values = activation.values
     if profile.inhibit is not None:
         i = profile.inhibit
         values = np.asarray(inhibit(values, beta=i.beta, winners=i.winners, pool=i.pool))
@@ -241,7 +235,7 @@ def _plain(ask: Ask, cosine: Floats) -> Ranked:
 
 def _synapse(ask: Ask) -> Ranked:
     activation, in_degree = _spread(ask, _anchors(ask))
-    values, kept = _after(ask, activation)
+    values, kept = settled(ask.profile, activation)
     rows = activation.rows[kept]
     centrality = in_degree[kept] / max(int(in_degree.max(initial=0)), 1)
     scored = score.synapse(ask.working.at(ask.evidence.cosine, rows), values[kept], centrality)
@@ -259,7 +253,7 @@ def _poc(ask: Ask) -> Ranked:
 def _floop(ask: Ask) -> Ranked:
     """Relevance of what stays active; where a memory has no predicates its activation is its context."""
     activation, _ = _spread(ask, _anchors(ask))
-    values, kept = _after(ask, activation)
+    values, kept = settled(ask.profile, activation)
     rows, values = activation.rows[kept], values[kept]
     known = ask.records(rows)
     keep = np.array([row in known for row in rows.tolist()], np.bool_)
@@ -267,21 +261,26 @@ def _floop(ask: Ask) -> Ranked:
     records = [known[row] for row in rows.tolist()]
     fits = ask.evidence.context
     fit = np.array([fits.get(one, np.nan) for one in ask.working.document[rows].tolist()])
-    ages = _ages(ask, records, _HOUR)
-    uses = np.array([one.use.uses for one in records], np.float64)
-    scored = score.floop(
-        np.where(np.isnan(fit), values, fit),
-        base_level_score(np.asarray(optimized(uses, ages)), uses),
-        score.feedback_ratio(*(_counts(records, name) for name in ("confirmed", "followed", "overridden"))),
-        score.priority_score(np.array([one.priority for one in records], np.float64)),
-    )
+    scored = relevance(records, values, fit, ask.now)
     components = {**_arrays(scored), "activation": values}
     return _ordered(ask, rows, np.asarray(scored.total), components, activation)
 
 
+def relevance(records: list[MemoryRecord], values: Floats, fit: Floats, now: datetime) -> score.Score:
+    """The score of floop for memories of some activation; one whose ``fit`` is NaN has its activation for context."""
+    uses = _counts(records, "uses")
+    return score.floop(
+        np.where(np.isnan(fit), values, fit),
+        base_level_score(np.asarray(optimized(uses, _ages(now, records, _HOUR))), uses),
+        score.feedback_ratio(*(_counts(records, name) for name in ("confirmed", "followed", "overridden"))),
+        score.priority_score(np.array([one.priority for one in records], np.float64)),
+        boost=np.array([score.rule_boost(one.rule) for one in records], np.float64),
+    )
+
+
 def _arc(ask: Ask) -> Ranked:
     rows, records = _pool(ask)
-    recency = recency_half_life(_ages(ask, records, _DAY), ask.profile.forgetting_params.half_life)
+    recency = recency_half_life(_ages(ask.now, records, _DAY), ask.profile.forgetting_params.half_life)
     helped = score.effectiveness(_counts(records, "helped"), _counts(records, "failed"))
     scored = score.arc(ask.working.at(ask.evidence.cosine, rows), helped, recency)
     return _ordered(ask, rows, np.asarray(scored.total), _arrays(scored))
@@ -291,7 +290,7 @@ def _world_weaver(ask: Ask) -> Ranked:
     """Each kind of memory by its own score: episodes, procedures, and everything else as facts."""
     rows, records = _pool(ask)
     semantic = ask.working.at(ask.evidence.cosine, rows)
-    days = _ages(ask, records, _DAY)
+    days = _ages(ask.now, records, _DAY)
     recency = np.asarray(recency_exponential(days))
     facts = _fact_scores(ask, rows, records, semantic, days)
     totals, parts = np.zeros(len(rows)), []
@@ -359,10 +358,10 @@ def _pool(ask: Ask) -> tuple[Ints, list[MemoryRecord]]:
     return rows, [known[row] for row in rows.tolist()]
 
 
-def _ages(ask: Ask, records: list[MemoryRecord], unit: float) -> Floats:
+def _ages(now: datetime, records: list[MemoryRecord], unit: float) -> Floats:
     """Time since each memory was last used, or recorded; never negative, whatever the clock did."""
-    times = [one.use.last_used_at or one.recorded_at or ask.now for one in records]
-    return np.array([max(0.0, (ask.now - at).total_seconds() / unit) for at in times])
+    times = [one.use.last_used_at or one.recorded_at or now for one in records]
+    return np.array([max(0.0, (now - at).total_seconds() / unit) for at in times])
 
 
 def _counts(records: list[MemoryRecord], name: str) -> Floats:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
@@ -13,23 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming import filters as filtering
-from priming.core.credit import strongest_paths
 from priming.core.pack import pack
 from priming.core.score import partial_activation
 from priming.core.when import evaluate
+from priming.engine import traces
 from priming.engine.arrays import ENTITY
 from priming.engine.draft import count, name_, one_of, text_
 from priming.engine.evidence import Evidence
-from priming.engine.ids import uuid7
 from priming.engine.opened import Opened
 from priming.engine.present import HEADER, packables
 from priming.engine.rank import Ask, Ranked, rank
 from priming.engine.working import WorkingSet
-from priming.errors import ParamError, StoreError
+from priming.errors import ParamError
 from priming.params import STORE
 from priming.profiles import Profile, get
-from priming.store.protocol import Trace
-from priming.types import KINDS, Cue, Hit, MemoryRecord, Omitted, Recall, Step
+from priming.types import KINDS, Cue, Hit, MemoryRecord, Omitted, Recall
 
 TERMS = (
     "bm25",
@@ -43,6 +40,8 @@ TERMS = (
     "window",
     "session",
     "context",
+    "proved",
+    "refused",
     "coverage",
     "gate",
     "spread",
@@ -137,8 +136,8 @@ def _cue_text(text: Any, cue: Cue) -> str:
 class Answer:
     """What came up, before it is packed and kept."""
 
-    at: datetime
     hits: tuple[Hit, ...]
+    kept: traces.Kept
     reason: str | None
     degraded: tuple[str, ...]
     spread: tuple[Mapping[str, float], ...]
@@ -154,8 +153,15 @@ def recall(opened: Opened, asked: Question) -> Recall:
         hits, tiers = answer.hits, asked.profile.tiers
         packed = pack(packables(hits), asked.tokens, tiers=tiers, header=HEADER) if hits else None
         watch.lap("pack")
-        recall_id = uuid7(answer.at)
-        untraced = _keep(opened, asked, recall_id, hits)
+        recall_id, untraced = traces.keep(
+            opened,
+            text=asked.text,
+            cue=asked.cue,
+            profile=asked.profile.name,
+            session=asked.session,
+            hits=[(hit.memory.id, hit.score) for hit in hits],
+            flow=answer.kept,
+        )
         watch.lap("trace")
     return Recall(
         recall_id=recall_id,
@@ -197,11 +203,12 @@ def _answer(opened: Opened, asked: Question, watch: Stopwatch) -> Answer:
             )
         )
     watch.lap("rank")
-    hits = _hits(opened, working, ranked, now)
+    kept = traces.kept(working, profile, ranked)
+    hits = _hits(opened, working, ranked, kept, now)
     watch.lap("paths")
     return Answer(
-        at=now,
         hits=hits,
+        kept=kept,
         reason=reason if hits or reason else "nothing above the floor",
         degraded=("vectors",) if working.missing_vectors else (),
         spread=_steps(opened, working, ranked) if asked.trace else (),
@@ -259,42 +266,20 @@ def _records(opened: Opened, working: WorkingSet, rows: Collection[int], now: An
     return {ids[one]: memory for one, memory in found.items()}
 
 
-def _hits(opened: Opened, working: WorkingSet, ranked: Ranked, now: Any) -> tuple[Hit, ...]:
+def _hits(
+    opened: Opened, working: WorkingSet, ranked: Ranked, kept: traces.Kept, now: Any
+) -> tuple[Hit, ...]:
     known = _records(opened, working, ranked.rows.tolist(), now)
-    paths = _paths(opened, working, ranked)
+    paths = traces.steps_of(opened, kept, [one.id for one in known.values()])
     hits = []
     for i, row in enumerate(ranked.rows.tolist()):
         if row in known:
             values = {name: float(column[i]) for name, column in ranked.components.items()}
             shown = {name: value for name, value in values.items() if not np.isnan(value)}
             score = float(ranked.scores[i])
-            path = paths.get(row, ())
+            path = paths.get(known[row].id, ())
             hits.append(Hit(known[row], score, MappingProxyType(shown), path, distance=len(path)))
     return tuple(hits)
-
-
-def _paths(opened: Opened, working: WorkingSet, ranked: Ranked) -> dict[int, tuple[Step, ...]]:
-    """The strongest route that brought each hit up; empty for one that the cue itself matched best."""
-    if ranked.activation is None or ranked.activation.flow is None:
-        return {}
-    flow = ranked.activation.flow
-    routes = strongest_paths(flow, ranked.rows.tolist())
-    ends = {
-        working.ids[end] for route in routes.values() for one in route for end in (one.source, one.target)
-    }
-    names = opened.store.names(opened.namespace, ends)
-    return {
-        row: tuple(
-            Step(
-                names.get(working.ids[one.source], "?"),
-                one.relation,
-                names.get(working.ids[one.target], "?"),
-                float(one.amount),
-            )
-            for one in route
-        )
-        for row, route in routes.items()
-    }
 
 
 def _steps(opened: Opened, working: WorkingSet, ranked: Ranked) -> tuple[Mapping[str, float], ...]:
@@ -308,27 +293,3 @@ def _steps(opened: Opened, working: WorkingSet, ranked: Ranked) -> tuple[Mapping
     return tuple(
         MappingProxyType({names[working.ids[row]]: value for row, value in step.items()}) for step in steps
     )
-
-
-def _keep(opened: Opened, asked: Question, recall_id: str, hits: Sequence[Hit]) -> list[str]:
-    """Keep the recall; one that could not be kept is still answered."""
-    now = opened.now()
-    cue = {"text": asked.text, **asked.cue.context()}
-    trace = Trace(
-        recall_id,
-        now,
-        asked.session,
-        asked.profile.name,
-        {
-            name: value if isinstance(value, (str, int, float, bool)) else str(value)
-            for name, value in cue.items()
-        },
-        tuple((hit.memory.id, hit.score) for hit in hits),
-    )
-    try:
-        opened.store.add_trace(
-            opened.namespace, trace, keep=STORE.trace_count, not_before=now - timedelta(days=STORE.trace_days)
-        )
-    except StoreError:
-        return ["trace"]
-    return []

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from priming.engine.draft import Draft, draft
+from priming.engine.feedback import came_back
 from priming.engine.opened import Opened
 from priming.engine.plan import Plan, Planned, embed_drafts
 from priming.errors import ParamError
@@ -25,13 +26,10 @@ def remember_many(
     total = len(items) if isinstance(items, Sequence) else None
     done: list[Remembered] = []
     for batch in _batches(items, STORE.batch):
-        planned, operation = _remember(
+        planned, operations = _remember(
             opened, [_checked(item, len(done) + i) for i, item in enumerate(batch)]
         )
-        done += [
-            Remembered(p.id, p.key, p.status, (), operation if p.status == "stored" else None)
-            for p in planned
-        ]
+        done += [Remembered(p.id, p.key, p.status, (), operations.get(p.status)) for p in planned]
         if progress is not None:
             progress(len(done), total)
     return done
@@ -39,25 +37,30 @@ def remember_many(
 
 def remember_one(opened: Opened, arguments: Mapping[str, Any]) -> Remembered:
     """Remember one memory; the answer lists the links that were made."""
-    (planned,), operation = _remember(opened, [draft(arguments)])
-    operation = operation if planned.status == "stored" else None
+    (planned,), operations = _remember(opened, [draft(arguments)])
+    operation = operations.get(planned.status)
     return Remembered(planned.id, planned.key, planned.status, opened.links(planned.links), operation)
 
 
-def _remember(opened: Opened, drafts: Sequence[Draft]) -> tuple[list[Planned], str | None]:
+def _remember(opened: Opened, drafts: Sequence[Draft]) -> tuple[list[Planned], dict[str, str]]:
+    """What became of each draft, and the operations by status: what was stored, and which echoes were counted."""
+    operations: dict[str, str] = {}
     vectors = embed_drafts(drafts, opened.embedder)
     with opened.lock:
         with opened.writing() as now:
             plan = Plan(opened.store, opened.working(now), opened.embedder, now, opened.echo)
             few = len(drafts) == 1 or plan.working.memories <= plan.params.bulk_nearest
             plan.add_all(drafts, vectors, nearest=few)
-            if not plan.rows:
-                return plan.results, None
-            documents = plan.documents()
-            rows = sorted(plan.rows, key=lambda change: _ROOM_ORDER[change.room])
-            logged = opened.write("remember", now, rows, vectors=plan.vectors)
-        opened.took(plan.working.head, logged, documents)
-        return plan.results, logged.id
+            if plan.rows:
+                documents = plan.documents()
+                rows = sorted(plan.rows, key=lambda change: _ROOM_ORDER[change.room])
+                logged = opened.write("remember", now, rows, vectors=plan.vectors)
+                operations["stored"] = logged.id
+            if plan.echoed:
+                operations["echo"] = came_back(opened, plan.echoed).id
+        if plan.rows:
+            opened.took(plan.working.head, logged, documents)
+        return plan.results, operations
 
 
 def _checked(item: Mapping[str, Any], position: int) -> Draft:

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.engine.columns import Column, Ragged, Vectors
+from priming.engine.judgements import Judgements
 from priming.engine.working import WorkingSet
 
-FORMAT = 1
+FORMAT = 2
 _ALIGN = 64
 _COLUMNS = (
     *("alive", "kind", "document", "row", "living", "embedded", "session", "before", "behind", "title"),
@@ -117,6 +118,7 @@ def _captured(working: WorkingSet) -> tuple[dict[str, Any], dict[str, NDArray[An
         "title_slots": dict(working.title_slots),
         "predicates": {str(document): dict(when) for document, when in working.predicates.items()},
         "boundaries": working.boundaries,
+        "judgements": list(working.judgements),
     }
     return facts, arrays
 
@@ -166,3 +168,4 @@ def _restore_names(working: WorkingSet, facts: Mapping[str, Any]) -> None:
     working.kept_rows = working.rows
     working.predicates = {int(document): when for document, when in facts["predicates"].items()}
     working.boundaries = facts["boundaries"]
+    working.judgements = Judgements(tuple(one) for one in facts["judgements"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,25 @@ from priming.engine.working import IMPORT
 from priming.errors import Conflict, ParamError, StoreError
 from priming.params import STORE
 from priming.store.protocol import Logged, VersionKey
-from priming.store.rows import ROOMS, LinkRow, MemoryRow, R, Row, RowChange, VersionRow, decode, encode, stamp
+from priming.store.rows import (
+    ROOMS,
+    LinkRow,
+    MemoryRow,
+    PairRow,
+    R,
+    Row,
+    RowChange,
+    RunRow,
+    VerdictRow,
+    VersionRow,
+    decode,
+    encode,
+    stamp,
+)
 from priming.types import KINDS, STATUSES, TRUST, aware
 
-FORMAT, FORMAT_VERSION = "priming", 1
+FORMAT, FORMAT_VERSION = "priming", 2
+"""Version 2 has verdicts, pairs and runs; files of version 1 are read too."""
 Progress = Callable[[int, int | None], None]
 
 
@@ -66,6 +81,12 @@ def _lines(opened: Opened) -> Iterator[dict[str, Any]]:
             yield {"versions": encode(version)}
     for link in store.links(namespace):
         yield {"links": encode(link)}
+    for verdict in store.verdicts(namespace):
+        yield {"verdicts": encode(verdict)}
+    for pair in store.pairs(namespace):
+        yield {"pairs": encode(pair)}
+    for run in store.runs(namespace):
+        yield {"runs": encode(run)}
     for logged in reversed(store.operations(namespace, limit=None)):
         yield {"operation": _encoded(logged)}
 
@@ -79,6 +100,7 @@ def _encoded(one: Logged) -> dict[str, Any]:
         "source": one.source,
         "reason": one.reason,
         "undone_by": one.undone_by,
+        "undoes": list(one.undoes),
         "message": one.message,
         "erased": list(one.erased),
         "changes": [
@@ -99,19 +121,23 @@ class Bundle:
     memories: list[MemoryRow] = field(default_factory=list)
     versions: list[VersionRow] = field(default_factory=list)
     links: list[LinkRow] = field(default_factory=list)
+    verdicts: list[VerdictRow] = field(default_factory=list)
+    pairs: list[PairRow] = field(default_factory=list)
+    runs: list[RunRow] = field(default_factory=list)
     operations: list[Logged] = field(default_factory=list)
 
     @property
     def rows(self) -> list[Row]:
         """All rows in the order in which they can be written."""
-        return [*self.memories, *self.versions, *self.links]
+        return [*self.memories, *self.versions, *self.links, *self.verdicts, *self.pairs, *self.runs]
 
 
 def import_(opened: Opened, path: Path, progress: Progress | None = None) -> int:
     """Read an export into the namespace; the number of memories that were new.
 
     An empty namespace becomes what was exported, its log included. Into another, what is not there is added as
-    one operation; what is there and the same is left; what is there and different is a ``Conflict``.
+    one operation; what is there and the same is left; what is there and different is a ``Conflict``. That holds for
+    links, verdicts, pairs and runs as for memories: two histories of learning are not added up.
     """
     bundle = _read(path)
     vectors = _vectors(opened, bundle.versions, progress)
@@ -142,7 +168,11 @@ def _named(row: Row) -> str:
         return f"the memory {row.key!r}"
     if isinstance(row, VersionRow):
         return f"version {row.version} of the memory {row.id}"
-    return f"the link {row.relation!r} from {row.source} to {row.target}"
+    if isinstance(row, LinkRow):
+        return f"the link {row.relation!r} from {row.source} to {row.target}"
+    if isinstance(row, VerdictRow):
+        return f"the verdict {row.verdict!r} on {row.id}"
+    return f"the run {row.id}" if isinstance(row, RunRow) else f"the pair of {row.source} and {row.target}"
 
 
 def _read(path: Path) -> Bundle:
@@ -158,7 +188,15 @@ def _read(path: Path) -> Bundle:
         raise ParamError("path", str(path), "must be UTF-8 text in JSON Lines") from None
     if not number:
         raise ParamError("path", str(path), "is empty: it holds no export of Priming")
+    if not any(one.undoes for one in bundle.operations):
+        bundle.operations = _with_undoes(bundle.operations)
     return bundle
+
+
+def _with_undoes(operations: list[Logged]) -> list[Logged]:
+    """Operations of an export from before these knew what they took back."""
+    undone = {one.undone_by: one.id for one in operations}
+    return [replace(one, undoes=(undone[one.id],)) if one.id in undone else one for one in operations]
 
 
 def _parsed(path: Path, number: int, line: str) -> dict[str, Any]:
@@ -171,25 +209,22 @@ def _parsed(path: Path, number: int, line: str) -> dict[str, Any]:
         raise ParamError(
             where, line.strip(), "must begin an export of Priming; for other files name the importer"
         )
-    if number == 1 and value.get("version") != FORMAT_VERSION:
+    if number == 1 and value.get("version") not in range(1, FORMAT_VERSION + 1):
         raise ParamError(
-            where, value.get("version"), f"must be format version {FORMAT_VERSION}: update Priming"
+            where, value.get("version"), f"must be format version {FORMAT_VERSION} or older: update Priming"
         )
     return value
 
 
 def _take(bundle: Bundle, value: dict[str, Any], where: str) -> None:
     try:
-        if "memories" in value:
-            bundle.memories.append(_sound(decode(MemoryRow, value["memories"])))
-        elif "versions" in value:
-            bundle.versions.append(_sound(decode(VersionRow, value["versions"])))
-        elif "links" in value:
-            bundle.links.append(_sound(decode(LinkRow, value["links"])))
+        room = next((name for name in ROOMS if name in value), None)
+        if room is not None:
+            getattr(bundle, room).append(_sound(decode(ROOMS[room], value[room])))
         elif "operation" in value:
             bundle.operations.append(_logged(value["operation"]))
         elif "format" not in value:
-            raise KeyError("memories, versions, links or operation")
+            raise KeyError(f"{', '.join(ROOMS)} or operation")
     except (KeyError, TypeError, ValueError) as error:
         raise ParamError(where, str(value), f"is not a row of an export ({error})") from None
 
@@ -198,19 +233,34 @@ def _sound(row: R) -> R:
     """A row that the engine could have written; ``ParamError`` names what it could not."""
     for f in fields(row):
         value = getattr(row, f.name)
-        if isinstance(value, datetime):
+        if isinstance(value, datetime) or f.type == "datetime":
             aware(f.name, value)
         elif isinstance(value, str) or f.type == "str":
             text_(f.name, value)
-    if isinstance(row, MemoryRow):
-        one_of("kind", row.kind, KINDS)
-        one_of("status", row.status, STATUSES)
-    if isinstance(row, VersionRow):
-        one_of("trust", row.trust, TRUST)
-        fraction("importance", row.importance)
-    else:
-        fraction("weight", row.weight)
+    _check_values(row)
     return row
+
+
+def _check_values(row: Row) -> None:
+    match row:
+        case MemoryRow():
+            one_of("kind", row.kind, KINDS)
+            one_of("status", row.status, STATUSES)
+            fraction("weight", row.weight)
+            fraction("confidence", row.confidence)
+        case VersionRow():
+            one_of("trust", row.trust, TRUST)
+            fraction("importance", row.importance)
+        case LinkRow():
+            fraction("weight", row.weight)
+        case PairRow():
+            for at in row.times:
+                aware("times", datetime.fromisoformat(at))
+        case RunRow():
+            for memory_id in row.shown:
+                text_("shown", memory_id)
+            if row.settled is not None:
+                one_of("settled", row.settled, ("used", "unused"))
 
 
 def _logged(value: dict[str, Any]) -> Logged:
@@ -224,6 +274,7 @@ def _logged(value: dict[str, Any]) -> Logged:
         at=datetime.fromisoformat(value["at"]),
         rows=changes,
         erased=tuple(value["erased"]),
+        undoes=tuple(value.get("undoes", ())),
         **{name: value[name] for name in names},
     )
 

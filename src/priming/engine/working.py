@@ -14,10 +14,11 @@ from priming.embed.protocol import Embedder
 from priming.engine.arrays import Arrays
 from priming.engine.document import Document, describe
 from priming.store.protocol import Logged, Store
-from priming.store.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
+from priming.store.rows import LinkRow, MemoryRow, RowChange, VerdictRow, VersionRow, record
 from priming.types import MemoryRecord
 
-IMPORT = "import"
+IMPORT, RESTORE = "import", "restore-backup"
+"""The operations after which everything is read anew."""
 
 Own = tuple[Logged, Mapping[str, Document]]
 """An operation of this process, with the documents that it made, ready to be taken in."""
@@ -44,7 +45,7 @@ class WorkingSet(Arrays):
             self._build(now)
         elif head > self.head:
             for logged in self._store.since(self.namespace, self.head):
-                if logged.kind == IMPORT or logged.erased:
+                if logged.kind in (IMPORT, RESTORE) or logged.erased:
                     self.clear()
                     self._build(now)
                     break
@@ -66,6 +67,8 @@ class WorkingSet(Arrays):
             for memory in self._store.memories(self.namespace):
                 self.places[memory.id] = self._new_row(memory.id)
         self._add_records(list(records.values()))
+        for verdict in self._store.verdicts(self.namespace):
+            self.judgements.put(verdict)
         links = self._store.links(self.namespace)
         ends = [(self.row_of.get(link.source), self.row_of.get(link.target), link) for link in links]
         known = [(s, t, link) for s, t, link in ends if s is not None and t is not None]
@@ -108,11 +111,19 @@ class WorkingSet(Arrays):
         order = {one: i for i, one in enumerate(fresh)}
         for document in sorted(documents, key=lambda d: order[d.id]):
             self.add(document)
+        for change in logged.rows:
+            self._take_verdict(change)
         self._take_links([change for change in logged.rows if isinstance(change.row, LinkRow)], fresh)
         for memory_id in gone:
             self.drop(memory_id)
         if stale := [one for one in stale if one not in gone]:
             self._reread(stale, now)
+
+    def _take_verdict(self, change: RowChange) -> None:
+        if isinstance(change.after, VerdictRow):
+            self.judgements.put(change.after)
+        elif isinstance(change.before, VerdictRow):
+            self.judgements.drop(change.before)
 
     def _read(self, records: Sequence[MemoryRecord]) -> list[Document]:
         ids = [one.id for one in records]

@@ -1,0 +1,322 @@
+"""active: context → seeds → spread → inhibit → score → resolve → pack → trace. A read: no weight moves.
+
+Several stores are read together: activation spreads in each on its own, and from there on all compete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.core.check import Floats
+from priming.core.pack import estimate_tokens, pack
+from priming.core.resolve import Claim, Loss, resolve
+from priming.core.score import context_score, partial_activation
+from priming.core.spread import Activation, spread
+from priming.core.trust import instructs
+from priming.core.when import findings, scope
+from priming.engine import traces
+from priming.engine.arrays import NONE
+from priming.engine.draft import count, name_, text_
+from priming.engine.opened import Opened
+from priming.engine.present import RULES_HEADER, rule_full, rules
+from priming.engine.rank import Ranked, relevance, settled, weighed
+from priming.engine.working import WorkingSet
+from priming.errors import ParamError
+from priming.params import ACTIVE
+from priming.profiles import FLOOP
+from priming.types import KINDS, Cue, Hit, MemoryRecord, Omitted, Recall, Step
+
+BEHAVIOR = KINDS.index("behavior")
+_MOST_TOKENS = 10_000_000
+_EXACT = 12  # decimals of a score that the order in which links are summed does not touch
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """The arguments of ``active``, checked; ``beside`` are the other stores, by name."""
+
+    cue: Cue
+    context: Mapping[str, Any]
+    tokens: int
+    session: str | None
+    beside: Mapping[str, Opened]
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What one store brings: where activation came to rest, and which behaviours are there.
+
+    ``records`` are behaviours by row, ``fits`` their context scores; ``overrides`` and ``conflicts`` are pairs of
+    ids. ``known`` and ``excluded`` count behaviours, ``kept`` is for the trace.
+    """
+
+    opened: Opened
+    name: str | None
+    activation: Activation
+    records: Mapping[int, MemoryRecord]
+    fits: Mapping[int, float]
+    overrides: Sequence[tuple[str, str]]
+    conflicts: Sequence[tuple[str, str]]
+    known: int
+    excluded: int
+    kept: traces.Kept
+    paths: Mapping[str, tuple[Step, ...]]
+
+
+def situation(opened: Opened, cue: Any, tokens: Any, session: Any, beside: Any) -> Situation:
+    """Check the arguments of ``active``."""
+    if not isinstance(cue, Cue):
+        raise ParamError("cue", cue, "must be a Cue")
+    context = cue.context()
+    for name, value in context.items():
+        text_(f"cue.{name}", str(value))
+    if cue.text is not None and text_("cue.text", cue.text).strip():
+        context["text"] = cue.text
+    if not isinstance(beside, Mapping):
+        raise ParamError("beside", beside, "must be a mapping of name to open memory")
+    for name, other in beside.items():
+        name_("beside", name)
+        if not isinstance(other, Opened) or other is opened:
+            raise ParamError("beside", name, "must name another open memory, not this one")
+    return Situation(
+        cue, context, count("tokens", tokens, 0, _MOST_TOKENS), name_("session", session), dict(beside)
+    )
+
+
+def active(opened: Opened, asked: Situation) -> Recall:
+    """Answer a checked situation."""
+    now = opened.now()
+    # One lock at a time: two memories that are read beside each other must not wait for each other.
+    others = [_of_another(other, name, asked, now) for name, other in asked.beside.items()]
+    with opened.lock:
+        opened.readable()
+        reached = [_reached(opened, None, asked, now), *others]
+        hits, losses = _hits(reached, now)
+        packed = pack(rules(hits), asked.tokens, tiers=FLOOP.tiers, header=RULES_HEADER)
+        recall_id, untraced = _keep(reached[0], asked, hits)
+    for other in others:
+        if any(hit.origin == other.name for hit in hits):
+            with other.opened.lock:
+                untraced += _keep(other, asked, hits, recall_id)[1]
+    left_out = tuple(Omitted(one.key, one.reason, one.tokens) for one in packed.omitted)
+    return Recall(
+        recall_id=recall_id,
+        hits=tuple(hits),
+        reason=None if hits else _silence(reached),
+        degraded=tuple(dict.fromkeys(untraced)),
+        text=packed.text,
+        omitted=(*losses, *left_out),
+        profile=FLOOP.name,
+    )
+
+
+def _of_another(opened: Opened, name: str, asked: Situation, now: datetime) -> Reached:
+    """What another store brings; one that was never written to brings nothing."""
+    with opened.lock:
+        return _reached(opened, name, asked, now)
+
+
+def _reached(opened: Opened, name: str | None, asked: Situation, now: datetime) -> Reached:
+    """Spread from the behaviours that the context confirms, in one state of the store."""
+    with opened.store.transaction(write=False):
+        working = opened.working(now)
+        behaviors = working.alive.values & (working.kind.values == BEHAVIOR)
+        fits, seeds, barred = _evaluated(working, behaviors, asked.context)
+        activation = spread(
+            weighed(working, FLOOP, now),
+            seeds,
+            FLOOP.spread,
+            gate=np.where(barred, 0.0, 1.0),
+            record_flow=True,
+        )
+        may = behaviors & ~barred
+        rows = np.array([row for row in activation.rows.tolist() if may[row]], np.int64)
+        ids = {working.ids[row]: row for row in rows.tolist()}
+        found = opened.store.records(opened.namespace, list(ids), now)
+        shown = rows[: ACTIVE.most]
+        kept = traces.kept(working, FLOOP, Ranked(shown, np.zeros(len(shown)), activation=activation))
+        return Reached(
+            opened,
+            name,
+            activation,
+            {ids[one]: record for one, record in found.items()},
+            fits,
+            _linked(opened, ids, "overrides"),
+            _linked(opened, ids, "conflicts"),
+            int(np.count_nonzero(behaviors)),
+            int(np.count_nonzero(behaviors & barred)),
+            kept,
+            traces.steps_of(opened, kept, [working.ids[row] for row in shown.tolist()]),
+        )
+
+
+def _evaluated(
+    working: WorkingSet, behaviors: NDArray[np.bool_], context: Mapping[str, Any]
+) -> tuple[dict[int, float], dict[int, float], NDArray[np.bool_]]:
+    """How well each behaviour fits the context, which are seeds, and which the context contradicts."""
+    barred = np.zeros(working.rows, np.bool_)
+    rows, confirmed, asked = [], [], []
+    for row in np.flatnonzero(behaviors).tolist():
+        when = working.predicates.get(int(working.document[row]), {}) if working.document[row] != NONE else {}
+        found = list(_findings(when, context).values())
+        if "contradicted" in found:
+            barred[row] = True
+        else:
+            rows.append(row)
+            confirmed.append(found.count("confirmed"))
+            asked.append(len(found))
+    fits = dict(zip(rows, np.atleast_1d(context_score(confirmed, asked)).tolist(), strict=True))
+    starts = np.atleast_1d(partial_activation(confirmed, asked)).tolist()
+    chosen = zip(rows, starts, confirmed, asked, strict=True)
+    return fits, {row: start for row, start, held, wanted in chosen if held or not wanted}, barred
+
+
+def _findings(when: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, str]:
+    """What a context says of each predicate. Its text may also confirm a task, but never contradicts one."""
+    found: dict[str, str] = dict(findings(when, context))
+    if found.get("task") == "absent" and "text" in context:
+        told = findings({"task": when["task"]}, {"task": context["text"]})["task"]
+        found["task"] = "confirmed" if told == "confirmed" else "absent"
+    return found
+
+
+def _linked(opened: Opened, ids: Collection[str], relation: str) -> list[tuple[str, str]]:
+    """The pairs among some memories that a relation links."""
+    links = opened.store.links(opened.namespace, ids, relation) if ids else []
+    return [(one.source, one.target) for one in links if one.source in ids and one.target in ids]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A behaviour that is active, with the store that it is from (its position)."""
+
+    store: int
+    hit: Hit
+
+    def claim(self) -> Claim:
+        """What it brings to a conflict."""
+        memory = self.hit.memory
+        return Claim(
+            len(scope("when", memory.when)), memory.priority, memory.confidence, instructs(memory.trust)
+        )
+
+
+def _hits(reached: Sequence[Reached], now: datetime) -> tuple[list[Hit], list[Omitted]]:
+    """The behaviours that stand, best first, and those that do not, with reasons."""
+    candidates = _candidates(reached, now)
+    twins = _twins(candidates)
+    fallen = _resolved(reached, candidates, twins)
+    reasons = {i: f"also in {candidates[by].hit.origin or 'this store'}" for i, by in twins.items()}
+    for i, loss in fallen.items():
+        how = "overridden by" if loss.how == "overridden" else "conflicts with"
+        reasons[i] = f"{how} {candidates[loss.by].hit.memory.key}"
+    standing = [one.hit for i, one in enumerate(candidates) if i not in reasons]
+    losses = [_left_out(candidates[i].hit, reason) for i, reason in sorted(reasons.items())]
+    standing.sort(key=lambda hit: (-hit.score, -hit.components["activation"]))
+    losses += [_left_out(hit, f"beyond the best {ACTIVE.most}") for hit in standing[ACTIVE.most :]]
+    return standing[: ACTIVE.most], losses
+
+
+def _left_out(hit: Hit, reason: str) -> Omitted:
+    return Omitted(hit.memory.key, reason, estimate_tokens(rule_full(hit.memory, hit.origin)))
+
+
+def _candidates(reached: Sequence[Reached], now: datetime) -> list[Candidate]:
+    """What stays active of all stores together, scored; in the order of the stores, the oldest first."""
+    at = np.concatenate([np.full(len(one.activation.rows), i) for i, one in enumerate(reached)])
+    rows = np.concatenate([one.activation.rows for one in reached])
+    values, stays = settled(FLOOP, _joint([one.activation for one in reached]))
+    chosen = [
+        i for i in np.lexsort((rows, at)).tolist() if stays[i] and int(rows[i]) in reached[at[i]].records
+    ]
+    records = [reached[at[i]].records[int(rows[i])] for i in chosen]
+    fit = np.array([reached[at[i]].fits[int(rows[i])] for i in chosen])
+    scored = relevance(records, values[chosen], fit, now)
+    columns = {name: np.atleast_1d(np.asarray(one)) for name, one in scored.components.items()}
+    totals = np.round(np.atleast_1d(np.asarray(scored.total)), _EXACT)
+    found = []
+    for n, i in enumerate(chosen):
+        components = {name: float(column[n]) for name, column in columns.items()}
+        path = reached[at[i]].paths.get(records[n].id, ())
+        hit = Hit(
+            records[n],
+            float(totals[n]),
+            MappingProxyType({**components, "activation": float(values[i])}),
+            path,
+            len(path),
+            reached[at[i]].name,
+        )
+        found.append(Candidate(int(at[i]), hit))
+    return found
+
+
+def _joint(parts: Sequence[Activation]) -> Activation:
+    """The activations of several stores as one, so that all compete with all."""
+    values: Floats = np.concatenate([one.values for one in parts])
+    nothing = np.zeros(len(values), np.int64)
+    return Activation(np.arange(len(values)), values, nothing, nothing)
+
+
+def _twins(candidates: Sequence[Candidate]) -> dict[int, int]:
+    """Behaviours that say the same as one of another store, which stands for both: the earlier store's.
+
+    What may not instruct never stands for what may.
+    """
+    by_text: dict[str, list[int]] = {}
+    for i, one in enumerate(candidates):
+        by_text.setdefault(" ".join(one.hit.memory.content.casefold().split()), []).append(i)
+    found: dict[int, int] = {}
+    for same in by_text.values():
+        leader = min(
+            same, key=lambda i: (not instructs(candidates[i].hit.memory.trust), candidates[i].store, i)
+        )
+        found |= {i: leader for i in same if candidates[i].store != candidates[leader].store}
+    return found
+
+
+def _resolved(
+    reached: Sequence[Reached], candidates: Sequence[Candidate], twins: Mapping[int, int]
+) -> dict[int, Loss]:
+    """Who falls to whom; of twins the one that stands for both has the links of both."""
+    place = {(one.store, one.hit.memory.id): twins.get(i, i) for i, one in enumerate(candidates)}
+
+    def pairs(relation: str) -> list[tuple[int, int]]:
+        linked = [(i, pair) for i, one in enumerate(reached) for pair in getattr(one, relation)]
+        ends = [(place.get((i, a)), place.get((i, b))) for i, (a, b) in linked]
+        return [(a, b) for a, b in ends if a is not None and b is not None and a != b]
+
+    return resolve([one.claim() for one in candidates], pairs("overrides"), pairs("conflicts"))
+
+
+def _silence(reached: Sequence[Reached]) -> str:
+    """Why nothing is active."""
+    known, excluded = (sum(getattr(one, name) for one in reached) for name in ("known", "excluded"))
+    if not known:
+        return "no behaviour has been learned yet"
+    if excluded == known:
+        return f"no behaviour applies: the context contradicts all {known:,}"
+    return f"no behaviour applies: the context contradicts {excluded:,} of {known:,} and confirms none of the others"
+
+
+def _keep(
+    one: Reached, asked: Situation, hits: Sequence[Hit], recall_id: str | None = None
+) -> tuple[str, list[str]]:
+    """Keep what came up of one store, in that store, so that verdicts on it find their way."""
+    words = [str(value) for name, value in asked.context.items() if name != "text"]
+    return traces.keep(
+        one.opened,
+        text=asked.context.get("text", " ".join(words)),
+        cue=asked.cue,
+        profile=FLOOP.name,
+        session=asked.session,
+        hits=[(hit.memory.id, hit.score) for hit in hits if hit.origin == one.name],
+        flow=one.kept,
+        recall_id=recall_id,
+    )

@@ -1,0 +1,160 @@
+"""graph: which memories and links to draw, of all or around one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
+
+from priming.core.bitemporal import visible
+from priming.drawing import FORMATS, Drawing, Node
+from priming.engine import drawing
+from priming.engine.draft import MOST, count, one_of
+from priming.engine.opened import Opened
+from priming.engine.strengths import links_at
+from priming.errors import ParamError
+from priming.store.rows import LinkRow, MemoryRow, record
+from priming.types import KINDS, MemoryRecord, aware
+
+ENTITY = "entity"
+WRITERS: Mapping[str, Callable[[Drawing], str]] = {
+    "dot": drawing.dot,
+    "json": drawing.json_text,
+    "html": drawing.html,
+}
+
+
+def graph(
+    opened: Opened,
+    form: str,
+    *,
+    key: str | None,
+    depth: int,
+    limit: int,
+    kinds: Sequence[str] | None,
+    known_at: datetime | None,
+) -> str:
+    """Draw memories and their links in one of ``FORMATS``."""
+    writer = WRITERS[one_of("format", form, FORMATS)]
+    return writer(select(opened, key=key, depth=depth, limit=limit, kinds=kinds, known_at=known_at))
+
+
+def select(
+    opened: Opened,
+    *,
+    key: str | None = None,
+    depth: int = 2,
+    limit: int = 500,
+    kinds: Sequence[str] | None = None,
+    known_at: datetime | None = None,
+) -> Drawing:
+    """Choose what to draw: the most linked memories, or those within ``depth`` links of one."""
+    depth, limit = count("depth", depth, 0, MOST), count("limit", limit, 1, MOST)
+    wanted = _kinds(kinds)
+    at = None if known_at is None else aware("known_at", known_at)
+    with opened.store.transaction(write=False):
+        opened.readable()
+        centre = None if key is None else opened.find(key)
+        rows = {
+            row.id: row
+            for row in opened.store.memories(opened.namespace)
+            if (row.status == "active" and row.kind in wanted) or (centre and row.id == centre.id)
+        }
+        links = [one for one in _links(opened, at) if one.source in rows and one.target in rows]
+        degree = Counter(end for one in links for end in (one.source, one.target))
+        if centre is None:
+            order = sorted(_shown(rows, degree), key=lambda one: -degree[one])
+        else:
+            order = _around(centre.id, links, depth)
+        chosen = order[:limit]
+        records = _records(opened, chosen, at)
+        return _drawing(opened, records, links, len(order) - len(chosen), centre, at)
+
+
+def _kinds(kinds: Sequence[str] | None) -> Collection[str]:
+    if kinds is None:
+        return KINDS
+    if isinstance(kinds, str):
+        raise ParamError("kinds", kinds, "must be a list of kinds")
+    return {one_of("kinds", one, KINDS) for one in kinds}
+
+
+def _links(opened: Opened, at: datetime | None) -> Sequence[LinkRow]:
+    return opened.store.links(opened.namespace) if at is None else links_at(opened, at)
+
+
+def _shown(rows: Mapping[str, MemoryRow], degree: Mapping[str, int]) -> list[str]:
+    """The memories to choose from: a name that is linked to nothing says nothing."""
+    return [one for one, row in rows.items() if row.kind != ENTITY or degree[one]]
+
+
+def _around(centre: str, links: Sequence[LinkRow], depth: int) -> list[str]:
+    """What is within ``depth`` links of a memory, in either direction: nearest first, then by the strongest link."""
+    beside: dict[str, list[LinkRow]] = {}
+    for one in links:
+        beside.setdefault(one.source, []).append(one)
+        beside.setdefault(one.target, []).append(one)
+    found, edge = [centre], [centre]
+    seen = {centre}
+    for _ in range(depth):
+        strongest: dict[str, float] = {}
+        for here in edge:
+            for one in beside.get(here, ()):
+                there = one.target if one.source == here else one.source
+                if there not in seen:
+                    strongest[there] = max(strongest.get(there, 0.0), one.weight)
+        if not strongest:
+            break
+        edge = sorted(strongest, key=lambda one: (-strongest[one], one))
+        seen.update(edge)
+        found += edge
+    return found
+
+
+def _records(opened: Opened, ids: Sequence[str], at: datetime | None) -> list[MemoryRecord]:
+    """The memories in the version of now, or in the one that was known and valid then."""
+    now = opened.now()
+    if at is None:
+        found = opened.store.records(opened.namespace, ids, now)
+        return [found[one] for one in ids if one in found]
+    memories = {row.id: row for row in opened.store.memories(opened.namespace, ids)}
+    then = []
+    for one in ids:
+        versions = opened.store.versions(opened.namespace, one)
+        known = [row for row in versions if visible(row, valid_at=at, known_at=at)]
+        then += [record(opened.namespace, memories[one], known[-1])] if known else []
+    return then
+
+
+def _drawing(
+    opened: Opened,
+    records: Sequence[MemoryRecord],
+    links: Sequence[LinkRow],
+    left_out: int,
+    centre: MemoryRecord | None,
+    at: datetime | None,
+) -> Drawing:
+    drawn = {one.id for one in records}
+    between = [one for one in links if one.source in drawn and one.target in drawn]
+    degree = Counter(end for one in between for end in (one.source, one.target))
+    bare = {one.id for one in records if one.kind == ENTITY and not degree[one.id]}
+    bare -= set() if centre is None else {centre.id}
+    nodes = tuple(_node(one, degree[one.id]) for one in records if one.id not in bare)
+    key = None if centre is None else centre.key
+    return Drawing(opened.namespace, nodes, opened.links(between), left_out, key, at)
+
+
+def _node(one: MemoryRecord, links: int) -> Node:
+    return Node(
+        key=one.key,
+        kind=one.kind,
+        status=one.status,
+        gist=one.gist,
+        content=one.content,
+        heading=one.heading,
+        speaker=one.speaker,
+        session=one.session,
+        occurred_at=one.occurred_at,
+        uses=one.use.uses,
+        links=links,
+    )

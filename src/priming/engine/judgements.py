@@ -1,0 +1,69 @@
+"""What verdicts said of memories, by the cues that brought them up: the same question again finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from priming.core.lexical import terms
+from priming.store.rows import VerdictRow
+
+_SIGN = {"used": 1, "confirmed": 1, "not-relevant": -1, "not-useful": -1, "overridden": -1}
+
+Told = tuple[str, str, str, str]
+"""Memory, verdict, operation and cue."""
+
+
+class Judgements:
+    """Verdicts by the terms of their cues; those without a text to the cue are passed over."""
+
+    def __init__(self, told: Iterable[Told] = ()) -> None:
+        self._told: dict[tuple[str, str, str], str] = {}
+        self._terms: dict[str, frozenset[str]] = {}
+        self._cues: dict[str, set[str]] = {}
+        self._sums: dict[str, dict[str, int]] = {}
+        for memory_id, verdict, operation, cue in told:
+            self._add((memory_id, verdict, operation), cue)
+
+    def __bool__(self) -> bool:
+        return bool(self._told)
+
+    def __iter__(self) -> Iterator[Told]:
+        return ((*identity, cue) for identity, cue in self._told.items())
+
+    def put(self, row: VerdictRow) -> None:
+        """Take a verdict in; nothing happens if it is there."""
+        self._add((row.id, row.verdict, row.operation), str(row.cue.get("text", "")))
+
+    def drop(self, row: VerdictRow) -> None:
+        """Let a verdict go; nothing happens if it is not there."""
+        identity = (row.id, row.verdict, row.operation)
+        cue = self._told.pop(identity, None)
+        if cue is not None:
+            self._sums[cue][row.id] -= _SIGN[row.verdict]
+
+    def on(self, cue: Collection[str], least: float) -> dict[str, float]:
+        """By memory, what verdicts said on cues like one of these terms: for it above 0, against it below.
+
+        Each counts by the Jaccard index of the two cues' terms, from ``least`` on.
+        """
+        asked = frozenset(cue)
+        near = {other for term in asked for other in self._cues.get(term, ())}
+        found: dict[str, float] = {}
+        for other in near:
+            likeness = len(asked & self._terms[other]) / len(asked | self._terms[other])
+            if likeness >= least:
+                for memory_id, balance in self._sums[other].items():
+                    found[memory_id] = found.get(memory_id, 0.0) + likeness * balance
+        return found
+
+    def _add(self, identity: tuple[str, str, str], cue: str) -> None:
+        known = frozenset(terms(cue))
+        if identity in self._told or not known:
+            return
+        memory_id, verdict, _ = identity
+        self._told[identity] = cue
+        self._terms[cue] = known
+        for term in known:
+            self._cues.setdefault(term, set()).add(cue)
+        sums = self._sums.setdefault(cue, {})
+        sums[memory_id] = sums.get(memory_id, 0) + _SIGN[verdict]

@@ -1,0 +1,222 @@
+"""Packs: behaviours made into a file that can be handed on, and such a file installed, replaced and removed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from priming.behaviors import RULES, Pack
+from priming.engine import draft as checks
+from priming.engine.draft import text_
+from priming.engine.opened import Opened
+from priming.engine.pack_file import (
+    OWN_HISTORY,
+    Origin,
+    PackFile,
+    Rule,
+    Tie,
+    description_,
+    pack_of,
+    slug_,
+    version_,
+    write,
+)
+from priming.errors import Conflict, NotFound, ParamError
+from priming.store.protocol import Logged
+from priming.store.rows import LinkRow, RowChange
+from priming.types import MemoryRecord, Operation
+
+BEHAVIOR, INSTALL, REMOVE = "behavior", "pack-install", "pack-remove"
+
+
+def create(
+    opened: Opened,
+    path: Path,
+    *,
+    name: str,
+    version: str,
+    description: str,
+    tags: Collection[str] | None,
+    keys: Collection[str] | None,
+) -> Pack:
+    """Write active behaviours and the links among them to a new file: all, or those of some tags or keys."""
+    origin = Origin(slug_("name", name), version_("version", version))
+    about = description_("description", description)
+    with opened.lock, opened.store.transaction(write=False):
+        opened.readable()
+        chosen = _chosen(opened, tags, keys)
+        own = _own_keys(chosen, origin)
+        rules = tuple(_rule(own[one.id], one) for one in chosen)
+        links = [one for one in among(opened, own) if one.relation not in OWN_HISTORY]
+        ties = tuple(Tie(own[one.source], own[one.target], one.relation, one.weight) for one in links)
+    write(path, PackFile(origin.name, origin.version, about, rules, ties))
+    return Pack(origin.name, origin.version, about, len(rules), len(ties))
+
+
+def _chosen(opened: Opened, tags: Collection[str] | None, keys: Collection[str] | None) -> list[MemoryRecord]:
+    """The active behaviours that have one of the tags or are named, in the order of the store."""
+    wanted = None if tags is None else set(checks.tags(tags))
+    named = {_behavior(opened, key).id for key in _keys(keys)}
+    there = opened.store.page(opened.namespace, opened.now(), kinds=[BEHAVIOR], limit=None)
+    if tags is None and keys is None:
+        chosen = there
+    else:
+        chosen = [one for one in there if one.id in named or (wanted and wanted.intersection(one.tags))]
+    if not chosen:
+        raise NotFound(f"there is no active behaviour to pack in {opened.namespace!r}: see list")
+    return chosen
+
+
+def _keys(value: Collection[str] | None) -> Collection[str]:
+    if isinstance(value, (str, Mapping)) or not isinstance(value, (Collection, type(None))):
+        raise ParamError("keys", value, "must be a list of keys")
+    return value or ()
+
+
+def _behavior(opened: Opened, key: str) -> MemoryRecord:
+    there = opened.find(key)
+    if there.kind != BEHAVIOR:
+        raise ParamError("keys", key, f"is of kind {there.kind}: a pack holds behaviours")
+    if there.status != "active":
+        raise Conflict(f"{there.key!r} is {there.status}: restore it first, or leave it out")
+    return there
+
+
+def _own_keys(chosen: Iterable[MemoryRecord], origin: Origin) -> dict[str, str]:
+    """By id, the keys in the file: what came with this pack goes by the key that it had there."""
+    own: dict[str, str] = {}
+    for one in chosen:
+        short = one.key.removeprefix(origin.key(""))
+        own[one.id] = one.key if short in own.values() else short
+    return own
+
+
+def _rule(key: str, one: MemoryRecord) -> Rule:
+    return Rule(
+        key=key,
+        content=one.content,
+        heading=one.heading,
+        when=one.when,
+        tags=one.tags,
+        rule=one.rule if one.rule in RULES else None,
+        importance=one.importance,
+        priority=one.priority,
+        confidence=one.confidence,
+    )
+
+
+def among(opened: Opened, ids: Collection[str]) -> list[LinkRow]:
+    """The links with both ends among some memories."""
+    links = opened.store.links(opened.namespace, list(ids))
+    return [one for one in links if one.source in ids and one.target in ids]
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The behaviours of one pack in a store, of any status."""
+
+    name: str
+    all: tuple[MemoryRecord, ...]
+
+    @property
+    def active(self) -> list[MemoryRecord]:
+        """Those that take part in recall."""
+        return [one for one in self.all if one.status == "active"]
+
+    @property
+    def current(self) -> str | None:
+        """The version that is there: of what is active, else of what was removed."""
+        for status in ("active", "forgotten"):
+            some = [one for one in self.all if one.status == status]
+            pack = pack_of(max(some, key=_recorded).source) if some else None
+            if pack is not None:
+                return pack.version
+        return None
+
+    def returns(self, one: MemoryRecord) -> bool:
+        """Whether a member that is out of recall comes back with an installation that has it.
+
+        It does if the pack was removed, or if an earlier version of the pack dropped it; one that somebody took out
+        while the pack was there stays out, and so does one that was merged into another.
+        """
+        pack = pack_of(one.source)
+        dropped = pack is not None and pack.version != self.current
+        return (one.status in ("deprecated", "forgotten") and dropped) or (
+            one.status == "forgotten" and not self.active
+        )
+
+
+def _recorded(one: MemoryRecord) -> datetime:
+    assert one.recorded_at is not None, "what is stored was recorded"
+    return one.recorded_at
+
+
+def members(opened: Opened, now: datetime, name: str) -> Members:
+    """The behaviours of one pack."""
+    return _packs(opened, now).get(name, Members(name, ()))
+
+
+def _packs(opened: Opened, now: datetime) -> dict[str, Members]:
+    """All packs of which a behaviour is there, by name."""
+    found: dict[str, list[MemoryRecord]] = {}
+    for one in opened.store.page(opened.namespace, now, kinds=[BEHAVIOR], status=None, limit=None):
+        pack = pack_of(one.source)
+        if pack is not None and one.key.startswith(pack.key("")):
+            found.setdefault(pack.name, []).append(one)
+    return {name: Members(name, tuple(found[name])) for name in sorted(found)}
+
+
+def list_(opened: Opened) -> list[Pack]:
+    """The packs of which a behaviour is active, by name."""
+    opened.readable()
+    found = _packs(opened, opened.now()).values()
+    return [told(opened, one) for one in found if one.active]
+
+
+def told(opened: Opened, there: Members) -> Pack:
+    """What there is of a pack, and what the log says of its installation."""
+    origin = Origin(there.name, there.current or "")
+    logged = _installation(opened, origin)
+    ids = {one.id for one in there.active}
+    return Pack(
+        name=origin.name,
+        version=origin.version,
+        description=logged.reason or "" if logged else "",
+        behaviors=len(ids),
+        links=sum(one.relation not in OWN_HISTORY for one in among(opened, ids)),
+        installed_at=logged.at if logged else min(_recorded(one) for one in there.all),
+    )
+
+
+def _installation(opened: Opened, origin: Origin) -> Logged | None:
+    """The latest operation that installed a pack; None where the log does not go back so far."""
+    found = opened.store.operations(opened.namespace, source=origin.source, limit=None)
+    return next((one for one in found if one.kind == INSTALL and one.undone_by is None), None)
+
+
+def remove(opened: Opened, name: str) -> Operation:
+    """Take all behaviours of a pack out of recall."""
+    text_("name", name)
+    with opened.writing() as now:
+        opened.readable()
+        packs = _packs(opened, now)
+        if name not in packs:
+            there = ", ".join(packs) or "none"
+            raise NotFound(f"there is no pack {name!r} in {opened.namespace!r}: installed are {there}")
+        active = packs[name].active
+        if not active:
+            raise Conflict(f"the pack {name!r} is removed already: install it to have it again")
+        states = opened.store.memories(opened.namespace, [one.id for one in active])
+        rows = [RowChange(one, replace(one, status="forgotten")) for one in states]
+        number = "1 behaviour is" if len(rows) == 1 else f"{len(rows)} behaviours are"
+        origin = Origin(name, packs[name].current or "")
+        logged = opened.write(
+            REMOVE,
+            now,
+            rows,
+            source=origin.source,
+            message=f"{number} out of recall: install it to have it again",
+        )
+        return opened.operation(logged)

@@ -1,0 +1,303 @@
+"""Traces: what a recall leaves behind of its flow, and what that tells later."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from priming.core.credit import path_credit, strongest_paths
+from priming.core.flow import Arrival
+from priming.core.recipe import match
+from priming.core.routes import Routes, routes, trimmed
+from priming.core.spread import Activation
+from priming.engine.arrays import ENTITY
+from priming.engine.draft import text_
+from priming.engine.ids import uuid7
+from priming.engine.opened import Opened
+from priming.engine.rank import Ranked, settled
+from priming.engine.working import WorkingSet
+from priming.errors import Corrupt, NotFound, StoreError
+from priming.params import STORE, SpreadParams
+from priming.profiles import Profile
+from priming.store.protocol import Trace
+from priming.store.rows import LinkRow
+from priming.types import Cue, Step
+
+Ends = tuple[str, str, str]
+"""Source, target and relation of a link, the ends by their ids."""
+
+_ARRAYS = (
+    ("history", "<f8"),
+    ("rate", "<f8"),
+    ("source", "<i4"),
+    ("target", "<i4"),
+    ("relation", "<i2"),
+    ("forward", "|u1"),
+)
+_SWIFT = 1
+"""Level of compression: recalls are many, and few are looked at again."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The routes by which a recall's hits came up, and who was active with them.
+
+    ``nodes`` are the ids of the routes' rows; ``active`` are (row, level, is a seed) of those that were active
+    enough to be linked for it: the level in [0, 1], a seed if the cue alone made it so.
+    """
+
+    nodes: tuple[str, ...]
+    routes: Routes
+    active: tuple[tuple[int, float, bool], ...] = ()
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {one: row for row, one in enumerate(self.nodes)}
+
+    def row(self, memory_id: str) -> int | None:
+        """The row of a memory; None if nothing is known of it."""
+        return self._rows.get(memory_id)
+
+    def is_anchor(self, row: int) -> bool:
+        """Whether the cue itself matched a memory."""
+        return bool(self.routes.history[0][row] > 0)
+
+    def paths(self, rows: Collection[int]) -> dict[int, tuple[Arrival, ...]]:
+        """The way by which most came to each row; empty for one that the cue itself matched best."""
+        return strongest_paths(self.routes, rows)
+
+    def shares(self, row: int) -> dict[Ends, float]:
+        """The share of each link in what came to a row."""
+        found = path_credit(self.routes, row)
+        return {(self.nodes[u], self.nodes[v], name): share for (u, v, name), share in found.items()}
+
+
+def kept(working: WorkingSet, profile: Profile, ranked: Ranked) -> Kept:
+    """What is kept of a ranking: the routes of its hits, and of who else was active."""
+    hits = ranked.rows.tolist()
+    activation = ranked.activation
+    if activation is None or activation.flow is None:
+        return Kept(tuple(working.ids[row] for row in hits), _direct(len(hits)))
+    levels = {
+        row: level for row, level in _levels(profile, activation).items() if working.kind[row] != ENTITY
+    }
+    whole = routes(activation.flow, [*hits, *levels])
+    own = {row: at for row in dict.fromkeys([*hits, *levels]) if (at := whole.local(row)) is not None}
+    paths = strongest_paths(whole, [own[row] for row in hits if row in own])
+    ways = {(hop.source, hop.target) for path in paths.values() for hop in path}
+    small = trimmed(whole, set(own.values()), also=ways)
+    active = tuple((at, *levels[row]) for row in levels if (at := small.local(row)) is not None)
+    return Kept(tuple(working.ids[row] for row in small.rows.tolist()), small, active)
+
+
+def _direct(n: int) -> Routes:
+    """No routes: every row is an anchor."""
+    none = np.zeros(0, np.int64)
+    return Routes(
+        np.arange(n),
+        np.ones((1, n)),
+        none,
+        none,
+        none,
+        np.zeros(0),
+        np.zeros(0, np.bool_),
+        (),
+        SpreadParams(),
+    )
+
+
+def _levels(profile: Profile, activation: Activation) -> dict[int, tuple[float, bool]]:
+    """How active each row was that was active enough to be linked for it, and whether the cue is the reason.
+
+    As the design squashes it; where it does not, the row's peak over the steps as a share of the highest. Of a
+    small store every memory is an anchor, if a faint one: a seed is one that the cue matched well enough.
+    """
+    assert activation.flow is not None, "levels are asked of a recorded flow"
+    rows, slot = np.unique(activation.flow.met, return_inverse=True)
+    start, level = np.zeros(rows.size), np.zeros(rows.size)
+    np.maximum.at(start, slot[: activation.flow.history[0].size], activation.flow.history[0])
+    if profile.squash is not None:
+        values, stays = settled(profile, activation)
+        level[np.searchsorted(rows, activation.rows[stays])] = values[stays]
+    else:
+        for a in activation.flow.history:
+            np.maximum.at(level, slot[: a.size], a)
+        level /= max(float(level.max(initial=0.0)), np.finfo(float).tiny)
+    seeds = match(start, profile.recall.temperature if profile.anchors is None else None)
+    high = np.flatnonzero(level >= profile.plasticity.threshold)
+    known = zip(level[high].tolist(), (seeds[high] >= profile.plasticity.matched).tolist(), strict=True)
+    return dict(zip(rows[high].tolist(), known, strict=True))
+
+
+def encode(one: Kept) -> bytes:
+    """What is kept as bytes: a header of JSON, then the arrays."""
+    r = one.routes
+    header = {
+        "steps": r.steps,
+        "rows": r.n,
+        "links": int(r.rate.size),
+        "relations": r.relations,
+        "params": asdict(r.params),
+        "active": one.active,
+    }
+    arrays = b"".join(np.ascontiguousarray(getattr(r, name), kind).tobytes() for name, kind in _ARRAYS)
+    return zlib.compress(json.dumps(header).encode() + b"\n" + arrays, _SWIFT)
+
+
+def decode(nodes: Sequence[str], packed: bytes) -> Kept:
+    """The inverse of ``encode``; ``Corrupt`` where the bytes are something else."""
+    try:
+        text, _, held = zlib.decompress(packed).partition(b"\n")
+        header = json.loads(text)
+        rows, links, steps = header["rows"], header["links"], header["steps"]
+        arrays: dict[str, Any] = {}
+        at = 0
+        for name, kind in _ARRAYS:
+            count = (steps + 1) * rows if name == "history" else links
+            arrays[name] = np.frombuffer(held, kind, count, at)
+            at += arrays[name].nbytes
+        params: dict[str, Any] = {
+            n: tuple(v) if isinstance(v, list) else v for n, v in header["params"].items()
+        }
+        made = Routes(
+            rows=np.arange(rows),
+            history=arrays["history"].reshape(steps + 1, rows),
+            source=arrays["source"].astype(np.int64),
+            target=arrays["target"].astype(np.int64),
+            relation=arrays["relation"].astype(np.int64),
+            rate=arrays["rate"],
+            forward=arrays["forward"].astype(np.bool_),
+            relations=tuple(header["relations"]),
+            params=SpreadParams(**params),
+        )
+        return Kept(tuple(nodes), made, tuple((row, level, seed) for row, level, seed in header["active"]))
+    except (zlib.error, ValueError, KeyError, TypeError) as error:
+        raise Corrupt(f"the flow of a recall cannot be read ({error}): judge its hits without it") from error
+
+
+def keep(
+    opened: Opened,
+    *,
+    text: str,
+    cue: Cue,
+    profile: str,
+    session: str | None,
+    hits: Sequence[tuple[str, float]],
+    flow: Kept | None,
+    recall_id: str | None = None,
+) -> tuple[str, list[str]]:
+    """Keep a recall: its id, and ["trace"] where it could not be kept; it is answered all the same."""
+    now = opened.now()
+    recall_id = recall_id or uuid7(now)
+    asked = {"text": text, **cue.context()}
+    trace = Trace(
+        recall_id,
+        now,
+        session,
+        profile,
+        {
+            name: value if isinstance(value, (str, int, float, bool)) else str(value)
+            for name, value in asked.items()
+        },
+        tuple(hits),
+        flow.nodes if flow else (),
+        encode(flow) if flow else None,
+    )
+    oldest = now - timedelta(days=STORE.trace_days)
+    try:
+        opened.store.add_trace(
+            opened.namespace, trace, keep=STORE.trace_count, keep_flows=STORE.flow_count, not_before=oldest
+        )
+    except StoreError:
+        return recall_id, ["trace"]
+    return recall_id, []
+
+
+def find(opened: Opened, recall_id: str) -> Trace:
+    """The recall of that id, or ``NotFound``."""
+    trace = opened.store.trace(opened.namespace, text_("recall_id", recall_id))
+    if trace is None:
+        raise NotFound(
+            f"there is no recall {recall_id!r} in {opened.namespace!r}: the latest {STORE.trace_count:,} are kept,"
+            f" for {STORE.trace_days:g} days; leave it out to judge the latest that brought the memory up"
+        )
+    return trace
+
+
+def latest(opened: Opened, memory_id: str, session: str | None = None) -> Trace | None:
+    """The latest recall, of a session or of any, that brought a memory up."""
+    found = opened.store.traces(opened.namespace, memory_id=memory_id, session=session, limit=1)
+    return opened.store.trace(opened.namespace, found[0].recall_id) if found else None
+
+
+def flow_of(trace: Trace) -> Kept | None:
+    """What a trace still knows of its flow."""
+    return None if trace.flow is None else decode(trace.nodes, trace.flow)
+
+
+def stored(opened: Opened, shares: Mapping[Ends, float]) -> dict[Ends, tuple[LinkRow, float]]:
+    """The links of some shares as they are now; a link that was walked backwards is found as it is stored."""
+    ends = {end for source, target, _ in shares for end in (source, target)}
+    there = {
+        (one.source, one.target, one.relation): one for one in opened.store.links(opened.namespace, ends)
+    }
+    found: dict[Ends, tuple[LinkRow, float]] = {}
+    for (source, target, relation), share in shares.items():
+        link = there.get((source, target, relation)) or there.get((target, source, relation))
+        if link is not None:
+            identity = (link.source, link.target, link.relation)
+            found[identity] = (link, share + (found[identity][1] if identity in found else 0.0))
+    return found
+
+
+def steps_of(opened: Opened, flow: Kept, ids: Collection[str]) -> dict[str, tuple[Step, ...]]:
+    """The path by which each of some memories came up, in words."""
+    there = {one: row for one in ids if (row := flow.row(one)) is not None}
+    paths = flow.paths(there.values())
+    ends = {flow.nodes[end] for path in paths.values() for hop in path for end in (hop.source, hop.target)}
+    names = opened.store.names(opened.namespace, ends)
+    return {
+        one: tuple(
+            Step(
+                names.get(flow.nodes[hop.source], "?"),
+                hop.relation,
+                names.get(flow.nodes[hop.target], "?"),
+                float(hop.amount),
+            )
+            for hop in paths[row]
+        )
+        for one, row in there.items()
+    }
+
+
+def route(
+    opened: Opened, trace: Trace, memory_id: str
+) -> tuple[tuple[Step, ...], tuple[tuple[str, str, str, float, float | None], ...]]:
+    """How a recall came upon a memory: its path, and each link's share with its weight today."""
+    flow = flow_of(trace)
+    row = None if flow is None else flow.row(memory_id)
+    if flow is None or row is None:
+        return (), ()
+    shares = flow.shares(row)
+    names = opened.store.names(opened.namespace, flow.nodes)
+    name = {memory: names.get(memory, "?") for memory in flow.nodes}
+    path = steps_of(opened, flow, [memory_id])[memory_id]
+    present = {ends: link.weight for ends, (link, _) in stored(opened, shares).items()}
+    told = tuple(
+        (
+            name[source],
+            relation,
+            name[target],
+            share,
+            present.get((source, target, relation), present.get((target, source, relation))),
+        )
+        for (source, target, relation), share in shares.items()
+    )
+    return path, told

@@ -1,0 +1,163 @@
+"""Taking operations back: the inverse of what each did, as rows that it may still claim."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from priming.engine.document import RULES, SESSION, TERM, embedded_text
+from priming.engine.draft import text_
+from priming.engine.opened import Opened
+from priming.engine.pending import Pending
+from priming.errors import Conflict, NotFound
+from priming.store.protocol import Logged, VersionKey
+from priming.store.rows import (
+    LinkRow,
+    MemoryRow,
+    PairRow,
+    Row,
+    RowChange,
+    RunRow,
+    VerdictRow,
+    VersionRow,
+    ends_of,
+    identity,
+)
+from priming.types import Operation
+
+_FORMS = (SESSION, TERM, "name", "file", "identifier", "quoted", "handle")
+
+
+def undo(opened: Opened, operation_id: str) -> Operation:
+    """Apply the inverse of an operation, as an operation of its own."""
+    with opened.writing() as now:
+        opened.readable()
+        done = opened.store.operation(opened.namespace, text_("operation_id", operation_id))
+        if done is None:
+            raise NotFound(f"there is no operation {operation_id!r} in {opened.namespace!r}: see the log")
+        if done.undone_by is not None:
+            raise Conflict(
+                f"operation {operation_id} is undone already, by {done.undone_by}: undo that to redo it"
+            )
+        if done.kind == "purge":
+            raise Conflict(f"operation {operation_id} is a purge: what it erased is gone")
+        view = Pending(opened)
+        take_back(opened, view, done)
+        rows = view.changes()
+        if not rows:
+            raise Conflict(f"operation {operation_id} changed nothing that is still there to take back")
+        vectors = vectors_again(opened, rows)
+        logged = opened.write(
+            "undo", now, rows, vectors=vectors, undoes=[done.id], message=f"undid {_a(done.kind)}"
+        )
+        return opened.operation(logged)
+
+
+def take_back(
+    opened: Opened, view: Pending, done: Logged, *, beside: Collection[str] = (), lenient: bool = True
+) -> None:
+    """Add the inverse of an operation to ``view``; ``Conflict`` where a later operation stands in the way.
+
+    Where ``lenient``, a link that it made goes whatever became of it. ``beside`` are the ids of the operations that
+    are taken back together with it.
+    """
+    made = {c.row.id for c in done.rows if c.before is None and isinstance(c.row, MemoryRow)}
+    shared = _shared(view, done, made)
+    gone = made - shared
+    # The rows that point to what goes are taken along, also those that came later.
+    for row in view.about(gone) if gone else ():
+        view.take(RowChange(row, None))
+    for change in reversed(done.rows):
+        row = change.row
+        if isinstance(row, (LinkRow, VerdictRow, PairRow)) and gone.intersection(change.ends):
+            continue
+        if isinstance(row, (MemoryRow, VersionRow)) and change.before is None and row.id in shared:
+            continue
+        there = view.present(row)
+        if lenient and change.before is None and isinstance(row, LinkRow):
+            if there is not None:
+                view.take(RowChange(there, None))
+        elif _blocked(change, there):
+            what = f"changed the same {_what(row)}"
+            raise Conflict(_standing_in_the_way(opened, done, row, what, beside))
+        else:
+            _refuse_a_taken_key(opened, view, done, change, beside)
+            view.take(RowChange(there, change.before))
+
+
+def _blocked(change: RowChange, there: Row | None) -> bool:
+    if isinstance(change.row, MemoryRow) and change.before is None:
+        return there is None
+    return there != change.after
+
+
+def _shared(view: Pending, done: Logged, made: set[str]) -> set[str]:
+    """Entities that an operation made by rule, and that others have linked since: they stay."""
+    versions = [change.after for change in done.rows if isinstance(change.after, VersionRow)]
+    names = {
+        one.id
+        for one in versions
+        if one.id in made and one.source == RULES and one.metadata.get("form") in _FORMS
+    }
+    own = {identity(change.row) for change in done.rows if isinstance(change.row, LinkRow)}
+    return {
+        end
+        for link in (view.links(names) if names else ())
+        if identity(link) not in own and not made.issuperset(ends_of(link))
+        for end in ends_of(link)
+        if end in names
+    }
+
+
+def _refuse_a_taken_key(
+    opened: Opened, view: Pending, done: Logged, change: RowChange, beside: Collection[str]
+) -> None:
+    """``Conflict`` where the key of a memory that would come back now belongs to another."""
+    back = change.before
+    if change.after is not None or not isinstance(back, MemoryRow):
+        return
+    holder = view.holders([back.key]).get(back.key)
+    if holder is not None and holder.id != back.id:
+        what = f"took the key {back.key!r}"
+        raise Conflict(_standing_in_the_way(opened, done, holder, what, beside))
+
+
+def _standing_in_the_way(opened: Opened, done: Logged, row: Row, what: str, beside: Collection[str]) -> str:
+    subject = next(iter(ends_of(row)), None)  # a run that has shown nothing yet is about no memory
+    later = [
+        one
+        for one in opened.store.operations(opened.namespace, memory_id=subject, limit=None)
+        if one.number > done.number
+        and one.undone_by is None
+        and one.id not in beside
+        and any(identity(change.row) == identity(row) for change in one.rows)
+    ]
+    chosen = next((one for one in later if not one.undoes), later[0] if later else None)
+    which = f"operation {chosen.id} ({chosen.kind})" if chosen else "a later operation"
+    return f"operation {done.id} cannot be undone: {which} {what} since: undo that first"
+
+
+def _what(row: Row) -> str:
+    if isinstance(row, (PairRow, RunRow)):
+        return "pair" if isinstance(row, PairRow) else "run"
+    return "memory"
+
+
+def _a(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
+
+
+def vectors_again(opened: Opened, rows: Sequence[RowChange]) -> dict[VersionKey, bytes]:
+    """Vectors are not in the log: a version that comes back is embedded again."""
+    back = [
+        c.after
+        for c in rows
+        if c.before is None and isinstance(c.after, VersionRow) and c.after.source != RULES
+    ]
+    if not back:
+        return {}
+    vectors = opened.embedder.embed([embedded_text(one.heading or one.speaker, one.content) for one in back])
+    return {
+        (one.id, one.version): vector.astype("<f4").tobytes()
+        for one, vector in zip(back, vectors, strict=True)
+        if vector.any()
+    }

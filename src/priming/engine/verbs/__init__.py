@@ -1,0 +1,1 @@
+"""The verbs of ``Memory`` beyond remembering and recalling, by theme."""

@@ -1,0 +1,279 @@
+"""learn: what becomes of a correction, and of the behaviour that follows from it."""
+
+import math
+
+import pytest
+
+from priming import Cue, ParamError
+
+PYTHON, GO = Cue(language="python"), Cue(language="go")
+TESTS = Cue(language="python", task="tests")
+PRINT = "Use the logger for output of any kind"
+
+
+def links_of(memory, key):
+    return {(one.source, one.relation, one.target): one.weight for one in memory.links(key)}
+
+
+def everything(memory):
+    return memory.list(kinds=["behavior", "correction", "entity"]), memory.links()
+
+
+def test_a_correction_becomes_two_memories_in_one_operation(memory):
+    done = memory.learn(PRINT, wrong="print(x)", cue=PYTHON, tags=["output"], source="review", trust="agent")
+    behavior, correction = memory.get(done.key), memory.get(done.correction)
+    assert (behavior.kind, behavior.content, behavior.rule) == ("behavior", PRINT, "directive")
+    assert (correction.kind, correction.metadata) == ("correction", {"right": PRINT, "wrong": "print(x)"})
+    assert PRINT in correction.content
+    assert "print(x)" in correction.content
+    assert PRINT in correction.gist
+    for one in (behavior, correction):
+        assert (one.when, one.tags, one.source, one.trust) == (
+            {"language": "python"},
+            ("output",),
+            "review",
+            "agent",
+        )
+    assert behavior.confidence == done.confidence == 0.6
+    assert links_of(memory, done.correction)[done.key, "learned-from", done.correction] == 0.5
+    (operation,) = memory.log()
+    assert (operation.id, operation.kind, operation.source) == (done.operation, "learn", "conscious")
+    assert memory.validate() == []
+
+
+def test_the_answer_names_what_was_made_and_why(memory):
+    done = memory.learn("Never push to main", priority=7)
+    assert (done.placement, done.rule, done.when, done.beside, done.similarity) == (
+        "create",
+        "constraint",
+        {},
+        None,
+        None,
+    )
+    assert done.reasons == ("created: it is the first behaviour here", "constraint: read from its words")
+    assert ("learned-from", done.correction) in {(one.relation, one.target) for one in done.links}
+    assert memory.get(done.key).priority == 7
+
+
+def test_a_rule_that_is_given_stands_above_the_words(memory):
+    done = memory.learn("Never push to main", rule="preference")
+    assert done.rule == memory.get(done.key).rule == "preference"
+    assert "preference: as given" in done.reasons
+
+
+def test_the_context_is_that_of_the_cue_without_its_text_and_time_and_what_says_nothing(memory, clock):
+    cue = Cue("a text", file="src/*.py", at=clock.now(), team=("a", "b"), language="", level=3)
+    assert memory.learn(PRINT, cue=cue).when == {"file": "src/*.py", "team": ["a", "b"], "level": 3}
+
+
+def test_the_same_correction_told_again_changes_nothing(memory):
+    first = memory.learn(PRINT, wrong="print", cue=PYTHON)
+    before = everything(memory)
+    again = memory.learn(f"  {PRINT}\n", wrong="print", cue=Cue("now", language=" Python"))
+    assert (again.placement, again.key, again.correction, again.operation) == (
+        "merge",
+        first.key,
+        first.correction,
+        None,
+    )
+    assert everything(memory) == before
+    assert len(memory.log()) == 1
+
+
+def test_what_a_recall_has_just_said_can_still_be_learned(memory):
+    memory.remember("Use the logger for all output", kind="fact")
+    memory.recall("logger output")
+    done = memory.learn("Use the logger for all output")
+    assert memory.get(done.key).kind == "behavior"
+
+
+def test_above_nine_tenths_a_correction_makes_the_behaviour_that_is_there_surer(memory):
+    first = memory.learn(PRINT, cue=PYTHON, priority=2)
+    again = memory.learn(PRINT.upper(), wrong="print", cue=PYTHON, priority=5)
+    there = memory.get(first.key)
+    assert (again.placement, again.id, again.key, again.beside) == ("merge", first.id, first.key, first.key)
+    assert again.similarity == 1
+    assert there.content == PRINT
+    assert there.confidence == again.confidence == pytest.approx(0.6 + 0.1)
+    assert there.priority == 5
+    assert (first.key, "learned-from", again.correction) in links_of(memory, first.key)
+    assert len(memory.list(kinds=["behavior"])) == 1
+    memory.learn(PRINT.title(), priority=1)
+    assert memory.get(first.key).priority == 5
+
+
+def test_confidence_stays_at_1(memory):
+    first = memory.learn(PRINT)
+    for wrong in "abcdef":
+        last = memory.learn(PRINT, wrong=wrong)
+    assert last.confidence == memory.get(first.key).confidence == 1
+
+
+def test_a_merge_says_what_it_does_not_take_over(memory):
+    first = memory.learn(PRINT)
+    again = memory.learn(PRINT, cue=PYTHON, rule="constraint")
+    assert again.key == first.key
+    assert (again.rule, again.when) == ("directive", {})
+    assert f"{first.key} applies everywhere, not where language = python" in again.reasons
+    assert f"{first.key} stays a directive, not a constraint" in again.reasons
+    assert memory.get(again.correction).when == {"language": "python"}
+
+
+def test_a_less_trusted_correction_is_kept_but_moves_nothing(memory):
+    first = memory.learn(PRINT, trust="user")
+    again = memory.learn(PRINT, wrong="print", trust="agent", priority=9)
+    there = memory.get(first.key)
+    assert again.placement == "merge"
+    assert (there.confidence, there.priority, there.trust) == (0.6, 0, "user")
+    assert "a correction from agent does not move a rule from user" in again.reasons
+    assert memory.get(again.correction).trust == "agent"
+
+
+def test_what_a_user_says_is_not_poured_into_what_a_tool_said(memory):
+    data = memory.learn(PRINT, trust="tool")
+    done = memory.learn(PRINT, wrong="print")
+    assert (done.placement, memory.get(done.key).trust, memory.get(data.key).trust) == (
+        "create",
+        "user",
+        "tool",
+    )
+    assert f"created: {data.key} is 1.00 alike but from tool, which may not instruct" in done.reasons
+
+
+def test_between_seven_and_nine_tenths_the_narrower_one_specialises(memory):
+    # .4 · 2·1/(1+2) + .6 · 1 = .867
+    wide = memory.learn(PRINT, cue=PYTHON)
+    done = memory.learn(PRINT, cue=TESTS)
+    assert (done.placement, done.beside) == ("specialise", wide.key)
+    assert done.similarity == pytest.approx(0.4 * 2 / 3 + 0.6)
+    assert links_of(memory, wide.key)[done.key, "overrides", wide.key] == 0.5
+    assert memory.get(done.key).confidence == 0.6
+
+
+def test_of_the_same_likeness_the_wider_one_stands_on_its_own(memory):
+    narrow = memory.learn(PRINT, cue=TESTS)
+    done = memory.learn(PRINT, cue=PYTHON)
+    assert (done.placement, done.beside) == ("create", narrow.key)
+    assert "overrides" not in {one.relation for one in memory.links()}
+
+
+def test_nothing_narrows_what_applies_everywhere(memory):
+    # Against an empty scope content alone counts: 8 of 9 words, .89.
+    wide = memory.learn(PRINT)
+    done = memory.learn(f"{PRINT} whatsoever", cue=PYTHON)
+    assert (done.placement, done.beside) == ("create", wide.key)
+    assert done.similarity == pytest.approx(8 / 9)
+    assert "overrides" not in {one.relation for one in memory.links()}
+
+
+@pytest.mark.parametrize(
+    ("words", "linked"), [("one two three four", True), ("one two three four five", False)]
+)
+def test_likeness_of_a_half_makes_a_link_of_that_weight(memory, words, linked):
+    # {one} against n words shared with 2 of them: 2/4 and 2/5.
+    first = memory.learn("one two")
+    done = memory.learn(words)
+    weight = links_of(memory, first.key).get((done.key, "similar-to", first.key))
+    assert weight == (pytest.approx(0.5) if linked else None)
+
+
+def test_likeness_is_linked_once_by_its_own_law_and_not_by_cosine(memory):
+    memory.learn(PRINT, wrong="print", cue=PYTHON)
+    memory.learn(f"{PRINT} please", wrong="print", cue=GO)
+    found = memory.links(relation="similar-to")
+    assert [one.weight for one in found] == [pytest.approx(0.6 * 8 / 9)]
+
+
+def test_a_behaviour_is_linked_to_other_memories_that_are_alike(memory):
+    fact = memory.remember("Use the logger for output of every kind", kind="fact")
+    done = memory.learn(PRINT)
+    assert (done.key, "similar-to", fact.key) in links_of(memory, fact.key)
+
+
+def test_the_opposite_for_the_same_context_is_a_conflict_and_never_merged(memory):
+    words = " ".join(f"word{i}" for i in range(30))
+    first = memory.learn(f"Always use {words}", cue=PYTHON)
+    done = memory.learn(f"Never use {words}", cue=PYTHON)
+    # 31 words shared of 33 and the same scope: .4 + .6 · 31/33 > .9
+    assert done.similarity > 0.9
+    assert done.placement == "create"
+    assert links_of(memory, first.key)[done.key, "conflicts", first.key] == 0.5
+    assert "similar-to" not in {one.relation for one in memory.links()}
+    assert any(one.startswith(f"conflicts with {first.key}") for one in done.reasons)
+
+
+def test_the_opposite_for_another_context_is_no_conflict(memory):
+    memory.learn("Use tabs to indent", cue=GO)
+    memory.learn("Never use tabs to indent", cue=PYTHON)
+    assert "conflicts" not in {one.relation for one in memory.links()}
+
+
+@pytest.mark.parametrize(
+    ("right", "cue"), [("Never use the logger for output of any kind", PYTHON), (f"{PRINT} ok", TESTS)]
+)
+def test_what_may_not_instruct_is_not_held_against_what_may(memory, right, cue):
+    memory.learn(PRINT, cue=PYTHON)
+    done = memory.learn(right, cue=cue, trust="tool")
+    assert done.placement == "create"
+    assert not {"overrides", "conflicts"} & {one.relation for one in memory.links()}
+
+
+def test_only_behaviours_that_are_active_are_compared(memory):
+    first = memory.learn(PRINT)
+    memory.forget(first.key)
+    done = memory.learn(PRINT)
+    assert (done.placement, done.beside) == ("create", None)
+    assert done.key != first.key
+
+
+def test_a_correction_of_one_namespace_does_not_reach_another(open_memory, url):
+    open_memory(url, namespace="a").learn(PRINT)
+    assert open_memory(url, namespace="b").learn(PRINT).placement == "create"
+
+
+def test_an_undo_takes_all_of_it_back(memory):
+    memory.learn(PRINT, cue=PYTHON)
+    states, operations = [everything(memory)], []
+    for right, cue in ((PRINT.upper(), PYTHON), (PRINT, TESTS), ("Never use the logger for output", PYTHON)):
+        operations.append(memory.learn(right, wrong="print", cue=cue).operation)
+        states.append(everything(memory))
+    for operation, state in zip(reversed(operations), reversed(states[:-1]), strict=True):
+        memory.undo(operation)
+        assert everything(memory) == state
+
+
+def test_what_was_learned_is_there_after_a_restart(open_memory, url):
+    with open_memory(url) as memory:
+        key = memory.learn(PRINT, cue=PYTHON).key
+    again = open_memory(url).learn(PRINT, wrong="print", cue=PYTHON)
+    assert (again.placement, again.key) == ("merge", key)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rule"),
+    [
+        ({"right": " \n"}, "right = .*must not be blank"),
+        ({"right": None}, "right = None: must be a text"),
+        ({"right": "a\x00"}, "right = .*NUL"),
+        ({"right": "x" * 1_048_576}, "right = .*must be at most 1,048,576 characters"),
+        ({"wrong": ""}, "wrong = '': must not be blank"),
+        ({"wrong": " do  this "}, "wrong = .*must be something else"),
+        ({"cue": {"language": "go"}}, "cue = .*must be a Cue"),
+        ({"cue": Cue(language={"a": 1})}, "when.language = "),
+        ({"cue": Cue(level=math.nan)}, "when.level = nan"),
+        ({"cue": Cue(level=[])}, r"when.level = \[\]"),
+        ({"tags": "one"}, "tags = 'one'"),
+        ({"priority": -0.1}, r"priority = -0.1: must be in \[0, 10\]"),
+        ({"priority": 10.1}, "priority = 10.1"),
+        ({"priority": math.nan}, "priority = nan"),
+        ({"priority": True}, "priority = True"),
+        ({"priority": "5"}, "priority = '5'"),
+        ({"source": "a\nb"}, "source = "),
+        ({"trust": "admin"}, "trust = 'admin': must be one of untrusted, tool, agent, user"),
+        ({"rule": "law"}, "rule = 'law': must be one of directive, constraint, preference, procedure"),
+    ],
+)
+def test_bad_input_is_refused_and_nothing_is_changed(memory, arguments, rule):
+    with pytest.raises(ParamError, match=rule):
+        memory.learn(**{"right": "do this", **arguments})
+    assert memory.log() == []
