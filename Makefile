@@ -4,15 +4,15 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test check bench docs clean
+.PHONY: demo test check bench docs clean browser
 
 demo: $(VENV)/.base          ## import this repository's history and ask it three questions
 	$(BIN)/python demo/demo.py
 
-test: $(VENV)/.all           ## run the whole test suite
+test: $(VENV)/.all browser   ## run the whole test suite
 	$(BIN)/python -m pytest --numprocesses=auto tests src
 
-check: $(VENV)/.all          ## format, lint, strict types, docs, tests
+check: $(VENV)/.all browser  ## format, lint, strict types, docs, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -27,6 +27,9 @@ docs: $(VENV)/.all           ## regenerate what the docs paste: tables, help, ou
 
 clean:                       ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+browser: | $(BIN)/python     ## find the Chromium that tests open pages in, or install it
+	@$(BIN)/python tests/browser/finding.py
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Priming needs Python 3.11 or newer; name one: make PYTHON=python3.12")'

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from priming import ParamError
-from priming.config import Location, locate, setting
+from priming.config import Location, global_store, locate, setting, url_of
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,19 @@ def test_an_argument_comes_before_the_environment_and_that_before_the_default(mo
     assert setting("profile", "poc", "priming") == "poc"
     monkeypatch.delenv("PRIMING_PROFILE")
     assert setting("profile", None, "priming") == "priming"
+
+
+def test_the_global_store_is_in_the_home_folder(monkeypatch, tmp_path):
+    monkeypatch.delenv("PRIMING_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert global_store() == tmp_path / ".priming" / "memory.db"
+
+
+def test_another_folder_for_the_global_store_is_taken_from_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("PRIMING_HOME", str(tmp_path))
+    assert global_store() == tmp_path / "memory.db"
+
+
+@pytest.mark.parametrize("path", ["notes.db", "/var/lib/notes.db", "/with space/50%?x#y.db"])
+def test_the_url_of_a_path_leads_to_it(path):
+    assert locate(url_of(Path(path))) == Location("sqlite", Path(path))

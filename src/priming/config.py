@@ -5,6 +5,7 @@ The environment is read here and nowhere else:
 - ``PRIMING_URL``: the store, such as ``sqlite:////home/me/memory.db``
 - ``PRIMING_NAMESPACE``: the namespace of the command line
 - ``PRIMING_PROFILE``: the profile of the command line
+- ``PRIMING_HOME``: the folder of the user's global store, ``~/.priming`` if it is not set
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from priming.errors import ParamError
 
-DEFAULT_PATH = Path(".priming") / "memory.db"
+FILE = "memory.db"
+DEFAULT_PATH = Path(".priming") / FILE
 SYNCHRONOUS = ("normal", "full")
 
 
@@ -32,6 +34,22 @@ class Location:
 def setting(name: str, given: str | None, default: str) -> str:
     """An argument if given, else ``PRIMING_<NAME>``, else the default."""
     return given or os.environ.get(f"PRIMING_{name.upper()}") or default
+
+
+def global_store() -> Path:
+    """The file of what holds in every project: in ``PRIMING_HOME``, else in ``.priming`` in the user's home."""
+    folder = os.environ.get("PRIMING_HOME")
+    if folder:
+        return Path(folder) / FILE
+    try:
+        return Path.home() / DEFAULT_PATH
+    except RuntimeError:
+        raise ParamError("PRIMING_HOME", folder, "must be set, since there is no home folder") from None
+
+
+def url_of(path: Path) -> str:
+    """The URL of a store in a file; ``locate`` gives the path back."""
+    return f"sqlite:///{quote(str(path))}"
 
 
 def locate(url: str | None) -> Location:

@@ -56,7 +56,7 @@ BAD = [
     (["link", DISK_KEY, DISK_KEY], "must be another memory than the source"),
     (["link", DISK_KEY, "entity:x", "--weight", "1.5"], "weight = 1.5: must be in [0, 1]"),
     (["graph", "link-strength", DISK_KEY, DISK_KEY, "1.5"], "weight = 1.5: must be in [0, 1]"),
-    (["graph"], "Missing command"),
+    (["graph", "paint"], "No such command 'paint'"),
     (["undo", "nothing"], "there is no operation 'nothing' in 'default'"),
     (["log", "--since", "soon"], "since = 'soon': must be a date or time in ISO"),
     (["import", "fax", "x"], "source = 'fax': must be one of priming, "),
@@ -79,7 +79,14 @@ def test_bad_input_is_told_in_one_line_with_status_2(settled, arguments, message
 
 @pytest.mark.parametrize(
     "arguments",
-    [["remember", " "], ["show", "nothing"], ["show"], ["shew", "x"], ["graph"], ["stats", "--bogus"]],
+    [
+        ["remember", " "],
+        ["show", "nothing"],
+        ["show"],
+        ["shew", "x"],
+        ["graph", "paint"],
+        ["stats", "--bogus"],
+    ],
     ids=" ".join,
 )
 def test_bad_input_is_told_to_programs_as_one_document_on_stderr(settled, arguments):

@@ -75,13 +75,15 @@ def test_a_recall_shows_rank_key_score_gist_components_and_path(shown):
         "    Ada: We cleaned it.",
         "    activation 0.31",
         "    deploy-failed ─next→ cleaned-cache (0.31)",
+        "recall r",
         "2.5 ms: rank 2.2 · pack 0.2",
     ]
 
 
 def test_an_empty_recall_says_why(shown):
     assert shown(render.recall(Recall("r", (), reason="nothing above the floor"))) == [
-        "nothing above the floor"
+        "nothing above the floor",
+        "recall r",
     ]
 
 
@@ -96,6 +98,7 @@ def test_what_did_not_fit_is_named_and_the_packed_block_shown(shown):
         "omitted: a (budget, 15 tokens)",
         "packed:",
         "- [b] text",
+        "recall r",
     ]
 
 
@@ -107,6 +110,7 @@ def test_a_trace_shows_the_most_active_of_each_step(shown):
         "step 1",
         *(f"0.{n:02}00  m{n:02}" for n in range(11, 1, -1)),
         "    … and 2 more",
+        "recall r",
     ]
 
 

@@ -18,9 +18,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from priming.errors import Conflict, NotFound, ParamError, PrimingError, StoreError
+from priming.state import State
 
 if TYPE_CHECKING:
     from priming.engine.memory import Memory
+    from priming.types import Remembered
 
 GROUP = "priming.importers"
 OWN = "priming"
@@ -34,19 +36,28 @@ _TIES_IN_MEMORY = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One memory to be remembered: the arguments of ``remember``."""
+    """One memory to be remembered: the arguments of ``remember``, and the state that it brings, if any.
+
+    The state is given to a memory that is new here; one that is there already keeps its own.
+    """
 
     arguments: Mapping[str, Any]
+    state: State | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """One link between two memories, named by their keys; they may come before or after it."""
+    """One link between two memories, named by their keys; they may come before or after it.
+
+    A link that was made before is set to this weight, unless the tie is only for a ``fresh`` one: then it is left
+    alone.
+    """
 
     source: str
     target: str
     relation: str
     weight: float
+    fresh: bool = False
 
 
 Item = Entry | Tie
@@ -205,7 +216,7 @@ class _Loading:
     def _remember(self, batch: list[Entry]) -> None:
         """Remember a batch; one that is refused is halved until the entry at fault stands alone."""
         try:
-            answers = self.memory.remember_many([entry.arguments for entry in batch])
+            answers = self._stored(batch)
         except (ParamError, Conflict) as error:
             if len(batch) > 1:
                 self._remember(batch[: len(batch) // 2])
@@ -220,20 +231,37 @@ class _Loading:
                 self.known_as[wanted] = answer.key
             self.statuses[answer.status] = self.statuses.get(answer.status, 0) + 1
 
+    def _stored(self, batch: list[Entry]) -> list[Remembered]:
+        arguments = [entry.arguments for entry in batch]
+        if all(entry.state is None for entry in batch):
+            return self.memory.remember_many(arguments)
+        from priming.engine import states
+
+        return states.remember(self.memory._opened, arguments, [entry.state for entry in batch])
+
+    def _wanted(self, batch: list[Tie]) -> list[Mapping[str, Any]]:
+        """The links of a batch as ``link_many`` takes them, without those that are to be left alone."""
+        asked: list[Mapping[str, Any]] = [
+            {
+                "source": self.known_as.get(tie.source, tie.source),
+                "target": self.known_as.get(tie.target, tie.target),
+                "relation": tie.relation,
+                "weight": tie.weight,
+            }
+            for tie in batch
+        ]
+        if not any(tie.fresh for tie in batch):
+            return asked
+        from priming.engine import states
+
+        fresh = [one for one, tie in zip(asked, batch, strict=True) if tie.fresh]
+        others = [one for one, tie in zip(asked, batch, strict=True) if not tie.fresh]
+        return others + states.to_link(self.memory._opened, fresh)
+
     def _link(self, batch: list[Tie]) -> None:
         """Make a batch of ties, halved like a batch of entries."""
         try:
-            self.links += len(
-                self.memory.link_many(
-                    {
-                        "source": self.known_as.get(t.source, t.source),
-                        "target": self.known_as.get(t.target, t.target),
-                        "relation": t.relation,
-                        "weight": t.weight,
-                    }
-                    for t in batch
-                )
-            )
+            self.links += len(self.memory.link_many(self._wanted(batch)))
         except (NotFound, ParamError) as error:
             if len(batch) > 1:
                 self._link(batch[: len(batch) // 2])

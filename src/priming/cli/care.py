@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from typer import Argument
+from typer import Argument, Option
 
 from priming.cli.failures import FAILURE
 from priming.cli.options import Place, importer_names
 from priming.cli.screen import line, progress
 from priming.cli.verb import Answer, verb
+from priming.cli.writing import agreed
+from priming.errors import ParamError
 
 app = typer.Typer()
 
@@ -72,6 +74,41 @@ def export(
     return Answer(
         {"path": str(path), "memories": number}, [line(("exported", "green"), f"  {counted} to {path}")]
     )
+
+
+@verb(app)
+def backup(
+    place: Place,
+    path: Annotated[
+        Path | None,
+        Argument(metavar="[PATH]", help="The file to write; if not given, one in the folder of backups"),
+    ] = None,
+) -> Answer:
+    """Copy the whole store, all of its namespaces, to a file."""
+    from priming.cli import render
+
+    with place.memory() as memory:
+        written = memory.backup(path)
+    return Answer({"path": str(written)}, render.backed_up(written))
+
+
+@verb(app, "restore-backup")
+def restore_backup(
+    place: Place,
+    path: Annotated[Path, Argument(metavar="PATH", help="A file that 'priming backup' wrote")],
+    yes: Annotated[bool, Option("--yes", help="Do not ask")] = False,
+) -> Answer:
+    """Put a backup in the place of the whole store. What is there is backed up first."""
+    from priming.cli import render
+
+    if place.as_json and not yes:
+        raise ParamError("--yes", False, "must be given with --json: the whole store is replaced")
+    with place.memory() as memory:
+        if not yes and not agreed(f"Replace the whole store, all of its namespaces, by {path}? [y/N] "):
+            typer.echo("nothing was replaced", err=True)
+            raise typer.Exit(FAILURE)
+        saved = memory.restore_backup(path)
+    return Answer({"path": str(path), "backup": str(saved)}, render.put_back(path, saved))
 
 
 @verb(app)

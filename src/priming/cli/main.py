@@ -9,24 +9,26 @@ import typer
 from typer import Option
 
 from priming import __version__
-from priming.cli import care, reading, writing
+from priming.cli import behaving, care, curating, graph, judging, packs, reading, writing
 from priming.cli.failures import Commands
-from priming.cli.options import Json, Namespace, ProfileName, Url
+from priming.cli.options import Global, Json, Namespace, ProfileName, Url
 
 app = typer.Typer(
     name="priming",
     cls=Commands,
     help="Associative memory for AI agents.",
-    epilog="--url, --namespace, --profile and --json may stand before or after the command."
+    epilog="--url, --namespace, --profile, --global and --json may stand before or after the command."
     " Exit status: 0 done, 1 a failure, 2 bad input, 130 interrupted.",
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for part in (writing.app, reading.app, care.app):
+for part in (writing.app, reading.app, judging.app, behaving.app, curating.app, care.app):
     app.add_typer(part)
-app.add_typer(writing.graph, name="graph", help="Work on links.")
+app.add_typer(graph.app, name="graph", help="Draw the graph, and work on its links.")
+app.add_typer(judging.run, name="run", help="Pieces of work, judged by what became of their output.")
+app.add_typer(packs.app, name="pack", help="Hand on behaviours, and take in those of others.")
 
 
 @app.callback()
@@ -36,6 +38,7 @@ def root(
     url: Url = None,  # noqa: ARG001
     namespace: Namespace = None,  # noqa: ARG001
     profile: ProfileName = None,  # noqa: ARG001
+    everywhere: Global = False,  # noqa: ARG001
     as_json: Json = False,
     version: Annotated[bool, Option("--version", help="Print the version and exit")] = False,
 ) -> None:

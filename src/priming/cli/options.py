@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
 from priming import config
 from priming.cli import parse
-from priming.errors import ParamError
+from priming.errors import ParamError, PrimingError
 from priming.types import KINDS, OUTCOMES, STATUSES, TRUST
+from priming.verdicts import PACK, SOURCES
 
 if TYPE_CHECKING:
     from priming.engine.memory import Memory
@@ -68,6 +70,9 @@ ProfileName = Annotated[
         autocompletion=profile_names,
     ),
 ]
+Global = Annotated[
+    bool, Option("--global", help="Work on the store of all projects, in ~/.priming [env: PRIMING_HOME]")
+]
 Json = Annotated[bool, Option("--json", help="Print one JSON document")]
 
 Key = Annotated[str, Argument(metavar="KEY", help="A memory's key or id")]
@@ -82,11 +87,24 @@ Relation = Annotated[
     str | None,
     Option("--relation", metavar="NAME", help="Only this relation", autocompletion=relation_names),
 ]
+Since = Annotated[str | None, Option("--since", metavar="TIME", help=f"Only from then on: {TIME}")]
+Mover = Annotated[
+    str | None,
+    Option(
+        "--source",
+        metavar="NAME",
+        help=f"Only what this moved: {', '.join(SOURCES)}, {PACK}NAME@VERSION",
+        autocompletion=one_of(SOURCES),
+    ),
+]
 Limit = Annotated[int, Option("--limit", metavar="N", help="At most so many")]
 Status = Annotated[
     str,
     Option(
-        "--status", metavar="NAME", help="active, forgotten or any", autocompletion=one_of((*STATUSES, "any"))
+        "--status",
+        metavar="NAME",
+        help=f"{', '.join(STATUSES)} or any",
+        autocompletion=one_of((*STATUSES, "any")),
     ),
 ]
 
@@ -98,6 +116,7 @@ class Place:
     url: Url = None
     namespace: Namespace = None
     profile: ProfileName = None
+    everywhere: Global = False
     as_json: Json = False
 
     def within(self, outer: Mapping[str, Any]) -> Place:
@@ -106,17 +125,37 @@ class Place:
             url=outer.get("url") if self.url is None else self.url,
             namespace=outer.get("namespace") if self.namespace is None else self.namespace,
             profile=outer.get("profile") if self.profile is None else self.profile,
+            everywhere=self.everywhere or bool(outer.get("everywhere")),
             as_json=self.as_json or bool(outer.get("as_json")),
         )
 
     def memory(self) -> Memory:
         """The memory to work on, to be closed by the caller."""
-        from priming.engine.memory import Memory
-
         if self.url is not None and not self.url.strip():
             raise ParamError("url", self.url, "must name a store, e.g. sqlite:///notes.db, or be left out")
+        if self.everywhere and self.url is not None:
+            raise ParamError(
+                "url", self.url, "cannot stand with --global, which names a store too: leave one out"
+            )
+        return self._open(config.url_of(config.global_store()) if self.everywhere else self.url)
+
+    def beside(self) -> Memory | None:
+        """The global store, where it is there and is another one than that of ``memory``; to be closed, too."""
+        path = config.global_store()
+        own = path if self.everywhere else config.locate(self.url).path
+        if not path.is_file() or (own is not None and own.exists() and own.samefile(path)):
+            return None
+        try:
+            return self._open(config.url_of(path))
+        except PrimingError as error:
+            error.add_note("that is the global store: --no-global leaves it out")
+            raise
+
+    def _open(self, url: str | None) -> Memory:
+        from priming.engine.memory import Memory
+
         return Memory.open(
-            self.url,
+            url,
             namespace=_setting("namespace", self.namespace, "default"),
             profile=_setting("profile", self.profile, "priming"),
         )
@@ -181,8 +220,8 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
-    """What surrounds a question."""
+class Scope:
+    """Where something applies."""
 
     file: Annotated[str | None, Option("--file", metavar="PATH", help="The file being worked on")] = None
     language: Annotated[str | None, Option("--language", metavar="NAME", help="Its language")] = None
@@ -192,29 +231,44 @@ class Context:
     ] = None
     project: Annotated[str | None, Option("--project", metavar="NAME", help="The project")] = None
     speaker: Annotated[str | None, Option("--speaker", metavar="NAME", help="Who asks")] = None
-    at: Annotated[str | None, Option("--at", metavar="TIME", help=f"The time asked from: {TIME}")] = None
     others: Annotated[
         list[str] | None, Option("--context", metavar="KEY=VALUE", help="Any other predicate (repeatable)")
     ] = None
 
-    def cue(self) -> Cue:
-        """The context as a cue."""
-        from priming.types import Cue
+    def cue(self, text: str | None = None) -> Cue:
+        """The scope as a cue."""
+        return _cue(self, text, None)
 
-        other = parse.predicates("context", self.others or [])
-        for name in other:
-            if name in _OPTIONS_OF_THEIR_OWN:
-                raise ParamError("context", name, "has an option or argument of its own: use that")
-        return Cue(
-            file=self.file,
-            language=self.language,
-            task=self.task,
-            environment=self.environment,
-            project=self.project,
-            speaker=self.speaker,
-            at=parse.optional_moment("at", self.at),
-            **other,
-        )
+
+@dataclass(frozen=True, slots=True)
+class Context(Scope):
+    """What surrounds a question."""
+
+    at: Annotated[str | None, Option("--at", metavar="TIME", help=f"The time asked from: {TIME}")] = None
+
+    def cue(self, text: str | None = None) -> Cue:
+        """The context as a cue."""
+        return _cue(self, text, parse.optional_moment("at", self.at))
+
+
+def _cue(scope: Scope, text: str | None, at: datetime | None) -> Cue:
+    from priming.types import Cue
+
+    other = parse.predicates("context", scope.others or [])
+    for name in other:
+        if name in _OPTIONS_OF_THEIR_OWN:
+            raise ParamError("context", name, "has an option or argument of its own: use that")
+    return Cue(
+        text,
+        file=scope.file,
+        language=scope.language,
+        task=scope.task,
+        environment=scope.environment,
+        project=scope.project,
+        speaker=scope.speaker,
+        at=at,
+        **other,
+    )
 
 
 _OPTIONS_OF_THEIR_OWN = ("self", "text", *(field.name for field in fields(Context)))

@@ -9,7 +9,19 @@ from typer import Argument, Option
 
 from priming.api import wire
 from priming.cli import parse
-from priming.cli.options import TIME, Context, Key, Kinds, Limit, Place, Relation, Status, term_names
+from priming.cli.options import (
+    TIME,
+    Context,
+    Key,
+    Kinds,
+    Limit,
+    Mover,
+    Place,
+    Relation,
+    Since,
+    Status,
+    term_names,
+)
 from priming.cli.verb import Answer, verb
 
 ANY = "any"
@@ -118,12 +130,16 @@ def links(
         str | None, Argument(metavar="KEY", help="A memory's key or id; all links without")
     ] = None,
     relation: Relation = None,
+    known_at: Annotated[
+        str | None, Option("--known-at", metavar="TIME", help=f"As they were then: {TIME}")
+    ] = None,
 ) -> Answer:
     """List the links of a memory in both directions, or all."""
     from priming.cli import render
 
+    at = parse.optional_moment("known_at", known_at)
     with place.memory() as memory:
-        found = memory.links(key, relation=relation)
+        found = memory.links(key, relation=relation, known_at=at)
     return Answer(found, render.links(found))
 
 
@@ -131,12 +147,21 @@ def links(
 def log(
     place: Place,
     key: Annotated[str | None, Option("--key", metavar="KEY", help="Only what changed this memory")] = None,
-    since: Annotated[str | None, Option("--since", metavar="TIME", help=f"Only from then on: {TIME}")] = None,
+    since: Since = None,
+    until: Annotated[str | None, Option("--until", metavar="TIME", help=f"Only before then: {TIME}")] = None,
+    source: Mover = None,
     limit: Limit = 100,
+    events: Annotated[
+        bool, Option("--events", help="List each weight that was moved, rather than operations")
+    ] = False,
 ) -> Answer:
-    """List operations, newest first."""
-    from priming.cli import render
+    """List operations, newest first, or the weights that they moved."""
+    from priming.cli import render, render_strengths
 
+    first, end = parse.optional_moment("since", since), parse.optional_moment("until", until)
     with place.memory() as memory:
-        found = memory.log(key=key, since=parse.optional_moment("since", since), limit=limit)
+        if events:
+            moved = memory.events(key=key, since=first, until=end, source=source, limit=limit)
+            return Answer(moved, render_strengths.events(moved))
+        found = memory.log(key=key, since=first, until=end, source=source, limit=limit)
     return Answer(found, render.operations(found))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from priming.cli.screen import Part, Span, Table, line
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         Stats,
         Step,
     )
+    from priming.verdicts import Run
 
 KEY, DIM, WARN = "bold cyan", "dim", "yellow"
 _MOST_ACTIVATIONS = 10
@@ -62,6 +64,7 @@ def recall(found: Recall, *, trace: bool = False, packed: bool = False) -> Itera
         yield line(found.text)
     if trace:
         yield from _steps(found.spread)
+    yield line((f"recall {found.recall_id}", DIM))
     if found.timings:
         steps = " · ".join(f"{name} {spent:.1f}" for name, spent in found.timings.items())
         yield line((f"{sum(found.timings.values()):.1f} ms: {steps}", DIM))
@@ -183,7 +186,7 @@ def _touched(one: Operation) -> str:
     """The memories that an operation changed by name, its links by number."""
     rows = [(change, change.after or change.before or {}) for change in one.changes]
     named = {row["id"]: row["key"] for change, row in rows if change.table == "memories" and row}
-    ids = [(row.get("id"), change.key) for change, row in rows if change.table != "links"]
+    ids = [(row.get("id"), change.key) for change, row in rows if change.table in ("memories", "versions")]
     keys = list(dict.fromkeys(named.get(memory_id, key) for memory_id, key in ids))
     made = sum(change.table == "links" for change in one.changes)
     words = keys[:_SHORT]
@@ -192,6 +195,22 @@ def _touched(one: Operation) -> str:
     if made:
         words.append(f"{made:,} {'link' if made == 1 else 'links'}")
     return ", ".join(words)
+
+
+def runs(found: Sequence[Run]) -> Iterator[Part]:
+    """Runs, oldest first."""
+    for one in found:
+        yield from run(one)
+    if not found:
+        yield line(("no runs", DIM))
+
+
+def run(one: Run) -> Iterator[Part]:
+    """A run: its session, when it was, what it was shown, and what became of it."""
+    state = one.settled or ("waits for what becomes of its output" if one.ended_at else "under way")
+    yield line((one.id, KEY), f"  {state}", (f"  session {one.session}  {at(one.started_at)}", DIM))
+    if one.shown:
+        yield line(f"shown: {', '.join(one.shown)}", indent=4)
 
 
 def undone(one: Operation) -> Iterator[Part]:
@@ -249,6 +268,17 @@ def findings(found: Sequence[Finding]) -> Iterator[Part]:
     for one in found:
         yield line((one.rule, WARN), f"  {one.subject}: {one.detail}")
         yield line((f"remedy: {one.remedy}", DIM), indent=2)
+
+
+def backed_up(path: Path) -> Iterator[Part]:
+    """Where a backup is."""
+    yield line(("backed up", "green"), f"  to {path}")
+
+
+def put_back(path: Path, saved: Path) -> Iterator[Part]:
+    """What took the place of the store, and where that is now."""
+    yield line(("put back", "green"), f"  {path}")
+    yield line((f"what was there is in {saved}", DIM), indent=2)
 
 
 def imported(one: Report) -> Iterator[Part]:

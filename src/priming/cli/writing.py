@@ -14,8 +14,8 @@ from priming.cli.options import (
     TIME,
     Facts,
     Key,
+    Mover,
     Place,
-    Relation,
     Source,
     Target,
     Text,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 LAST = "last"
 
 app = typer.Typer()
-graph = typer.Typer()
 
 
 @verb(app)
@@ -102,22 +101,6 @@ def link(
     return Answer(done, render.links([done]))
 
 
-@verb(graph, "link-strength")
-def link_strength(
-    place: Place,
-    source: Source,
-    target: Target,
-    weight: Annotated[float, Argument(metavar="WEIGHT", help="In [0, 1], kept within [0.05, 0.95]")],
-    relation: Relation = None,
-) -> Answer:
-    """Set the weight of all links between two memories, in either direction."""
-    from priming.cli import render
-
-    with place.memory() as memory:
-        done = memory.set_strength(source, target, weight, relation)
-    return Answer(done, render.operation(done))
-
-
 @verb(app)
 def forget(place: Place, key: Key) -> Answer:
     """Take a memory out of recall. An undo brings it back."""
@@ -140,14 +123,15 @@ def purge(
     if place.as_json and not yes:
         raise ParamError("--yes", False, "must be given with --json: a purge cannot be undone")
     with place.memory() as memory:
-        if not yes and not _confirmed(f"Erase {key!r} for good? [y/N] "):
+        if not yes and not agreed(f"Erase {key!r} for good? [y/N] "):
             typer.echo("nothing was erased", err=True)
             raise typer.Exit(FAILURE)
         done = memory.purge(key)
     return Answer(done, render.receipt(done))
 
 
-def _confirmed(question: str) -> bool:
+def agreed(question: str) -> bool:
+    """Ask a person, who must say yes."""
     typer.echo(question, nl=False, err=True)
     return sys.stdin.readline().strip().casefold() in ("y", "yes")
 
@@ -169,6 +153,25 @@ def undo(
         chosen = _last(memory) if operation == LAST else operation
         done = memory.undo(chosen)
     return Answer(done, render.undone(done))
+
+
+@verb(app)
+def rollback(
+    place: Place,
+    since: Annotated[str, Option("--since", metavar="TIME", help=f"What was done from then on: {TIME}")],
+    source: Mover = None,
+    dry_run: Annotated[bool, Option("--dry-run", help="Only list what would be undone")] = False,
+) -> Answer:
+    """Undo all that was done since a time. The rollback is one operation too, and can be undone."""
+    from priming.cli import render_strengths
+
+    start = parse.moment("since", since)
+    with place.memory() as memory:
+        if dry_run:
+            found = memory.would_undo(since=start, source=source)
+            return Answer(found, render_strengths.proposed(found))
+        done = memory.rollback(since=start, source=source)
+    return Answer(done, render_strengths.rolled_back(done))
 
 
 def _last(memory: Memory) -> str:
