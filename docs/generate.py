@@ -14,6 +14,7 @@ changes only when what Priming does has changed.
 
     python docs/generate.py            write the pages
     python docs/generate.py --check    exit 1, with the difference, if a page is out of date
+    python docs/generate.py PAGE ...   the same for some pages only
 """
 
 from __future__ import annotations
@@ -112,9 +113,12 @@ class Desk:
 def main() -> int:
     """Write the pages, or look whether they are current."""
     check = "--check" in sys.argv[1:]
+    chosen = {Path(one).resolve() for one in sys.argv[1:] if one != "--check"}
     stale, broken = [], []
     with _desk() as desk:
         for page in pages():
+            if chosen and page not in chosen:
+                continue
             before = page.read_text("utf-8")
             after = filled(
                 before, desk, lambda problem, page=page: broken.append(f"{page.relative_to(ROOT)}, {problem}")
@@ -276,7 +280,7 @@ def _desk() -> Iterator[Desk]:
     home = Path.cwd()
     for name in [one for one in os.environ if one.startswith("PRIMING_")]:
         del os.environ[name]
-    os.environ |= {"COLUMNS": WIDTH, "TZ": "UTC", "NO_COLOR": "1", "TERM": "dumb"}
+    os.environ |= {"COLUMNS": WIDTH, "TZ": "UTC", "NO_COLOR": "1", "TERM": "dumb", "PRIMING_HOME": "home"}
     time.tzset()
     clock = FixedClock(NOW - timedelta(days=1))
     embedder = StaticEmbedder()

@@ -11,6 +11,7 @@ from typing import Any
 import priming.errors
 from priming import filters, params, profiles, types
 from priming.checked import rule_of
+from priming.engine import care, layout
 from priming.engine.recall import TERMS
 from priming.interop import git, markdown
 from priming.profiles import Profile
@@ -19,7 +20,7 @@ from priming.store import sqlite_check
 YES, NO = "yes", "no"
 
 _WHOLE = re.compile(r"\.0(?!\d)")
-_MODULES = (params, git, markdown)
+_MODULES = (params, git, markdown, layout)
 _ROWS: tuple[tuple[str, Callable[[Profile], Any]], ...] = (
     ("combine", lambda one: one.spread.combine),
     ("direction", lambda one: one.spread.direction),
@@ -100,8 +101,9 @@ def words(*names: str) -> str:
 
 
 def findings(*_: str) -> str:
-    """What ``validate`` looks for in a database."""
+    """What ``validate`` looks for: in a database, and in how memories are linked."""
     rows = [(f"`{rule}`", detail, remedy) for rule, _, detail, remedy in sqlite_check._RULES]
+    rows += [(f"`{rule}`", detail, remedy) for rule, (detail, remedy) in care.RULES.items()]
     return table(("rule", "what is wrong", "remedy"), rows)
 
 

@@ -12,6 +12,7 @@ import typer.main
 
 from priming import Memory, params
 from priming.cli.main import app
+from priming.engine import layout
 from priming.engine.recall import TERMS
 from priming.interop import git, markdown
 
@@ -21,13 +22,13 @@ PAGES = sorted([*ROOT.glob("*.md"), *(one for one in DOCS.rglob("*.md") if "scen
 README = (ROOT / "README.md").read_text("utf-8")
 VERBS = sorted(
     name
-    for name, value in vars(Memory).items()
-    if inspect.isfunction(value) and not name.startswith("_") and name != "close"
+    for name, value in inspect.getmembers(Memory, callable)
+    if not name.startswith("_") and name not in ("open", "close")
 )
 PARAMS = sorted(
     {
         value
-        for module in (params, git, markdown)
+        for module in (params, git, markdown, layout)
         for value in vars(module).values()
         if is_dataclass(value) and isinstance(value, type) and value.__name__.endswith("Params")
     },
@@ -133,7 +134,7 @@ def test_every_verb_has_a_page_that_names_its_parameters(verb):
 
 def test_every_page_of_a_verb_is_of_a_verb():
     pages = {path.stem for path in (DOCS / "verbs").glob("*.md")} - {"README"}
-    assert pages == set(VERBS) - {"open"}
+    assert pages == set(VERBS)
 
 
 def test_opening_is_described_with_the_verbs():
