@@ -6,6 +6,7 @@ import signal
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,11 @@ from typing import Any
 import pytest
 
 from priming.errors import Busy, StoreError
+from priming.store.migrate import migrations
 from priming.store.protocol import Changes
 from priming.store.sqlite import SqliteStore
 
-from .making import NOW, dump, remember, whole
+from .making import NOW, dump, operation, remember, whole
 from .processes import Gate, in_child, start
 
 NOBODY = 65534
@@ -32,6 +34,7 @@ def as_nobody(run: Callable[[], Any]) -> Any:
             os.setuid(NOBODY)
         return run()
 
+    migrations()  # the interpreter may lie where nobody can read: what is imported late is imported now
     return in_child(drop_and_run)
 
 
@@ -227,3 +230,24 @@ def test_a_lock_goes_with_the_process_that_held_it(tmp_path: Path) -> None:
     assert remember(store, whole("b")) == 1
     assert store.check("mine") == []
     store.close()
+
+
+def test_a_backup_in_a_folder_that_may_only_be_read_is_put_back(folder: Path) -> None:
+    """SQLite would write a journal beside what it opens."""
+    (folder / "fixed").mkdir()
+    (folder / "own").mkdir()
+    (folder / "own").chmod(0o777)
+    store = SqliteStore(folder / "own" / "memory.db")
+    remember(store, whole("a"))
+    store.backup(folder / "fixed" / "backup.db")
+    store.close()
+    (folder / "fixed").chmod(0o555)
+    (folder / "fixed" / "backup.db").chmod(0o444)
+
+    def restored() -> int:
+        with closing(SqliteStore(folder / "own" / "other.db")) as other:
+            other.restore_backup(folder / "fixed" / "backup.db", [operation(kind="restore-backup")])
+            return len(other.memories("mine"))
+
+    assert as_nobody(restored) == 1
+    (folder / "fixed").chmod(0o755)

@@ -1,6 +1,5 @@
 """Backups of SQLite files: of older schemas, in use, damaged, and the store itself."""
 
-import os
 import resource
 import signal
 import sqlite3
@@ -143,13 +142,3 @@ def test_a_backup_with_damaged_pages_is_refused(store: SqliteStore, tmp_path: Pa
     with pytest.raises(Corrupt, match="damaged"):
         store.restore_backup(path, [operation(kind="restore-backup")])
     assert dump(store) == before
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
-def test_a_backup_in_a_folder_that_cannot_be_written_is_read(store: SqliteStore, tmp_path: Path) -> None:
-    folder = tmp_path / "fixed"
-    store.backup(folder / "backup.db")
-    folder.chmod(0o500)
-    store.restore_backup(folder / "backup.db", [operation(kind="restore-backup")])
-    folder.chmod(0o700)
-    assert store.head("mine") == 2
