@@ -9,7 +9,8 @@ from dataclasses import fields
 from typing import Any
 
 import priming.errors
-from priming import filters, params, profiles, types
+from priming import filters, params, profiles
+from priming import words as fixed
 from priming.checked import rule_of
 from priming.engine import care, layout
 from priming.engine.recall import TERMS
@@ -88,11 +89,11 @@ def words(*names: str) -> str:
     """A fixed set of words, such as the kinds."""
     (name,) = names
     sets = {
-        "kinds": types.KINDS,
-        "relations": types.RELATIONS,
-        "outcomes": types.OUTCOMES,
-        "trust": types.TRUST,
-        "statuses": types.STATUSES,
+        "kinds": fixed.KINDS,
+        "relations": fixed.RELATIONS,
+        "outcomes": fixed.OUTCOMES,
+        "trust": fixed.TRUST,
+        "statuses": fixed.STATUSES,
         "terms": TERMS,
         "fields": filters.FIELDS,
         "operators": filters.OPERATORS,

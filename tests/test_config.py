@@ -73,3 +73,34 @@ def test_another_folder_for_the_global_store_is_taken_from_the_environment(monke
 @pytest.mark.parametrize("path", ["notes.db", "/var/lib/notes.db", "/with space/50%?x#y.db"])
 def test_the_url_of_a_path_leads_to_it(path):
     assert locate(url_of(Path(path))) == Location("sqlite", Path(path))
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project with a store, and a folder deep in it."""
+    monkeypatch.delenv("PRIMING_URL", raising=False)
+    monkeypatch.setenv("PRIMING_HOME", str(tmp_path / "home"))
+    (tmp_path / "project" / ".priming").mkdir(parents=True)
+    (tmp_path / "project" / ".priming" / "memory.db").touch()
+    (tmp_path / "project" / "src" / "deep").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project" / "src" / "deep")
+    return tmp_path / "project"
+
+
+def test_the_store_of_a_project_is_found_from_any_folder_in_it(project):
+    assert locate(None).path == project / ".priming" / "memory.db"
+
+
+def test_a_repository_of_its_own_has_a_store_of_its_own(project):
+    (project / "src" / ".git").mkdir()
+    assert locate(None).path == Path(".priming/memory.db")
+
+
+def test_the_store_of_all_projects_is_none_of_a_project(project, monkeypatch):
+    monkeypatch.setenv("PRIMING_HOME", str(project / ".priming"))
+    assert locate(None).path == Path(".priming/memory.db")
+
+
+def test_a_store_in_the_folder_itself_comes_first(project, monkeypatch):
+    monkeypatch.chdir(project)
+    assert locate(None).path == Path(".priming/memory.db")

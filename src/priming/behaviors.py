@@ -10,12 +10,6 @@ from typing import Any
 from priming.types import EMPTY, Link, MemoryRecord, Operation, Step
 from priming.verdicts import Verdict
 
-RULES = ("directive", "constraint", "preference", "procedure")
-"""What kind of rule a behaviour is."""
-
-PLACEMENTS = ("merge", "specialise", "create")
-"""What becomes of a new behaviour beside those that are there."""
-
 
 @dataclass(frozen=True, slots=True)
 class Learned:

@@ -53,14 +53,14 @@ def url_of(path: Path) -> str:
 
 
 def locate(url: str | None) -> Location:
-    """The store that ``url`` names; None means ``PRIMING_URL``, else ``.priming/memory.db``.
+    """The store that ``url`` names; None means ``PRIMING_URL``, else the project's ``.priming/memory.db``.
 
     ``sqlite:///relative.db`` is relative to the working directory, ``sqlite:////absolute.db`` absolute,
     ``sqlite://`` in memory; ``?synchronous=full`` survives power loss as well as a killed process.
     """
     url = os.environ.get("PRIMING_URL") if url is None else url
     if url is None:
-        return Location("sqlite", DEFAULT_PATH)
+        return Location("sqlite", _of_project())
     parts = urlsplit(url)
     if parts.scheme != "sqlite" or parts.netloc:
         raise ParamError("url", url, "must be sqlite:///relative.db, sqlite:////absolute.db or sqlite://")
@@ -74,3 +74,23 @@ def locate(url: str | None) -> Location:
     if "\x00" in path:
         raise ParamError("url", url, "must not contain the NUL character")
     return Location("sqlite", Path(path[1:]) if path not in ("", "/") else None, synchronous)
+
+
+def _of_project() -> Path:
+    """The project's store: in the working directory, else in the nearest folder above that has one.
+
+    The search ends at a repository's root and below the home folder, whose store is that of all projects.
+    """
+    if DEFAULT_PATH.exists():
+        return DEFAULT_PATH
+    here = Path.cwd()
+    everywhere = global_store()
+    for folder in (here, *here.parents):
+        path = folder / DEFAULT_PATH
+        if path == everywhere or path.parent == everywhere.parent:
+            break
+        if path.exists():
+            return path
+        if (folder / ".git").exists():
+            break
+    return DEFAULT_PATH

@@ -7,9 +7,6 @@ from datetime import datetime
 
 from priming.types import Link
 
-FORMATS = ("dot", "json", "html")
-"""What a drawing can be written as."""
-
 
 @dataclass(frozen=True, slots=True)
 class Node:

@@ -23,7 +23,8 @@ from datetime import datetime
 from typing import Any
 
 from priming.errors import ParamError
-from priming.types import KINDS, OUTCOMES, TRUST, aware
+from priming.types import aware
+from priming.words import KINDS, OUTCOMES, TRUST
 
 _EQUAL, _ORDER = ("eq", "ne", "in", "nin"), ("gt", "gte", "lt", "lte")
 OPERATORS = (*_EQUAL, *_ORDER, "contains", "exists")

@@ -69,6 +69,13 @@ class BaseLevelParams(Checked):
     silent: float = param(-10.0, doc="activation of what was never used")
     s_base: float = param(1.6, source="World Weaver", doc="S_base of associative strength")
     noise: float = param(0.0, low=0.0, doc="sigma of activation noise")
+    recent: int = param(
+        10,
+        low=1,
+        unit="uses",
+        source="Petrov 2006",
+        doc="latest uses whose times are kept; older ones are counted",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +96,23 @@ class ForgettingParams(Checked):
         0.1, low=0.0, unit="1/day", source="World Weaver", doc="exponential decay of recency"
     )
     half_life: float = param(7.0, low=0.0, unit="days", source="Arc", doc="time in which recency halves")
+    automatic_days: float = param(
+        1.0, low=0.0, unit="days", doc="an automatic verdict is a review only so long after the last one"
+    )
     rho: float = param(0.01, low=0.0, unit="1/hour", source="SYNAPSE", doc="exponential decay of links")
     linear_rate: float = param(
         0.01, low=0.0, unit="1/day", source="World Weaver", doc="linear decay of links"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class FadingParams(Checked):
+    """What counts as about to be forgotten."""
+
+    days: float = param(7.0, low=0.0, unit="days", doc="how far ahead is looked")
+    below: float = param(0.75, low=0.0, high=1.0, doc="retrievability then from which it fades")
+    worth: float = param(0.5, low=0.0, high=1.0, doc="only what matters more than this")
+    young_days: float = param(1.0, low=0.0, unit="days", doc="what was told later than this is not looked at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +318,8 @@ class RecallParams(Checked):
     context: float = param(0.3, low=0.0, doc="prior of confirmed `when` predicates")
     proved: float = param(0.25, low=0.0, doc="prior of a memory that verdicts on such a cue spoke for")
     refused: float = param(0.25, low=0.0, doc="taken from memories that verdicts on such a cue spoke against")
+    retention: float = param(0.05, low=0.0, doc="taken from reviewed memories as they are forgotten")
+    base: float = param(0.05, low=0.0, doc="prior of memories that were used, by how often and how lately")
     same_cue: float = param(
         0.5, low=0.0, high=1.0, doc="Jaccard index of terms from which two cues are alike for that"
     )
@@ -378,6 +400,49 @@ class LinkParams(Checked):
 
 
 @dataclass(frozen=True, slots=True)
+class SleepParams(Checked):
+    """What a night does, and when it is due (SYSTEMS W5–W7, A7)."""
+
+    light_window: int = param(
+        1_000, low=1, unit="episodes", source="World Weaver", doc="latest that `light` compares"
+    )
+    window: int = param(500, low=1, unit="episodes", source="World Weaver", doc="latest that `deep` clusters")
+    batch: int = param(8_000, low=2, unit="memories", doc="most that are clustered at once")
+    cluster: int = param(3, low=2, unit="episodes", source="World Weaver", doc="fewest that make a cluster")
+    skills: int = param(2, low=2, unit="procedures", source="World Weaver", doc="fewest that make a cluster")
+    samples: int = param(1, low=1, unit="memories", source="World Weaver", doc="HDBSCAN's `min_samples`")
+    epsilon: float = param(
+        0.15, low=0.0, unit="cosine distance", doc="of the second attempt, where all seemed noise"
+    )
+    tight: float = param(
+        0.8,
+        low=0.0,
+        high=1.0,
+        unit="cosine",
+        doc="to the centroid: of every member of a single theme, and of clusters that are one",
+    )
+    coherent: float = param(
+        0.2, low=-1.0, high=1.0, unit="cosine", doc="mean to the other members; below it a member is noise"
+    )
+    shared: float = param(0.5, low=0.0, high=1.0, doc="least share of a cluster that names it")
+    central: int = param(32, low=1, unit="episodes", doc="most central members that a gist is taken from")
+    skill_gain: float = param(
+        0.05, low=0.0, high=1.0, source="World Weaver", doc="estimate gained by each procedure merged in"
+    )
+    uses: int = param(3, low=1, unit="verdicts", source="Arc", doc="fewest on a memory that is pruned")
+    effectiveness: float = param(0.25, low=0.0, high=1.0, source="Arc", doc="pruned below this")
+    days: float = param(1.0, low=0.0, unit="days", doc="what is younger is never pruned")
+    duplicate_days: float = param(
+        30.0, low=0.0, unit="days", doc="a duplicate is pruned so long after its mark"
+    )
+    merge: float = param(
+        0.9, low=0.0, high=1.0, unit="cosine", source="Arc", doc="failures and patterns merge"
+    )
+    linked: int = param(1_000, low=0, unit="memories", doc="most that one night looks at to link them")
+    fresh: int = param(100, low=1, unit="memories", doc="so many new ones call for sleep before it is time")
+
+
+@dataclass(frozen=True, slots=True)
 class StoreParams(Checked):
     """Limits and patience of a store."""
 
@@ -396,6 +461,7 @@ class StoreParams(Checked):
 
 BASE_LEVEL = BaseLevelParams()
 FORGETTING = ForgettingParams()
+FADING = FadingParams()
 PLASTICITY = PlasticityParams()
 FSRS = FsrsParams()
 SCORE = ScoreParams()
@@ -408,4 +474,5 @@ SQUASH = SquashParams()
 TIERS = TierParams()
 ACTIVE = ActiveParams()
 LINKING = LinkParams()
+SLEEP = SleepParams()
 STORE = StoreParams()

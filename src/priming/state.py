@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from priming.errors import ParamError
-from priming.types import STATUSES, aware
+from priming.types import aware
+from priming.words import STATUSES
 
 _COUNTS = ("uses", "confirmed", "followed", "overridden")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import fields as dataclass_fields
 from datetime import UTC, datetime
@@ -10,27 +10,8 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from priming.errors import ParamError
+from priming.words import RULES
 
-KINDS = ("episode", "fact", "procedure", "behavior", "correction", "failure", "pattern", "entity")
-OUTCOMES = ("success", "partial", "neutral", "failure")
-TRUST = ("untrusted", "tool", "agent", "user")
-STATUSES = ("active", "forgotten", "deprecated", "merged")
-RELATIONS = (
-    "similar-to",
-    "next",
-    "next-but-one",
-    "part-of",
-    "mentions",
-    "learned-from",
-    "requires",
-    "overrides",
-    "conflicts",
-    "co-activated",
-    "source-of",
-    "consolidated-into",
-    "merged-into",
-    "deprecated-to",
-)
 EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -73,6 +54,23 @@ class Use:
     confirmed: int = 0
     followed: int = 0
     overridden: int = 0
+    first_used_at: datetime | None = None
+    recent: tuple[datetime, ...] = ()
+    """When it was used lately, newest first; earlier uses are counted only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How well a memory is retained: what reviews, that is verdicts on it, have left (LAWS §4).
+
+    ``stability``, in days, and ``difficulty`` are FSRS-6's, None before the first review; ``endurance`` is World
+    Weaver's stability, in days.
+    """
+
+    stability: float | None = None
+    difficulty: float | None = None
+    endurance: float = 1.0
+    reviewed_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +104,7 @@ class MemoryRecord:
     weight: float = 0.5
     confidence: float = 1.0
     use: Use = field(default_factory=Use)
+    retention: Retention = field(default_factory=Retention)
 
     @property
     def title(self) -> str | None:
@@ -114,9 +113,9 @@ class MemoryRecord:
 
     @property
     def rule(self) -> str | None:
-        """What kind of rule a behaviour is: one of ``priming.behaviors.RULES``."""
+        """What kind of rule somebody said that it is: one of ``RULES``."""
         rule = self.metadata.get("rule")
-        return rule if isinstance(rule, str) else None
+        return rule if isinstance(rule, str) and rule in RULES else None
 
 
 Version = MemoryRecord
@@ -163,27 +162,27 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """What recall starts from: a text, a context, or both."""
+    """What recall starts from: a text, a context, or both. Of a list of values any will do."""
 
     text: str | None = None
-    file: str | None = None
-    language: str | None = None
-    task: str | None = None
-    environment: str | None = None
-    project: str | None = None
-    speaker: str | None = None
+    file: str | Sequence[str] | None = None
+    language: str | Sequence[str] | None = None
+    task: str | Sequence[str] | None = None
+    environment: str | Sequence[str] | None = None
+    project: str | Sequence[str] | None = None
+    speaker: str | Sequence[str] | None = None
     at: datetime | None = None
     other: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
 
     def __init__(
         self,
         text: str | None = None,
-        file: str | None = None,
-        language: str | None = None,
-        task: str | None = None,
-        environment: str | None = None,
-        project: str | None = None,
-        speaker: str | None = None,
+        file: str | Sequence[str] | None = None,
+        language: str | Sequence[str] | None = None,
+        task: str | Sequence[str] | None = None,
+        environment: str | Sequence[str] | None = None,
+        project: str | Sequence[str] | None = None,
+        speaker: str | Sequence[str] | None = None,
         at: datetime | None = None,
         **other: Any,
     ) -> None:
@@ -235,6 +234,8 @@ class Hit:
     distance: int = 0
     origin: str | None = None
     """The store that it is from, where several are read together: None is the one asked."""
+    superseded_by: int | None = None
+    """The version that followed; None for what holds at the time asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +282,25 @@ class Stats:
     traces: int
     bytes: int
     generation: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fading:
+    """A memory that matters and is about to be forgotten.
+
+    ``retrievability`` now and ``later``, a week on, by the profile's law, which counts from ``since``; ``lost`` is
+    the difference times ``worth``, how much the memory matters.
+    """
+
+    key: str
+    kind: str
+    gist: str
+    worth: float
+    retrievability: float
+    later: float
+    lost: float
+    since: datetime
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)

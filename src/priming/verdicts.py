@@ -9,13 +9,6 @@ from typing import Any
 
 from priming.types import EMPTY
 
-VERDICTS = ("used", "not-relevant", "not-useful", "confirmed", "overridden")
-"""What a caller may say of a hit."""
-SOURCES = ("automatic", "conscious", "manual")
-"""Who moves weights: what runs came to, a verdict, a hand. What rules and importers make has no source."""
-PACK = "pack:"
-"""The source of what a pack brought begins so: ``pack:NAME@VERSION``."""
-
 
 @dataclass(frozen=True, slots=True)
 class Verdict:

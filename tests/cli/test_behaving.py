@@ -48,6 +48,15 @@ def test_a_correction_is_learned_with_all_that_is_told_of_it(shell):
     assert shell.ask("show", done["correction"])["metadata"] == {"right": RULE, "wrong": "git push"}
 
 
+def test_of_values_given_more_than_once_any_will_do(shell):
+    shell.run("learn", "--right", RULE, "--language", "go", "--language", "rust")
+    assert shell.ask("show", KEY)["when"] == {"language": ["go", "rust"]}
+    assert keys(shell.ask("active", "--language", "rust")) == [(KEY, None)]
+    assert keys(shell.ask("active", "--language", "python")) == []
+    assert keys(shell.ask("active", "--language", "python", "--language", "go")) == [(KEY, None)]
+    assert shell.ask("why", KEY)["predicates"][0]["finding"] == "confirmed"
+
+
 def test_people_are_told_the_rule_its_place_and_the_reasons(shell):
     first = shell.run("learn", "--right", RULE).stdout.splitlines()
     assert first[0] == f"created  {KEY}  constraint everywhere"

@@ -20,6 +20,7 @@ CACHE = "We cleaned the build cache."
 DISK_KEY, CACHE_KEY = "the-deploy-failed-because-the-disk", "we-cleaned-the-build-cache"
 
 OTHER_NAMES = {
+    "apply": "sleep",
     "get": "show",
     "import_": "import",
     "set_strength": "graph link-strength",
@@ -312,6 +313,6 @@ def test_completions_are_offered(shell, monkeypatch):
     assert offered("priming remember --kind f") == ["fact", "failure"]
     assert offered("priming recall --profile s") == ["synapse"]
     assert offered("priming recall --ablate bm") == ["bm25"]
-    assert offered("priming list --status a") == ["active", "any"]
+    assert offered("priming list --status a") == ["active", "archived", "any"]
     assert offered("priming link --relation ne") == ["next", "next-but-one"]
     assert "lines" in offered("priming import ")

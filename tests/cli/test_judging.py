@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 CUE = "who signs the nightly builds"
@@ -80,7 +82,7 @@ def test_a_recall_shows_its_id(shell, told):
         (("used", "gulls", "--recall", "nothing"), "there is no recall 'nothing'"),
         (("used", "gulls", "--tier", "manual"), "automatic, conscious"),
         (("feedback", "--used", "gulls", "--not-relevant", "gulls"), "must not be among not_relevant"),
-        (("run", "end"), "there is no run that waits"),
+        (("run", "end"), "there is no run that is under way"),
         (("run", "used", "nothing"), "there is no run 'nothing'"),
         (("run", "end", "x", "--used", "--unused"), "one or the other"),
     ],
@@ -113,3 +115,13 @@ def test_a_run_that_came_to_nothing(shell):
     shell.ask("recall", CUE, "--session", "work")
     assert shell.ask("run", "end", "--unused")["settled"] == "unused"
     assert weight(shell) == pytest.approx(0.49999)
+
+
+def test_a_verdict_on_a_rule_of_all_projects_says_where_it_is(shell, monkeypatch):
+    monkeypatch.setenv("PRIMING_HOME", str(shell.folder / "home"))
+    shell.ask("remember", "Kestrel signs the nightly builds.")
+    rule = shell.run("learn", "--right", "Never push to main", "--json", "--global", url="")
+    key = json.loads(rule.stdout)["key"]
+    done = shell.run("confirmed", key)
+    assert done.exit_code == 2
+    assert "add --global" in done.stderr

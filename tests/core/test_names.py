@@ -57,6 +57,93 @@ def test_spans_are_joined_and_their_parts_are_names_too(text, whole, parts):
     assert parts <= found
 
 
+SENTENCES = [
+    # dialogue
+    ("Great job, Bob! Let's ship it.", "Bob"),
+    ("Kate: Hi Tom! How's Max?", "Kate Tom Max"),
+    ("Agreed! Sounds good, Mel.", "Mel"),
+    ("Happy birthday Grace! Love you.", "Grace"),
+    ("Painting helps me relax. Melanie paints too.", "Melanie"),
+    ("Support group was great! Counseling helped.", ""),
+    ("Researching adoption agencies has been a dream.", ""),
+    ("Nobody told Everyone about Something.", ""),
+    ("Could Tom help? Should Ann?", "Tom Ann"),
+    ("Unfortunately Ann left.", "Ann"),
+    ("I met Will, and Will left.", "Will"),
+    ("Will he come?", ""),
+    # what stands in small letters too is a word, unless it is a name elsewhere in the text
+    ("Coffee is good. I drink coffee daily.", ""),
+    ("Hope called. I hope so.", ""),
+    ("Hope called. I hope that Hope is well.", "Hope"),
+    ("Rose was here.", "Rose"),
+    # commits
+    ("Fixed the login bug in src/auth/session.py", "src/auth/session.py session.py"),
+    ("Refs #123: bump numpy to 2.0.0", "#123 2.0.0"),
+    ("feat(api): add retry_after to HTTPError (#42)", "retry_after HTTPError #42"),
+    ("Reverted in 7b71b9d after review", "7b71b9d"),
+    ("Moved config to /etc/app/config.yaml:12", "/etc/app/config.yaml config.yaml"),
+    ("Running pytest fails with KeyError: 'name'.", "KeyError"),
+    ("Closes psf/requests#88", "psf/requests#88"),
+    ("the colour #123456 and # 5", ""),
+    ("dead beef and deadbeef", ""),
+    # notes and lists
+    ("- Update Dockerfile and docker-compose.yml", "Dockerfile docker-compose.yml"),
+    ("1. Install Docker", "Docker"),
+    ("* Deployed to prod", ""),
+    ("- [x] Install Redis", "Redis"),
+    ("TODO: ask José", "José"),
+    ("Users complain. Meetings end. Batteries die.", ""),
+    ("Alice/Bob pairing", "Alice Bob"),
+    # paths, addresses, versions
+    (r"C:\Users\me\a.txt is gone", r"C:\Users\me\a.txt a.txt"),
+    ("ask @carol_dev or foo@bar.com;", "@carol_dev foo@bar.com"),
+    ("@carol's and src/a/b.py's", "@carol src/a/b.py b.py"),
+    ("id 123e4567-e89b-12d3-a456-426614174000 failed", "123e4567-e89b-12d3-a456-426614174000"),
+    ("a Ph.D. from MIT", "MIT"),
+    # names in any script, quotes of any kind
+    ("we met Øyvind, then Чехов", "Øyvind Чехов"),
+    ("I saw 'Dune' and James' dog", "Dune James"),
+    ("she read 「こころ」 twice", "こころ"),
+    # days and months are no names, people called so are
+    ("on Tuesday, or Fridays, or in June", ""),
+    ("since July 1 or May 2nd", ""),
+    ("I met June and April.", "June and April June April"),
+    ("On Monday Bob left", "Bob"),
+    ("the Black Friday sale", "Black Friday Black Friday"),
+    # real names whose endings or first words are those of common ones
+    ("Emily met Fleming.", "Emily Fleming"),
+    ("New York is large", "New York New York"),
+    ("Mohammed left. Beijing grew.", "Mohammed Beijing"),
+    # dates
+    ("on 2024-05-17 it rained", "2024-05-17"),
+    ("born 17 May 2024", "2024-05-17"),
+    ("on May 17th, 2024 or 17.05.2024", "2024-05-17"),
+    ("In May 2023 I moved.", "2023-05"),
+    ("due 2024-05", "2024-05"),
+    ("seen at 2024-05-17T09:30", "2024-05-17"),
+    ("on 5/7/2023", ""),
+    ("in 2023", ""),
+    ("on 31 June 2023", "2023-06"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), SENTENCES)
+def test_what_people_write_names_this_and_nothing_else(text, expected):
+    words = " ".join(sorted(names(text)))
+    assert sorted(words.split()) == sorted(expected.split())
+
+
+@pytest.mark.parametrize(
+    "text", ["17 May 2024", "2024-05-17", "17.05.2024", "May 17, 2024", "the 17th of May 2024"]
+)
+def test_a_date_has_one_normal_form(text):
+    assert Name("2024-05-17", "date") in find(f"It was {text}.")
+
+
+def test_a_heading_that_is_a_date_is_a_name_as_it_stands():
+    assert names("nothing", heading="May 2023")[0] == "May 2023"
+
+
 def test_a_line_or_a_full_stop_ends_a_span():
     assert "Ann Bob" not in names("I saw Ann\nBob left")
     assert "Ann Bob" not in names("I saw Ann. Bob left")

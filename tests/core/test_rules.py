@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.behaviors import RULES
 from priming.core.rules import contradicts, forbids, rule_of
 from priming.errors import ParamError
+from priming.words import RULES
 
 CASES = {
     "constraint": [
@@ -105,7 +105,9 @@ def test_the_same_thing_asked_for_and_forbidden_in_one_scope_is_a_contradiction(
     assert contradicts(a, b, when, {"language": ["go"]})
     assert contradicts(b, a, when, when)
     assert not contradicts(a, b, when, {"language": "python"})
-    assert not contradicts(a, b, when, {})
+    assert contradicts(a, b, when, {})
+    assert contradicts(a, b, {}, when)
+    assert not contradicts(a, b, {"language": "go", "task": "test"}, {"language": "go", "task": "fix"})
     assert not contradicts(a, a, when, when)
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from priming.core.trust import instructs, is_trusted_as, least
 from priming.errors import ParamError
-from priming.types import TRUST
+from priming.words import TRUST
 
 trusts = st.sampled_from(TRUST)
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
-from priming.behaviors import RULES
 from priming.core.pack import estimate_tokens
 from priming.core.score import floop
 from priming.engine.present import RULES_HEADER, rule_gist, rule_tier
 from priming.params import ACTIVE
+from priming.words import RULES
 
 PYTHON, GO = Cue(language="python"), Cue(language="go")
 HOUR = timedelta(hours=1)
@@ -201,11 +201,42 @@ def test_of_equals_that_conflict_priority_decides_and_then_confidence_and_age(me
     assert keys(memory.active(GO)) == [older]
 
 
-def test_a_conflict_takes_activation_away_but_only_one_is_shown(memory):
+def test_who_loses_a_conflict_does_not_hold_down_who_wins(memory):
     memory.learn("Use tabs to indent", cue=GO)
     memory.learn("Never use tabs to indent", cue=GO)
-    (hit,) = memory.active(GO).hits
-    assert hit.components["activation"] < sigmoid(0.4)
+    answer = memory.active(GO)
+    (hit,) = answer.hits
+    assert hit.components["activation"] == pytest.approx(sigmoid(0.4))
+    assert [(one.key, one.reason) for one in answer.omitted] == [
+        ("never-use-tabs-to-indent", f"conflicts with {hit.memory.key}")
+    ]
+
+
+def test_an_exception_stands_against_the_rule_where_it_applies_and_nowhere_else(memory):
+    memory.learn("Use tabs to indent")
+    memory.learn("Do not use tabs to indent", cue=PYTHON)
+    assert keys(memory.active(PYTHON)) == ["do-not-use-tabs-to-indent"]
+    assert keys(memory.active(GO)) == ["use-tabs-to-indent"]
+    assert keys(memory.active(Cue(task="release"))) == ["use-tabs-to-indent"]
+
+
+def test_a_rule_overrides_only_where_all_its_conditions_hold(memory):
+    wide = memory.learn("Run the tests before a release of the build host", cue=Cue(task="release"))
+    narrow = memory.learn(
+        "Run all the tests before a release of the build host", cue=Cue(task="release", language="go")
+    )
+    assert narrow.placement == "specialise"
+    assert keys(memory.active(Cue(task="release", language="go"))) == [narrow.key]
+    assert set(keys(memory.active(Cue(task="release")))) == {wide.key, narrow.key}
+
+
+def test_opposite_rules_of_two_stores_are_not_both_shown(memory, open_memory):
+    everywhere = open_memory()
+    everywhere.learn("Always rebase before a pull request")
+    own = memory.learn("Never rebase before a pull request").key
+    answer = memory.active(Cue(task="pull request"), beside={"global": everywhere})
+    assert [(hit.memory.key, hit.origin) for hit in answer.hits] == [(own, None)]
+    assert [one.reason for one in answer.omitted] == [f"conflicts with {own}"]
 
 
 def test_what_may_not_instruct_removes_no_rule(memory):
@@ -261,7 +292,11 @@ def test_tiers_follow_activation_and_constraints_are_never_below_their_gist(memo
 def test_without_behaviours_the_answer_says_so(memory):
     memory.remember("A fact.", kind="fact")
     answer = memory.active(PYTHON)
-    assert (answer.hits, answer.text, answer.reason) == ((), "", "no behaviour has been learned yet")
+    assert (answer.hits, answer.text, answer.reason) == (
+        (),
+        "",
+        "there is no active behaviour: learn one, or restore one",
+    )
 
 
 def test_where_all_are_contradicted_the_answer_says_so(memory):
@@ -300,8 +335,8 @@ def test_two_stores_are_read_together_and_compete(memory, open_memory):
         **{f"strong{i}": "global" for i in range(7)},
     }
     assert hit_of(answer, "weak").components["activation"] == pytest.approx(sigmoid(0.4 - 0.15 * 0.2))
-    assert "- [strong3] (global) rule: Do strong3." in answer.text.splitlines()
-    assert "- [weak] rule: Do weak." in answer.text.splitlines()
+    assert "- [strong3] (global) directive: Do strong3." in answer.text.splitlines()
+    assert "- [weak] directive: Do weak." in answer.text.splitlines()
 
 
 def test_each_store_keeps_what_came_of_it_under_one_id(memory, open_memory):

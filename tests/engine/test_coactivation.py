@@ -74,6 +74,26 @@ def test_the_third_time_within_a_week_links_a_pair_with_the_weight_of_its_birth(
     assert hub._opened.store.pairs("default", [a, b]) == []
 
 
+def test_a_recall_counts_once_for_a_pair_whichever_of_the_two_is_judged(hub, clock):
+    for _ in range(3):
+        use(hub, clock, "leaf-0", "leaf-1")
+    clock.at += timedelta(hours=1)
+    recall = hub.recall(CUE)
+    before = learnt(hub)["leaf-0", "leaf-1"]
+    hub.feedback(recall.recall_id, confirmed=["leaf-0"])
+    once = learnt(hub)["leaf-0", "leaf-1"]
+    assert once != before
+    hub.feedback(recall.recall_id, confirmed=["leaf-1"])
+    assert learnt(hub)["leaf-0", "leaf-1"] == once
+
+
+def test_a_recall_that_is_judged_after_the_window_leaves_no_pair(hub, clock):
+    recall = hub.recall(CUE)
+    clock.at += timedelta(days=PLASTICITY.window_days, seconds=1)
+    hub.feedback(recall.recall_id, used=["leaf-0"])
+    assert hub._opened.store.pairs("default") == []
+
+
 def test_a_linked_pair_follows_ojas_rule(hub, clock):
     for _ in range(3):
         use(hub, clock, "leaf-0")

@@ -71,6 +71,7 @@ def test_vectors_of_a_read_only_base_and_of_the_tail_answer_alike():
     query = rng.normal(size=8).astype(np.float32)
     assert len(vectors) == 151
     assert vectors.dot(query) == pytest.approx(wanted @ query, abs=1e-5)
+    assert vectors.exact(query) == pytest.approx(wanted.astype(np.float64) @ query, abs=1e-12)
     assert vectors.dot(rows[:3].T).shape == (151, 3)
     assert vectors[10].tolist() == rows[10].tolist()
     assert vectors[100].tolist() == rows[100].tolist()

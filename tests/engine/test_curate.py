@@ -11,7 +11,7 @@ from priming.core.similarity import behaviour_similarity
 from priming.engine.merging import Merging
 from priming.engine.twins import alike
 from priming.store.rows import LinkRow, MemoryRow, RowChange
-from priming.types import KINDS
+from priming.words import KINDS
 
 
 @pytest.fixture
@@ -262,6 +262,18 @@ def test_only_two_active_memories_of_one_kind_are_merged(three):
     refused(three, Conflict, "'a' is merged already", three.merge, "c", "a")
 
 
+def test_a_rule_that_may_instruct_is_not_merged_into_one_that_may_not(memory):
+    rules(memory, "sign every build", "sign every build twice", trust="agent")
+    memory.remember("sign all builds", key="theirs", kind="behavior", trust="tool")
+    message = r"'a' is a rule from agent, and 'theirs' from tool may not instruct: merge 'theirs' into 'a'"
+    refused(memory, Conflict, message, memory.merge, "a", "theirs")
+    memory.merge("theirs", "a")
+    memory.merge("a", "b")
+    memory.remember("bread is baked", key="ours", kind="fact")
+    memory.remember("bread was baked", key="read", kind="fact", trust="tool")
+    assert memory.merge("ours", "read").kind == "merge"
+
+
 def test_a_chain_of_merges_in_one_step_is_the_same_as_one_after_the_other(clock):
     memories = [MemoryRow(one, one, "fact", uses=1) for one in "abc"]
     links = [LinkRow("a", "c", "requires", 0.3, clock.at), LinkRow("b", "a", "requires", 0.6, clock.at)]
@@ -336,18 +348,48 @@ def test_opposites_are_never_one(memory):
     assert [(one.kept, one.merged) for one in memory.deduplicate(threshold=0.8)] == [("a", "d")]
 
 
-def test_a_chain_ends_at_the_one_that_is_kept(memory):
+def test_of_a_chain_only_what_is_like_the_one_that_is_kept_is_merged(memory):
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     rules(memory, " ".join(words), " ".join([*words, "x"]), " ".join([*words, "x", "y"]))
     # 10/11 and 11/12 are above .9, 10/12 is not.
     found = memory.deduplicate()
-    assert [(one.kept, one.merged) for one in found] == [("a", "b"), ("a", "c")]
-    assert [one.similarity for one in found] == pytest.approx([10 / 11, 10 / 12])
+    assert [(one.kept, one.merged) for one in found] == [("a", "b")]
+    assert [one.similarity for one in found] == pytest.approx([10 / 11])
+    assert weights(memory, relation="merged-into") == {("b", "merged-into", "a"): 0.5}
+    assert memory.get("c").status == "active"
+    assert memory.deduplicate() == []
+
+
+def test_what_is_like_two_that_are_kept_goes_to_the_more_alike_in_the_same_operation(memory):
+    words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    texts = [words, [*words, "x", "y"], [*words, "x", "y", "z"], [*words, "y"]]
+    rules(memory, *(" ".join(one) for one in texts))
+    # a and b share 10 of 12; c and b 12 of 13, c and a 10 of 13; d and b 11 of 12, d and a 10 of 11.
+    found = memory.deduplicate()
+    assert [(one.kept, one.merged) for one in found] == [("b", "c"), ("b", "d")]
+    assert [one.similarity for one in found] == pytest.approx([12 / 13, 11 / 12])
     assert len({one.operation for one in found}) == 1
-    assert weights(memory, relation="merged-into") == {
-        ("b", "merged-into", "a"): 0.5,
-        ("c", "merged-into", "a"): 0.5,
-    }
+
+
+def test_what_is_trusted_less_raises_no_standing_and_silences_nothing_by_being_merged(memory):
+    rules(memory, NINE, "sign every build twice")
+    for key, text in (("theirs", NINE + " !"), ("theirs-too", "sign every build twice!")):
+        memory.remember(text, key=key, kind="behavior", trust="tool")
+    memory.link("theirs", "theirs-too", "overrides")
+    memory.link("theirs", "b", "conflicts")
+    memory.link("theirs", "b", "requires")
+    stand(memory, "theirs", priority=9.0)
+    stand(memory, "a", confidence=0.6)
+    before = everything(memory)
+    done = memory.deduplicate()
+    assert {(one.kept, one.merged) for one in done} == {("a", "theirs"), ("b", "theirs-too")}
+    assert (memory.get("a").priority, memory.get("a").confidence) == (0.0, 0.6)
+    assert memory.links("a", relation="overrides") == memory.links("a", relation="conflicts") == []
+    assert memory.links("a", relation="requires")
+    assert "2 links stay with what is trusted less" in memory.log(limit=1)[0].message
+    assert {hit.memory.key for hit in memory.active(Cue()).hits} == {"a", "b"}
+    memory.undo(done[0].operation)
+    assert everything(memory) == before
 
 
 def test_undo_of_a_deduplicate_brings_back_exactly_what_was(memory):
@@ -406,7 +448,7 @@ def test_bad_arguments_of_deduplicate_are_named(memory, open_memory, url):
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.2, 0.4, 0.55, 0.7, 0.9])
-def test_groups_are_those_of_comparing_each_with_every_other(threshold):
+def test_what_stands_for_each_is_that_of_comparing_it_with_all_that_are_kept(threshold):
     words = ["run", "tests", "commit", "never", "push", "main"]
     texts = [
         (
@@ -415,15 +457,15 @@ def test_groups_are_those_of_comparing_each_with_every_other(threshold):
         )
         for i in range(40)
     ] + [("!", {}), ("!", {"task": "x"}), ("?", {})]
-    reached = {i: {i} for i in range(len(texts))}
+    kept, slow = [], []
     for i, a in enumerate(texts):
-        for j in range(i):
-            b = texts[j]
-            if behaviour_similarity(b[0], a[0], b[1], a[1]) > threshold:
-                joined = reached[i] | reached[j]
-                reached.update(dict.fromkeys(joined, joined))
-    slow = {tuple(sorted(group)) for group in reached.values() if len(group) > 1}
-    assert {tuple(group) for group in alike(texts, threshold)} == slow
+        likes = [(behaviour_similarity(texts[j][0], a[0], texts[j][1], a[1]), -j) for j in kept]
+        similarity, nearest = max(likes, default=(0.0, 0))
+        if similarity > threshold:
+            slow.append((i, -nearest, similarity))
+        else:
+            kept.append(i)
+    assert alike(texts, threshold) == slow
 
 
 def test_a_reopened_memory_shows_the_same(open_memory, url):

@@ -1,6 +1,6 @@
 """What speaks for a memory: each term of the recipe is alone able to decide between two memories."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -141,6 +141,18 @@ SHOWN = {
         ("bm25", "prior"),
         (),
     ),
+    "retention": (
+        [item("wrong", "we paint walls"), item("right", "they paint walls")],
+        "paint walls",
+        ("bm25", "prior"),
+        (),
+    ),
+    "base": (
+        [item("wrong", "we paint walls"), item("right", "they paint walls")],
+        "paint walls",
+        ("bm25", "prior"),
+        (),
+    ),
     "prior": (
         [item("right", "paint walls brush sea salt fish water"), item("wrong", "paint walls?")],
         "paint",
@@ -150,7 +162,12 @@ SHOWN = {
 }
 
 
-JUDGED = {"proved": {"used": ["right"]}, "refused": {"not_relevant": ["wrong"]}}
+JUDGED = {
+    "proved": {"used": ["right"]},
+    "refused": {"not_relevant": ["wrong"]},
+    "retention": {"used": ["wrong"]},
+    "base": {"used": ["right"]},
+}
 
 
 def test_every_term_is_shown_below():
@@ -166,13 +183,14 @@ def keys(answer):
 
 
 @pytest.mark.parametrize("term", TERMS)
-def test_a_term_decides_and_can_be_switched_off(memory, term):
+def test_a_term_decides_and_can_be_switched_off(memory, clock, term):
     items, cue, needed, links = SHOWN[term]
     memory.remember_many(items)
     memory.link_many({"source": a, "target": b, "weight": w} for a, b, w in links)
     cue = cue if isinstance(cue, Cue) else Cue(cue)
     if term in JUDGED:
         memory.feedback(memory.recall(cue=cue).recall_id, **JUDGED[term])
+        clock.at += timedelta(days=30)
     others = set(TERMS) - {term, *needed}
     on = memory.recall(cue=cue, ablate=others)
     off = memory.recall(cue=cue, ablate=others | {term})

@@ -53,7 +53,8 @@ def test_not_relevant_weakens_the_links_of_the_path_and_nothing_else(chain, prof
     assert moved(before, weights(chain)) == pytest.approx({"a>b": -0.01, "b>hit": -0.01})
     assert nodes(chain) == weighed
     assert (operation.kind, operation.source) == ("feedback", "conscious")
-    assert "not-relevant: hit" in operation.reason
+    assert operation.message == "not-relevant hit: 2 links weakened"
+    assert operation.reason == f"recall {recall.recall_id} of {CUE!r}"
     chain.undo(operation.id)
     assert weights(chain) == before
 
@@ -126,7 +127,10 @@ def test_a_direct_match_that_is_not_relevant_moves_nothing_and_its_cue_is_record
     before, weighed = weights(chain), nodes(chain)
     operation = chain.feedback(recall.recall_id, not_relevant=["a"])
     assert (weights(chain), nodes(chain)) == (before, weighed)
-    assert operation.message == "a: the cue itself matched it, so no link moved; the cue is recorded"
+    assert (
+        operation.message
+        == "not-relevant a: the cue itself matched it, so no link moved; the cue is recorded"
+    )
     (change,) = operation.changes
     assert change.table == "verdicts"
     assert change.after["cue"] == {"text": CUE}
@@ -242,8 +246,11 @@ def test_praise_does_not_lower_a_link_of_full_weight(memory):
     assert weights(memory)["a", "similar-to", "b"] == 1.0
 
 
-def test_a_recall_without_spreading_brings_up_direct_matches_only(chain):
-    recall = chain.recall(CUE, spread=False)
+@pytest.mark.parametrize("asked", [{"spread": False}, {"ablate": ["spread"]}])
+@pytest.mark.parametrize("profile", ["priming", "floop", "synapse", "ethos", "poc"])
+def test_a_recall_without_spreading_brings_up_direct_matches_only(chain, profile, asked):
+    recall = chain.recall(CUE, profile=profile, limit=100, **asked)
+    assert [hit.memory.key for hit in recall.hits if hit.path] == []
     before = weights(chain)
     operation = chain.feedback(recall.recall_id, not_relevant=[recall.hits[0].memory.key])
     assert weights(chain) == before
@@ -304,6 +311,57 @@ def test_an_expired_recall_is_not_found_and_the_error_says_how_long_they_are_kep
     chain.recall(CUE)
     with pytest.raises(NotFound, match="30 days"):
         chain.feedback(recall.recall_id, used=["hit"])
+
+
+def test_a_recall_expires_even_if_nothing_is_recalled_after_it(chain, clock):
+    recall = chain.recall(CUE)
+    clock.at += timedelta(days=STORE.trace_days, seconds=1)
+    with pytest.raises(NotFound, match="30 days"):
+        chain.feedback(recall.recall_id, used=["hit"])
+    assert "no kept recall" in chain.feedback(used=["hit"]).message
+
+
+def test_a_verdict_that_was_imported_is_not_given_again(open_memory, tmp_path):
+    texts = {"a": "Kestrel signs the nightly builds.", "b": "Gulls nest upon tall cliffs."}
+    theirs, ours = open_memory(), open_memory()
+    for key, text in texts.items():
+        theirs.remember(text, key=key)
+    theirs.feedback(theirs.recall(CUE, session="s").recall_id, confirmed=["a"], tier="automatic")
+    theirs.export(tmp_path / "theirs.jsonl")
+    ours.remember("Porridge tastes best with honey.")
+    ours.import_(tmp_path / "theirs.jsonl")
+    recall = ours.recall(CUE, session="s")
+    operation = ours.feedback(recall.recall_id, confirmed=["a"], tier="automatic")
+    assert operation.kind == "import"
+    assert "nothing changed; a: confirmed already" in operation.message
+    assert ours.get("a").use.followed == 1
+
+
+def test_links_that_are_all_gone_are_said(chain):
+    recall = chain.recall(CUE)
+    for one in chain.log():
+        if one.kind == "link":
+            chain.undo(one.id)
+    operation = chain.feedback(recall.recall_id, not_relevant=["hit"])
+    assert operation.message == "not-relevant hit: the links that led to it are gone, so none moved"
+
+
+def test_of_many_small_ways_none_is_blamed_and_the_answer_says_so(memory):
+    # 60 ways of equal links: each brings about a sixtieth, well below the floor of a twentieth.
+    memory.remember("Kestrel signs the nightly builds.", key="a")
+    memory.remember("Porridge tastes best with honey.", key="hit")
+    for number in range(60):
+        memory.remember(f"Gulls{number}x nest{number}x.", key=f"way-{number}")
+        memory.link("a", f"way-{number}")
+        memory.link(f"way-{number}", "hit")
+    recall = memory.recall(CUE)
+    assert next(hit for hit in recall.hits if hit.memory.key == "hit").path
+    before = weights(memory)
+    operation = memory.feedback(recall.recall_id, not_relevant=["hit"])
+    assert weights(memory) == before
+    assert operation.message == (
+        "not-relevant hit: the links that led to it brought too little each to answer for it, so none moved"
+    )
 
 
 def test_a_memory_that_the_recall_did_not_bring_up_is_refused(chain):
@@ -404,3 +462,18 @@ def test_rules_of_another_store_are_judged_in_that_store(open_memory, tmp_path):
     assert [hit.origin for hit in active.hits] == ["global"]
     everywhere.feedback(active.recall_id, confirmed=[rule.key])
     assert everywhere.get(rule.key).use.confirmed == 1
+
+
+def test_what_was_counted_automatically_can_be_meant_and_counts_once(chain):
+    recall = chain.recall(CUE)
+    before = weights(chain)
+    chain.feedback(recall.recall_id, used=["hit"], confirmed=["b"], tier="automatic")
+    operation = chain.feedback(recall.recall_id, used=["hit"], confirmed=["b"])
+    assert moved(before, weights(chain)) == pytest.approx({"a>b": 0.01 + 1e-5, "b>hit": 0.01 + 1e-5})
+    use = chain.get("hit").use
+    assert (use.uses, use.helped, use.followed) == (1, 1, 1)
+    use = chain.get("b").use
+    assert (use.uses, use.confirmed, use.followed) == (1, 1, 0)
+    assert chain.feedback(recall.recall_id, used=["hit"], tier="automatic").id == operation.id
+    chain.undo(operation.id)
+    assert moved(before, weights(chain)) == pytest.approx({"a>b": 1e-5, "b>hit": 1e-5})

@@ -7,7 +7,7 @@ import pytest
 from priming import Conflict, Cue, NotFound, ParamError, SchemaTooNew, StoreError
 from priming.behaviors import Pack
 from priming.params import STORE
-from priming.types import KINDS
+from priming.words import KINDS
 
 A = {"key": "tests", "content": "Always run the tests.", "when": {"language": "go"}, "rule": "directive"}
 B = {"key": "main", "content": "Never push to main.", "rule": "constraint"}

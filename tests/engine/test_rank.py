@@ -229,7 +229,11 @@ def test_floop_is_context_base_level_feedback_and_priority(told):
             base = base_level_score(optimized(0, 1.0), 0)
             context = fits if fits else active[key]
             totals[key] = score.floop(
-                context, base, score.feedback_ratio(0, 0, 0), score.priority_score(0)
+                context,
+                base,
+                score.feedback_ratio(0, 0, 0),
+                score.priority_score(0),
+                boost=1.5 if told.get(key).kind == "behavior" else 1,
             ).total
     answer = told.recall(cue=CUE, profile="floop", limit=LIMIT)
     agree(answer, totals)
@@ -237,9 +241,9 @@ def test_floop_is_context_base_level_feedback_and_priority(told):
 
 
 @pytest.mark.parametrize(
-    ("rule", "boost"), [("constraint", 2), ("directive", 1.5), ("preference", 1), (None, 1)]
+    ("rule", "boost"), [("constraint", 2), ("directive", 1.5), ("preference", 1), (None, 2)]
 )
-def test_floop_boosts_a_rule_by_its_kind(open_memory, rule, boost):
+def test_floop_boosts_a_rule_by_its_kind_as_given_or_else_as_its_words_tell(open_memory, rule, boost):
     memory = open_memory()
     memory.remember("Never deploy on a Friday.", kind="behavior", metadata={"rule": rule} if rule else {})
     (hit,) = memory.recall("deploy on Friday", profile="floop").hits

@@ -567,3 +567,15 @@ def test_bad_arguments_of_a_recall_are_named_and_nothing_is_kept(memory, asked, 
 def test_a_cue_with_a_naive_time_is_refused():
     with pytest.raises(ParamError, match="at = '2024-05-17T00:00:00': must carry a time zone"):
         Cue("paint", at=datetime(2024, 5, 17))
+
+
+def test_however_small_the_budget_the_best_hit_is_the_last_to_go(memory):
+    memory.remember("We decided to move the queue to NATS in May.", key="decision")
+    for number in range(6):
+        memory.remember(f"The queue was slow on day {number}, and we looked at it for an hour.", session="s")
+    recall = memory.recall("what did we decide about the queue")
+    shown = [memory.recall("what did we decide about the queue", tokens=n).text for n in range(10, 200, 5)]
+    best = recall.hits[0].memory
+    whole = [best.content in text for text in shown]
+    assert whole == sorted(whole)
+    assert all(f"[{best.key}]" in text for text in shown if '"' in text)

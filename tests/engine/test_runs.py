@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from priming import Conflict, NotFound
+from priming import Conflict, NotFound, ParamError
 from priming.params import PLASTICITY
 
 CUE = "who signs the nightly builds"
@@ -143,3 +143,11 @@ def test_purging_a_memory_takes_it_out_of_the_runs(work):
     work.purge("b")
     assert work.run_list()[0].shown == ("a",)
     work.run_used(run.id)
+
+
+@pytest.mark.parametrize("used", ["no", 1, 0, []])
+def test_what_became_of_a_run_is_yes_or_no(memory, used):
+    run = memory.run_start()
+    with pytest.raises(ParamError, match="True, False or None"):
+        memory.run_end(run.id, used=used)
+    assert memory.run_list()[0].ended_at is None

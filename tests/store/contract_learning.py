@@ -7,7 +7,8 @@ import pytest
 
 from priming.errors import Conflict, NotFound, ParamError, PrimingError
 from priming.store.protocol import Changes, Store
-from priming.store.rows import Row, RowChange
+from priming.store.rows import Row, RowChange, stamp
+from priming.types import Retention, Use
 
 from .making import (
     DAY,
@@ -54,6 +55,17 @@ def test_a_memory_is_as_sure_as_it_was_told(store: Store) -> None:
     found = store.get("mine", "b", NOW)
     assert found is not None
     assert found.confidence == 0.6
+
+
+def test_a_memory_is_retained_as_it_was_told(store: Store) -> None:
+    reviewed = memory(
+        "b", stability=2.5, difficulty=3.0, endurance=0.8, reviewed_at=NOW, first_used_at=NOW - DAY
+    )
+    remember(store, whole("a"), replace(reviewed, recent=(stamp(NOW), stamp(NOW - DAY))), whole("b")[1:])
+    found = store.records("mine", ["a", "b"], NOW)
+    assert found["a"].retention == Retention()
+    assert found["b"].retention == Retention(2.5, 3.0, 0.8, NOW)
+    assert found["b"].use == Use(first_used_at=NOW - DAY, recent=(NOW, NOW - DAY))
 
 
 def test_a_time_of_another_zone_is_the_same_instant_in_a_verdict(store: Store) -> None:
@@ -208,6 +220,11 @@ UNLEARNT: dict[str, tuple[Changes, type[PrimingError], str]] = {
         operation([RowChange(row, None) for row in whole("b")]),
         Conflict,
         "still referred to",
+    ),
+    "an endurance that is none": (
+        operation(added(whole("c")[1:], memory("c", endurance=None))),
+        PrimingError,
+        "NOT NULL",
     ),
     "a confidence that is no number": (
         operation(added(whole("c")[1:], memory("c", confidence="high"))),

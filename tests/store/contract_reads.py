@@ -227,6 +227,15 @@ def test_a_version_may_change_more_than_once_in_an_operation(store: Store) -> No
     assert store.versions("mine", "a") == [old]
 
 
+def test_the_versions_of_all_memories_come_in_order_of_insertion_whatever_their_status(store: Store) -> None:
+    remember(store, whole("b", "first"), whole("a", status="forgotten"))
+    supersede(store, "b", "second", at=NOW + DAY)
+    rows = store.versions("mine")
+    assert [(one.id, one.revision) for one in rows] == [("b", 1), ("b", 2), ("b", 3), ("a", 1)]
+    assert rows[:3] == store.versions("mine", "b")
+    assert store.versions("other") == []
+
+
 def test_a_scan_gives_what_is_active_and_not_yet_over(store: Store) -> None:
     remember(
         store,

@@ -8,7 +8,7 @@ import pytest
 
 from priming.errors import Conflict, NotFound, ParamError, PrimingError, StoreError
 from priming.store.protocol import Changes, Store
-from priming.store.rows import MemoryRow, RowChange, VersionRow
+from priming.store.rows import MemoryRow, RowChange, VersionRow, stamp
 
 from .making import (
     DAY,
@@ -39,6 +39,12 @@ FULL_MEMORY = MemoryRow(
     failed=2,
     confirmed=3,
     followed=4,
+    stability=2.3065,
+    difficulty=2.118103970459015,
+    endurance=0.8,
+    reviewed_at=NOW + timedelta(microseconds=1),
+    first_used_at=NOW - 9 * DAY,
+    recent=(stamp(NOW - DAY), stamp(NOW - 9 * DAY)),
 )
 FULL_VERSION = VersionRow(
     id="a",

@@ -1,5 +1,6 @@
 """Migrations: numbered, each whole or not at all, after a backup."""
 
+import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -15,6 +16,7 @@ from priming import FixedClock, HashedEmbedder, Memory
 from priming.errors import Busy, SchemaTooNew, StoreError
 from priming.store.migrate import Migration, migrations, statements
 from priming.store.sqlite import SqliteStore
+from priming.types import Retention
 
 from .crashing import everywhere
 from .files import check_text_index, contents, make_schema_1, schema
@@ -260,6 +262,55 @@ def test_a_recall_of_schema_1_is_kept_without_a_flow(old: Path) -> None:
     assert (store.verdicts("mine"), store.pairs("mine"), store.runs("mine")) == ([], [], [])
     assert store.namespaces() == ["mine", "theirs"]
     store.close()
+
+
+# From schema 2
+
+
+@pytest.fixture
+def second(old: Path) -> Path:
+    """The same under schema 2, where a verdict used "office" for the second time."""
+    SqliteStore(old, steps=SHIPPED[:2]).close()
+    names = ("id", "key", "kind", "status", "priority", "weight", "uses", "last_used_at")
+    names += ("helped", "failed", "confirmed", "followed", "overridden", "confidence")
+    with closing(sqlite3.connect(old)) as raw, raw:
+        row = f"SELECT {', '.join(names)} FROM memories WHERE namespace = 'mine' AND key = 'office'"
+        before = raw.execute(row).fetchone()
+        raw.execute(
+            "UPDATE memories SET uses = 2, last_used_at = '2026-05-01T14:00:00.000000+00:00', confidence = 0.6"
+            " WHERE namespace = 'mine' AND key = 'office'"
+        )
+        held = {"fields": {"memories": names}, "rows": [["memories", before, raw.execute(row).fetchone()]]}
+        raw.execute(
+            "INSERT INTO operations (namespace, number, id, kind, at, source) VALUES"
+            " ('mine', 9, 'praise', 'feedback', '2026-05-01T14:00:00.000000+00:00', 'conscious')"
+        )
+        raw.execute("INSERT INTO changes VALUES ('mine', 9, 0, ?)", (json.dumps(held),))
+        raw.execute("INSERT INTO touched SELECT namespace, id, 9 FROM memories WHERE key = 'office' LIMIT 1")
+    return old
+
+
+def test_a_memory_of_schema_2_was_never_reviewed_and_keeps_its_uses(second: Path) -> None:
+    with opened(second) as memory:
+        office = memory.get("office")
+        assert office.retention == Retention()
+        assert (office.use.uses, office.use.recent, office.confidence) == (2, (), 0.6)
+        (hit,) = memory.recall("where is the office").hits
+        assert hit.components["retention"] == 1
+        assert 0 < hit.components["base"] < 1
+        memory.feedback(used=["office"])
+        assert memory.get("office").use.first_used_at == office.use.last_used_at
+        assert memory.validate() == []
+    backup = second.with_name("memory.db.schema-2.backup")
+    assert (schema(second), schema(backup)) == (LAST, 2)
+
+
+def test_a_verdict_of_schema_2_can_be_undone_after_the_migration(second: Path) -> None:
+    with opened(second) as memory:
+        memory.undo("praise")
+        assert memory.get("office").use.uses == 0
+        memory.undo(memory.log(limit=1)[0].id)
+        assert (memory.get("office").use.uses, memory.get("office").confidence) == (2, 0.6)
 
 
 def test_no_kill_in_the_middle_leaves_a_file_of_schema_1_that_cannot_be_opened(

@@ -52,6 +52,12 @@ memories = st.builds(
     maybe_times,
     st.integers(0, 9),
     confidence=numbers,
+    stability=st.none() | numbers,
+    difficulty=st.none() | st.floats(1, 10),
+    endurance=st.floats(0, 100),
+    reviewed_at=maybe_times,
+    first_used_at=maybe_times,
+    recent=st.lists(times.map(stamp), max_size=3).map(tuple),
 )
 versions = st.builds(
     VersionRow,

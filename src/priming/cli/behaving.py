@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from priming.behaviors import RULES
 from priming.cli import parse
 from priming.cli.options import Place, Scope, one_of
 from priming.cli.verb import Answer, verb
-from priming.types import TRUST
+from priming.words import RULES, TRUST
 
 if TYPE_CHECKING:
     from priming.engine.memory import Memory

@@ -10,7 +10,7 @@ from typer import Argument, Option
 from priming.cli.options import Context, Key, Place, one_of
 from priming.cli.verb import Answer, verb
 from priming.cli.writing import link
-from priming.types import KINDS
+from priming.words import KINDS
 
 app = typer.Typer()
 verb(app, "connect")(link)
@@ -55,7 +55,7 @@ def deprecate(
 
 @verb(app)
 def restore(place: Place, key: Key) -> Answer:
-    """Bring back a memory that was deprecated, merged or forgotten."""
+    """Bring back a memory that was deprecated, merged, archived or forgotten."""
     from priming.cli import render
 
     with place.memory() as memory:

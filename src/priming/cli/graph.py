@@ -14,8 +14,8 @@ from typer.core import TyperGroup
 from priming.cli import parse, screen
 from priming.cli.options import TIME, Kinds, Limit, Place, Relation, Since, Source, Target, one_of
 from priming.cli.verb import Answer, verb
-from priming.drawing import FORMATS
 from priming.errors import StoreError
+from priming.words import FORMATS
 
 DRAW = "draw"
 

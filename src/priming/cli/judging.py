@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Keys = Annotated[list[str], Argument(metavar="KEY...", help="Keys or ids of memories")]
 RunId = Annotated[
-    str | None, Argument(metavar="RUN", help="The id of a run; the latest that waits if not given")
+    str | None, Argument(metavar="RUN", help="The id of a run; the latest that is open if not given")
 ]
 
 app = typer.Typer()
@@ -52,8 +52,25 @@ def _judge(place: Place, given: Given, **verdicts: Any) -> Answer:
 
     how: dict[str, Any] = {"tier": given.tier, "session": given.session, "reason": given.reason}
     with place.memory() as memory:
-        done = memory.feedback(given.recall, **verdicts, **how)
+        try:
+            done = memory.feedback(given.recall, **verdicts, **how)
+        except NotFound as error:
+            raise _elsewhere(place, error, [key for keys in verdicts.values() for key in keys]) from None
     return Answer(done, render.operation(done))
+
+
+def _elsewhere(place: Place, error: NotFound, keys: list[str]) -> NotFound:
+    """The error, saying so where the memories are in the store of all projects."""
+    other = place.beside()
+    if other is None:
+        return error
+    with other:
+        try:
+            for key in keys:
+                other.get(key)
+        except NotFound:
+            return error
+    return NotFound(f"{error}; it is in the store of all projects: add --global")
 
 
 @verb(app)
@@ -133,7 +150,8 @@ def _latest(found: list[Run], *, ended: bool | None) -> str:
     """The id of the latest run that is not settled, and has ended or not."""
     waiting = [one for one in found if one.settled is None and ended in (None, one.ended_at is not None)]
     if not waiting:
-        raise NotFound("there is no run that waits: begin one with 'priming run start'")
+        state = "waits to be settled" if ended is None else "is under way"
+        raise NotFound(f"there is no run that {state}: begin one with 'priming run start'")
     return waiting[-1].id
 
 

@@ -9,7 +9,20 @@ import typer
 from typer import Option
 
 from priming import __version__
-from priming.cli import behaving, care, curating, graph, judging, packs, reading, writing
+from priming.cli import (
+    behaving,
+    care,
+    curating,
+    graph,
+    judging,
+    packs,
+    practising,
+    reading,
+    reviewing,
+    sleeping,
+    timing,
+    writing,
+)
 from priming.cli.failures import Commands
 from priming.cli.options import Global, Json, Namespace, ProfileName, Url
 
@@ -24,7 +37,18 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for part in (writing.app, reading.app, judging.app, behaving.app, curating.app, care.app):
+for part in (
+    writing.app,
+    reading.app,
+    judging.app,
+    behaving.app,
+    curating.app,
+    care.app,
+    practising.app,
+    sleeping.app,
+    timing.app,
+    reviewing.app,
+):
     app.add_typer(part)
 app.add_typer(graph.app, name="graph", help="Draw the graph, and work on its links.")
 app.add_typer(judging.run, name="run", help="Pieces of work, judged by what became of their output.")

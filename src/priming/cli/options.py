@@ -12,14 +12,13 @@ from typer import Argument, Option
 from priming import config
 from priming.cli import parse
 from priming.errors import ParamError, PrimingError
-from priming.types import KINDS, OUTCOMES, STATUSES, TRUST
-from priming.verdicts import PACK, SOURCES
+from priming.words import KINDS, OUTCOMES, PACK, SOURCES, STATUSES, TRUST
 
 if TYPE_CHECKING:
     from priming.engine.memory import Memory
     from priming.types import Cue
 
-TIME = "ISO 8601; without a zone, local time"
+TIME = "ISO 8601, local time without a zone; or how long ago, as 10m"
 
 
 def one_of(choices: tuple[str, ...]) -> Callable[[str], list[str]]:
@@ -36,7 +35,7 @@ def profile_names(incomplete: str) -> list[str]:
 
 def relation_names(incomplete: str) -> list[str]:
     """Shell completion of relations."""
-    from priming.types import RELATIONS
+    from priming.words import RELATIONS
 
     return [name for name in RELATIONS if name.startswith(incomplete)]
 
@@ -221,16 +220,27 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where something applies."""
+    """Where something applies; of what is given more than once any will do."""
 
-    file: Annotated[str | None, Option("--file", metavar="PATH", help="The file being worked on")] = None
-    language: Annotated[str | None, Option("--language", metavar="NAME", help="Its language")] = None
-    task: Annotated[str | None, Option("--task", metavar="TEXT", help="What is being done")] = None
-    environment: Annotated[
-        str | None, Option("--environment", metavar="NAME", help="Where it runs, e.g. production")
+    file: Annotated[
+        list[str] | None, Option("--file", metavar="PATH", help="The file being worked on (repeatable)")
     ] = None
-    project: Annotated[str | None, Option("--project", metavar="NAME", help="The project")] = None
-    speaker: Annotated[str | None, Option("--speaker", metavar="NAME", help="Who asks")] = None
+    language: Annotated[
+        list[str] | None, Option("--language", metavar="NAME", help="Its language (repeatable)")
+    ] = None
+    task: Annotated[
+        list[str] | None, Option("--task", metavar="TEXT", help="What is being done (repeatable)")
+    ] = None
+    environment: Annotated[
+        list[str] | None,
+        Option("--environment", metavar="NAME", help="Where it runs, e.g. production (repeatable)"),
+    ] = None
+    project: Annotated[
+        list[str] | None, Option("--project", metavar="NAME", help="The project (repeatable)")
+    ] = None
+    speaker: Annotated[
+        list[str] | None, Option("--speaker", metavar="NAME", help="Who asks (repeatable)")
+    ] = None
     others: Annotated[
         list[str] | None, Option("--context", metavar="KEY=VALUE", help="Any other predicate (repeatable)")
     ] = None
@@ -251,6 +261,25 @@ class Context(Scope):
         return _cue(self, text, parse.optional_moment("at", self.at))
 
 
+@dataclass(frozen=True, slots=True)
+class Then:
+    """Another time to ask about."""
+
+    valid_at: Annotated[
+        str | None, Option("--valid-at", metavar="TIME", help=f"What was true then: {TIME}")
+    ] = None
+    known_at: Annotated[
+        str | None, Option("--known-at", metavar="TIME", help=f"What was known then: {TIME}")
+    ] = None
+
+    def times(self) -> dict[str, datetime | None]:
+        """The two times, as arguments."""
+        return {
+            "valid_at": parse.optional_moment("valid_at", self.valid_at),
+            "known_at": parse.optional_moment("known_at", self.known_at),
+        }
+
+
 def _cue(scope: Scope, text: str | None, at: datetime | None) -> Cue:
     from priming.types import Cue
 
@@ -260,15 +289,20 @@ def _cue(scope: Scope, text: str | None, at: datetime | None) -> Cue:
             raise ParamError("context", name, "has an option or argument of its own: use that")
     return Cue(
         text,
-        file=scope.file,
-        language=scope.language,
-        task=scope.task,
-        environment=scope.environment,
-        project=scope.project,
-        speaker=scope.speaker,
+        file=_given(scope.file),
+        language=_given(scope.language),
+        task=_given(scope.task),
+        environment=_given(scope.environment),
+        project=_given(scope.project),
+        speaker=_given(scope.speaker),
         at=at,
         **other,
     )
+
+
+def _given(values: list[str] | None) -> str | list[str] | None:
+    """One value as itself, several as a list of which any will do."""
+    return values[0] if values and len(values) == 1 else values or None
 
 
 _OPTIONS_OF_THEIR_OWN = ("self", "text", *(field.name for field in fields(Context)))

@@ -10,7 +10,7 @@ from typer import Argument, Option
 
 from priming.cli.options import Place, one_of
 from priming.cli.verb import Answer, verb
-from priming.types import TRUST
+from priming.words import TRUST
 
 app = typer.Typer()
 

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from typing import Any
 
@@ -16,6 +16,16 @@ STDIN = "-"
 _DEEPEST = 100
 _STRINGS = re.compile(r'"(?:\\.|[^"\\])*"')
 _BYTES_PER_CHARACTER = 4
+_AGO = re.compile(r"(\d{1,6})([mhdw])")
+_SPAN = re.compile(r"(\d{1,6})([smhdw])")
+_CLOCK = re.compile(r"\d{2}:\d{2}(?::\d{2})?")
+_UNITS = {
+    "s": timedelta(seconds=1),
+    "m": timedelta(minutes=1),
+    "h": timedelta(hours=1),
+    "d": timedelta(days=1),
+    "w": timedelta(weeks=1),
+}
 
 
 def text_of(argument: str, name: str = "content") -> str:
@@ -39,17 +49,34 @@ def text_of(argument: str, name: str = "content") -> str:
 
 
 def moment(name: str, text: str) -> datetime:
-    """A time in ISO 8601; without a zone it is this machine's local time, a date alone is its midnight."""
+    """A time in ISO 8601, or how long ago, such as ``10m``, ``2h`` or ``3d``.
+
+    Without a zone it is this machine's local time, a date alone is its midnight, a time of day alone is today's.
+    """
+    ago = _AGO.fullmatch(text.strip())
     try:
+        if ago is not None:
+            return datetime.now(UTC) - int(ago[1]) * _UNITS[ago[2]]
+        if _CLOCK.fullmatch(text.strip()):
+            text = f"{datetime.now().astimezone():%Y-%m-%d}T{text.strip()}"
         return datetime.fromisoformat(text.strip()).astimezone(UTC)
     except (ValueError, OverflowError):
-        rule = "must be a date or time in ISO 8601, such as 2026-03-01 or 2026-03-01T09:30+01:00"
+        rule = "must be a date or time, such as 2026-03-01, 2026-03-01T09:30+01:00 or 09:30, or how long ago, as 10m"
         raise ParamError(name, text, rule) from None
 
 
 def optional_moment(name: str, text: str | None) -> datetime | None:
     """A time, if one was given."""
     return None if text is None else moment(name, text)
+
+
+def duration(name: str, text: str) -> timedelta:
+    """A length of time, such as ``90s``, ``30m``, ``8h`` or ``1d``."""
+    met = _SPAN.fullmatch(text.strip())
+    span = int(met[1]) * _UNITS[met[2]] if met else timedelta(0)
+    if not span:
+        raise ParamError(name, text, "must be a number > 0 with s, m, h, d or w, such as 8h")
+    return span
 
 
 def json_object(name: str, text: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from priming.cli.options import (
     Relation,
     Since,
     Status,
+    Then,
     term_names,
 )
 from priming.cli.verb import Answer, verb
@@ -51,6 +52,10 @@ def recall(
     ] = None,
     trace: Annotated[bool, Option("--trace", help="Show the activation after each step")] = False,
     *,
+    then: Then,
+    superseded: Annotated[
+        bool, Option("--include-superseded", help="Also what held no longer, marked as such")
+    ] = False,
     context: Context,
 ) -> Answer:
     """Bring up the memories that matter.
@@ -69,6 +74,8 @@ def recall(
             tokens=tokens,
             session=session,
             filters=wire.with_times(wanted, parse.moment),
+            **then.times(),
+            include_superseded=superseded,
             spread=spread,
             ablate=ablate or (),
             trace=trace,
@@ -98,6 +105,8 @@ def list_(
     matching: Annotated[
         str | None, Option("--matching", metavar="WORDS", help="Only those that hold all these words")
     ] = None,
+    *,
+    then: Then,
 ) -> Answer:
     """List memories in the order in which they were remembered."""
     from priming.cli import render
@@ -109,6 +118,7 @@ def list_(
             limit=limit,
             after=after,
             matching=matching,
+            **then.times(),
         )
     return Answer(found, render.memories(found, limit))
 

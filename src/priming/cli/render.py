@@ -72,13 +72,18 @@ def recall(found: Recall, *, trace: bool = False, packed: bool = False) -> Itera
 
 def _hit(rank: int, hit: Hit) -> Iterator[Part]:
     title = f"{hit.memory.title}: " if hit.memory.title else ""
-    yield line((f"{rank:>2}  ", DIM), (hit.memory.key, KEY), f"  {hit.score:.3f}")
+    yield line((f"{rank:>2}  ", DIM), (hit.memory.key, KEY), f"  {hit.score:.3f}", *_superseded(hit))
     yield line((title, DIM), hit.memory.gist, indent=4)
     shown = [f"{name} {value:.2f}" for name, value in hit.components.items() if f"{abs(value):.2f}" != "0.00"]
     if shown:
         yield line(("  ".join(shown), DIM), indent=4)
     if hit.path:
         yield line((path(hit.path), "green"), indent=4)
+
+
+def _superseded(hit: Hit) -> Iterator[Span]:
+    if hit.superseded_by is not None:
+        yield f"  superseded by version {hit.superseded_by} from {at(hit.memory.valid_to)} on", WARN
 
 
 def path(steps: Sequence[Step]) -> str:
@@ -115,6 +120,19 @@ def _fields(one: MemoryRecord) -> Iterator[tuple[str, str]]:
             yield name.replace("_", " "), _shown(value)
     if one.use.uses:
         yield "uses", f"{one.use.uses}, last {at(one.use.last_used_at)}"
+    yield from _practice(one)
+
+
+def _practice(one: MemoryRecord) -> Iterator[tuple[str, str]]:
+    """How a procedure fared, and how well a memory is retained."""
+    number = one.use.helped + one.use.failed
+    if one.kind == "procedure" and number:
+        times = "execution" if number == 1 else "executions"
+        yield "success rate", f"{one.use.helped / number:.2f}: {one.use.helped} of {number} {times}"
+    kept = one.retention
+    if kept.stability is not None and kept.difficulty is not None:
+        known = f"stability {kept.stability:.1f} days, difficulty {kept.difficulty:.1f}"
+        yield "retention", f"{known}, endurance {kept.endurance:.2f} days"
 
 
 def _shown(value: Any) -> str:

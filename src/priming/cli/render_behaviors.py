@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from priming.cli.render import DIM, KEY, WARN, path
 from priming.cli.screen import Part, line
 from priming.core.trust import instructs
-from priming.engine.present import rule_tier
+from priming.engine.present import rule_kind, rule_tier
 
 if TYPE_CHECKING:
     from priming.behaviors import Learned
@@ -53,6 +53,7 @@ def active(found: Recall, *, packed: bool = False) -> Iterator[Part]:
     if packed and found.text:
         yield line(("packed:", DIM))
         yield line(found.text)
+    yield line((f"recall {found.recall_id}", DIM))
 
 
 def _hit(rank: int, hit: Hit, text: str) -> Iterator[Part]:
@@ -60,7 +61,7 @@ def _hit(rank: int, hit: Hit, text: str) -> Iterator[Part]:
     tier = rule_tier(hit, text) or "not shown"
     notes = [f"from {hit.origin}"] if hit.origin else []
     notes += [] if instructs(memory.trust) else [f"{memory.trust}: quoted, not an instruction"]
-    told = "  ".join([f"{hit.score:.3f}", memory.rule or "rule", tier, *notes])
+    told = "  ".join([f"{hit.score:.3f}", rule_kind(memory) or "rule", tier, *notes])
     yield line((f"{rank:>2}  ", DIM), (memory.key, KEY), f"  {told}")
     yield line(memory.gist, indent=4)
     shown = "  ".join(f"{name} {value:.2f}" for name, value in hit.components.items())

@@ -42,7 +42,7 @@ def verb(app: typer.Typer, name: str | None = None) -> Callable[[F], F]:
         def run(context: typer.Context, **given: Any) -> None:
             asked = _gather(place, given).within(context.find_root().params)
             answer = function(asked, **{one.name: _gather(one, given) for one in own})
-            _give(asked, answer)
+            give(asked, answer)
 
         _declare(run, [single for one in (*own, place) for single in _singles(one)])
         app.command(name)(run)
@@ -78,7 +78,7 @@ def _gather(parameter: Parameter, given: Mapping[str, Any]) -> Any:
     return kind(**{one.name: given[one.name] for one in fields(kind)})
 
 
-def _give(place: Place, answer: Answer) -> None:
+def give(place: Place, answer: Answer) -> None:
     """Print an answer, once."""
     if place.as_json:
         typer.echo(

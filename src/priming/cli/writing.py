@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -24,7 +25,7 @@ from priming.cli.options import (
 )
 from priming.cli.verb import Answer, verb
 from priming.errors import NotFound, ParamError
-from priming.types import KINDS
+from priming.words import KINDS
 
 if TYPE_CHECKING:
     from priming.engine.memory import Memory
@@ -44,6 +45,13 @@ def remember(
         Option("--kind", metavar="KIND", help=", ".join(KINDS), autocompletion=one_of(KINDS)),
     ] = None,
     key: Annotated[str | None, Option("--key", metavar="KEY", help="A name of its own")] = None,
+    step: Annotated[
+        list[str] | None,
+        Option("--step", metavar="TEXT", help="A step of a procedure (repeatable, in order)"),
+    ] = None,
+    trigger: Annotated[
+        str | None, Option("--trigger", metavar="TEXT", help="When a procedure is to be carried out")
+    ] = None,
 ) -> Answer:
     """Store a memory and link it at once."""
     from priming.cli import render
@@ -51,10 +59,25 @@ def remember(
     arguments = facts.arguments()
     if kind is not None:
         arguments["kind"] = kind
+    _put_procedure(arguments, {"steps": step, "trigger": trigger})
     content = parse.text_of(text)
     with place.memory() as memory:
         done = memory.remember(content, key=key, **arguments)
     return Answer(done, render.remembered(done))
+
+
+def _put_procedure(arguments: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """How and when a procedure is carried out stands in its metadata."""
+    said = {name: value for name, value in given.items() if value is not None}
+    known = arguments.get("metadata", {})
+    for name, value in said.items():
+        option = f"--{name.removesuffix('s')}"
+        if arguments.get("kind") != "procedure":
+            raise ParamError(option, value, "belongs to a procedure: give --kind procedure, or leave it out")
+        if name in known:
+            raise ParamError(option, value, f"must not stand beside metadata with {name!r}: leave one out")
+    if said:
+        arguments["metadata"] = {**known, **said}
 
 
 @verb(app)

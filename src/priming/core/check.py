@@ -41,10 +41,16 @@ def number(
     name: str, value: Any, *, low: float = -math.inf, high: float = math.inf, below: float | None = None
 ) -> float:
     """One float in the range, or ``ParamError``."""
+    if type(value) is float and math.isfinite(value) and low <= value <= high and not _reaches(value, below):
+        return value  # the usual case, without an array
     array = floats(name, value, low=low, high=high, below=below)
     if array.ndim:
         raise ParamError(name, value, "must be one number")
     return float(array)
+
+
+def _reaches(value: float, below: float | None) -> bool:
+    return below is not None and value >= below
 
 
 def whole(name: str, value: Any, *, low: int = 0) -> int:

@@ -43,6 +43,7 @@ _VERBS = ("may", "march", "mar")
 _PRONOUN = r"(?:i|we|you|he|she|it|they|this|that|the|god)"
 _VERB_NEXT = re.compile(rf"\s+{_PRONOUN}\b", re.IGNORECASE)
 _MID_SENTENCE = re.compile(r"[^\W\d_],?\s")
+_CENTURY = re.compile(r"(?:19|20)\d\d")
 _BARE_YEAR = re.compile(rf"(?<![\w.,$€£#/+-]){_YEAR}")
 _RELATIVE = re.compile(
     r"\b(?:(?P<day>today|yesterday|tomorrow)|(?P<step>last|this|next)[ ](?P<unit>month|year))\b",
@@ -136,6 +137,37 @@ def cue_date(text: str, now: datetime | None = None) -> CueDate | None:
     if now is not None and not isinstance(now, datetime):
         raise ParamError("now", now, "must be a datetime or none")
     return max(_candidates(text, now), key=_exactness, default=None)
+
+
+def dates(text: str) -> list[tuple[int, int, str]]:
+    """Find the days and months with a year that a text names, in one normal form.
+
+    Understood are the forms of ``cue_date`` that name a month and a year; 5/7/2023, in which day and month may
+    come in either order, is not.
+
+    Parameters
+    ----------
+    text : any text; the work is linear in it.
+
+    Returns
+    -------
+    Start and end in the text, and the date as "2024-05-17" or "2024-05", in order; none overlap.
+
+    Examples
+    --------
+    >>> [day for _, _, day in dates("From 17 May 2024 to June 2024, and on 2024-05-17")]
+    ['2024-05-17', '2024-06', '2024-05-17']
+    """
+    if _CENTURY.search(text) is None:
+        return []
+    found: list[tuple[int, int, str]] = []
+    end = 0
+    for match, cue in sorted(_exact(text), key=lambda pair: (pair[0].start(), -pair[0].end())):
+        if cue.year is not None and cue.month is not None and match.start() >= end:
+            day = f"-{cue.day:02}" if cue.day else ""
+            found.append((match.start(), match.end(), f"{cue.year}-{cue.month:02}{day}"))
+            end = match.end()
+    return found
 
 
 def date_match(cue: CueDate, times: ArrayLike, params: RecallParams = _RECALL) -> Floats:
@@ -256,14 +288,8 @@ def _exactness(cue: CueDate) -> int:
 
 def _candidates(text: str, now: datetime | None) -> Iterator[CueDate]:
     """Yield the dates of a text, form by form; a fuller form of a date comes before its parts."""
-    for match in _NUMERIC.finditer(text):
-        yield _date(match["year"], int(match["month"]), match["day"])
-    for match in _SLASHED.finditer(text):
-        yield _slashed(int(match["a"]), int(match["b"]), int(match["year"]))
-    for pattern in _BESIDE:
-        for match in pattern.finditer(text):
-            parts = match.groupdict()
-            yield _date(parts["year"], _MONTHS[parts["month"][:3].lower()], parts.get("day"))
+    for _, cue in _exact(text):
+        yield cue
     if now is not None:
         yield from _relative(text, now)
     for match in _NAMED.finditer(text):
@@ -272,6 +298,18 @@ def _candidates(text: str, now: datetime | None) -> Iterator[CueDate]:
             yield CueDate(month=_MONTHS[word[:3].lower()])
     for match in _BARE_YEAR.finditer(text):
         yield CueDate(year=int(match["year"]))
+
+
+def _exact(text: str) -> Iterator[tuple[re.Match[str], CueDate]]:
+    """Yield the dates of which two parts at least are named, and where they stand."""
+    for match in _NUMERIC.finditer(text):
+        yield match, _date(match["year"], int(match["month"]), match["day"])
+    for match in _SLASHED.finditer(text):
+        yield match, _slashed(int(match["a"]), int(match["b"]), int(match["year"]))
+    for pattern in _BESIDE:
+        for match in pattern.finditer(text):
+            parts = match.groupdict()
+            yield match, _date(parts["year"], _MONTHS[parts["month"][:3].lower()], parts.get("day"))
 
 
 def _is_month(text: str, start: int, end: int) -> bool:

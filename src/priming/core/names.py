@@ -6,61 +6,34 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from priming.core.capitals import UPPER, bare, initialisms, spans
+from priming.core.dates import dates
 from priming.core.lexical import is_stop
 
-NAME, FILE, IDENTIFIER, QUOTED, HANDLE = KINDS = ("name", "file", "identifier", "quoted", "handle")
+NAME, FILE, IDENTIFIER, QUOTED, HANDLE, DATE = KINDS = (
+    "name",
+    "file",
+    "identifier",
+    "quoted",
+    "handle",
+    "date",
+)
 
-SPAN_WORDS = 12
-STRETCH_WORDS = 4
 NAME_LETTERS = 256
 QUOTED_WORDS = 5
 QUOTED_LETTERS = 80
 
-# Capitalised at the start of a sentence, and hardly ever a name: what people say first, and what they ask for.
-_OPENING_WORDS = """
-    absolutely actually ah amazing anyway awesome aw aww bye certainly congrats congratulations cool dear
-    definitely exactly finally glad good goodbye gotcha great haha hello hey hi hmm hopefully indeed
-    interesting later lately lol maybe nah nice nope now oh ok okay one perhaps recently right so sorry
-    sounds see speaking sure thank thanks today tomorrow tonight totally true ugh wait welcome well whoa wow
-    yeah yep yes yesterday yup
-    add allow always apply ask avoid build call change check choose close commit convert correction create
-    delete describe do don't ensure explain favour favor find fix follow generate handle ignore import include
-    install keep leave let limit log make merge mock move must name never no not note open pass pin please
-    prefer print push put read refactor release remember remove rename replace restart return review run save
-    search send set should show skip split start stop store take tell treat try update use validate verify
-    wrap write
-"""
-OPENERS = frozenset(_OPENING_WORDS.split())
-
-_UPPER = "A-Z" + "".join(
-    letter
-    for start, end in ((0xC0, 0x590), (0x1E00, 0x2000))
-    for letter in map(chr, range(start, end))
-    if letter.isupper()
-)
-_JOINERS = frozenset(("of", "the", "de", "la", "von", "van", "for", "and"))
-_GAP = r"[ \t]{1,3}"
-_ABBREVIATION = r"(?:Dr|Mr|Mrs|Ms|St|Prof|Jr|Sr|Mt|Ft|Lt|Col|Gen|Sgt|Capt|Rev|Hon|Gov|Sen)\."
-_INITIALS = rf"(?:[{_UPPER}]\.){{2,4}}|[{_UPPER}]\.(?=[ ]?[{_UPPER}])"
-_PLAIN = rf"[{_UPPER}]\w*+(?:['’&-]\w++)*+(?![@\\/_]|\.\w)"
-_CAPITAL = rf"(?:{_ABBREVIATION}|{_INITIALS}|{_PLAIN})"
-_LINK = rf"(?:(?:{'|'.join(sorted(_JOINERS))}){_GAP}){{0,2}}"
-_NUMBER = r"\d++(?:[.,:-]\d++)*+(?![\w%])"
-_YEAR = r"(?:1[5-9]|20)\d\d"
-_SPAN = re.compile(
-    rf"(?<![\w@#\\/.$])(?:{_YEAR}{_GAP})?{_CAPITAL}"
-    rf"(?:{_GAP}{_LINK}(?:{_YEAR}{_GAP})?{_CAPITAL}){{0,{SPAN_WORDS - 1}}}(?:{_GAP}{_NUMBER}){{0,2}}"
-)
-_WORD = re.compile(r"\S+")
-_BREAKS = ("", *'.!?…:;\n\r"“”‘(*#>—')
-_ROMAN = re.compile("[IVX]+")
 _PARENTHESIS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 _DOUBLE = re.compile(rf'"([^"\n]{{1,{QUOTED_LETTERS}}})"|“([^“”\n]{{1,{QUOTED_LETTERS}}})”')
+_TYPEWRITTEN = re.compile(rf"(?<![\w'])'([{UPPER}][^'\n]{{1,{QUOTED_LETTERS}}})'(?![\w'])")
+_CORNERED = re.compile(rf"[「『《]([^「」『』《》\n]{{1,{QUOTED_LETTERS}}})[」』》]")
 _SINGLE = re.compile(rf"‘([^‘’\n]{{1,{QUOTED_LETTERS}}}(?:’\w[^‘’\n]{{0,{QUOTED_LETTERS}}}){{0,3}})’(?!\w)")
+_QUOTE = re.compile(r"[\"'“‘「『《]")
 _TICKED = re.compile(rf"`([^`\n]{{1,{QUOTED_LETTERS}}})`")
 _HOST = re.compile(r"(?:https?|ftp|wss?|ssh|git)://(?:[\w.-]{1,64}@)?((?:[\w-]++\.)*+[\w-]++)", re.IGNORECASE)
 
+_WORD = re.compile(r"\S+")
 _ODD = re.compile(r"[_/\\@\d]|[.:>]\w|[a-z][A-Z]|[A-Z]{2}[a-z]")
 _EDGE = "\"'`“”‘’«»()[]{}<>,;:!?*|…"
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]++(?:\.[\w-]++)+")
@@ -78,6 +51,10 @@ _FILE = re.compile(
 _ISSUE = re.compile(r"[A-Z][A-Z0-9]{1,9}-\d{1,7}")
 _VERSION = re.compile(r"[vV]\d++(?:\.\d++)*+(?:[-+.]?\w++)*+|\d++(?:\.\d++){2,}+(?:[-+.]?\w++)*+")
 _DATE = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2,4}")
+_HASH = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_NUMBERED = re.compile(r"(?:[\w.-]{1,64}/[\w.-]{1,64})?#\d{1,5}")
+_SLASHED = re.compile(rf"[{UPPER}]\w+(?:/[{UPPER}]\w+){{1,3}}")
+_DEGREES = frozenset(("Ph.D", "M.Sc", "B.Sc", "M.D", "Ed.D", "D.Phil", "M.Phil", "LL.M", "LL.B"))
 _CODE = re.compile(r"(?=[A-Z0-9]*\d)[A-Z][A-Z0-9]+")
 _IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_$]\w*+(?:(?:\.|::|->)[A-Za-z_]\w*+)*+")
 _INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
@@ -92,7 +69,7 @@ class Name:
 
 
 def names(text: str, heading: str | None = None) -> tuple[str, ...]:
-    """List the names of a text as they stand in it: the texts of ``find``.
+    """List the names of a text as they stand in it, and its dates in their normal form: the texts of ``find``.
 
     Parameters
     ----------
@@ -117,9 +94,12 @@ def find(text: str, heading: str | None = None) -> tuple[Name, ...]:
     Capitalised words make a name, joined over of, the, de, la, von, van, for, and, over a year before and
     numbers after it. The shorter names inside it, down to single words, are names too, and so are two
     neighbours with a comma between ("Rochester, New York"). Function words are taken off its ends, and
-    openers such as "Thanks" where a sentence begins. Besides: files (``src/app.py``), identifiers
-    (``snake_case``, ``camelCase``, ``dotted.name``, anything in backticks, ``ABC-123``, ``v1.2.3``), short
-    quotations with a capital, handles (``@name``, e-mail addresses, hosts of web addresses).
+    openers such as "Thanks" where a sentence begins. A single word that begins a sentence is no name if it
+    is a common word, has the ending of a verb or adverb, or stands in small letters elsewhere in the text.
+    Days and months are none either. Besides: files (``src/app.py``), identifiers (``snake_case``,
+    ``camelCase``, ``dotted.name``, anything in backticks, ``ABC-123``, ``#42``, ``v1.2.3``, hashes), short
+    quotations with a capital, handles (``@name``, e-mail addresses, hosts of web addresses), and dates with
+    a year, in the form 2024-05-17 or 2024-05.
 
     Parameters
     ----------
@@ -193,105 +173,20 @@ def _in_order(text: str) -> list[Name]:
     found: list[tuple[int, Name]] = []
     if "`" in text:
         found += _ticked(text)
-    if '"' in text or "“" in text or "‘" in text:
+    if _QUOTE.search(text):
         found += _quoted(text)
     if "://" in text:
         found += ((m.start(1), Name(m[1].lower().removeprefix("www."), HANDLE)) for m in _HOST.finditer(text))
     if _ODD.search(text):
         found += _tokens(text)
-    found += _spans(text)
+    if ")" in text:
+        found += ((start, Name(words, NAME)) for start, words, _ in initialisms(text))
+    told = dates(text)
+    found += ((start, Name(day, DATE)) for start, _, day in told)
+    taken = [(start, end) for start, end, _ in told]
+    found += ((start, Name(name, NAME)) for start, name in spans(text, taken))
     found.sort(key=lambda pair: pair[0])
     return [name for _, name in found if len(name.text) <= NAME_LETTERS]
-
-
-def _spans(text: str) -> Iterator[tuple[int, Name]]:
-    before, ended = "", -2
-    for match in _SPAN.finditer(text):
-        start, end = match.span()
-        words = _trimmed(match[0].split(), opening=_opens(text, start))
-        if not words:
-            before = ""
-            continue
-        whole = _joined(words)
-        # "Rochester, New York" is one place; of a longer list each neighbouring pair is.
-        if before and start == ended + 2 and text[ended:start] == ", ":
-            yield start, Name(f"{before}, {whole}", NAME)
-        before, ended = whole, end
-        for name in _with_parts(words):
-            yield start, Name(name, NAME)
-
-
-def _opens(text: str, start: int) -> bool:
-    """Tell whether a sentence may start here: nothing, a line's end or more than a comma is before."""
-    return text[max(0, start - 2) : start].strip(" ")[-1:] in _BREAKS
-
-
-def _trimmed(words: list[str], *, opening: bool) -> list[str]:
-    """Take function words off both ends, and openers off the start of a sentence."""
-    first, last = 0, len(words)
-    while first < last and (_dull(words[first]) or (opening and words[first].lower() in OPENERS)):
-        first += 1
-    while last > first and _dull(words[last - 1]):
-        last -= 1
-    # What is left of "In 2023" is a number, which names nothing.
-    return words[first:last] if any(word[0].isalpha() for word in words[first:last]) else []
-
-
-def _dull(word: str) -> bool:
-    return word in _JOINERS or is_stop(word)
-
-
-def _with_parts(words: list[str]) -> Iterator[str]:
-    """Yield the whole span, the shorter spans inside its stretches between joiners, and its words."""
-    yield _joined(words)
-    if len(words) == 1:
-        yield from _pieces(words[0])
-        return
-    for stretch in _stretches(words):
-        for size in range(min(len(stretch), len(words) - 1, STRETCH_WORDS), 1, -1):
-            for first in range(len(stretch) - size + 1):
-                part = stretch[first : first + size]
-                if _carries(part[0], part[-1]):
-                    yield _joined(part)
-        for word in stretch:
-            if _stands_alone(word):
-                yield _bare(word)
-            yield from _pieces(word)
-
-
-def _carries(first: str, last: str) -> bool:
-    """Tell whether a shorter span may begin and end with these words: no "the", not initials alone."""
-    return (_stands_alone(first) or _stands_alone(last)) and not (_dull(first) or _dull(last))
-
-
-def _pieces(word: str) -> list[str]:
-    """Take a compound apart: "Detroit-based" speaks of Detroit."""
-    return [piece for piece in word.split("-") if _stands_alone(piece)] if "-" in word else []
-
-
-def _stretches(words: list[str]) -> list[list[str]]:
-    stretches: list[list[str]] = [[]]
-    for word in words:
-        if word in _JOINERS:
-            stretches.append([])
-        else:
-            stretches[-1].append(word)
-    return stretches
-
-
-def _stands_alone(word: str) -> bool:
-    """Tell whether a word of a longer name is a name itself: no number, initial or function word."""
-    if len(word) < 2 or not word[0].isupper() or word[-1] == ".":
-        return False
-    return not (_ROMAN.fullmatch(word) or is_stop(word))
-
-
-def _joined(words: list[str]) -> str:
-    return _bare(" ".join(words))
-
-
-def _bare(name: str) -> str:
-    return name[:-2] if name.endswith(("'s", "’s")) else name
 
 
 def _ticked(text: str) -> Iterator[tuple[int, Name]]:
@@ -307,10 +202,11 @@ def _quoted(text: str) -> Iterator[tuple[int, Name]]:
         inside = (match[1] or match[2]).strip(" ,.;:!?")
         if len(inside.split()) <= QUOTED_WORDS and any(map(str.isupper, inside)) and not is_stop(inside):
             yield match.start() + 1, Name(inside, QUOTED)
-    for match in _SINGLE.finditer(text):
-        inside = match[1].strip(" ,.;:!?")
-        if inside and len(inside.split()) <= QUOTED_WORDS and not is_stop(inside):
-            yield match.start() + 1, Name(inside, QUOTED)
+    for pattern in (_SINGLE, _TYPEWRITTEN, _CORNERED):
+        for match in pattern.finditer(text):
+            inside = match[1].strip(" ,.;:!?")
+            if inside and len(inside.split()) <= QUOTED_WORDS and not is_stop(inside):
+                yield match.start() + 1, Name(inside, QUOTED)
 
 
 def _tokens(text: str) -> Iterator[tuple[int, Name]]:
@@ -321,7 +217,7 @@ def _tokens(text: str) -> Iterator[tuple[int, Name]]:
             continue
         if len(token) > NAME_LETTERS or "://" in token or not _ODD.search(token):
             continue
-        token = token.strip(_EDGE)
+        token = bare(token.strip(_EDGE))
         for name in _classified(token.rstrip(".") or token):
             yield match.start(), name
 
@@ -336,6 +232,8 @@ def _classified(token: str) -> Iterator[Name]:
             yield Name(base, FILE)
     elif _is_code(token):
         yield Name(token, IDENTIFIER)
+    elif _SLASHED.fullmatch(token):
+        yield from (Name(part, NAME) for part in token.split("/") if not is_stop(part))
     else:
         for match in _IDENTIFIER.finditer(token):
             if _is_identifier(match[0]):
@@ -349,7 +247,7 @@ def _is_file(token: str) -> bool:
 
 
 def _is_code(token: str) -> bool:
-    if _ISSUE.fullmatch(token) or _CODE.fullmatch(token):
+    if any(form.fullmatch(token) for form in (_ISSUE, _CODE, _HASH, _NUMBERED)):
         return True
     return bool(_VERSION.fullmatch(token)) and not _DATE.fullmatch(token)
 
@@ -358,5 +256,5 @@ def _is_identifier(word: str) -> bool:
     parts = re.split(r"\.|::|->", word)
     if len(parts) > 1:
         # "e.g", "p.m" and "U.S" are abbreviations.
-        return any(len(part) > 1 for part in parts)
+        return any(len(part) > 1 for part in parts) and word not in _DEGREES
     return "_" in word.strip("_") or word.startswith("__") or bool(_INNER_CAPITAL.search(word))

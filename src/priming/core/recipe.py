@@ -89,26 +89,6 @@ def softmax_anchors(h: Floats, count: int, temperature: float) -> tuple[Ints, Fl
     return rows, a / a.sum()
 
 
-def match(activation: Floats, temperature: float | None = None) -> Floats:
-    """How well the cue matched each anchor, as a share of the best: the inverse of what made it an anchor.
-
-        h / max h = max(0, 1 + τ·ln(a / max a)), or a / max a without a temperature
-
-    A softmax leaves nearly all activation with the first, which says little of how well the others matched.
-
-    >>> rows, a = softmax_anchors(np.array([0.0, 1.0, 0.92]), 20, 0.08)
-    >>> match(a, 0.08).round(2).tolist(), match(np.array([0.5, 0.25])).tolist()
-    ([1.0, 0.92], [1.0, 0.5])
-    """
-    if not activation.size or not activation.max() > 0:
-        return np.zeros(activation.size)
-    share = activation / activation.max()
-    if temperature is None:
-        return np.asarray(share, dtype=np.float64)
-    known = np.log(share, out=np.full(share.size, -np.inf), where=share > 0)
-    return np.asarray(np.maximum(0.0, 1.0 + temperature * known), dtype=np.float64)
-
-
 def lack(idf: Floats, covered: Floats) -> Floats:
     """What of the cue's names the best anchor leaves open: lack = idf·(1 − min(1, covered)).
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -64,52 +65,54 @@ def resolve(claims: Sequence[Claim], overrides: Iterable[Pair], conflicts: Itera
     >>> resolve([wide, narrow], overrides=[(1, 0)], conflicts=[])
     {0: Loss(by=1, how='overridden')}
     """
-    above = _above(claims, overrides)
-    rank = sorted(range(len(claims)), key=lambda i: _strength(claims[i]))
-    fallen: dict[int, Loss] = {}
+    above, below = _links(claims, overrides)
     mutual = [_checked(pair, claims) for pair in conflicts]
-    for i in rank:
-        for by in sorted(above[i], key=rank.index):
-            if by in _reached(above, i):
-                mutual.append((by, i))
-            else:
-                fallen.setdefault(i, Loss(by, "overridden"))
-    against: dict[int, set[int]] = {i: set() for i in rank}
+    fallen: dict[int, Loss] = {}
+    for i, overriders in above.items():
+        under = _reached(below, i)
+        mutual += [(by, i) for by in overriders & under]
+        if over := overriders - under:
+            fallen[i] = Loss(min(over, key=lambda by: _strength(by, claims)), "overridden")
+    against: dict[int, set[int]] = defaultdict(set)
     for a, b in mutual:
         against[a].add(b)
         against[b].add(a)
-    for i in rank:
+    for i in sorted(against, key=lambda one: _strength(one, claims)):
         if i not in fallen:
             for other in against[i] - {i}:
                 fallen.setdefault(other, Loss(i, "conflict"))
     return dict(sorted(fallen.items()))
 
 
-def _above(claims: Sequence[Claim], overrides: Iterable[Pair]) -> Mapping[int, set[int]]:
-    """For each behaviour, those that override it and may."""
-    above: dict[int, set[int]] = {i: set() for i in range(len(claims))}
+def _links(
+    claims: Sequence[Claim], overrides: Iterable[Pair]
+) -> tuple[Mapping[int, set[int]], Mapping[int, set[int]]]:
+    """For each behaviour that is overridden those that may override it, and the other way round."""
+    above: dict[int, set[int]] = defaultdict(set)
+    below: dict[int, set[int]] = defaultdict(set)
     for pair in overrides:
         by, of = _checked(pair, claims)
         if by != of and (claims[by].instructs or not claims[of].instructs):
             above[of].add(by)
-    return above
+            below[by].add(of)
+    return above, below
 
 
-def _reached(above: Mapping[int, set[int]], start: int) -> set[int]:
+def _reached(below: Mapping[int, set[int]], start: int) -> set[int]:
     """Those that ``start`` overrides, over any number of links."""
     reached: set[int] = set()
     waiting = [start]
     while waiting:
-        by = waiting.pop()
-        found = {of for of, overriders in above.items() if by in overriders} - reached
+        found = below.get(waiting.pop(), set()) - reached
         reached |= found
         waiting += found
     return reached
 
 
-def _strength(claim: Claim) -> tuple[bool, int, float, float]:
-    """The strongest sorts first."""
-    return not claim.instructs, -claim.specificity, -claim.priority, -claim.confidence
+def _strength(i: int, claims: Sequence[Claim]) -> tuple[bool, int, float, float, int]:
+    """The strongest sorts first, of equals the older."""
+    one = claims[i]
+    return not one.instructs, -one.specificity, -one.priority, -one.confidence, i
 
 
 def _checked(pair: Pair, claims: Sequence[Claim]) -> Pair:

@@ -56,6 +56,10 @@ class Routes:
         at = int(np.searchsorted(self.rows, row))
         return at if at < self.n and self.rows[at] == row else None
 
+    def locals(self) -> dict[int, int]:
+        """Return the own numbers of all rows of the graph that anything is known of, for where many are asked."""
+        return {row: at for at, row in enumerate(self.rows.tolist())}
+
     def values(self, step: int, rows: Ints | None = None) -> dict[int, float]:
         """Return row → activation > 0 after ``step`` steps, of all rows or of ``rows``; 0 = the anchors."""
         a = self.history[step]

@@ -106,8 +106,8 @@ def forbids(text: str) -> bool:
 def contradicts(a: str, b: str, a_when: Mapping[str, Any], b_when: Mapping[str, Any]) -> bool:
     """Tell whether two rules ask for the opposite in the same place.
 
-    They do if their scopes are equal, both are of one clause, one of them forbids and the other does not, and
-    the rest of their words overlap:
+    They do if one's scope lies within the other's, both are of one clause, one of them forbids and the other does
+    not, and the rest of their words overlap:
 
         |A ∩ B| / |A ∪ B| ≥ .6, words such as "never", "always" and "do" aside
 
@@ -130,9 +130,12 @@ def contradicts(a: str, b: str, a_when: Mapping[str, Any], b_when: Mapping[str, 
     >>> contradicts("Never commit to main", "Always commit to main", {}, {})
     True
     >>> contradicts("Never commit to main", "Always commit to main", {"language": "go"}, {})
+    True
+    >>> contradicts("Never commit to main", "Always commit to main", {"language": "go"}, {"task": "test"})
     False
     """
-    if scope("a_when", a_when) != scope("b_when", b_when) or forbids(a) == forbids(b):
+    narrow, wide = scope("a_when", a_when).items(), scope("b_when", b_when).items()
+    if not (narrow <= wide or wide <= narrow) or forbids(a) == forbids(b):
         return False
     first, second = _subject(a), _subject(b)
     if not first or not second:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from priming.core.check import number
@@ -53,10 +54,7 @@ def content_similarity(a: str, b: str) -> float:
     >>> content_similarity("never use print", "use logging, never print")
     0.75
     """
-    first, second = tokens(a), tokens(b)
-    if not first and not second:
-        return float(a == b)
-    return len(first & second) / len(first | second)
+    return _jaccard(Saying.of(a, {}), Saying.of(b, {}))
 
 
 def when_overlap(a: Mapping[str, Any], b: Mapping[str, Any]) -> float | None:
@@ -89,12 +87,7 @@ def when_overlap(a: Mapping[str, Any], b: Mapping[str, Any]) -> float | None:
     >>> when_overlap({"language": "go"}, {}) is None
     True
     """
-    first, second = scope("a", a), scope("b", b)
-    shared = first.keys() & second.keys()
-    if not shared:
-        return None
-    matches = sum(not first[key].isdisjoint(second[key]) for key in shared)
-    return 2.0 * matches / (len(first) + len(second))
+    return _dice(scope("a", a), scope("b", b))
 
 
 def behaviour_similarity(
@@ -124,10 +117,48 @@ def behaviour_similarity(
     >>> behaviour_similarity("run the tests", "run the tests", {"task": "fix"}, {})
     1.0
     """
-    content, overlap = content_similarity(a_content, b_content), when_overlap(a_when, b_when)
+    return likeness(Saying.of(a_content, a_when), Saying.of(b_content, b_when))
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """A behaviour as it is compared, for where one is compared with many: its text, words and conditions."""
+
+    content: str
+    words: frozenset[str]
+    scope: Mapping[str, frozenset[str]]
+
+    @classmethod
+    def of(cls, content: str, when: Mapping[str, Any]) -> Saying:
+        """Take a text and its ``when`` apart, once."""
+        return cls(content, tokens(content), scope("when", when))
+
+
+def likeness(a: Saying, b: Saying) -> float:
+    """Give ``behaviour_similarity`` of two that were taken apart before.
+
+    >>> likeness(Saying.of("run the tests", {"task": "fix"}), Saying.of("run the tests", {}))
+    1.0
+    """
+    content, overlap = _jaccard(a, b), _dice(a.scope, b.scope)
     if overlap is None:
         return content
     return SIMILARITY.when * overlap + (1.0 - SIMILARITY.when) * content
+
+
+def _jaccard(a: Saying, b: Saying) -> float:
+    if not a.words and not b.words:
+        return float(a.content == b.content)
+    shared = len(a.words & b.words)
+    return shared / (len(a.words) + len(b.words) - shared)
+
+
+def _dice(a: Mapping[str, frozenset[str]], b: Mapping[str, frozenset[str]]) -> float | None:
+    shared = a.keys() & b.keys()
+    if not shared:
+        return None
+    matches = sum(not a[key].isdisjoint(b[key]) for key in shared)
+    return 2.0 * matches / (len(a) + len(b))
 
 
 def placement(similarity: float, *, more_specific: bool) -> Placement:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from priming.errors import ParamError
-from priming.types import TRUST
+from priming.words import TRUST
 
 INSTRUCTING = "agent"
 """The least trust whose rules are shown as rules; below it they are quoted data."""

@@ -16,22 +16,23 @@ from numpy.typing import NDArray
 
 from priming.core.check import Floats
 from priming.core.pack import estimate_tokens, pack
-from priming.core.resolve import Claim, Loss, resolve
+from priming.core.resolve import resolve
 from priming.core.score import context_score, partial_activation
 from priming.core.spread import Activation, spread
-from priming.core.trust import instructs
-from priming.core.when import findings, scope
+from priming.core.when import findings
 from priming.engine import traces
 from priming.engine.arrays import NONE
-from priming.engine.draft import count, name_, text_
+from priming.engine.draft import count, name_, text_, words
 from priming.engine.opened import Opened
 from priming.engine.present import RULES_HEADER, rule_full, rules
 from priming.engine.rank import Ranked, relevance, settled, weighed
+from priming.engine.rivals import Candidate, claim, resolved, twins_of
 from priming.engine.working import WorkingSet
 from priming.errors import ParamError
 from priming.params import ACTIVE
 from priming.profiles import FLOOP
-from priming.types import KINDS, Cue, Hit, MemoryRecord, Omitted, Recall, Step
+from priming.types import Cue, Hit, MemoryRecord, Omitted, Recall, Step
+from priming.words import KINDS
 
 BEHAVIOR = KINDS.index("behavior")
 _MOST_TOKENS = 10_000_000
@@ -54,7 +55,8 @@ class Reached:
     """What one store brings: where activation came to rest, and which behaviours are there.
 
     ``records`` are behaviours by row, ``fits`` their context scores; ``overrides`` and ``conflicts`` are pairs of
-    ids. ``known`` and ``excluded`` count behaviours, ``kept`` is for the trace.
+    ids, ``lost`` pairs too: who gave way before activation spread, and to whom. ``known`` and ``excluded`` count
+    behaviours, ``kept`` is for the trace.
     """
 
     opened: Opened
@@ -64,6 +66,8 @@ class Reached:
     fits: Mapping[int, float]
     overrides: Sequence[tuple[str, str]]
     conflicts: Sequence[tuple[str, str]]
+    lost: Sequence[tuple[str, str]]
+    seeds: Mapping[int, float]
     known: int
     excluded: int
     kept: traces.Kept
@@ -76,7 +80,7 @@ def situation(opened: Opened, cue: Any, tokens: Any, session: Any, beside: Any) 
         raise ParamError("cue", cue, "must be a Cue")
     context = cue.context()
     for name, value in context.items():
-        text_(f"cue.{name}", str(value))
+        text_(f"cue.{name}", words(value))
     if cue.text is not None and text_("cue.text", cue.text).strip():
         context["text"] = cue.text
     if not isinstance(beside, Mapping):
@@ -129,6 +133,12 @@ def _reached(opened: Opened, name: str | None, asked: Situation, now: datetime) 
         working = opened.working(now)
         behaviors = working.alive.values & (working.kind.values == BEHAVIOR)
         fits, seeds, barred = _evaluated(working, behaviors, asked.context)
+        excluded = int(np.count_nonzero(behaviors & barred))
+        lost = _gave_way(opened, {working.ids[row]: row for row in sorted(seeds)}, now)
+        for memory_id, _ in lost:
+            row = working.row_of[memory_id]
+            barred[row] = True
+            del seeds[row]
         activation = spread(
             weighed(working, FLOOP, now),
             seeds,
@@ -138,20 +148,22 @@ def _reached(opened: Opened, name: str | None, asked: Situation, now: datetime) 
         )
         may = behaviors & ~barred
         rows = np.array([row for row in activation.rows.tolist() if may[row]], np.int64)
-        ids = {working.ids[row]: row for row in rows.tolist()}
-        found = opened.store.records(opened.namespace, list(ids), now)
+        ids = {working.ids[row]: row for row in (*rows.tolist(), *seeds)}
+        found = opened.store.records(opened.namespace, [*ids, *(one for pair in lost for one in pair)], now)
         shown = rows[: ACTIVE.most]
         kept = traces.kept(working, FLOOP, Ranked(shown, np.zeros(len(shown)), activation=activation))
         return Reached(
             opened,
             name,
             activation,
-            {ids[one]: record for one, record in found.items()},
+            {working.row_of[one]: record for one, record in found.items()},
             fits,
             _linked(opened, ids, "overrides"),
             _linked(opened, ids, "conflicts"),
+            [(loser, winner) for loser, winner in lost if loser in found and winner in found],
+            seeds,
             int(np.count_nonzero(behaviors)),
-            int(np.count_nonzero(behaviors & barred)),
+            excluded,
             kept,
             traces.steps_of(opened, kept, [working.ids[row] for row in shown.tolist()]),
         )
@@ -163,9 +175,12 @@ def _evaluated(
     """How well each behaviour fits the context, which are seeds, and which the context contradicts."""
     barred = np.zeros(working.rows, np.bool_)
     rows, confirmed, asked = [], [], []
+    told: dict[str, list[str]] = {}  # many behaviours have the same conditions
     for row in np.flatnonzero(behaviors).tolist():
         when = working.predicates.get(int(working.document[row]), {}) if working.document[row] != NONE else {}
-        found = list(_findings(when, context).values())
+        if (text := repr(when)) not in told:
+            told[text] = list(_findings(when, context).values())
+        found = told[text]
         if "contradicted" in found:
             barred[row] = True
         else:
@@ -187,41 +202,67 @@ def _findings(when: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, 
     return found
 
 
+def _gave_way(opened: Opened, seeds: Mapping[str, int], now: datetime) -> list[tuple[str, str]]:
+    """Of seeds that contradict each other the weaker ones, each with the one it gives way to.
+
+    They go before activation spreads: who loses should not hold down who wins.
+    """
+    pairs = _linked(opened, seeds, "conflicts")
+    if not pairs:
+        return []
+    rivals = sorted({one for pair in pairs for one in pair}, key=lambda one: seeds[one])
+    records = opened.store.records(opened.namespace, rivals, now)
+    rivals = [one for one in rivals if one in records]
+    at = {one: i for i, one in enumerate(rivals)}
+    fallen = resolve(
+        [claim(records[one]) for one in rivals], [], [(at[a], at[b]) for a, b in pairs if a in at and b in at]
+    )
+    return [(rivals[i], rivals[loss.by]) for i, loss in fallen.items()]
+
+
 def _linked(opened: Opened, ids: Collection[str], relation: str) -> list[tuple[str, str]]:
     """The pairs among some memories that a relation links."""
     links = opened.store.links(opened.namespace, ids, relation) if ids else []
     return [(one.source, one.target) for one in links if one.source in ids and one.target in ids]
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A behaviour that is active, with the store that it is from (its position)."""
-
-    store: int
-    hit: Hit
-
-    def claim(self) -> Claim:
-        """What it brings to a conflict."""
-        memory = self.hit.memory
-        return Claim(
-            len(scope("when", memory.when)), memory.priority, memory.confidence, instructs(memory.trust)
-        )
-
-
 def _hits(reached: Sequence[Reached], now: datetime) -> tuple[list[Hit], list[Omitted]]:
     """The behaviours that stand, best first, and those that do not, with reasons."""
     candidates = _candidates(reached, now)
-    twins = _twins(candidates)
-    fallen = _resolved(reached, candidates, twins)
+    twins = twins_of(candidates)
+    overriding, contradicting = (
+        [getattr(one, name) for one in reached] for name in ("overrides", "conflicts")
+    )
+    fallen = resolved(overriding, contradicting, candidates, twins)
     reasons = {i: f"also in {candidates[by].hit.origin or 'this store'}" for i, by in twins.items()}
     for i, loss in fallen.items():
         how = "overridden by" if loss.how == "overridden" else "conflicts with"
         reasons[i] = f"{how} {candidates[loss.by].hit.memory.key}"
     standing = [one.hit for i, one in enumerate(candidates) if i not in reasons]
     losses = [_left_out(candidates[i].hit, reason) for i, reason in sorted(reasons.items())]
+    losses += _quiet(reached, candidates)
     standing.sort(key=lambda hit: (-hit.score, -hit.components["activation"]))
     losses += [_left_out(hit, f"beyond the best {ACTIVE.most}") for hit in standing[ACTIVE.most :]]
     return standing[: ACTIVE.most], losses
+
+
+def _quiet(reached: Sequence[Reached], candidates: Sequence[Candidate]) -> list[Omitted]:
+    """Behaviours that the context brings up and that fell before they were scored, with reasons."""
+    there = {(one.store, one.hit.memory.id) for one in candidates}
+    found = []
+    for i, one in enumerate(reached):
+        by_id = {record.id: record for record in one.records.values()}
+        for loser, winner in one.lost:
+            found.append(
+                _left_out(Hit(by_id[loser], 0.0, {}, origin=one.name), f"conflicts with {by_id[winner].key}")
+            )
+        for row in one.seeds:
+            record = one.records.get(row)
+            if record is not None and (i, record.id) not in there:
+                found.append(
+                    _left_out(Hit(record, 0.0, {}, origin=one.name), "too little activation was left")
+                )
+    return found
 
 
 def _left_out(hit: Hit, reason: str) -> Omitted:
@@ -264,42 +305,11 @@ def _joint(parts: Sequence[Activation]) -> Activation:
     return Activation(np.arange(len(values)), values, nothing, nothing)
 
 
-def _twins(candidates: Sequence[Candidate]) -> dict[int, int]:
-    """Behaviours that say the same as one of another store, which stands for both: the earlier store's.
-
-    What may not instruct never stands for what may.
-    """
-    by_text: dict[str, list[int]] = {}
-    for i, one in enumerate(candidates):
-        by_text.setdefault(" ".join(one.hit.memory.content.casefold().split()), []).append(i)
-    found: dict[int, int] = {}
-    for same in by_text.values():
-        leader = min(
-            same, key=lambda i: (not instructs(candidates[i].hit.memory.trust), candidates[i].store, i)
-        )
-        found |= {i: leader for i in same if candidates[i].store != candidates[leader].store}
-    return found
-
-
-def _resolved(
-    reached: Sequence[Reached], candidates: Sequence[Candidate], twins: Mapping[int, int]
-) -> dict[int, Loss]:
-    """Who falls to whom; of twins the one that stands for both has the links of both."""
-    place = {(one.store, one.hit.memory.id): twins.get(i, i) for i, one in enumerate(candidates)}
-
-    def pairs(relation: str) -> list[tuple[int, int]]:
-        linked = [(i, pair) for i, one in enumerate(reached) for pair in getattr(one, relation)]
-        ends = [(place.get((i, a)), place.get((i, b))) for i, (a, b) in linked]
-        return [(a, b) for a, b in ends if a is not None and b is not None and a != b]
-
-    return resolve([one.claim() for one in candidates], pairs("overrides"), pairs("conflicts"))
-
-
 def _silence(reached: Sequence[Reached]) -> str:
     """Why nothing is active."""
     known, excluded = (sum(getattr(one, name) for one in reached) for name in ("known", "excluded"))
     if not known:
-        return "no behaviour has been learned yet"
+        return "there is no active behaviour: learn one, or restore one"
     if excluded == known:
         return f"no behaviour applies: the context contradicts all {known:,}"
     return f"no behaviour applies: the context contradicts {excluded:,} of {known:,} and confirms none of the others"
@@ -309,10 +319,10 @@ def _keep(
     one: Reached, asked: Situation, hits: Sequence[Hit], recall_id: str | None = None
 ) -> tuple[str, list[str]]:
     """Keep what came up of one store, in that store, so that verdicts on it find their way."""
-    words = [str(value) for name, value in asked.context.items() if name != "text"]
+    said = [words(value) for name, value in asked.context.items() if name != "text"]
     return traces.keep(
         one.opened,
-        text=asked.context.get("text", " ".join(words)),
+        text=asked.context.get("text", " ".join(said)),
         cue=asked.cue,
         profile=FLOOP.name,
         session=asked.session,

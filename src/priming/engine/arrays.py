@@ -17,8 +17,9 @@ from priming.engine.columns import Column, Ints, Ragged, Vectors
 from priming.engine.document import Document, is_rare_word, slot_of_title
 from priming.engine.judgements import Judgements
 from priming.engine.lexicon import Lexicon
+from priming.engine.retention import Practice
 from priming.engine.topology import Topology
-from priming.types import KINDS
+from priming.words import KINDS
 
 NONE = -1
 ENTITY = KINDS.index("entity")
@@ -62,6 +63,7 @@ class Arrays:
         self.token_df = Column(np.int64, np.zeros(vocabulary, np.int64))
         self.predicates: dict[int, Mapping[str, Any]] = {}
         self.judgements = Judgements()
+        self.practice: dict[str, Practice] = {}
         self.sessions: dict[str, int] = {}
         self.session_end: dict[int, int] = {}
         self.titles: dict[str, int] = {}
@@ -253,6 +255,7 @@ class Arrays:
         """Remove a memory that is no more: should it come back, then as the latest."""
         self.remove(memory_id)
         self.boundaries.pop(memory_id, None)
+        self.practice.pop(memory_id, None)
         row = self.places.pop(memory_id, NONE)
         if row != NONE:
             self.ids[row] = ""

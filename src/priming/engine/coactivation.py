@@ -15,6 +15,8 @@ from priming.store.protocol import Trace
 from priming.store.rows import LinkRow, PairRow, RowChange, stamp
 
 RELATION = "co-activated"
+POSITIVE = ("used", "confirmed")
+"""Verdicts that say that a recall was worth it."""
 
 Pair = tuple[str, str]
 _HOUR = 3600.0
@@ -58,7 +60,12 @@ class _Learning:
         there = self.opened.store.names(self.opened.namespace, levels)
         living = {one: level for one, level in levels.items() if one in there}
         pairs = co_activation_pairs(living, anchors, self.params.threshold)
-        chosen = [pair for pair in pairs if about is None or not set(about).isdisjoint(pair)]
+        counted = self._judged(trace, living)
+        chosen = [
+            pair
+            for pair in pairs
+            if counted.isdisjoint(pair) and (about is None or not set(about).isdisjoint(pair))
+        ]
         self._look_up({end for pair in chosen for end in pair}.union(about or ()))
         for a, b in chosen:
             self._learn((a, b), living[a], living[b], trace.at)
@@ -67,6 +74,11 @@ class _Learning:
         """The changes that this comes to."""
         pairs = [RowChange(before, after) for before, after in self.pairs.values()]
         return [one for one in (*self.links.values(), *pairs) if one.before != one.after]
+
+    def _judged(self, trace: Trace, ids: Collection[str]) -> set[str]:
+        """The memories whose pairs an earlier verdict on the same recall counted."""
+        told = self.opened.store.verdicts(self.opened.namespace, ids, recall=trace.recall_id)
+        return {row.id for row in told if row.verdict in POSITIVE}
 
     def _look_up(self, ids: Collection[str]) -> None:
         """Read the links and pairs of some memories; a link that has faded away is pruned."""
@@ -97,7 +109,7 @@ class _Learning:
             born = LinkRow(*pair, RELATION, float(birth_weight(a, b)), self.now, last_activated=self.now)
             self._put(born)
         else:
-            self.pairs[pair] = (before, PairRow(*pair, times))
+            self.pairs[pair] = (before, PairRow(*pair, times) if times else None)
 
     def _put(self, link: LinkRow) -> None:
         """A link as it is to be; one that was pruned a moment ago begins anew in its old row."""

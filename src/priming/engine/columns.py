@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 Ints = NDArray[np.int64]
+_BLOCK = 512
 
 
 class Column:
@@ -121,6 +122,18 @@ class Vectors:
         products = [self._base @ vector, self._tail[: self._rows] @ vector]
         joined: NDArray[np.float32] = np.concatenate(products)
         return joined
+
+    def exact(self, vector: NDArray[np.float32]) -> NDArray[np.float64]:
+        """The inner product of every row with ``vector``, the same whatever rows stand around it.
+
+        Summed in double precision, a block that fits the processor's cache at a time: that costs no more.
+        """
+        wide, found = vector.astype(np.float64), np.empty(len(self))
+        for start, rows in ((0, self._base), (len(self._base), self._tail[: self._rows])):
+            for first in range(0, len(rows), _BLOCK):
+                block = rows[first : first + _BLOCK]
+                found[start + first : start + first + len(block)] = block.astype(np.float64) @ wide
+        return found
 
     def __getitem__(self, row: int) -> NDArray[np.float32]:
         base = len(self._base)

@@ -9,8 +9,7 @@ from datetime import datetime
 
 from priming.behaviors import Twins
 from priming.core.rules import forbids
-from priming.core.similarity import behaviour_similarity
-from priming.core.trust import instructs
+from priming.core.trust import instructs, is_trusted_as
 from priming.engine.draft import fraction, name_, one_of
 from priming.engine.merging import DEPRECATED, RANKED, REPLACED, Merging
 from priming.engine.opened import Opened
@@ -18,7 +17,8 @@ from priming.engine.twins import alike
 from priming.errors import Conflict, ParamError
 from priming.params import PLASTICITY, SIMILARITY
 from priming.store.rows import LinkRow, MemoryRow, RowChange
-from priming.types import KINDS, MemoryRecord, Operation
+from priming.types import MemoryRecord, Operation
+from priming.words import KINDS
 
 SAID = tuple(kind for kind in KINDS if kind != "entity")
 """Kinds that can hold the same twice: names are one memory each from the start."""
@@ -43,7 +43,7 @@ def deprecate(opened: Opened, key: str, by: str | None, reason: str | None) -> O
 
 
 def restore(opened: Opened, key: str) -> Operation:
-    """Bring a deprecated, merged or forgotten memory back; nothing takes its place any longer."""
+    """Bring a deprecated, merged, archived or forgotten memory back; nothing takes its place any longer."""
     with opened.writing() as now:
         memory = _row(opened, key, now)
         if memory.status == "active":
@@ -81,9 +81,15 @@ def merge(opened: Opened, key: str, into: str) -> Operation:
                 f"{gone.key!r} is of kind {gone.kind} and {kept.key!r} of kind {kept.kind}:"
                 " merge memories of one kind, or link them"
             )
+        said, stands = opened.find(gone.id, now).trust, opened.find(kept.id, now).trust
+        if gone.kind == "behavior" and instructs(said) and not instructs(stands):
+            raise Conflict(
+                f"{gone.key!r} is a rule from {said}, and {kept.key!r} from {stands} may not instruct: merge"
+                f" {kept.key!r} into {gone.key!r}, or deprecate {gone.key!r}"
+            )
         merging = _merging(opened, [gone.id, kept.id])
-        merging.merge(gone.id, kept.id, now)
-        message = f"{gone.key!r} is merged into {kept.key!r}{_left_out(merging.left_out)}"
+        merging.merge(gone.id, kept.id, now, vouched=is_trusted_as(said, stands))
+        message = f"{gone.key!r} is merged into {kept.key!r}{_left_out(merging)}"
         return opened.operation(opened.write("merge", now, merging.changes(), message=message))
 
 
@@ -93,15 +99,20 @@ def _merging(opened: Opened, ids: Collection[str]) -> Merging:
     return Merging(store.memories(namespace, ids), store.links(namespace, ids), ranked)
 
 
-def _left_out(number: int) -> str:
-    if not number:
-        return ""
-    links = "1 link is left out: it" if number == 1 else f"{number} links are left out: they"
-    return f"; {links} would close a circle"
+def _left_out(merging: Merging) -> str:
+    """The links that did not come over, in words."""
+    told = ""
+    if number := merging.left_out:
+        links = "1 link is left out: it" if number == 1 else f"{number} links are left out: they"
+        told += f"; {links} would close a circle"
+    if number := len(merging.unvouched):
+        links = "1 link stays" if number == 1 else f"{number} links stay"
+        told += f"; {links} with what is trusted less"
+    return told
 
 
 def deduplicate(opened: Opened, *, kind: str, threshold: float | None, dry_run: bool) -> list[Twins]:
-    """Merge what says the same: of all that are alike, directly or by others between them, one is kept."""
+    """Merge what says the same: each into the one that is kept and most alike, with which it is compared itself."""
     kind = one_of("kind", kind, SAID)
     bar = SIMILARITY.merge if threshold is None else fraction("threshold", threshold)
     opening = opened.store.transaction(write=False) if dry_run else nullcontext()
@@ -112,34 +123,36 @@ def deduplicate(opened: Opened, *, kind: str, threshold: float | None, dry_run: 
             found = _twins(opened, kind, bar, now)
             if not found:
                 return []
-            merging = _merging(opened, {one for gone, kept, _ in found for one in (gone, kept)})
+            merging = _merging(opened, {one.id for gone, kept, _ in found for one in (gone, kept)})
             for gone, kept, _ in found:
-                merging.merge(gone, kept, now)
+                merging.merge(gone.id, kept.id, now, vouched=is_trusted_as(gone.trust, kept.trust))
             number = f"{len(found)} {'memory is' if len(found) == 1 else 'memories are'} merged"
-            message = number + _left_out(merging.left_out)
+            message = number + _left_out(merging)
             logged = opened.write("deduplicate", now, merging.changes(), message=message)
     return [replace(twins, operation=logged.id) for _, _, twins in found]
 
 
-def _twins(opened: Opened, kind: str, bar: float, now: datetime) -> list[tuple[str, str, Twins]]:
-    """Which memory is to be merged into which, by id, the most alike first."""
+def _twins(
+    opened: Opened, kind: str, bar: float, now: datetime
+) -> list[tuple[MemoryRecord, MemoryRecord, Twins]]:
+    """Which memory is to be merged into which, the most alike first."""
     opened.readable()
-    there = opened.store.page(opened.namespace, now, kinds=[kind], limit=None)
-    found = []
-    for group in _alike(there, bar):
-        kept, *others = sorted(group, key=_standing)
-        for one in others:
-            similarity = behaviour_similarity(kept.content, one.content, kept.when, one.when)
-            found.append((one.id, kept.id, Twins(kept.key, one.key, similarity)))
+    there = sorted(opened.store.page(opened.namespace, now, kinds=[kind], limit=None), key=_standing)
+    found = [
+        (one, kept, Twins(kept.key, one.key, similarity)) for one, kept, similarity in _alike(there, bar)
+    ]
     return sorted(found, key=lambda entry: (-entry[2].similarity, entry[2].kept, entry[2].merged))
 
 
-def _alike(there: Sequence[MemoryRecord], bar: float) -> Iterator[list[MemoryRecord]]:
-    """Groups that say the same. A behaviour that forbids something is never one with another that asks for it."""
+def _alike(there: Sequence[MemoryRecord], bar: float) -> Iterator[tuple[MemoryRecord, MemoryRecord, float]]:
+    """What says the same as one before it, that one, and how alike they are.
+
+    A behaviour that forbids something is never one with another that asks for it.
+    """
     for forbidding in (False, True):
         some = [one for one in there if (one.kind == "behavior" and forbids(one.content)) is forbidding]
-        for group in alike([(one.content, one.when) for one in some], bar):
-            yield [some[i] for i in group]
+        for i, kept, similarity in alike([(one.content, one.when) for one in some], bar):
+            yield some[i], some[kept], similarity
 
 
 def _standing(one: MemoryRecord) -> tuple[float, ...]:

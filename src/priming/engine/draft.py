@@ -14,7 +14,8 @@ from typing import Any
 from priming.errors import ParamError
 from priming.params import STORE
 from priming.store.rows import stamp
-from priming.types import EMPTY, KINDS, OUTCOMES, TRUST, aware
+from priming.types import EMPTY, aware
+from priming.words import KINDS, OUTCOMES, TRUST
 
 _NAME_LIMIT = 512
 _BREAKS = ("Cc", "Zl", "Zp")
@@ -64,16 +65,20 @@ def draft(arguments: Mapping[str, Any]) -> Draft:
         raise ParamError("item", unknown[0], f"is not an argument of remember: {', '.join(FIELDS)}")
     given = {name: value for name, value in arguments.items() if value is not None}
     importance = given.get("importance", 0.5)
+    kind = one_of("kind", given.get("kind", "episode"), KINDS)
+    known = metadata(given.get("metadata", EMPTY))
+    if kind == "procedure":
+        _check_procedure(known)
     return Draft(
         content=content(given.get("content")),
         heading=name_("heading", given.get("heading")),
-        kind=one_of("kind", given.get("kind", "episode"), KINDS),
+        kind=kind,
         key=name_("key", given.get("key")),
         session=name_("session", given.get("session")),
         speaker=name_("speaker", given.get("speaker")),
         occurred_at=aware("occurred_at", given["occurred_at"]) if "occurred_at" in given else None,
         tags=tags(given.get("tags", ())),
-        metadata=metadata(given.get("metadata", EMPTY)),
+        metadata=known,
         when=predicates(given.get("when", EMPTY)),
         importance=fraction("importance", importance),
         outcome=one_of("outcome", given["outcome"], OUTCOMES) if "outcome" in given else None,
@@ -94,6 +99,11 @@ def content(value: Any) -> str:
             f"has {len(text):,} characters, at most {STORE.content_limit:,}: split it into parts",
         )
     return text
+
+
+def words(value: Any) -> str:
+    """A value of a cue as it is matched by its words; of a list all of them."""
+    return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 def name_(name: str, value: Any) -> str | None:
@@ -146,6 +156,16 @@ def metadata(value: Any) -> Mapping[str, Any]:
         raise ParamError("metadata", list(value), "must not be nested so deep") from None
     decoded: Mapping[str, Any] = json.loads(encoded)
     return decoded
+
+
+def _check_procedure(known: Mapping[str, Any]) -> None:
+    """What the metadata of a procedure say of how and when it is carried out."""
+    steps = known.get("steps", [])
+    if not isinstance(steps, list) or not all(isinstance(one, str) and one.strip() for one in steps):
+        raise ParamError("metadata.steps", steps, "must be a list of texts, one for each step")
+    trigger = known.get("trigger")
+    if trigger is not None and not (isinstance(trigger, str) and trigger.strip()):
+        raise ParamError("metadata.trigger", trigger, "must be a text that says when to do it")
 
 
 def predicates(value: Any) -> Mapping[str, Any]:

@@ -15,7 +15,8 @@ import numpy as np
 
 from priming.drawing import Drawing, Node
 from priming.engine.layout import positions
-from priming.types import KINDS, Link
+from priming.types import Link
+from priming.words import KINDS
 
 TEMPLATE = "templates/graph.html"
 

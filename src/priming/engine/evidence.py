@@ -16,11 +16,12 @@ from priming.core.lexical import bm25, idf, scaled, terms, tf_part
 from priming.core.recipe import evidence, fuse
 from priming.embed.protocol import Embedder, TokenEmbedder, Vectors
 from priming.engine.arrays import NONE
+from priming.engine.retention import Practice, base_levels, retained
 from priming.engine.working import WorkingSet
 from priming.params import RecallParams
 
 EXACT = 6
-"""Decimals that a product of float32 vectors gives whatever rows stand around it: like texts tie."""
+"""Decimals of a cosine that count: like texts tie."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,8 @@ class Evidence:
     @cached_property
     def cosine(self) -> Floats:
         """Cosine of the cue and each memory, 0 where it is negative."""
-        found = np.round(self.working.vectors.dot(self.query), EXACT)
-        return self._living(np.maximum(found.astype(np.float64), 0.0))
+        found = np.round(self.working.vectors.exact(self.query), EXACT)
+        return self._living(np.maximum(found, 0.0))
 
     @cached_property
     def pairs(self) -> Floats:
@@ -164,6 +165,8 @@ class Evidence:
         }
         if self.working.judgements:
             made |= {"proved": lambda: self._judged(1.0), "refused": lambda: self._judged(-1.0)}
+        if self._practised[0]:
+            made |= {"retention": self._retention, "base": self._base}
         return {
             name: make()
             for name, make in made.items()
@@ -172,13 +175,13 @@ class Evidence:
 
     @cached_property
     def prior(self) -> Floats:
-        """p: the priors, weighted and summed; questions and short memories lose."""
+        """p: the priors, weighted and summed; questions, short memories and those being forgotten lose."""
         total = np.zeros(self.working.documents)
         for name, values in self.priors.items():
             weight = getattr(self.params, name)
             if name in ("question", "refused"):
                 total -= weight * values
-            elif name == "length":
+            elif name in ("length", "retention"):
                 total += weight * (values - 1.0)
             else:
                 total += weight * values
@@ -187,8 +190,13 @@ class Evidence:
     @cached_property
     def h(self) -> Floats:
         """The evidence for each memory with a text, relative to the best."""
+        return evidence(self.match, self._living(self.prior))
+
+    @cached_property
+    def match(self) -> Floats:
+        """r: the fused matches, without what else speaks for a memory."""
         fused = fuse(self.matches, self._matched) if self.matches else np.zeros(self.working.documents)
-        return evidence(self._living(fused), self._living(self.prior))
+        return self._living(fused)
 
     @property
     def _texts(self) -> NDArray[np.bool_]:
@@ -246,6 +254,30 @@ class Evidence:
             if document != NONE:
                 values[document] = min(1.0, max(0.0, sign * balance))
         return values
+
+    def _retention(self) -> Floats:
+        """How much of each memory is retained since its last review; 1 of one that never had any."""
+        values = np.ones(self.working.documents)
+        documents, some = self._practised
+        values[documents] = retained(some, self.now)
+        return values
+
+    def _base(self) -> Floats:
+        """Base level of each memory by its uses; 0 of one that was never used."""
+        values = np.zeros(self.working.documents)
+        documents, some = self._practised
+        values[documents] = base_levels(some, self.now)
+        return values
+
+    @cached_property
+    def _practised(self) -> tuple[list[int], list[Practice]]:
+        """The documents that were used or reviewed, and their practice."""
+        working, found = self.working, {}
+        for memory_id, one in working.practice.items():
+            row = working.row_of.get(memory_id, NONE)
+            if row != NONE and working.document[row] != NONE:
+                found[int(working.document[row])] = one
+        return list(found), list(found.values())
 
     @cached_property
     def _verdicts(self) -> dict[str, float]:

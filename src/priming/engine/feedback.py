@@ -9,19 +9,17 @@ from typing import Any
 
 from priming.core.plasticity import TIERS, nudge
 from priming.engine import traces
-from priming.engine.coactivation import learn
+from priming.engine.coactivation import POSITIVE, learn
 from priming.engine.draft import name_, one_of, text_
-from priming.engine.ids import uuid7
+from priming.engine.ids import gist_of, uuid7
 from priming.engine.opened import Opened
+from priming.engine.retention import RECALLED, is_due, review, used, with_retention
 from priming.errors import ParamError
 from priming.params import SUPPRESSING
 from priming.store.protocol import Trace
 from priming.store.rows import LinkRow, MemoryRow, RowChange, VerdictRow
 from priming.types import MemoryRecord, Operation
-from priming.verdicts import VERDICTS
-
-POSITIVE = ("used", "confirmed")
-"""Verdicts that say that a recall was worth it."""
+from priming.words import VERDICTS
 
 _OPPOSED = (("used", "not-relevant"), ("used", "not-useful"), ("confirmed", "overridden"))
 _SIGN = {"used": 1.0, "not-relevant": -1.0}
@@ -53,17 +51,41 @@ class Effect:
     moves: dict[Identity, float] = field(default_factory=dict)
     memories: dict[str, MemoryRow] = field(default_factory=dict)
     before: dict[str, MemoryRow] = field(default_factory=dict)
+    reviews: dict[str, tuple[bool, datetime]] = field(default_factory=dict)
+    """By memory whether it was recalled with success, and when it was recorded."""
     verdicts: list[VerdictRow] = field(default_factory=list)
+    replaced: list[VerdictRow] = field(default_factory=list)
+    """Automatic verdicts that somebody now means."""
     useful: dict[str, tuple[Trace, list[str]]] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
+
+    def state(self, opened: Opened, memory_id: str) -> MemoryRow:
+        """A memory as it is going to be so far."""
+        if memory_id not in self.memories:
+            (row,) = opened.store.memories(opened.namespace, [memory_id])
+            self.before[memory_id] = self.memories[memory_id] = row
+        return self.memories[memory_id]
 
     def rows(self, opened: Opened) -> list[RowChange]:
         """The changes of rows, each row once."""
         moved = [self._moved(self.links[identity], delta) for identity, delta in self.moves.items()]
-        known = [RowChange(self.before[one], after) for one, after in self.memories.items()]
-        judged = [RowChange(None, row) for row in self.verdicts]
+        known = [RowChange(self.before[one], self._reviewed(after)) for one, after in self.memories.items()]
+        judged = [RowChange(row, None) for row in self.replaced]
+        judged += [RowChange(None, row) for row in self.verdicts]
         changes = learn(opened, self.now, self.useful.values(), moved) + known + judged
         return [one for one in changes if one.before != one.after]
+
+    def _reviewed(self, after: MemoryRow) -> MemoryRow:
+        if after.id not in self.reviews:
+            return after
+        recalled, recorded_at = self.reviews[after.id]
+        return with_retention(after, review(self.before[after.id], recorded_at, self.now, recalled=recalled))
+
+    def review(self, memory: MemoryRecord, tier: str, *, recalled: bool) -> None:
+        """Let a memory have been recalled: one review however often it is said, a failed one if any failed."""
+        if is_due(self.before[memory.id].reviewed_at, self.now, tier):
+            before, _ = self.reviews.get(memory.id, (True, None))
+            self.reviews[memory.id] = before and recalled, memory.recorded_at or self.now
 
     def _moved(self, link: LinkRow, delta: float) -> RowChange:
         active = self.now if delta > 0 else link.last_activated
@@ -125,7 +147,7 @@ def feedback(opened: Opened, asked: Judgement) -> Operation:
             now,
             effect.rows(opened),
             source=asked.tier,
-            reason=asked.reason or _summary(effect, {memory.id: memory.key for _, memory in judged}),
+            reason=asked.reason or _on(effect),
             message="; ".join(effect.said) or None,
             operation_id=effect.operation,
         )
@@ -155,16 +177,17 @@ def _judge(
 ) -> VerdictRow | None:
     """Gather what one verdict changes; the row of the same verdict where it was given before."""
     trace = given or traces.latest(opened, memory.id, asked.session)
-    if given is not None and memory.id not in {one for one, _ in given.hits}:
-        rule = f"must be a memory that recall {given.recall_id} brought up: leave the recall out to judge it at large"
-        raise ParamError(verdict.replace("-", "_"), memory.key, rule)
+    if given is not None:
+        brought_up(given, memory, verdict.replace("-", "_"), memory.key)
     before = opened.store.verdicts(opened.namespace, [memory.id], recall=trace.recall_id) if trace else []
     same = next((row for row in before if row.verdict == verdict), None)
-    if same is not None:
+    if same is not None and not (same.tier == "automatic" and asked.tier == "conscious"):
         return same
     once = _once_a_session(opened, asked, verdict, memory, trace)
     if once is not None:
         return once
+    if same is not None:
+        effect.replaced.append(same)
     effect.verdicts.append(
         VerdictRow(
             memory.id,
@@ -177,13 +200,24 @@ def _judge(
             trace.cue if trace else {},
         )
     )
-    delta = TIERS[asked.tier] or 0.0
+    delta, told = TIERS[asked.tier] or 0.0, len(effect.said)
     if verdict in _SIGN:
-        _route(opened, effect, memory, trace, _SIGN[verdict] * delta)
-    _count(opened, effect, verdict, memory, asked.tier, _NODE.get(verdict, 0.0) * delta)
-    if verdict in POSITIVE and trace is not None and not any(row.verdict in POSITIVE for row in before):
+        route(opened, effect, memory, trace, _SIGN[verdict] * delta)
+    else:
+        effect.said.append(f"{memory.key}: {'weight lowered' if verdict in _NODE else 'counted'}")
+    effect.said[told:] = [f"{verdict} {one}" for one in effect.said[told:]]
+    weigh = _NODE.get(verdict, 0.0) * delta
+    _count(opened, effect, verdict, memory, asked.tier, weigh, again=same is not None)
+    if verdict in POSITIVE and trace is not None:
         effect.useful.setdefault(trace.recall_id, (trace, []))[1].append(memory.id)
     return None
+
+
+def brought_up(trace: Trace, memory: MemoryRecord, name: str, value: str) -> None:
+    """``ParamError`` on an argument that names a recall that did not bring a memory up."""
+    if memory.id not in {one for one, _ in trace.hits}:
+        rule = f"must be a memory that recall {trace.recall_id} brought up: leave the recall out to judge it at large"
+        raise ParamError(name, value, rule)
 
 
 def _once_a_session(
@@ -199,7 +233,7 @@ def _once_a_session(
     return None
 
 
-def _route(opened: Opened, effect: Effect, memory: MemoryRecord, trace: Trace | None, delta: float) -> None:
+def route(opened: Opened, effect: Effect, memory: MemoryRecord, trace: Trace | None, delta: float) -> None:
     """Move the links that brought a memory up, the strongest route by the whole ``delta``."""
     flow = None if trace is None else traces.flow_of(trace)
     row = None if flow is None else flow.row(memory.id)
@@ -222,6 +256,10 @@ def _route(opened: Opened, effect: Effect, memory: MemoryRecord, trace: Trace | 
     for pair, links in between.items():
         effect.push(links, delta * shares[pair] / most)
     moved = sum(map(len, between.values()))
+    if not moved:
+        why = "are gone" if shares else "brought too little each to answer for it"
+        effect.said.append(f"{memory.key}: the links that led to it {why}, so none moved")
+        return
     how = "strengthened" if delta > 0 else "weakened"
     effect.said.append(f"{memory.key}: {_links(moved)} {how}")
 
@@ -255,43 +293,52 @@ def _carrying(links: Iterable[LinkRow]) -> list[LinkRow]:
     return [link for link in links if link.relation not in SUPPRESSING and link.source != link.target]
 
 
+_COUNTS: Mapping[str, Mapping[str, int]] = {
+    "used": {"helped": 1, "followed": 1},
+    "not-relevant": {},
+    "not-useful": {"failed": 1},
+    "confirmed": {"confirmed": 1},
+    "overridden": {"overridden": 1},
+}
+_MEANT: Mapping[str, Mapping[str, int]] = {"confirmed": {"confirmed": 1, "followed": -1}}
+"""What changes in the counts where somebody means what was counted automatically before."""
+
+
 def _count(
-    opened: Opened, effect: Effect, verdict: str, memory: MemoryRecord, tier: str, delta: float
+    opened: Opened,
+    effect: Effect,
+    verdict: str,
+    memory: MemoryRecord,
+    tier: str,
+    delta: float,
+    *,
+    again: bool,
 ) -> None:
-    """Move a memory's weight, and count what became of it."""
-    if memory.id not in effect.memories:
-        (row,) = opened.store.memories(opened.namespace, [memory.id])
-        effect.before[memory.id] = effect.memories[memory.id] = row
-    row = effect.memories[memory.id]
-    followed = "confirmed" if tier == "conscious" else "followed"
-    counts = {
-        "used": ("uses", "helped", "followed"),
-        "not-relevant": (),
-        "not-useful": ("failed",),
-        "confirmed": ("uses", followed),
-        "overridden": ("overridden",),
-    }[verdict]
-    changed: dict[str, Any] = {name: getattr(row, name) + 1 for name in counts}
-    if "uses" in counts:
-        changed["last_used_at"] = effect.now
+    """Move a memory's weight, and count what became of it: once, also where it is said ``again`` and meant."""
+    row = effect.state(opened, memory.id)
+    counts = _MEANT.get(verdict, {}) if again else _COUNTS[verdict]
+    if verdict == "confirmed" and tier == "automatic":
+        counts = {"followed": 1}
+    changed: dict[str, Any] = {name: getattr(row, name) + step for name, step in counts.items()}
     weight = float(nudge(row.weight, delta)) if delta else row.weight
-    effect.memories[memory.id] = replace(row, weight=weight, **changed)
+    after = replace(row, weight=weight, **changed)
+    effect.memories[memory.id] = used(after, effect.now) if verdict in POSITIVE and not again else after
+    if verdict in RECALLED and not again:
+        effect.review(memory, tier, recalled=RECALLED[verdict])
 
 
-def _summary(effect: Effect, keys: Mapping[str, str]) -> str:
-    """The verdicts in words, for the log."""
-    by_verdict: dict[str, list[str]] = {}
-    for row in effect.verdicts:
-        by_verdict.setdefault(row.verdict, []).append(keys[row.id])
-    recalls = {row.recall for row in effect.verdicts if row.recall}
-    of = f" (recall {recalls.pop()})" if len(recalls) == 1 else ""
-    return "; ".join(f"{verdict}: {', '.join(some)}" for verdict, some in by_verdict.items()) + of
+def _on(effect: Effect) -> str | None:
+    """Which recalls were judged, for the log."""
+    recalls = {row.recall: str(row.cue.get("text", "")) for row in effect.verdicts if row.recall}
+    return "; ".join(f"recall {one} of {gist_of(cue)!r}" for one, cue in recalls.items()) or None
 
 
 def _again(opened: Opened, earlier: VerdictRow, said: Sequence[str]) -> Operation:
-    """The operation that recorded a verdict before, saying that nothing was done now."""
+    """The operation that recorded a verdict before, or brought it here, saying that nothing was done now."""
     logged = opened.store.operation(opened.namespace, earlier.operation)
-    assert logged is not None, "a verdict names the operation that recorded it"
+    if logged is None:  # it was imported: that operation stands in the log of another store
+        told = opened.store.operations(opened.namespace, memory_id=earlier.id, limit=None)
+        logged = next(one for one in told if any(change.after == earlier for change in one.rows))
     return replace(opened.operation(logged), message=f"nothing changed; {'; '.join(said)}")
 
 

@@ -7,14 +7,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
 from priming.core.bitemporal import visible
-from priming.drawing import FORMATS, Drawing, Node
+from priming.drawing import Drawing, Node
 from priming.engine import drawing
 from priming.engine.draft import MOST, count, one_of
 from priming.engine.opened import Opened
 from priming.engine.strengths import links_at
 from priming.errors import ParamError
 from priming.store.rows import LinkRow, MemoryRow, record
-from priming.types import KINDS, MemoryRecord, aware
+from priming.types import MemoryRecord, aware
+from priming.words import FORMATS, KINDS
 
 ENTITY = "entity"
 WRITERS: Mapping[str, Callable[[Drawing], str]] = {

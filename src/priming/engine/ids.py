@@ -11,7 +11,7 @@ from datetime import datetime
 _SLUG_WORDS, _SLUG_LETTERS = 6, 48
 _GIST_LETTERS = 120
 _WORDS = re.compile(r"[^\W_]+")
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?<!^\d\.)(?<!^\d\d\.)\s|\n")
+SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?<!^\d\.)(?<!^\d\d\.)\s|\n")
 """Not after the number of a first step: "1. Stop the server" is one sentence."""
 
 
@@ -28,7 +28,7 @@ def uuid7(at: datetime) -> str:
 
 def gist_of(content: str) -> str:
     """The first sentence or line, cut at a word to at most 120 characters."""
-    first = _SENTENCE_END.split(content.strip(), maxsplit=1)[0].strip() or content.strip()
+    first = SENTENCE_END.split(content.strip(), maxsplit=1)[0].strip() or content.strip()
     line = " ".join(first[: 4 * _GIST_LETTERS].split())
     if len(line) <= _GIST_LETTERS:
         return line

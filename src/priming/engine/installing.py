@@ -23,7 +23,8 @@ from priming.engine.plan import Plan, embed_drafts
 from priming.errors import Conflict
 from priming.store.protocol import VersionKey
 from priming.store.rows import LinkRow, MemoryRow, RowChange, VersionRow
-from priming.types import TRUST, MemoryRecord
+from priming.types import MemoryRecord
+from priming.words import TRUST
 
 
 def install(opened: Opened, path: Path, *, trust: str) -> Pack:

@@ -49,7 +49,7 @@ class Judgements:
         asked = frozenset(cue)
         near = {other for term in asked for other in self._cues.get(term, ())}
         found: dict[str, float] = {}
-        for other in near:
+        for other in sorted(near):  # floats added up in another order come to another sum
             likeness = len(asked & self._terms[other]) / len(asked | self._terms[other])
             if likeness >= least:
                 for memory_id, balance in self._sums[other].items():

@@ -6,20 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from priming.behaviors import RULES, Learned
+from priming.behaviors import Learned
 from priming.core.plasticity import increment
 from priming.core.rules import contradicts, forbids, rule_of
-from priming.core.similarity import behaviour_similarity, is_similar, placement
+from priming.core.similarity import Saying, is_similar, likeness, placement
 from priming.core.trust import instructs, is_trusted_as, least
 from priming.core.when import is_more_specific, scope
 from priming.embed.protocol import Vectors
 from priming.engine.draft import Draft, name_, one_of, predicates, tags, text_
 from priming.engine.opened import Opened
 from priming.engine.plan import Plan, embed_drafts
+from priming.engine.present import rule_kind
 from priming.errors import ParamError
 from priming.params import PLASTICITY, SCORE, SIMILARITY, STORE
 from priming.store.rows import LinkRow, MemoryRow, RowChange
-from priming.types import KINDS, TRUST, Cue, MemoryRecord
+from priming.types import Cue, MemoryRecord
+from priming.words import KINDS, RULES, TRUST
 
 CONSCIOUS = "conscious"
 """The source of operations that somebody meant."""
@@ -115,10 +117,14 @@ def _priority(value: Any) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A behaviour that is there, and what the new one is beside it."""
+    """A behaviour that is there, and what the new one is beside it.
+
+    ``opposed`` says that one of two that are alike forbids, and the other does not.
+    """
 
     there: MemoryRecord
     similarity: float
+    same_scope: bool
     placement: str
     opposed: bool
     contradicts: bool
@@ -138,7 +144,8 @@ class Placed:
 
 def place(new: Lesson, known: Sequence[MemoryRecord]) -> Placed:
     """Decide what becomes of a behaviour beside those that are there (LAWS §7)."""
-    around = sorted((_neighbour(new, one) for one in known), key=lambda one: _nearness(new, one))
+    here = Saying.of(new.right, new.when)
+    around = sorted((_neighbour(new, here, one) for one in known), key=_nearness)
     for wanted in ("merge", "specialise"):
         beside = next((one for one in around if one.placement == wanted), None)
         if beside is not None:
@@ -151,11 +158,19 @@ def place(new: Lesson, known: Sequence[MemoryRecord]) -> Placed:
     return Placed(decided, beside, ties, (_why(decided, beside), *said))
 
 
-def _neighbour(new: Lesson, there: MemoryRecord) -> Neighbour:
-    similarity = behaviour_similarity(new.right, there.content, new.when, there.when)
+def _neighbour(new: Lesson, here: Saying, there: MemoryRecord) -> Neighbour:
+    other = Saying.of(there.content, there.when)
+    similarity, same_scope = likeness(here, other), here.scope == other.scope
+    silenced = instructs(there.trust) and not instructs(new.trust)
+    contrary = (
+        (here.scope.items() <= other.scope.items() or other.scope.items() <= here.scope.items())
+        and not here.words.isdisjoint(other.words)
+        and contradicts(new.right, there.content, new.when, there.when)
+    )
+    if similarity <= SIMILARITY.specialise:
+        return Neighbour(there, similarity, same_scope, "create", contrary, contrary, silenced)
     specific = is_more_specific(new.when, there.when)
     opposed = forbids(new.right) != forbids(there.content)
-    silenced = instructs(there.trust) and not instructs(new.trust)
     # What may instruct is not poured into what may not, and two that say the opposite are never one.
     apart = opposed or (instructs(new.trust) and not instructs(there.trust))
     decided = str(placement(similarity, more_specific=specific))
@@ -163,13 +178,12 @@ def _neighbour(new: Lesson, there: MemoryRecord) -> Neighbour:
         decided = "specialise" if specific else "create"
     if decided == "specialise" and silenced:
         decided = "create"
-    contrary = opposed and contradicts(new.right, there.content, new.when, there.when)
-    return Neighbour(there, similarity, decided, opposed, contrary, silenced)
+    return Neighbour(there, similarity, same_scope, decided, opposed, contrary, silenced)
 
 
-def _nearness(new: Lesson, one: Neighbour) -> tuple[float, bool]:
+def _nearness(one: Neighbour) -> tuple[float, bool]:
     """The nearest sorts first; of equals one of the same scope, then the older, which the store gives first."""
-    return -one.similarity, scope("when", new.when) != scope("when", one.there.when)
+    return -one.similarity, not one.same_scope
 
 
 def _ties(one: Neighbour) -> list[tuple[str, float, MemoryRecord]]:
@@ -208,7 +222,7 @@ def _remarks(one: Neighbour, beside: Neighbour | None) -> list[str]:
     if one.contradicts and one.silenced:
         return [f"contradicts {one.there.key}, which is trusted more: that one stands"]
     if one.contradicts:
-        return [f"conflicts with {one.there.key}: it says the opposite for the same context"]
+        return [f"conflicts with {one.there.key}: it says the opposite where both apply"]
     if is_similar(one.similarity) and one is not beside:
         return [f"similar to {one.there.key} ({one.similarity:.2f})"]
     return []
@@ -292,7 +306,7 @@ def _merged(plan: Plan, new: Lesson, placed: Placed, drafts: Sequence[Draft], ve
         there.key,
         told.key if told else correction.key,
         placed.placement,
-        there.rule or new.rule,
+        rule_kind(there) or new.rule,
         there.when,
         after.confidence,
         there.key,
@@ -335,8 +349,8 @@ def _left_out(there: MemoryRecord, new: Lesson) -> list[str]:
     found = []
     if scope("when", there.when) != scope("when", new.when):
         found.append(f"{there.key} applies {_words(there.when)}, not {_words(new.when)}")
-    if there.rule is not None and there.rule != new.rule:
-        found.append(f"{there.key} stays a {there.rule}, not a {new.rule}")
+    if rule_kind(there) != new.rule:
+        found.append(f"{there.key} stays a {rule_kind(there)}, not a {new.rule}")
     return found
 
 

@@ -13,7 +13,7 @@ from priming import profiles
 from priming.config import locate
 from priming.embed.protocol import Embedder
 from priming.embed.static import StaticEmbedder
-from priming.engine import care, history, links, transfer, undo
+from priming.engine import care, history, links, past, transfer, undo
 from priming.engine.draft import MOST, count, name_, one_of, text_
 from priming.engine.opened import DEFAULT_NAMESPACE, Opened
 from priming.engine.recall import question, recall
@@ -23,12 +23,14 @@ from priming.engine.verbs.judging import Judging
 from priming.engine.verbs.keeping import Keeping
 from priming.engine.verbs.observing import Observing
 from priming.engine.verbs.packing import Packing
+from priming.engine.verbs.practising import Practising
+from priming.engine.verbs.reviewing import Reviewing
+from priming.engine.verbs.sleeping import Sleeping
+from priming.engine.verbs.timing import Timing
 from priming.errors import ParamError
 from priming.params import PLASTICITY
 from priming.store.sqlite import SqliteStore
 from priming.types import (
-    KINDS,
-    STATUSES,
     Clock,
     Cue,
     Finding,
@@ -42,11 +44,12 @@ from priming.types import (
     SystemClock,
     Version,
 )
+from priming.words import KINDS, STATUSES
 
 Progress = Callable[[int, int | None], None]
 
 
-class Memory(Judging, Behaving, Packing, Observing, Keeping):
+class Memory(Judging, Behaving, Packing, Observing, Keeping, Practising, Timing, Sleeping, Reviewing):
     """An associative memory: one namespace of one store. Open it with ``Memory.open``.
 
     Every verb that writes is one operation in the log, found there by its id; reads change nothing.
@@ -177,6 +180,9 @@ class Memory(Judging, Behaving, Packing, Observing, Keeping):
         session: str | None = None,
         filters: Mapping[str, Any] | None = None,
         profile: str | None = None,
+        valid_at: datetime | None = None,
+        known_at: datetime | None = None,
+        include_superseded: bool = False,
         spread: bool = True,
         ablate: Collection[str] = (),
         trace: bool = False,
@@ -192,6 +198,10 @@ class Memory(Judging, Behaving, Packing, Observing, Keeping):
             session: the session that the recall is kept under.
             filters: which memories may come up (see ``priming.filters``).
             profile: another profile for this recall.
+            valid_at: ask what was true then.
+            known_at: ask what was known then: the answer that was given then, its clock included. A recall with
+                any of these three is not kept: no verdict can be given on it.
+            include_superseded: whether versions that held no longer may come up too, marked.
             spread: whether activation spreads; without, the anchors alone answer.
             ablate: names of terms to leave out (``priming.engine.recall.TERMS``).
             trace: whether ``Recall.spread`` lists every step's activations.
@@ -210,6 +220,9 @@ class Memory(Judging, Behaving, Packing, Observing, Keeping):
             "session": session,
             "filters": filters,
             "profile": profile,
+            "valid_at": valid_at,
+            "known_at": known_at,
+            "include_superseded": include_superseded,
             "spread": spread,
             "ablate": ablate,
             "trace": trace,
@@ -229,24 +242,28 @@ class Memory(Judging, Behaving, Packing, Observing, Keeping):
         limit: int = 100,
         after: str | None = None,
         matching: str | None = None,
+        valid_at: datetime | None = None,
+        known_at: datetime | None = None,
     ) -> builtins.list[MemoryRecord]:
         """Memories in the order in which they were remembered, a page at a time.
 
         ``after`` is the last id of the page before; ``matching`` keeps those that hold every one of its words;
-        ``status`` None means any; entities made by rule are listed only when ``kinds`` asks for them.
+        ``status`` None means any; entities made by rule are listed only when ``kinds`` asks for them. ``valid_at``
+        and ``known_at`` list what was true, and what was known, at another time.
         """
         with self._opened.lock:
             self._opened.readable()
+            opened = past.at(self._opened, past.moment(valid_at, known_at))
             kinds = [kinds] if isinstance(kinds, str) else kinds
             some = [kind for kind in KINDS if kind != "entity"] if kinds is None else kinds
             if status is not None:
                 one_of("status", status, STATUSES)
             count("limit", limit, 1, MOST)
             if after is not None:
-                after = self._opened.find(after).id
-            return self._opened.store.page(
+                after = opened.find(after).id
+            return opened.store.page(
                 self.namespace,
-                self._opened.now(),
+                opened.valid(opened.now()),
                 kinds=[one_of("kinds", kind, KINDS) for kind in some],
                 status=status,
                 matching=None if matching is None else text_("matching", matching),

@@ -7,18 +7,24 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
-from priming.engine.states import UNDIRECTED
-from priming.params import PLASTICITY
-from priming.store.rows import LinkRow, MemoryRow, RowChange
+from priming.engine.retention import with_retention
+from priming.params import BASE_LEVEL, PLASTICITY
+from priming.store.rows import LinkRow, MemoryRow, RowChange, retention_of
 
-MERGED, DEPRECATED = "merged-into", "deprecated-to"
-REPLACED = (MERGED, DEPRECATED)
+MERGED, DEPRECATED, CONSOLIDATED = "merged-into", "deprecated-to", "consolidated-into"
+REPLACED = (MERGED, DEPRECATED, CONSOLIDATED)
 """Relations from a memory to the one that took its place."""
 
 RANKED = ("overrides", "requires")
 """Relations that must not lead in a circle, and that a merge could close to one."""
 
+OPPOSING = ("overrides", "conflicts")
+"""Relations by which one behaviour removes another from an answer."""
+
 LEARNED = "learned-from"
+
+UNDIRECTED = ("similar-to", "co-activated")
+"""Relations that are stored once and mean both directions."""
 
 Identity = tuple[str, str, str]
 
@@ -26,7 +32,8 @@ Identity = tuple[str, str, str]
 class Merging:
     """Some memories and the links that touch them, as merges leave them; ``changes`` says what that takes.
 
-    ``ranked`` are all links of the relations in ``RANKED``: a link that would close a circle of them is left out.
+    ``ranked`` are all links of the relations in ``RANKED``: a link that would close a circle of them is left out, and
+    counted; ``unvouched`` are the links that stay with what is trusted less.
     """
 
     def __init__(
@@ -34,6 +41,7 @@ class Merging:
     ) -> None:
         self.memories = {one.id: one for one in memories}
         self.left_out = 0
+        self.unvouched: set[Identity] = set()
         self._links = {_identity(one): one for one in links}
         self._memories_before, self._links_before = dict(self.memories), dict(self._links)
         self._touching: dict[str, set[Identity]] = defaultdict(set)
@@ -44,12 +52,22 @@ class Merging:
             for end in identity[:2]:
                 self._touching[end].add(identity)
 
-    def merge(self, merged: str, into: str, now: datetime) -> None:
-        """Merge one memory into another: both ids, of two memories that are here."""
+    def merge(self, merged: str, into: str, now: datetime, *, vouched: bool = True) -> None:
+        """Merge one memory into another: both ids, of two memories that are here.
+
+        ``vouched`` says that the merged one is trusted as much. If not, it neither raises the standing of the other
+        nor speaks for it against others: such links stay with it.
+        """
         gone, kept = self.memories[merged], self.memories[into]
         self.memories[merged] = replace(gone, status="merged")
-        self.memories[into] = together(kept, gone)
+        both = together(kept, gone)
+        if not vouched:
+            both = replace(both, priority=kept.priority, confidence=kept.confidence)
+        self.memories[into] = both
         moving = [self._links[one] for one in sorted(self._touching[merged])]
+        if not vouched:
+            self.unvouched |= {_identity(one) for one in moving if one.relation in OPPOSING}
+            moving = [one for one in moving if one.relation not in OPPOSING]
         for link in moving:
             if link.source != merged or link.relation not in (LEARNED, *REPLACED):
                 self._drop(link)
@@ -123,7 +141,7 @@ class Merging:
 def together(kept: MemoryRow, merged: MemoryRow) -> MemoryRow:
     """The state of a memory that another was merged into: what happened adds up, the higher standing counts."""
     return replace(
-        kept,
+        with_retention(kept, retention_of(max(kept, merged, key=_settled))),
         priority=max(kept.priority, merged.priority),
         confidence=max(kept.confidence, merged.confidence),
         uses=kept.uses + merged.uses,
@@ -133,7 +151,14 @@ def together(kept: MemoryRow, merged: MemoryRow) -> MemoryRow:
         confirmed=kept.confirmed + merged.confirmed,
         followed=kept.followed + merged.followed,
         overridden=kept.overridden + merged.overridden,
+        first_used_at=_earlier(kept.first_used_at, merged.first_used_at),
+        recent=tuple(sorted((*kept.recent, *merged.recent), reverse=True)[: BASE_LEVEL.recent]),
     )
+
+
+def _settled(one: MemoryRow) -> tuple[float, float]:
+    """Which of two memories is retained better: that of the larger stability."""
+    return one.stability or 0.0, one.endurance
 
 
 def _identity(link: LinkRow) -> Identity:
@@ -143,6 +168,10 @@ def _identity(link: LinkRow) -> Identity:
 def _moved(link: LinkRow, merged: str, into: str) -> LinkRow:
     source, target = (into if end == merged else end for end in (link.source, link.target))
     return replace(link, source=source, target=target)
+
+
+def _earlier(a: datetime | None, b: datetime | None) -> datetime | None:
+    return min((one for one in (a, b) if one is not None), default=None)
 
 
 def _later(a: datetime | None, b: datetime | None) -> datetime | None:

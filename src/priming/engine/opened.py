@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from priming import __version__
 from priming.embed.protocol import Embedder
@@ -24,6 +24,9 @@ from priming.profiles import Profile
 from priming.store.protocol import Changes, Logged, Store, VersionKey
 from priming.store.rows import LinkRow, PairRow, RowChange, encode
 from priming.types import Change, Clock, Link, MemoryRecord, Operation, aware
+
+if TYPE_CHECKING:
+    from priming.engine.past import Past
 
 DEFAULT_NAMESPACE = "default"
 
@@ -41,10 +44,16 @@ class Opened:
     _working: WorkingSet | None = None
     _echo: EchoGuard | None = None
     _own: dict[int, Own] = field(default_factory=dict)
+    pasts: list[Past] = field(default_factory=list)
+    """What it was at times that were asked about lately, the latest first."""
 
     def now(self) -> datetime:
         """The present, in UTC."""
         return aware("clock.now()", self.clock.now())
+
+    def valid(self, now: datetime) -> datetime:
+        """The time whose truth is asked for: the present."""
+        return now
 
     def working(self, now: datetime) -> WorkingSet:
         """The working set, brought up to date."""
@@ -77,6 +86,7 @@ class Opened:
     def close(self) -> None:
         """Release the store, leaving the working set for the next to open it; a second call does nothing."""
         with self.lock:
+            self.drop_pasts()
             working, self._working = self._working, None
             try:
                 if working is not None:
@@ -135,10 +145,17 @@ class Opened:
     def drop_snapshot(self) -> None:
         """Let the working set go, in memory and on disk: no word of what was purged may stay in it."""
         self._working, self._echo, self._own = None, None, {}
+        self.drop_pasts()
         path = self._snapshot_path()
         if path is not None:
             for leftover in path.parent.glob(f"{path.name}*"):
                 leftover.unlink(missing_ok=True)
+
+    def drop_pasts(self) -> None:
+        """Let go of what it was at other times."""
+        pasts, self.pasts = self.pasts, []
+        for past in pasts:
+            past.close()
 
     def readable(self) -> None:
         """``NotFound`` if the namespace was never written to; the default one may always be read."""
@@ -222,15 +239,19 @@ class Opened:
             for row in rows
         )
 
+    def changes(self, rows: Iterable[RowChange], names: Mapping[str, str]) -> tuple[Change, ...]:
+        """Changes of rows as callers see them; ``names`` are keys by id."""
+        return tuple(
+            Change(change.room, _named(change.row, names), _side(change.before), _side(change.after))
+            for change in rows
+        )
+
     def operation(self, logged: Logged) -> Operation:
         """A log entry as callers see it, its rows named by key where they still exist."""
         ends = {end for change in logged.rows for end in change.ends}
         names = self.store.names(self.namespace, ends)
-        changes = [
-            Change(change.room, _named(change.row, names), _side(change.before), _side(change.after))
-            for change in logged.rows
-        ]
-        changes += [Change("memories", one, None, None) for one in logged.erased]
+        changes = self.changes(logged.rows, names)
+        changes += tuple(Change("memories", one, None, None) for one in logged.erased)
         return Operation(
             id=logged.id,
             kind=logged.kind,
@@ -238,7 +259,7 @@ class Opened:
             actor=logged.actor,
             source=logged.source,
             reason=logged.reason,
-            changes=tuple(changes),
+            changes=changes,
             undone_by=logged.undone_by,
             message=logged.message,
         )

@@ -12,13 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from priming.behaviors import RULES
 from priming.engine.draft import content, fraction, name_, one_of, predicates, tags, text_
 from priming.engine.merging import RANKED, REPLACED
 from priming.engine.rings import rings
 from priming.errors import Conflict, ParamError, SchemaTooNew, StoreError
 from priming.params import SCORE, STORE
 from priming.types import EMPTY
+from priming.words import RULES
 
 FORMAT, FORMAT_VERSION = "priming-pack", 1
 OWN_HISTORY = ("next", "next-but-one", "co-activated", "learned-from", "consolidated-into", *REPLACED)
@@ -221,7 +221,7 @@ class _Reader:
     def fields(self, where: str, held: Any, checks: Mapping[str, tuple[Check, bool]]) -> dict[str, Any]:
         """The fields that are given and right; those that are missing or not known are told."""
         if not isinstance(held, Mapping):
-            self.note(where, ParamError("", held, f"must be an object with {', '.join(checks)}"))
+            self.note("", ParamError(where, held, f"must be an object with {', '.join(checks)}"))
             return {}
         for name in sorted(held.keys() - checks.keys()):
             self.note(where, ParamError(name, held[name], f"is not known here: {', '.join(checks)}"))

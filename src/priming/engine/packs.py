@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from priming.behaviors import RULES, Pack
+from priming.behaviors import Pack
 from priming.engine import draft as checks
 from priming.engine.draft import text_
 from priming.engine.opened import Opened
@@ -100,7 +100,7 @@ def _rule(key: str, one: MemoryRecord) -> Rule:
         heading=one.heading,
         when=one.when,
         tags=one.tags,
-        rule=one.rule if one.rule in RULES else None,
+        rule=one.rule,
         importance=one.importance,
         priority=one.priority,
         confidence=one.confidence,

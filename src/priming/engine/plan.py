@@ -26,13 +26,15 @@ from priming.engine.document import (
     describe,
     embedded_text,
     slot_of,
+    slot_of_record,
 )
 from priming.engine.draft import Draft
 from priming.engine.echo import EchoGuard
 from priming.engine.ids import free_key, gist_of, slug, uuid7
+from priming.engine.merging import MERGED
 from priming.engine.working import WorkingSet
 from priming.errors import Conflict
-from priming.params import LINKING, PLASTICITY, LinkParams
+from priming.params import FORGETTING, LINKING, PLASTICITY, LinkParams
 from priming.store.protocol import Store, VersionKey
 from priming.store.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
 
@@ -209,7 +211,9 @@ class Plan:
         return key not in self._asked and bool(self.store.keys(self.working.namespace, [key]))
 
     def _write(self, memory_id: str, key: str, one: Draft, vector: NDArray[np.float32] | None) -> None:
-        memory = MemoryRow(memory_id, key, one.kind, weight=PLASTICITY.start)
+        memory = MemoryRow(
+            memory_id, key, one.kind, weight=PLASTICITY.start, endurance=FORGETTING.initial_stability
+        )
         version = VersionRow(
             id=memory_id,
             version=1,
@@ -297,10 +301,11 @@ class Plan:
     def _entity(self, form: str, name: str, trust: str) -> str:
         """The id of an entity, made at first mention."""
         slot = slot_of(form, name)
-        known = self._entities.get(slot) or self._known(slot)
+        wanted = _entity_key(form, name)
+        known = self._entities.get(slot) or self._known(slot) or self._stands_for(slot, wanted)
         if known is None:
             known = uuid7(self.now)
-            key = free_key(_entity_key(form, name), known, self._taken)
+            key = free_key(wanted, known, self._taken)
             self._write(
                 known,
                 key,
@@ -309,6 +314,23 @@ class Plan:
             )
         self._entities[slot] = known
         return known
+
+    def _stands_for(self, slot: str, key: str) -> str | None:
+        """The id of the entity that a name was merged into; its key is taken still, by the name that was merged."""
+        holder, namespace = self._keys.get(key), self.working.namespace
+        there = None if holder is None else self.store.get(namespace, holder, self.now)
+        if there is None or slot_of_record(there) != slot:
+            return None
+        met: set[str] = set()
+        while there is not None and there.status == "merged" and there.id not in met:
+            met.add(there.id)
+            into = [
+                one.target
+                for one in self.store.links(namespace, [there.id], MERGED)
+                if one.source == there.id
+            ]
+            there = self.store.get(namespace, into[0], self.now) if into else None
+        return there.id if there is not None and there.status == "active" and met else None
 
     def _known(self, slot: str) -> str | None:
         row = self.working.entities.get(slot, NONE)

@@ -30,15 +30,20 @@ from priming.engine.arrays import ENTITY, NONE
 from priming.engine.columns import Ints
 from priming.engine.document import slot_of
 from priming.engine.evidence import Evidence
+from priming.engine.present import rule_kind
+from priming.engine.retention import days_between, executions
 from priming.engine.topology import Weighed
 from priming.engine.working import WorkingSet
+from priming.params import SUPPRESSING
 from priming.profiles import Profile
-from priming.types import KINDS, MemoryRecord
+from priming.types import MemoryRecord
+from priming.words import KINDS
 
 EPISODE = KINDS.index("episode")
 _CAPITALISED = re.compile(r"\b[^\W\d_a-z]\w*|\b\d{3,4}\b")
 _EXACT = 12  # decimals of a score that the order in which links are summed does not touch
-_HOUR, _DAY = 3600.0, 86400.0
+_HOURS = 24.0
+"""Hours in a day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +198,8 @@ def _spread(ask: Ask, anchors: dict[int, float]) -> tuple[Activation, Ints]:
     """Activation, and how many of the links around it lead into each of its rows."""
     graph = ask.graph()
     steps = ask.profile.spread
+    if not ask.spreading or "spread" in ask.ablate:
+        steps = replace(steps, steps=0)
     activation = spread(graph, anchors, steps, record_flow=True)
     edges = graph.edges(np.sort(activation.rows), both=False)
     into = edges.neighbour[edges.weight > 0]
@@ -271,16 +278,16 @@ def relevance(records: list[MemoryRecord], values: Floats, fit: Floats, now: dat
     uses = _counts(records, "uses")
     return score.floop(
         np.where(np.isnan(fit), values, fit),
-        base_level_score(np.asarray(optimized(uses, _ages(now, records, _HOUR))), uses),
+        base_level_score(np.asarray(optimized(uses, _lives(now, records))), uses),
         score.feedback_ratio(*(_counts(records, name) for name in ("confirmed", "followed", "overridden"))),
         score.priority_score(np.array([one.priority for one in records], np.float64)),
-        boost=np.array([score.rule_boost(one.rule) for one in records], np.float64),
+        boost=np.array([score.rule_boost(rule_kind(one)) for one in records], np.float64),
     )
 
 
 def _arc(ask: Ask) -> Ranked:
     rows, records = _pool(ask)
-    recency = recency_half_life(_ages(ask.now, records, _DAY), ask.profile.forgetting_params.half_life)
+    recency = recency_half_life(_ages(ask.now, records), ask.profile.forgetting_params.half_life)
     helped = score.effectiveness(_counts(records, "helped"), _counts(records, "failed"))
     scored = score.arc(ask.working.at(ask.evidence.cosine, rows), helped, recency)
     return _ordered(ask, rows, np.asarray(scored.total), _arrays(scored))
@@ -290,8 +297,8 @@ def _world_weaver(ask: Ask) -> Ranked:
     """Each kind of memory by its own score: episodes, procedures, and everything else as facts."""
     rows, records = _pool(ask)
     semantic = ask.working.at(ask.evidence.cosine, rows)
-    days = _ages(ask.now, records, _DAY)
-    recency = np.asarray(recency_exponential(days))
+    days = _ages(ask.now, records)
+    recency = np.asarray(recency_exponential(days, ask.profile.forgetting_params.recency_rate))
     facts = _fact_scores(ask, rows, records, semantic, days)
     totals, parts = np.zeros(len(rows)), []
     for i, one in enumerate(records):
@@ -299,9 +306,8 @@ def _world_weaver(ask: Ask) -> Ranked:
             outcome = score.outcome_value(one.outcome or "neutral")
             scored = score.episode(semantic[i], recency[i], outcome, one.importance)
         elif one.kind == "procedure":
-            scored = score.procedure(
-                semantic[i], score.success_rate(one.use.helped, one.use.uses), recency[i]
-            )
+            rate = score.success_rate(one.use.helped, executions(one.use))
+            scored = score.procedure(semantic[i], rate, recency[i])
         else:
             scored = facts[i]
         totals[i] = float(scored.total)
@@ -314,18 +320,16 @@ def _world_weaver(ask: Ask) -> Ranked:
 def _fact_scores(
     ask: Ask, rows: Ints, records: list[MemoryRecord], semantic: Floats, days: Floats
 ) -> list[score.Score]:
-    profile = ask.profile
-    base = np.asarray(recency_frequency(_counts(records, "uses") + 1.0, np.maximum(days * 24.0, 0.001)))
+    law, fading = ask.profile.base_level_params, ask.profile.forgetting_params
+    base = np.asarray(recency_frequency(_counts(records, "uses"), days * _HOURS, law.d))
     strengths = _association(ask, rows)
     count = max(strengths.shape[1], 1)
     seed = hashlib.blake2b(f"{ask.evidence.text}\0{ask.now.isoformat()}".encode(), digest_size=8).digest()
     rng = np.random.default_rng(int.from_bytes(seed, "big"))
-    total = total_activation(
-        base, np.full(count, 1.0 / count), strengths, sigma=profile.base_level_params.noise, rng=rng
-    )
+    total = total_activation(base, np.full(count, 1.0 / count), strengths, sigma=law.noise, rng=rng)
     active = np.asarray(score.fact_activation(np.asarray(total)))
-    stability = profile.forgetting_params.initial_stability
-    kept = np.asarray(power_retrievability(days, stability))
+    endurance = np.array([one.retention.endurance for one in records])
+    kept = np.asarray(power_retrievability(days, endurance, fading.factor, fading.exponent))
     return [score.fact(semantic[i], active[i], kept[i]) for i in range(len(rows))]
 
 
@@ -336,16 +340,20 @@ def _association(ask: Ask, rows: Ints) -> Floats:
     entities = np.array(sorted({row for row in named if row != NONE}), np.int64)
     if not len(entities):
         return np.zeros((len(rows), 1))
-    edges = ask.graph().edges(entities, both=True)
-    fan = np.bincount(edges.owner[edges.forward & (edges.weight > 0)], minlength=len(entities))
+    graph = ask.graph()
+    edges = graph.edges(entities, both=True)
+    carrying = np.array([name not in SUPPRESSING for name in graph.relations], np.bool_)
+    positive = (edges.weight > 0) & carrying[edges.relation]
+    fan = np.bincount(edges.owner[edges.forward & positive], minlength=len(entities))
     made = np.zeros((len(rows), len(entities)))
     place = {row: i for i, row in enumerate(rows.tolist())}
-    for owner, other, weight in zip(edges.owner, edges.neighbour, edges.weight, strict=True):
+    found = (edges.owner[positive], edges.neighbour[positive], edges.weight[positive])
+    for owner, other, weight in zip(*found, strict=True):
         i = place.get(int(other))
         if i is not None:
             made[i, owner] = max(made[i, owner], weight)
-    linked = made > 0
-    return np.where(linked, np.asarray(associative_strength(made, fan)), 0.0)
+    linked, s_base = made > 0, ask.profile.base_level_params.s_base
+    return np.where(linked, np.asarray(associative_strength(made, fan, s_base)), 0.0)
 
 
 def _pool(ask: Ask) -> tuple[Ints, list[MemoryRecord]]:
@@ -358,10 +366,15 @@ def _pool(ask: Ask) -> tuple[Ints, list[MemoryRecord]]:
     return rows, [known[row] for row in rows.tolist()]
 
 
-def _ages(now: datetime, records: list[MemoryRecord], unit: float) -> Floats:
-    """Time since each memory was last used, or recorded; never negative, whatever the clock did."""
-    times = [one.use.last_used_at or one.recorded_at or now for one in records]
-    return np.array([max(0.0, (now - at).total_seconds() / unit) for at in times])
+def _ages(now: datetime, records: list[MemoryRecord]) -> Floats:
+    """Days since each memory was last used, or recorded; never negative, whatever the clock did."""
+    return np.array([days_between(one.use.last_used_at or one.recorded_at or now, now) for one in records])
+
+
+def _lives(now: datetime, records: list[MemoryRecord]) -> Floats:
+    """Hours since each memory was first used, as far as that is known; of one never used, since it was recorded."""
+    first = [one.use.first_used_at or one.use.last_used_at or one.recorded_at or now for one in records]
+    return np.array([days_between(at, now) * _HOURS for at in first])
 
 
 def _counts(records: list[MemoryRecord], name: str) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -15,18 +16,21 @@ from priming import filters as filtering
 from priming.core.pack import pack
 from priming.core.score import partial_activation
 from priming.core.when import evaluate
-from priming.engine import traces
+from priming.engine import past, traces
 from priming.engine.arrays import ENTITY
-from priming.engine.draft import count, name_, one_of, text_
+from priming.engine.draft import count, name_, one_of, text_, words
 from priming.engine.evidence import Evidence
+from priming.engine.ids import uuid7
 from priming.engine.opened import Opened
+from priming.engine.past import Moment, moment
 from priming.engine.present import HEADER, packables
 from priming.engine.rank import Ask, Ranked, rank
 from priming.engine.working import WorkingSet
 from priming.errors import ParamError
 from priming.params import STORE
 from priming.profiles import Profile, get
-from priming.types import KINDS, Cue, Hit, MemoryRecord, Omitted, Recall
+from priming.types import Cue, Hit, MemoryRecord, Omitted, Recall
+from priming.words import KINDS
 
 TERMS = (
     "bm25",
@@ -42,6 +46,8 @@ TERMS = (
     "context",
     "proved",
     "refused",
+    "retention",
+    "base",
     "coverage",
     "gate",
     "spread",
@@ -70,6 +76,7 @@ class Question:
     spread: bool
     ablate: frozenset[str]
     trace: bool
+    moment: Moment | None = None
 
 
 @dataclass(slots=True)
@@ -86,8 +93,20 @@ class Stopwatch:
         self._last = now
 
 
-def question(profile: Profile, arguments: Mapping[str, Any]) -> Question:
-    """Check the arguments of ``recall``."""
+_DEFAULTS: Mapping[str, Any] = {
+    **dict.fromkeys(
+        ("text", "cue", "kinds", "tokens", "session", "filters", "profile", "valid_at", "known_at")
+    ),
+    "include_superseded": False,
+    "spread": True,
+    "ablate": (),
+    "trace": False,
+}
+
+
+def question(profile: Profile, given: Mapping[str, Any]) -> Question:
+    """Check the arguments of ``recall``; only the limit must be given."""
+    arguments = {**_DEFAULTS, **given}
     cue = arguments["cue"]
     if cue is not None and not isinstance(cue, Cue):
         raise ParamError("cue", cue, "must be a Cue")
@@ -107,6 +126,9 @@ def question(profile: Profile, arguments: Mapping[str, Any]) -> Question:
         spread=bool(arguments["spread"]),
         ablate=frozenset(_some("ablate", arguments["ablate"], TERMS)),
         trace=bool(arguments["trace"]),
+        moment=moment(
+            arguments["valid_at"], arguments["known_at"], superseded=arguments["include_superseded"]
+        ),
     )
 
 
@@ -120,7 +142,7 @@ def _some(name: str, value: Any, choices: Sequence[str]) -> tuple[str, ...]:
 
 def _cue_text(text: Any, cue: Cue) -> str:
     """What is matched: the text and who speaks; without a text, the values of the context."""
-    context = {name: text_(f"cue.{name}", str(value)) for name, value in cue.context().items()}
+    context = {name: text_(f"cue.{name}", words(value)) for name, value in cue.context().items()}
     if text is not None and text_("text", text).strip():
         if len(text) > STORE.content_limit:
             rule = f"has {len(text):,} characters, at most {STORE.content_limit:,}: ask for less at once"
@@ -148,20 +170,17 @@ def recall(opened: Opened, asked: Question) -> Recall:
     watch = Stopwatch()
     with opened.lock:
         opened.readable()
-        with opened.store.transaction(write=False):
-            answer = _answer(opened, asked, watch)
+        asked_of = past.at(opened, asked.moment)
+        with asked_of.store.transaction(write=False):
+            answer = _answer(asked_of, asked, watch)
         hits, tiers = answer.hits, asked.profile.tiers
-        packed = pack(packables(hits), asked.tokens, tiers=tiers, header=HEADER) if hits else None
-        watch.lap("pack")
-        recall_id, untraced = traces.keep(
-            opened,
-            text=asked.text,
-            cue=asked.cue,
-            profile=asked.profile.name,
-            session=asked.session,
-            hits=[(hit.memory.id, hit.score) for hit in hits],
-            flow=answer.kept,
+        packed = (
+            pack(packables(hits, tiers=tiers is not None), asked.tokens, tiers=tiers, header=HEADER)
+            if hits
+            else None
         )
+        watch.lap("pack")
+        recall_id, untraced = _keep(opened, asked, answer)
         watch.lap("trace")
     return Recall(
         recall_id=recall_id,
@@ -176,12 +195,28 @@ def recall(opened: Opened, asked: Question) -> Recall:
     )
 
 
+def _keep(opened: Opened, asked: Question, answer: Answer) -> tuple[str, list[str]]:
+    """Keep a recall of the present: what is asked about another time says nothing of what is of use now."""
+    if asked.moment is not None:
+        return uuid7(opened.now()), []
+    return traces.keep(
+        opened,
+        text=asked.text,
+        cue=asked.cue,
+        profile=asked.profile.name,
+        session=asked.session,
+        hits=[(hit.memory.id, hit.score) for hit in answer.hits],
+        flow=answer.kept,
+    )
+
+
 def _answer(opened: Opened, asked: Question, watch: Stopwatch) -> Answer:
     """Find what answers, in one state of the store: another process may write or purge meanwhile."""
     now = opened.now()
-    working = opened.working(now)
+    valid = opened.valid(now)
+    working = opened.working(valid)
     watch.lap("refresh")
-    context, eligible, pool = _who(opened, asked, working, now)
+    context, eligible, pool = _who(opened, asked, working, valid)
     profile, at = asked.profile, asked.cue.at or now
     evidence = Evidence(working, opened.embedder, asked.text, profile.recall, at, context, asked.ablate, pool)
     reason = _silence(evidence, eligible, pool, asked)
@@ -195,16 +230,16 @@ def _answer(opened: Opened, asked: Question, watch: Stopwatch) -> Answer:
                 profile,
                 eligible,
                 pool,
-                asked.limit,
+                past.room(opened, asked.limit),
                 now,
-                lambda rows: _records(opened, working, rows, now),
+                lambda rows: _records(opened, working, rows, valid),
                 asked.spread,
                 asked.ablate,
             )
         )
     watch.lap("rank")
-    kept = traces.kept(working, profile, ranked)
-    hits = _hits(opened, working, ranked, kept, now)
+    kept = traces.kept(working, profile, ranked, _matched(working, profile, evidence))
+    hits = past.told(opened, _hits(opened, working, ranked, kept, valid), asked.limit)
     watch.lap("paths")
     return Answer(
         hits=hits,
@@ -215,8 +250,13 @@ def _answer(opened: Opened, asked: Question, watch: Stopwatch) -> Answer:
     )
 
 
+def _matched(working: WorkingSet, profile: Profile, evidence: Evidence) -> traces.Matched | None:
+    """How well the cue itself matched some rows, in the design whose anchors have priors too."""
+    return (lambda rows: working.at(evidence.match, rows)) if profile.anchors is None else None
+
+
 def _who(
-    opened: Opened, asked: Question, working: WorkingSet, now: Any
+    opened: Opened, asked: Question, working: WorkingSet, valid: datetime
 ) -> tuple[dict[int, float], NDArray[np.bool_], NDArray[np.bool_]]:
     """Who may be a hit, who may be an anchor, and how well each memory's predicates fit the cue."""
     kinds = working.kind.values
@@ -230,7 +270,7 @@ def _who(
         elif confirmed:
             context[document] = float(partial_activation(confirmed, len(when)))
     if asked.condition is not None:
-        found = opened.store.matching(opened.namespace, asked.condition, now)
+        found = opened.store.matching(opened.namespace, asked.condition, valid)
         mask = np.zeros(working.rows, np.bool_)
         mask[[working.row_of[one] for one in found if one in working.row_of]] = True
         living &= mask
@@ -260,16 +300,18 @@ def _silence(
     return None
 
 
-def _records(opened: Opened, working: WorkingSet, rows: Collection[int], now: Any) -> dict[int, MemoryRecord]:
+def _records(
+    opened: Opened, working: WorkingSet, rows: Collection[int], valid: datetime
+) -> dict[int, MemoryRecord]:
     ids = {working.ids[row]: int(row) for row in rows}
-    found = opened.store.records(opened.namespace, list(ids), now)
+    found = opened.store.records(opened.namespace, list(ids), valid)
     return {ids[one]: memory for one, memory in found.items()}
 
 
 def _hits(
-    opened: Opened, working: WorkingSet, ranked: Ranked, kept: traces.Kept, now: Any
+    opened: Opened, working: WorkingSet, ranked: Ranked, kept: traces.Kept, valid: datetime
 ) -> tuple[Hit, ...]:
-    known = _records(opened, working, ranked.rows.tolist(), now)
+    known = _records(opened, working, ranked.rows.tolist(), valid)
     paths = traces.steps_of(opened, kept, [one.id for one in known.values()])
     hits = []
     for i, row in enumerate(ranked.rows.tolist()):

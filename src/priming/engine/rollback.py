@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from priming.engine.backwards import newest_first
 from priming.engine.opened import Opened
 from priming.engine.pending import Pending
-from priming.engine.strengths import newest_first, source_
+from priming.engine.strengths import source_
 from priming.engine.undo import take_back, vectors_again
 from priming.errors import Conflict
 from priming.store.protocol import Logged

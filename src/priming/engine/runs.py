@@ -11,7 +11,7 @@ from priming.engine.coactivation import learn
 from priming.engine.draft import name_, text_
 from priming.engine.ids import uuid7
 from priming.engine.opened import Opened
-from priming.errors import Conflict, NotFound
+from priming.errors import Conflict, NotFound, ParamError
 from priming.params import PLASTICITY, STORE, SUPPRESSING
 from priming.store.protocol import Trace
 from priming.store.rows import LinkRow, RowChange, RunRow
@@ -36,6 +36,8 @@ def start(opened: Opened, session: str | None) -> Run:
 
 def end(opened: Opened, run_id: str, used: bool | None) -> Run:
     """End a run: what its session was shown since its start is kept with it."""
+    if used is not None and not isinstance(used, bool):
+        raise ParamError("used", used, "must be True, False or None")
     with opened.writing() as now:
         _settle_stale(opened, now, but=run_id)
         row = _find(opened, run_id)

@@ -12,6 +12,7 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Mapping
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,10 @@ from numpy.typing import NDArray
 
 from priming.engine.columns import Column, Ragged, Vectors
 from priming.engine.judgements import Judgements
+from priming.engine.retention import Practice
 from priming.engine.working import WorkingSet
 
-FORMAT = 2
+FORMAT = 3
 _ALIGN = 64
 _COLUMNS = (
     *("alive", "kind", "document", "row", "living", "embedded", "session", "before", "behind", "title"),
@@ -119,6 +121,7 @@ def _captured(working: WorkingSet) -> tuple[dict[str, Any], dict[str, NDArray[An
         "predicates": {str(document): dict(when) for document, when in working.predicates.items()},
         "boundaries": working.boundaries,
         "judgements": list(working.judgements),
+        "practice": {memory_id: astuple(one) for memory_id, one in working.practice.items()},
     }
     return facts, arrays
 
@@ -169,3 +172,5 @@ def _restore_names(working: WorkingSet, facts: Mapping[str, Any]) -> None:
     working.predicates = {int(document): when for document, when in facts["predicates"].items()}
     working.boundaries = facts["boundaries"]
     working.judgements = Judgements(tuple(one) for one in facts["judgements"])
+    for memory_id, (uses, first, recent, *reviewed) in facts["practice"].items():
+        working.practice[memory_id] = Practice(uses, first, tuple(recent), *reviewed)

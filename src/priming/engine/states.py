@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from priming.engine.merging import UNDIRECTED
 from priming.engine.opened import Opened
 from priming.engine.remember import remember_many
 from priming.state import State
@@ -15,8 +16,6 @@ from priming.store.rows import MemoryRow, RowChange
 from priming.types import Remembered
 
 OPERATION = "import-state"
-UNDIRECTED = ("similar-to", "co-activated")
-"""Relations that are stored once and mean both directions."""
 
 
 def remember(

@@ -10,6 +10,7 @@ from itertools import islice, pairwise
 from statistics import fmean, median
 
 from priming.core.plasticity import normalize_strength
+from priming.engine.backwards import back_to, newest_first
 from priming.engine.draft import MOST, count, name_, one_of
 from priming.engine.opened import Opened
 from priming.errors import ParamError
@@ -17,13 +18,13 @@ from priming.params import SUPPRESSING
 from priming.store.protocol import Logged
 from priming.store.rows import LinkRow, MemoryRow, RowChange, ends_of, identity
 from priming.types import aware
-from priming.verdicts import PACK, SOURCES, Oscillation, StrengthEvent, Strengths
+from priming.verdicts import Oscillation, StrengthEvent, Strengths
+from priming.words import NIGHT, PACK, SOURCES
 
 MANUAL = "manual"
 LEARNT = ("similar-to", "co-activated")
 """Relations whose weight says how much two memories have to do with each other."""
 BINS = 10
-_PAGE = 64
 _MOST_TIMES = 1_000
 _Links = dict[tuple[str, ...], LinkRow]
 
@@ -36,35 +37,9 @@ class Past:
     gone: Mapping[str, str]
 
 
-def newest_first(
-    opened: Opened,
-    *,
-    memory_id: str | None = None,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    source: str | None = None,
-) -> Iterator[Logged]:
-    """The operations, read from the log a page at a time."""
-    before = None
-    while True:
-        page = opened.store.operations(
-            opened.namespace,
-            memory_id=memory_id,
-            since=since,
-            until=until,
-            source=source,
-            before=before,
-            limit=_PAGE,
-        )
-        yield from page
-        if len(page) < _PAGE:
-            return
-        before = page[-1].number
-
-
 def source_(value: object) -> str | None:
-    """Who made a change: one of ``SOURCES``, a pack as ``pack:NAME@VERSION``, or None."""
-    if isinstance(value, str) and value.startswith(PACK):
+    """Who made a change: one of ``SOURCES``, a pack as ``pack:NAME@VERSION``, a night as ``sleep:ID``, or None."""
+    if isinstance(value, str) and value.startswith((PACK, NIGHT)):
         return name_("source", value)
     return None if value is None else one_of("source", value, SOURCES)
 
@@ -72,13 +47,10 @@ def source_(value: object) -> str | None:
 def past(opened: Opened, at: datetime) -> Past:
     """The links as they were at ``at``, what was recorded at that very instant included."""
     with opened.store.transaction(write=False):
-        links, gone = _present(opened), dict[str, str]()
-        for logged in newest_first(opened):
-            if logged.at <= at:
-                break
-            _step_back(links, logged)
-            # Who removed a memory wrote down its key.
-            gone |= {c.before.id: c.before.key for c in logged.rows if isinstance(c.before, MemoryRow)}
+        then = back_to(opened, at)
+        links = then.of(LinkRow, opened.store.links(opened.namespace))
+    # Who removed a memory wrote down its key.
+    gone = {one.id: one.key for one in then.rows.values() if isinstance(one, MemoryRow)}
     return Past([links[name] for name in sorted(links)], gone)
 
 

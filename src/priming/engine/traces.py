@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from priming.core.check import Floats
 from priming.core.credit import path_credit, strongest_paths
 from priming.core.flow import Arrival
-from priming.core.recipe import match
 from priming.core.routes import Routes, routes, trimmed
 from priming.core.spread import Activation
 from priming.engine.arrays import ENTITY
+from priming.engine.columns import Ints
 from priming.engine.draft import text_
 from priming.engine.ids import uuid7
 from priming.engine.opened import Opened
@@ -30,6 +31,7 @@ from priming.store.protocol import Trace
 from priming.store.rows import LinkRow
 from priming.types import Cue, Step
 
+Matched = Callable[[Ints], Floats]
 Ends = tuple[str, str, str]
 """Source, target and relation of a link, the ends by their ids."""
 
@@ -79,21 +81,28 @@ class Kept:
         return {(self.nodes[u], self.nodes[v], name): share for (u, v, name), share in found.items()}
 
 
-def kept(working: WorkingSet, profile: Profile, ranked: Ranked) -> Kept:
-    """What is kept of a ranking: the routes of its hits, and of who else was active."""
+def kept(working: WorkingSet, profile: Profile, ranked: Ranked, matched: Matched | None = None) -> Kept:
+    """What is kept of a ranking: the routes of its hits, and of who else was active.
+
+    ``matched`` says of some rows how well the cue itself matched them; without it their activation as anchors does.
+    """
     hits = ranked.rows.tolist()
     activation = ranked.activation
     if activation is None or activation.flow is None:
         return Kept(tuple(working.ids[row] for row in hits), _direct(len(hits)))
     levels = {
-        row: level for row, level in _levels(profile, activation).items() if working.kind[row] != ENTITY
+        row: level
+        for row, level in _levels(profile, activation, matched).items()
+        if working.kind[row] != ENTITY
     }
     whole = routes(activation.flow, [*hits, *levels])
-    own = {row: at for row in dict.fromkeys([*hits, *levels]) if (at := whole.local(row)) is not None}
+    known = whole.locals()
+    own = {row: known[row] for row in dict.fromkeys([*hits, *levels]) if row in known}
     paths = strongest_paths(whole, [own[row] for row in hits if row in own])
     ways = {(hop.source, hop.target) for path in paths.values() for hop in path}
     small = trimmed(whole, set(own.values()), also=ways)
-    active = tuple((at, *levels[row]) for row in levels if (at := small.local(row)) is not None)
+    known = small.locals()
+    active = tuple((known[row], *levels[row]) for row in levels if row in known)
     return Kept(tuple(working.ids[row] for row in small.rows.tolist()), small, active)
 
 
@@ -113,11 +122,14 @@ def _direct(n: int) -> Routes:
     )
 
 
-def _levels(profile: Profile, activation: Activation) -> dict[int, tuple[float, bool]]:
+def _levels(
+    profile: Profile, activation: Activation, matched: Matched | None
+) -> dict[int, tuple[float, bool]]:
     """How active each row was that was active enough to be linked for it, and whether the cue is the reason.
 
     As the design squashes it; where it does not, the row's peak over the steps as a share of the highest. Of a
-    small store every memory is an anchor, if a faint one: a seed is one that the cue matched well enough.
+    small store every memory is an anchor, if a faint one: a seed is one that the cue matched well enough, by
+    ``matched`` if that is given, since the priors that make an anchor are no match.
     """
     assert activation.flow is not None, "levels are asked of a recorded flow"
     rows, slot = np.unique(activation.flow.met, return_inverse=True)
@@ -130,7 +142,8 @@ def _levels(profile: Profile, activation: Activation) -> dict[int, tuple[float, 
         for a in activation.flow.history:
             np.maximum.at(level, slot[: a.size], a)
         level /= max(float(level.max(initial=0.0)), np.finfo(float).tiny)
-    seeds = match(start, profile.recall.temperature if profile.anchors is None else None)
+    own = start if matched is None else matched(rows)
+    seeds = own / max(float(own.max(initial=0.0)), np.finfo(float).tiny)
     high = np.flatnonzero(level >= profile.plasticity.threshold)
     known = zip(level[high].tolist(), (seeds[high] >= profile.plasticity.matched).tolist(), strict=True)
     return dict(zip(rows[high].tolist(), known, strict=True))
@@ -202,39 +215,53 @@ def keep(
         now,
         session,
         profile,
-        {
-            name: value if isinstance(value, (str, int, float, bool)) else str(value)
-            for name, value in asked.items()
-        },
+        {name: _plain(value) for name, value in asked.items()},
         tuple(hits),
         flow.nodes if flow else (),
         encode(flow) if flow else None,
     )
-    oldest = now - timedelta(days=STORE.trace_days)
     try:
         opened.store.add_trace(
-            opened.namespace, trace, keep=STORE.trace_count, keep_flows=STORE.flow_count, not_before=oldest
+            opened.namespace,
+            trace,
+            keep=STORE.trace_count,
+            keep_flows=STORE.flow_count,
+            not_before=_oldest(now),
         )
     except StoreError:
         return recall_id, ["trace"]
     return recall_id, []
 
 
+def _plain(value: Any) -> Any:
+    """A value of a cue as JSON holds it; of a list any will do, and so it stays one."""
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(one) for one in value]
+    return value if isinstance(value, (str, int, float, bool)) else str(value)
+
+
 def find(opened: Opened, recall_id: str) -> Trace:
     """The recall of that id, or ``NotFound``."""
     trace = opened.store.trace(opened.namespace, text_("recall_id", recall_id))
-    if trace is None:
+    if trace is None or trace.at < _oldest(opened.now()):
         raise NotFound(
             f"there is no recall {recall_id!r} in {opened.namespace!r}: the latest {STORE.trace_count:,} are kept,"
-            f" for {STORE.trace_days:g} days; leave it out to judge the latest that brought the memory up"
+            f" for {STORE.trace_days:g} days, but none that asked about another time or for superseded versions;"
+            " leave it out to judge the latest that brought the memory up"
         )
     return trace
 
 
 def latest(opened: Opened, memory_id: str, session: str | None = None) -> Trace | None:
     """The latest recall, of a session or of any, that brought a memory up."""
-    found = opened.store.traces(opened.namespace, memory_id=memory_id, session=session, limit=1)
+    since = _oldest(opened.now())
+    found = opened.store.traces(opened.namespace, since=since, memory_id=memory_id, session=session, limit=1)
     return opened.store.trace(opened.namespace, found[0].recall_id) if found else None
+
+
+def _oldest(now: datetime) -> datetime:
+    """Since when recalls count: those before go with the next that is kept, and are not judged till then."""
+    return now - timedelta(days=STORE.trace_days)
 
 
 def flow_of(trace: Trace) -> Kept | None:

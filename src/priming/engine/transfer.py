@@ -10,6 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from priming.core.check import number
+from priming.core.forgetting import FsrsState
 from priming.engine.document import RULES, embedded_text
 from priming.engine.draft import fraction, one_of, text_
 from priming.engine.opened import Opened
@@ -32,10 +34,11 @@ from priming.store.rows import (
     encode,
     stamp,
 )
-from priming.types import KINDS, STATUSES, TRUST, aware
+from priming.types import aware
+from priming.words import KINDS, STATUSES, TRUST
 
-FORMAT, FORMAT_VERSION = "priming", 2
-"""Version 2 has verdicts, pairs and runs; files of version 1 are read too."""
+FORMAT, FORMAT_VERSION = "priming", 3
+"""Version 2 has verdicts, pairs and runs, version 3 retention; files of the versions before are read too."""
 Progress = Callable[[int, int | None], None]
 
 
@@ -248,6 +251,7 @@ def _check_values(row: Row) -> None:
             one_of("status", row.status, STATUSES)
             fraction("weight", row.weight)
             fraction("confidence", row.confidence)
+            _check_retention(row)
         case VersionRow():
             one_of("trust", row.trust, TRUST)
             fraction("importance", row.importance)
@@ -261,6 +265,20 @@ def _check_values(row: Row) -> None:
                 text_("shown", memory_id)
             if row.settled is not None:
                 one_of("settled", row.settled, ("used", "unused"))
+
+
+def _check_retention(row: MemoryRow) -> None:
+    """A memory's retention and the times of its uses."""
+    if (row.stability is None) != (row.difficulty is None) or (row.stability is None) != (
+        row.reviewed_at is None
+    ):
+        rule = "must stand with difficulty and reviewed_at, or none of them"
+        raise ParamError("stability", row.stability, rule)
+    if row.stability is not None and row.difficulty is not None:
+        FsrsState(row.stability, row.difficulty)
+    number("endurance", row.endurance, low=0.0)
+    for at in row.recent:
+        aware("recent", datetime.fromisoformat(at))
 
 
 def _logged(value: dict[str, Any]) -> Logged:

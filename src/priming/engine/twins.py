@@ -7,8 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
-from priming.core.similarity import behaviour_similarity, tokens
-from priming.core.when import scope
+from priming.core.similarity import Saying, likeness
 from priming.params import SIMILARITY
 
 Text = tuple[str, Mapping[str, Any]]
@@ -17,8 +16,12 @@ Text = tuple[str, Mapping[str, Any]]
 _ROUNDING = 1e-9
 
 
-def alike(texts: Sequence[Text], threshold: float) -> list[list[int]]:
-    """Groups of positions that are connected by similarities above ``threshold``, each in order.
+def alike(texts: Sequence[Text], threshold: float) -> list[tuple[int, int, float]]:
+    """Of texts of which the earlier are to be kept, those that one before them stands for.
+
+    Each is compared with the texts before it that are kept, and goes to the most alike of those above
+    ``threshold``, of equals to the earliest; where there is none it is kept itself. What is returned are the
+    positions of both, and how alike they are.
 
     Two texts whose Jaccard index is above j share one of the rarest n − ⌈j·n⌉ + 1 words of each [1]. Only those
     that do, and have enough words in common, are compared in full.
@@ -29,26 +32,24 @@ def alike(texts: Sequence[Text], threshold: float) -> list[list[int]]:
        cleaning. ICDE 2006.
 
     """
-    words = [tokens(content) for content, _ in texts]
-    scopes = [scope("when", when) for _, when in texts]
-    holders = Counter(word for some in words for word in some)
+    said = [Saying.of(content, when) for content, when in texts]
+    holders = Counter(word for one in said for word in one.words)
     index: dict[Hashable, list[int]] = defaultdict(list)
-    groups = _Groups(len(texts))
-    for here, (content, when) in enumerate(texts):
-        near: set[int] = set()
-        rarest = sorted(words[here], key=lambda word: (holders[word], word))
-        for mark in _marks(content, scopes[here], rarest, _least(threshold, True)):
-            near.update(index[mark])
-            index[mark].append(here)
-        for other in near:
-            comparable = not scopes[here].keys().isdisjoint(scopes[other])
-            if groups.joined(here, other) or not _may_be(
-                words[here], words[other], _least(threshold, comparable)
-            ):
-                continue
-            if behaviour_similarity(texts[other][0], content, texts[other][1], when) > threshold:
-                groups.join(here, other)
-    return groups.larger_than_one()
+    found = []
+    for here, one in enumerate(said):
+        rarest = sorted(one.words, key=lambda word: (holders[word], word))
+        marks = list(_marks(one, rarest, _least(threshold, True)))
+        near = {other for mark in marks for other in index[mark]}
+        likely = (
+            (other, likeness(said[other], one)) for other in near if _may_be(said[other], one, threshold)
+        )
+        similarity, nearest = max(((how, -other) for other, how in likely), default=(0.0, 0))
+        if similarity > threshold:
+            found.append((here, -nearest, similarity))
+        else:
+            for mark in marks:
+                index[mark].append(here)
+    return found
 
 
 def _least(threshold: float, comparable: bool) -> float:
@@ -60,41 +61,21 @@ def _least(threshold: float, comparable: bool) -> float:
     return (threshold - SIMILARITY.when) / (1.0 - SIMILARITY.when)
 
 
-def _marks(
-    content: str, when: Mapping[str, frozenset[str]], rarest: Sequence[str], least: float
-) -> Iterator[Hashable]:
+def _marks(one: Saying, rarest: Sequence[str], least: float) -> Iterator[Hashable]:
     """Marks of which a near pair shares at least one."""
     if not rarest:
-        yield "text", content
+        yield "text", one.content
     needed = max(1, math.ceil(least * len(rarest) - _ROUNDING))
     yield from rarest[: len(rarest) - needed + 1]
     if least <= 0.0:
-        for name, values in when.items():
+        for name, values in one.scope.items():
             for value in values:
                 yield "when", name, value
 
 
-def _may_be(a: frozenset[str], b: frozenset[str], least: float) -> bool:
-    """Whether two texts have enough words in common; those without any are left to the full comparison."""
-    shared = len(a & b)
-    return not (a or b) or shared >= least * (len(a) + len(b) - shared) - _ROUNDING
-
-
-class _Groups:
-    """Disjoint sets of positions; the smaller of two is taken into the larger."""
-
-    def __init__(self, number: int) -> None:
-        self._of = [[position] for position in range(number)]
-
-    def joined(self, a: int, b: int) -> bool:
-        return self._of[a] is self._of[b]
-
-    def join(self, a: int, b: int) -> None:
-        small, large = sorted((self._of[a], self._of[b]), key=len)
-        large += small
-        for position in small:
-            self._of[position] = large
-
-    def larger_than_one(self) -> list[list[int]]:
-        groups = {id(group): group for group in self._of if len(group) > 1}
-        return [sorted(group) for group in groups.values()]
+def _may_be(a: Saying, b: Saying, threshold: float) -> bool:
+    """Whether two have enough words in common; those without any are left to the full comparison."""
+    least = _least(threshold, not a.scope.keys().isdisjoint(b.scope))
+    shared = len(a.words & b.words)
+    together = len(a.words) + len(b.words)
+    return not together or shared >= least * (together - shared) - _ROUNDING

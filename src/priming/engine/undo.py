@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from priming.core.names import KINDS
 from priming.engine.document import RULES, SESSION, TERM, embedded_text
 from priming.engine.draft import text_
 from priming.engine.opened import Opened
@@ -23,8 +24,9 @@ from priming.store.rows import (
     identity,
 )
 from priming.types import Operation
+from priming.words import NIGHT
 
-_FORMS = (SESSION, TERM, "name", "file", "identifier", "quoted", "handle")
+_FORMS = (SESSION, TERM, *KINDS)
 
 
 def undo(opened: Opened, operation_id: str) -> Operation:
@@ -40,16 +42,31 @@ def undo(opened: Opened, operation_id: str) -> Operation:
             )
         if done.kind == "purge":
             raise Conflict(f"operation {operation_id} is a purge: what it erased is gone")
-        view = Pending(opened)
-        take_back(opened, view, done)
+        view, together = Pending(opened), _night(opened, done)
+        for one in together:
+            take_back(opened, view, one, beside=[other.id for other in together])
         rows = view.changes()
         if not rows:
             raise Conflict(f"operation {operation_id} changed nothing that is still there to take back")
         vectors = vectors_again(opened, rows)
         logged = opened.write(
-            "undo", now, rows, vectors=vectors, undoes=[done.id], message=f"undid {_a(done.kind)}"
+            "undo", now, rows, vectors=vectors, undoes=[one.id for one in together], message=_told(together)
         )
         return opened.operation(logged)
+
+
+def _night(opened: Opened, done: Logged) -> list[Logged]:
+    """The operation alone; for the last one of a night of sleep all of that night that still count, newest first."""
+    if done.source is None or not done.source.startswith(NIGHT):
+        return [done]
+    night = opened.store.operations(opened.namespace, source=done.source, limit=None)
+    return [one for one in night if one.undone_by is None] if night[0].id == done.id else [done]
+
+
+def _told(together: Sequence[Logged]) -> str:
+    """What was undone, in words."""
+    said = f"undid {_a(together[0].kind)}"
+    return said if len(together) == 1 else f"{said}: all {len(together)} stages of the night"
 
 
 def take_back(

@@ -13,9 +13,19 @@ import numpy as np
 from priming.embed.protocol import Embedder
 from priming.engine.arrays import Arrays
 from priming.engine.document import Document, describe
+from priming.engine.retention import practice
 from priming.store.protocol import Logged, Store
-from priming.store.rows import LinkRow, MemoryRow, RowChange, VerdictRow, VersionRow, record
-from priming.types import MemoryRecord
+from priming.store.rows import (
+    LinkRow,
+    MemoryRow,
+    RowChange,
+    VerdictRow,
+    VersionRow,
+    record,
+    retention_of,
+    use_of,
+)
+from priming.types import MemoryRecord, Retention, Use
 
 IMPORT, RESTORE = "import", "restore-backup"
 """The operations after which everything is read anew."""
@@ -60,6 +70,7 @@ class WorkingSet(Arrays):
         records: dict[str, MemoryRecord] = {}
         for one in self._store.scan(self.namespace, now):
             self._note_boundaries(one, now)
+            self._note_practice(one.id, one.use, one.retention)
             if one.valid_from is None or one.valid_from <= now:
                 records[one.id] = one
         counted = self._store.counts(self.namespace).memories
@@ -113,11 +124,20 @@ class WorkingSet(Arrays):
             self.add(document)
         for change in logged.rows:
             self._take_verdict(change)
+            if isinstance(change.after, MemoryRow):
+                self._note_practice(change.after.id, use_of(change.after), retention_of(change.after))
         self._take_links([change for change in logged.rows if isinstance(change.row, LinkRow)], fresh)
         for memory_id in gone:
             self.drop(memory_id)
         if stale := [one for one in stale if one not in gone]:
             self._reread(stale, now)
+
+    def _note_practice(self, memory_id: str, use: Use, retention: Retention) -> None:
+        found = practice(use, retention)
+        if found is None:
+            self.practice.pop(memory_id, None)
+        else:
+            self.practice[memory_id] = found
 
     def _take_verdict(self, change: RowChange) -> None:
         if isinstance(change.after, VerdictRow):

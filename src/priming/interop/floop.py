@@ -30,11 +30,11 @@ from pathlib import Path
 from typing import Any
 
 from priming.api.importers import Entry, Item, Tie
-from priming.behaviors import RULES
 from priming.errors import ParamError
 from priming.interop.reading import checked, iso_time, keepable, label, lines, parsed, title
 from priming.params import PLASTICITY
 from priming.state import State
+from priming.words import RULES
 
 NODES, EDGES, CORRECTIONS = "nodes.jsonl", "edges.jsonl", "corrections.jsonl"
 
@@ -142,7 +142,17 @@ def _part(value: Mapping[str, Any], name: str, where: str) -> dict[str, Any]:
     return part
 
 
+def _list(value: Mapping[str, Any], name: str, where: str) -> list[Any]:
+    """A list within an object; one that is missing or null is empty."""
+    some = value.get(name) or []
+    if not isinstance(some, list):
+        raise ParamError(f"{where}: {name}", some, "must be a list")
+    return some
+
+
 def _node(node: Mapping[str, Any], store: Store, where: str) -> Iterator[Item]:
+    if not isinstance(node.get("kind"), (str, type(None))):
+        raise ParamError(f"{where}: kind", node["kind"], "must be a text")
     if node.get("kind") in _STATUSES:
         yield from _behavior(node, store, where)
     elif node.get("kind") == "correction":
@@ -268,14 +278,14 @@ def _note_edges(
 ) -> None:
     """Edges that stand in the node itself, for where the file of edges does not tell them."""
     for relation in _EDGES_OF_NODES:
-        for other in content.get(relation) or ():
+        for other in _list(content, relation, where):
             store.told[_identity(own, str(other), relation)] = _WEIGHT
-    for other in content.get("similar_to") or ():
+    for other in _list(content, "similar_to", where):
         if isinstance(other, dict):
             identity = _identity(own, _id(other, f"{where}: similar_to"), "similar-to")
             store.told[identity] = _weight(other.get("score"), f"{where}: similar_to.score")
-    if (correction := provenance.get("correction_id")) in store.corrections:
-        store.told[own, str(correction), "learned-from"] = PLASTICITY.start
+    if (correction := str(provenance.get("correction_id"))) in store.corrections:
+        store.told[own, correction, "learned-from"] = PLASTICITY.start
 
 
 def _corrections(store: Store) -> Iterator[Entry]:

@@ -211,8 +211,8 @@ class Store(Protocol):
         """Every active memory with a version known now and not yet over at ``at``, in order of insertion."""
         ...
 
-    def versions(self, namespace: str, memory_id: str) -> list[VersionRow]:
-        """All rows of a memory's versions, oldest first."""
+    def versions(self, namespace: str, memory_id: str | None = None) -> list[VersionRow]:
+        """All rows of a memory's versions (None: of all memories, in order of insertion), oldest first."""
         ...
 
     def memories(self, namespace: str, ids: Collection[str] | None = None) -> list[MemoryRow]:

@@ -15,7 +15,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from priming.types import EMPTY, MemoryRecord, Use
+from priming.types import EMPTY, MemoryRecord, Retention, Use
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,13 @@ class MemoryRow:
     followed: int = 0
     overridden: int = 0
     confidence: float = 1.0
+    stability: float | None = None
+    difficulty: float | None = None
+    endurance: float = 1.0
+    reviewed_at: datetime | None = None
+    first_used_at: datetime | None = None
+    recent: tuple[str, ...] = ()
+    """The latest uses, newest first, as ``stamp`` writes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,9 +319,9 @@ def text(values: Mapping[str, Any] | Sequence[str]) -> str | None:
     return _JSON.encode(dict(values) if isinstance(values, Mapping) else list(values))
 
 
-def record(namespace: str, memory: MemoryRow, version: VersionRow) -> MemoryRecord:
-    """The two rows of a memory as one record."""
-    use = Use(
+def use_of(memory: MemoryRow) -> Use:
+    """What became of a memory so far."""
+    return Use(
         memory.uses,
         memory.last_used_at,
         memory.helped,
@@ -322,7 +329,18 @@ def record(namespace: str, memory: MemoryRow, version: VersionRow) -> MemoryReco
         memory.confirmed,
         memory.followed,
         memory.overridden,
+        memory.first_used_at,
+        tuple(map(_time, memory.recent)),
     )
+
+
+def retention_of(memory: MemoryRow) -> Retention:
+    """How well a memory is retained."""
+    return Retention(memory.stability, memory.difficulty, memory.endurance, memory.reviewed_at)
+
+
+def record(namespace: str, memory: MemoryRow, version: VersionRow) -> MemoryRecord:
+    """The two rows of a memory as one record."""
     return MemoryRecord(
         id=memory.id,
         namespace=namespace,
@@ -332,7 +350,8 @@ def record(namespace: str, memory: MemoryRow, version: VersionRow) -> MemoryReco
         priority=memory.priority,
         weight=memory.weight,
         confidence=memory.confidence,
-        use=use,
+        use=use_of(memory),
+        retention=retention_of(memory),
         content=version.content,
         gist=version.gist,
         heading=version.heading,

@@ -35,13 +35,14 @@ VERSION_COLUMNS = tuple("predicates" if name == "when" else name for name in nam
 LINK_COLUMNS = names_of(LinkRow)[2:]
 VERDICT_COLUMNS = names_of(VerdictRow)[1:]
 AS_JSON: dict[type[Row], tuple[str, ...]] = {
+    MemoryRow: ("recent",),
     VersionRow: ("when", "tags", "metadata"),
     VerdictRow: ("cue",),
     PairRow: ("times",),
     RunRow: ("shown",),
 }
 """The fields whose columns hold JSON; NULL stands for an empty one."""
-_LISTS = ("tags", "times", "shown")
+_LISTS = ("tags", "times", "shown", "recent")
 _JSON: dict[type[Any], tuple[tuple[int, bool], ...]] = {
     cls: tuple((i, name in _LISTS) for i, name in enumerate(names_of(cls)) if name in AS_JSON[cls])
     for cls in AS_JSON
@@ -141,10 +142,12 @@ class SqliteReader:
         for row in self._db.each(sql, (namespace, stamp(at))):
             yield _record(namespace, row)
 
-    def versions(self, namespace: str, memory_id: str) -> list[VersionRow]:
-        """All rows of a memory's versions, oldest first."""
-        sql = f"{_BOTH} WHERE m.namespace = ? AND m.id = ? ORDER BY v.revision"
-        return [_pair(row)[1] for row in self._db.run(sql, (namespace, memory_id))]
+    def versions(self, namespace: str, memory_id: str | None = None) -> list[VersionRow]:
+        """All rows of a memory's versions (None: of all memories, in order of insertion), oldest first."""
+        where = "m.namespace = :namespace" + ("" if memory_id is None else " AND m.id = :memory")
+        sql = f"SELECT {_V} FROM memories m {_VERSIONS} WHERE {where} ORDER BY m.number, v.revision"
+        rows = self._db.each(sql, {"namespace": namespace, "memory": memory_id})
+        return [_stored(VersionRow, row) for row in rows]
 
     def memories(self, namespace: str, ids: Collection[str] | None = None) -> list[MemoryRow]:
         """Identity and state of memories of any status (None: of all), in order of insertion."""
@@ -154,7 +157,7 @@ class SqliteReader:
         else:
             which, values["some"] = _SOME, listed(ids)
         rows = self._db.run(f"SELECT {_M} {which} ORDER BY m.number", values)
-        return [row_of(MemoryRow, row) for row in rows]
+        return [_stored(MemoryRow, row) for row in rows]
 
     def links(
         self, namespace: str, ids: Collection[str] | None = None, relation: str | None = None
@@ -361,7 +364,7 @@ class SqliteReader:
 
 def _pair(row: Sequence[Any]) -> tuple[MemoryRow, VersionRow]:
     cut = len(MEMORY_COLUMNS)
-    return row_of(MemoryRow, row[:cut]), _stored(VersionRow, row[cut:])
+    return _stored(MemoryRow, row[:cut]), _stored(VersionRow, row[cut:])
 
 
 def _stored(cls: type[R], row: Sequence[Any]) -> R:

@@ -150,7 +150,9 @@ class RowWriter:
     def _make_memories(self, rows: Sequence[MemoryRow]) -> None:
         sql = "SELECT coalesce(max(number), 0) + 1 FROM memories WHERE namespace = ?"
         ((first,),) = self._db.run(sql, (self._namespace,))
-        values = [(self._namespace, number, *values_of(row)) for number, row in enumerate(rows, start=first)]
+        values = [
+            (self._namespace, number, *_encoded(row).values()) for number, row in enumerate(rows, start=first)
+        ]
         try:
             self._db.many(_insertion(MemoryRow), values)
         except Conflict:

@@ -107,7 +107,7 @@ class Behaving(Verbs):
         return curate.deprecate(self._opened, key, by, reason)
 
     def restore(self, key: str) -> Operation:
-        """Bring back a memory that was deprecated, merged or forgotten; what took its place no longer does.
+        """Bring back a memory that was deprecated, merged, archived or forgotten; what took its place no longer does.
 
         Raises:
             NotFound: no such memory.

@@ -1,0 +1,171 @@
+"""Aliases: names that stand for one thing, found by what the texts say, and merged in one operation."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from priming.core.aliases import said
+from priming.core.names import HANDLE, IDENTIFIER, NAME, QUOTED, normal
+from priming.core.people import is_given
+from priming.core.trust import is_trusted_as
+from priming.engine.curate import SAID
+from priming.engine.document import is_rule_made, slot_of_record
+from priming.engine.draft import MOST, count
+from priming.engine.ids import gist_of
+from priming.engine.merging import RANKED, Merging
+from priming.engine.opened import Opened
+from priming.engine.topology import MENTIONS
+from priming.reviewing import Alias, Evidence
+from priming.types import MemoryRecord
+
+_FORMS = (NAME, IDENTIFIER, QUOTED, HANDLE)
+_FEWEST, _MOST = 2, 3
+"""Words of a person's full name."""
+
+_SHOWN = 3
+"""Pieces of evidence that an alias shows."""
+
+_BELIEVED = "tool"
+"""What is trusted less than this says nothing about names."""
+
+
+def aliases(opened: Opened, *, dry_run: bool, limit: int) -> list[Alias]:
+    """Merge names into those that stand for them, or only say which."""
+    most = count("limit", limit, 1, MOST)
+    with opened.lock, opened.store.transaction(write=False) if dry_run else nullcontext():
+        if dry_run:
+            opened.readable()
+            return [alias for _, _, alias in _proposals(opened, opened.now())[:most]]
+        with opened.writing() as now:
+            opened.readable()
+            found = _proposals(opened, now)[:most]
+            if not found:
+                return []
+            merging = _merging(opened, {one.id for gone, kept, _ in found for one in (gone, kept)})
+            for gone, kept, _ in found:
+                merging.merge(gone.id, kept.id, now, vouched=is_trusted_as(gone.trust, kept.trust))
+            message = f"{len(found)} {'name is' if len(found) == 1 else 'names are'} merged"
+            logged = opened.write("aliases", now, merging.changes(), message=message)
+    return [replace(alias, operation=logged.id) for _, _, alias in found]
+
+
+def _merging(opened: Opened, ids: set[str]) -> Merging:
+    store, namespace = opened.store, opened.namespace
+    ranked = [link for relation in RANKED for link in store.links(namespace, relation=relation)]
+    return Merging(store.memories(namespace, ids), store.links(namespace, ids), ranked)
+
+
+Proposal = tuple[MemoryRecord, MemoryRecord, Alias]
+
+
+def _proposals(opened: Opened, now: datetime) -> list[Proposal]:
+    """Which entity goes into which; where two could stand for a name, none does."""
+    there = _There.read(opened, now)
+    found: dict[str, dict[str, list[Evidence]]] = defaultdict(lambda: defaultdict(list))
+    reasons: dict[tuple[str, str], str] = {}
+    for reason, pairs in (("said", there.said()), ("part", there.parts())):
+        for alias, name, told in pairs:
+            found[alias][name].append(told)
+            reasons.setdefault((alias, name), reason)
+    fullest = ((alias, _fullest(list(names))) for alias, names in found.items())
+    into = {alias: name for alias, name in fullest if name is not None}
+    proposals = []
+    for alias, name in into.items():
+        kept = _root(into, alias)
+        if kept is not None and is_rule_made(there.entities[alias]):
+            gone, stands = there.entities[alias], there.entities[kept]
+            evidence = tuple(dict.fromkeys(found[alias][name]))[:_SHOWN]
+            proposals.append((gone, stands, Alias(gone.key, stands.key, reasons[alias, name], evidence)))
+    return sorted(proposals, key=lambda one: (one[2].reason != "said", one[2].name, one[2].alias))
+
+
+def _fullest(names: Sequence[str]) -> str | None:
+    """The one of several names that holds all the others: "robert smith" of that and "robert"."""
+    longest = max(names, key=lambda name: len(name.split()))
+    return longest if all(set(name.split()) <= set(longest.split()) for name in names) else None
+
+
+def _root(into: Mapping[str, str], alias: str) -> str | None:
+    """The name at the end of a chain of aliases; None where it leads in a circle."""
+    met, at = {alias}, into[alias]
+    while at in into:
+        if at in met:
+            return None
+        met.add(at)
+        at = into[at]
+    return at
+
+
+@dataclass
+class _There:
+    """The texts of a namespace and its names by slot, with the texts that mention each."""
+
+    texts: dict[str, MemoryRecord]
+    entities: dict[str, MemoryRecord]
+    holders: dict[str, set[str]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, opened: Opened, now: datetime) -> _There:
+        """Read what is active now."""
+        store, namespace = opened.store, opened.namespace
+        texts = {one.id: one for one in store.page(namespace, now, kinds=SAID, limit=None)}
+        entities: dict[str, MemoryRecord] = {}
+        for one in store.page(namespace, now, kinds=["entity"], limit=None):
+            slot = slot_of_record(one)
+            if slot is not None and one.metadata.get("form", NAME) in _FORMS:
+                entities.setdefault(slot, one)
+        slots = {one.id: slot for slot, one in entities.items()}
+        holders: dict[str, set[str]] = defaultdict(set)
+        for link in store.links(namespace, relation=MENTIONS):
+            if link.target in slots and link.source in texts:
+                holders[slots[link.target]].add(link.source)
+        return cls(texts, entities, holders)
+
+    def said(self) -> Iterator[tuple[str, str, Evidence]]:
+        """Alias, name and evidence, where a text says that two names are one."""
+        for one in self.texts.values():
+            if is_trusted_as(one.trust, _BELIEVED):
+                for told in said(one.content, self.entities.__contains__):
+                    yield normal(told.alias), normal(told.name), Evidence(one.key, told.sentence)
+
+    def parts(self) -> Iterator[tuple[str, str, Evidence]]:
+        """Alias, name and evidence, where the part of one full name is used in the sessions that tell it."""
+        sharing: dict[str, list[str]] = defaultdict(list)
+        for slot in self.entities:
+            words = slot.split()
+            if len(words) > 1 and "and" not in words:
+                for word in set(words):
+                    sharing[word].append(slot)
+        speakers = {normal(one.speaker) for one in self.texts.values() if one.speaker}
+        for full in self.entities:
+            if not self._is_person(full, speakers):
+                continue
+            first, last = full.split()[0], full.split()[-1]
+            for alias in (first, last, f"@{first}"):
+                rivals = [one for one in sharing[alias.removeprefix("@")] if not _within(one, full)]
+                if alias in self.entities and not rivals:
+                    yield from ((alias, full, evidence) for evidence in self._used(alias, full))
+
+    def _is_person(self, slot: str, speakers: Collection[str]) -> bool:
+        """Whether a name is a person's full name: of a given name and others, or that of a speaker."""
+        words = slot.split()
+        if self.entities[slot].metadata.get("form", NAME) != NAME or not _FEWEST <= len(words) <= _MOST:
+            return False
+        return all(word.isalpha() for word in words) and (is_given(words[0]) or slot in speakers)
+
+    def _used(self, alias: str, full: str) -> list[Evidence]:
+        """Where the alias stands alone; nothing if that is ever outside of the sessions that tell the full name."""
+        told = {self.texts[one].session for one in self.holders.get(full, ())} - {None}
+        alone = sorted(self.holders.get(alias, set()) - self.holders.get(full, set()))
+        if any(self.texts[one].session not in told for one in alone):
+            return []
+        return [Evidence(self.texts[one].key, gist_of(self.texts[one].content)) for one in alone]
+
+
+def _within(part: str, whole: str) -> bool:
+    """Whether the words of one name stand in another in a row, or the other way round."""
+    return f" {part} " in f" {whole} " or f" {whole} " in f" {part} "

@@ -1,0 +1,92 @@
+"""The log read backwards: what was done since a time, and the rows as they were then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import dropwhile, takewhile
+from typing import TypeVar
+
+from priming.engine.opened import Opened
+from priming.store.protocol import Logged
+from priming.store.rows import MemoryRow, Row, identity
+
+Identity = tuple[str, ...]
+R = TypeVar("R", bound=Row)
+_PAGE = 64
+
+
+def newest_first(
+    opened: Opened,
+    *,
+    memory_id: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    source: str | None = None,
+) -> Iterator[Logged]:
+    """The operations, read from the log a page at a time."""
+    before = None
+    while True:
+        page = opened.store.operations(
+            opened.namespace,
+            memory_id=memory_id,
+            since=since,
+            until=until,
+            source=source,
+            before=before,
+            limit=_PAGE,
+        )
+        yield from page
+        if len(page) < _PAGE:
+            return
+        before = page[-1].number
+
+
+def later(opened: Opened, at: datetime) -> Iterator[Logged]:
+    """The operations after ``at``, newest first; what was done at that very instant is not among them.
+
+    Where the clock was set back, the latest operation that it dates to ``at`` or before is the last that counts.
+    """
+    return takewhile(lambda one: one.at > at, newest_first(opened))
+
+
+@dataclass
+class Then:
+    """The rows that changed since a time, as they were then: None for those that were not there.
+
+    ``gone``: whether a memory that was there was taken away since, be it for a while.
+    """
+
+    rows: dict[Identity, Row | None] = field(default_factory=dict)
+    gone: bool = False
+
+    def back(self, logged: Logged) -> None:
+        """Go back over one more operation, the next older one."""
+        for change in reversed(logged.rows):
+            self.rows[identity(change.row)] = change.before
+            self.gone = self.gone or (isinstance(change.before, MemoryRow) and change.after is None)
+
+    def of(self, cls: type[R], present: Iterable[R]) -> dict[Identity, R]:
+        """The rows of one table as they were: in the order of ``present``, and those that are no more."""
+        known: dict[Identity, Row | None] = {identity(one): one for one in present}
+        known |= {name: one for name, one in self.rows.items() if name in known or isinstance(one, cls)}
+        return {name: one for name, one in known.items() if isinstance(one, cls)}
+
+
+def back_to(opened: Opened, at: datetime) -> Then:
+    """What changed since ``at``, as it was then."""
+    found = Then()
+    for logged in later(opened, at):
+        found.back(logged)
+    return found
+
+
+def births(opened: Opened, at: datetime) -> dict[str, tuple[int, int]]:
+    """By memory, its place in the order of insertion at ``at``: where it was made last. It reads the whole log."""
+    born: dict[str, tuple[int, int]] = {}
+    for logged in dropwhile(lambda one: one.at > at, newest_first(opened)):
+        for i, change in enumerate(logged.rows):
+            if change.before is None and isinstance(change.after, MemoryRow):
+                born.setdefault(change.after.id, (logged.number, i))
+    return born

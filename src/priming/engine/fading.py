@@ -1,0 +1,129 @@
+"""fading: what matters and is about to be forgotten, by the law of forgetting that the profile has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from priming.core.check import Floats
+from priming.core.forgetting import (
+    GOOD,
+    fsrs_retrievability,
+    fsrs_update,
+    power_retrievability,
+    recency_half_life,
+)
+from priming.core.score import priority_score
+from priming.engine.curate import SAID
+from priming.engine.draft import MOST, count, fraction
+from priming.engine.opened import Opened
+from priming.engine.retention import days_between
+from priming.params import FADING, ForgettingParams
+from priming.types import Fading, MemoryRecord
+
+Law = Callable[[Sequence[MemoryRecord], Floats, ForgettingParams], Any]
+"""Retrievability of some memories after so many days."""
+
+
+def fading(opened: Opened, *, limit: int, below: float | None) -> list[Fading]:
+    """The memories that matter and will be hard to recall soon, those first of which most would be lost."""
+    most = count("limit", limit, 1, MOST)
+    bar = FADING.below if below is None else fraction("below", below)
+    opened.readable()
+    law = _LAWS.get(opened.profile.forgetting)
+    if law is None:
+        return []
+    now = opened.now()
+    there = opened.store.page(opened.namespace, now, kinds=SAID, limit=None)
+    some = [one for one in there if worth(one) > FADING.worth and _told(one, now) >= FADING.young_days]
+    if not some:
+        return []
+    found = _seen(opened, law, some, now)
+    chosen = [one for one in found if one.later < bar]
+    return sorted(chosen, key=lambda one: (-one.lost, one.key))[:most]
+
+
+def _seen(opened: Opened, law: Law, some: Sequence[MemoryRecord], now: datetime) -> list[Fading]:
+    """What is left of some memories, and what will be."""
+    since = [_since(opened.profile.forgetting, one) or now for one in some]
+    days, params = np.array([days_between(at, now) for at in since]), opened.profile.forgetting_params
+    left, later = (np.asarray(law(some, days + more, params)).tolist() for more in (0.0, FADING.days))
+    return [
+        Fading(
+            key=one.key,
+            kind=one.kind,
+            gist=one.gist,
+            worth=worth(one),
+            retrievability=left[i],
+            later=later[i],
+            lost=worth(one) * (left[i] - later[i]),
+            since=since[i],
+            reason=_reason(one, days[i]),
+        )
+        for i, one in enumerate(some)
+    ]
+
+
+def worth(one: MemoryRecord) -> float:
+    """How much a memory matters, in [0, 1]: its importance, raised by its priority and by uses that did not fail.
+
+        1 − (1 − importance) · (1 − priority / 10) / (1 + uses − failures)
+
+    It is .5 for a memory of which nobody said anything.
+    """
+    good = max(0, one.use.uses - one.use.failed - one.use.overridden)
+    return 1.0 - (1.0 - one.importance) * (1.0 - float(priority_score(one.priority))) / (1.0 + good)
+
+
+def _told(one: MemoryRecord, now: datetime) -> float:
+    """Days since a memory was recorded."""
+    return days_between(one.recorded_at or now, now)
+
+
+def _since(forgetting: str, one: MemoryRecord) -> datetime | None:
+    """From when a law counts: the last review or use, else when the memory was told."""
+    last = one.retention.reviewed_at if forgetting == "fsrs" else one.use.last_used_at
+    return last or one.recorded_at
+
+
+def _fsrs(some: Sequence[MemoryRecord], days: Floats, params: ForgettingParams) -> Any:
+    """What was never reviewed is taken for learned well when it was told."""
+    learned = fsrs_update(None, GOOD, 0.0).stability
+    stability = [learned if one.retention.stability is None else one.retention.stability for one in some]
+    return fsrs_retrievability(days, stability, params.fsrs_decay)
+
+
+def _power(some: Sequence[MemoryRecord], days: Floats, params: ForgettingParams) -> Any:
+    endurance = [one.retention.endurance for one in some]
+    return power_retrievability(days, endurance, params.factor, params.exponent)
+
+
+def _half_life(_: Sequence[MemoryRecord], days: Floats, params: ForgettingParams) -> Any:
+    return recency_half_life(days, params.half_life)
+
+
+_LAWS: dict[str, Law] = {"fsrs": _fsrs, "power": _power, "half-life": _half_life}
+"""By the name of a profile's law of forgetting; the others forget nothing."""
+
+
+def _reason(one: MemoryRecord, days: float) -> str:
+    """Why a memory matters, and what became of it lately."""
+    matters = [f"importance {one.importance:g}"]
+    if one.priority > 0:
+        matters.append(f"priority {one.priority:g}")
+    if one.use.uses:
+        matters.append(f"used {_times(one.use.uses)}")
+    since = "recalled" if one.use.last_used_at or one.retention.reviewed_at else "told"
+    return f"{', '.join(matters)}; last {since} {_ago(days)}"
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
+
+
+def _ago(days: float) -> str:
+    whole = int(days)
+    return "today" if whole < 1 else "a day ago" if whole == 1 else f"{whole} days ago"

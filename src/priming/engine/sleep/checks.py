@@ -1,0 +1,141 @@
+"""What must hold of every item before anybody sees it; one of which it does not is dropped, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from priming.engine.merging import CONSOLIDATED, MERGED
+from priming.engine.sleep.planned import DUPLICATE_OF, Conflicts, Planned
+from priming.sleeping import Check
+from priming.store.rows import LinkRow, MemoryRow, RowChange, identity
+
+_TOGETHER = ("make", "update", "consolidate", "merge")
+"""Actions that let one memory stand for several."""
+_COUNTS = ("uses", "helped", "failed", "confirmed", "followed", "overridden")
+_STAND_FOR = (CONSOLIDATED, MERGED)
+
+Verdict = str | None
+"""Why an item may not be proposed, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the items are checked against: pairs that contradict, and ids that something active is derived from."""
+
+    conflicts: Conflicts = frozenset()
+    sources: frozenset[str] = frozenset()
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def name(self, memory_id: str) -> str:
+        """The key of a memory."""
+        return self.names.get(memory_id, memory_id)
+
+
+def sound(
+    stage: str, planned: Sequence[Planned], around: Surroundings, taken: set[tuple[str, ...]]
+) -> tuple[list[Planned], tuple[Check, ...]]:
+    """The items that keep every invariant, and what was checked. ``taken`` are rows that earlier items change."""
+    kept, checks = list(planned), []
+    for rule, broken in RULES.items():
+        standing, dropped = [], []
+        for one in kept:
+            why = broken(one, around)
+            if why is None:
+                standing.append(one)
+            else:
+                dropped.append(f"{_called(one, around)}: {why}")
+        kept = standing
+        checks.append(Check(stage, rule, len(kept), tuple(dropped)))
+    kept, overlap = _disjoint(kept, around, taken)
+    checks.append(Check(stage, "one-change-a-row", len(kept), overlap))
+    return kept, tuple(checks)
+
+
+def _called(one: Planned, around: Surroundings) -> str:
+    into = "" if one.into is None else f" → {around.name(one.into)}"
+    return f"{one.action} {', '.join(map(around.name, one.ids))}{into}"
+
+
+def _unreachable(one: Planned, around: Surroundings) -> Verdict:
+    """Sources stay: nothing is removed but links, and who leaves recall is led to by a link, or no source at all."""
+    links = [c.after for c in one.rows if isinstance(c.after, LinkRow)]
+    led = {link.source: link.target for link in links if link.relation in _STAND_FOR}
+    leaving = {c.ends[0] for c in one.rows if _leaves(c)}
+    for change in one.rows:
+        if change.after is None and not isinstance(change.before, LinkRow):
+            return f"it would remove a row of {around.name(change.ends[0])}"
+    for memory_id in leaving:
+        target = led.get(memory_id)
+        is_led = target is not None and target not in leaving
+        if not is_led and memory_id in around.sources and DUPLICATE_OF not in one.evidence:
+            return f"{around.name(memory_id)} is a source of what is still in use"
+        if not is_led and one.action in _TOGETHER:
+            return f"{around.name(memory_id)} would lead nowhere"
+    return None
+
+
+def _leaves(change: RowChange) -> bool:
+    before, after = change.before, change.after
+    return (
+        isinstance(before, MemoryRow)
+        and isinstance(after, MemoryRow)
+        and before.status == "active" != after.status
+    )
+
+
+def _contradicts(one: Planned, around: Surroundings) -> Verdict:
+    """What contradicts each other is never made one."""
+    if one.action not in _TOGETHER:
+        return None
+    together = [*one.ids, *([] if one.into is None else [one.into])]
+    for i, a in enumerate(together):
+        for b in together[:i]:
+            if frozenset((a, b)) in around.conflicts:
+                return f"{around.name(a)} and {around.name(b)} contradict each other"
+    return None
+
+
+def _uncounted(one: Planned, around: Surroundings) -> Verdict:
+    """Uses and verdicts are neither lost nor made: of what becomes one they add up, of all else they stay."""
+    states = [
+        (c.before, c.after)
+        for c in one.rows
+        if isinstance(c.before, MemoryRow) and isinstance(c.after, MemoryRow)
+    ]
+    merging = one.action in ("consolidate", "merge")
+    for name in _COUNTS:
+        total = sum(getattr(before, name) for before, _ in states)
+        if merging and total and one.into not in {before.id for before, _ in states}:
+            return f"{name} would be lost: {total}"
+        for before, after in states:
+            is_kept = merging and before.id == one.into
+            wanted = total if is_kept else getattr(before, name)
+            if getattr(after, name) != wanted:
+                return f"{name} of {around.name(before.id)} would be {getattr(after, name)}, not {wanted}"
+    return None
+
+
+def _disjoint(
+    planned: Sequence[Planned], around: Surroundings, taken: set[tuple[str, ...]]
+) -> tuple[list[Planned], tuple[str, ...]]:
+    """Those that change no row that an earlier one changes; the others wait for the next night."""
+    kept, dropped = [], []
+    for one in planned:
+        rows = {identity(change.row) for change in one.rows}
+        if rows & taken:
+            dropped.append(
+                f"{_called(one, around)}: another item changes the same: it waits for the next night"
+            )
+        else:
+            taken |= rows
+            kept.append(one)
+    return kept, tuple(dropped)
+
+
+RULES: Mapping[str, Callable[[Planned, Surroundings], Verdict]] = {
+    "sources-reachable": _unreachable,
+    "no-contradiction-merged": _contradicts,
+    "counts-conserved": _uncounted,
+}
+"""The invariants, by name."""

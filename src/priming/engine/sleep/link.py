@@ -1,0 +1,167 @@
+"""link: failures and patterns that are the same become one, and what nothing is linked to finds its like."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.core.rules import forbids
+from priming.core.trust import instructs
+from priming.core.when import scope
+from priming.engine.merging import Merging
+from priming.engine.sleep.planned import Conflicts, Planned, Step
+from priming.params import LINKING, SLEEP, LinkParams, SleepParams
+from priming.store.rows import LinkRow, MemoryRow, RowChange
+from priming.types import MemoryRecord
+
+SIMILAR = "similar-to"
+MERGED_KINDS = ("failure", "pattern")
+"""Kinds of which one stands for all that say the same (A7)."""
+NOT_LINKED = ("behavior", "correction", "entity")
+"""Kinds whose likeness is not that of vectors: rules have a law of their own, and entities their mentions."""
+_BLOCK = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """A memory that may be merged: what it says, its state, and its vector of length 1."""
+
+    record: MemoryRecord
+    row: MemoryRow
+    vector: NDArray[Any]
+
+
+def plan_merges(
+    twins: Sequence[Twin],
+    merging: Callable[[Collection[str]], Merging],
+    now: datetime,
+    *,
+    conflicts: Conflicts = frozenset(),
+    params: SleepParams = SLEEP,
+) -> list[Planned]:
+    """Merge memories of a kind and a context that are as good as the same, unless they contradict each other.
+
+    The one with the best standing is kept: what may instruct, then what helped most, then the oldest.
+    """
+    groups: dict[Any, list[Twin]] = defaultdict(list)
+    for one in twins:
+        if one.record.kind in MERGED_KINDS and np.any(one.vector):
+            where = scope("when", one.record.when)
+            context = tuple(sorted((name, tuple(sorted(wanted))) for name, wanted in where.items()))
+            groups[one.record.kind, context, forbids(one.record.content)].append(one)
+    return [
+        _merged(kept, others, merging, now)
+        for group in groups.values()
+        for kept, others in _same(sorted(group, key=_standing), conflicts, params.merge)
+    ]
+
+
+def _standing(one: Twin) -> tuple[float, ...]:
+    return -instructs(one.record.trust), -one.row.helped
+
+
+def _same(
+    ranked: Sequence[Twin], conflicts: Conflicts, bar: float
+) -> Iterator[tuple[Twin, list[tuple[Twin, float]]]]:
+    """Each that is kept, with those that are merged into it and how near they are."""
+    vectors = np.array([one.vector for one in ranked], np.float32)
+    free = np.ones(len(ranked), np.bool_)
+    for here, kept in enumerate(ranked):
+        if not free[here]:
+            continue
+        cosines = vectors[here + 1 :] @ vectors[here]
+        others: list[tuple[Twin, float]] = []
+        for i in np.flatnonzero((cosines >= bar) & free[here + 1 :]).tolist():
+            one = ranked[here + 1 + i]
+            together = [kept.row.id, *(other.row.id for other, _ in others)]
+            if not any(frozenset((one.row.id, other)) in conflicts for other in together):
+                others.append((one, float(cosines[i])))
+                free[here + 1 + i] = False
+        if others:
+            yield kept, others
+
+
+def _merged(
+    kept: Twin,
+    others: Sequence[tuple[Twin, float]],
+    merging: Callable[[Collection[str]], Merging],
+    now: datetime,
+) -> Planned:
+    ids = tuple(one.row.id for one, _ in others)
+    work = merging([kept.row.id, *ids])
+    for one in ids:
+        work.merge(one, kept.row.id, now)
+    least = min(cosine for _, cosine in others)
+    reason = f"{kept.row.key} says the same: {least:.2f} alike"
+    evidence = {"cosines": {one.row.id: cosine for one, cosine in others}, "left_out": work.left_out}
+    return Planned("merge", ids, kept.row.id, reason, evidence, tuple(work.changes()))
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """All memories with a text by position: their ids, kinds and vectors, rows of zeros where there is none."""
+
+    ids: Sequence[str]
+    kinds: Sequence[str]
+    vectors: NDArray[Any]
+
+
+def plan_links(
+    space: Space,
+    linked: Collection[str],
+    now: datetime,
+    *,
+    params: SleepParams = SLEEP,
+    linking: LinkParams = LINKING,
+    step: Step | None = None,
+) -> list[Planned]:
+    """Link memories that have no ``similar-to`` link to their nearest, as if they had been remembered one by one.
+
+    Where more are waiting than a night looks at, it takes some at random, by its time: what has no like must not
+    hold up the rest for ever.
+    """
+    fit = np.any(space.vectors != 0.0, axis=1) & np.array(
+        [one not in NOT_LINKED for one in space.kinds], np.bool_
+    )
+    waiting = np.array([i for i in np.flatnonzero(fit).tolist() if space.ids[i] not in linked], np.int64)
+    if len(waiting) > params.linked:
+        chance = np.random.default_rng(abs(int(now.timestamp())))
+        waiting = np.sort(chance.choice(waiting, params.linked, replace=False))
+    found: list[Planned] = []
+    paired: set[frozenset[str]] = set()
+    for first in range(0, len(waiting), _BLOCK):
+        some = waiting[first : first + _BLOCK]
+        cosines = space.vectors @ space.vectors[some].T
+        for here, column in zip(some, cosines.T, strict=True):
+            near = _nearest(int(here), column, fit, linking)
+            fresh = [i for i in near if frozenset((space.ids[here], space.ids[i])) not in paired]
+            paired |= {frozenset((space.ids[here], space.ids[i])) for i in fresh}
+            if fresh:
+                found.append(_linked(space, int(here), fresh, column, now))
+        if step is not None:
+            step(first + len(some), len(waiting))
+    return found
+
+
+def _nearest(here: int, cosines: NDArray[Any], fit: NDArray[np.bool_], linking: LinkParams) -> list[int]:
+    close = np.flatnonzero((cosines >= linking.similarity) & fit)
+    close = close[close != here]
+    return [int(i) for i in close[np.argsort(-cosines[close], kind="stable")][: linking.nearest]]
+
+
+def _linked(space: Space, here: int, near: Sequence[int], cosines: NDArray[Any], now: datetime) -> Planned:
+    weights = {space.ids[i]: min(1.0, float(cosines[i])) for i in near}
+    rows = tuple(
+        RowChange(None, LinkRow(space.ids[here], other, SIMILAR, weight, now))
+        for other, weight in weights.items()
+    )
+    others = "1 other" if len(weights) == 1 else f"{len(weights)} others"
+    reason = f"nothing like it was linked, and {others} {'is' if len(weights) == 1 else 'are'}"
+    reason += f" at least {min(weights.values()):.2f} alike"
+    return Planned("link", (space.ids[here], *weights), None, reason, {"cosines": weights}, rows)

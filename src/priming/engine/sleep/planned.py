@@ -1,0 +1,86 @@
+"""What a stage plans, and how it changes a version that is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from priming.core.bitemporal import split
+from priming.store.rows import RowChange, VersionRow
+from priming.types import EMPTY, MemoryRecord
+
+Versions = Callable[[str], Sequence[VersionRow]]
+"""All rows of a memory's versions, by its id, oldest first."""
+
+Step = Callable[[int, int], None]
+"""Told how much of a stage is done, and of how much."""
+
+CONFLICTS, SOURCE_OF = "conflicts", "source-of"
+DUPLICATE_OF = "duplicate_of"
+"""Where the metadata of a duplicate says of what."""
+
+Conflicts = frozenset[frozenset[str]]
+"""Pairs of ids that contradict each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One item, before it has a number: memories by id, what is to become of them, and why."""
+
+    action: str
+    ids: tuple[str, ...]
+    into: str | None
+    reason: str
+    evidence: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    rows: tuple[RowChange, ...] = ()
+
+
+def known(rows: Sequence[VersionRow], version: int) -> VersionRow:
+    """The row of a version that is known now."""
+    return next(one for one in reversed(rows) if one.version == version and one.retired_at is None)
+
+
+def restated(rows: Sequence[VersionRow], old: VersionRow, at: datetime, **changes: Any) -> list[RowChange]:
+    """The same version with something about it changed: its row is followed by another, never edited."""
+    at = max(at, old.recorded_at)  # a clock that was set back does not reorder rows
+    again = replace(old, revision=_last(rows) + 1, recorded_at=at, **changes)
+    return [RowChange(old, replace(old, retired_at=at)), RowChange(None, again)]
+
+
+def succeeded(rows: Sequence[VersionRow], old: VersionRow, at: datetime, **changes: Any) -> list[RowChange]:
+    """A new version from now on: the old one is retired, and its copy ends where the new one begins."""
+    at = max(at, old.recorded_at)
+    start = max(at, old.valid_from or at)
+    parts = split(old, boundary=start, at=at)
+    last = _last(rows)
+    fresh = replace(
+        old,
+        version=max(one.version for one in rows) + 1,
+        revision=last + 2,
+        recorded_at=at,
+        valid_from=start,
+        valid_to=None,
+        **changes,
+    )
+    ended = replace(parts.ended, revision=last + 1)
+    return [RowChange(old, parts.retired), RowChange(None, ended), RowChange(None, fresh)]
+
+
+def _last(rows: Sequence[VersionRow]) -> int:
+    return max(one.revision for one in rows)
+
+
+def is_duplicate(one: MemoryRecord) -> bool:
+    """Whether a memory was found to say again what another one said."""
+    return DUPLICATE_OF in one.metadata
+
+
+def without_conflicts(ids: Sequence[str], conflicts: Conflicts) -> list[str]:
+    """Those of some ids, in their order, that contradict none before them."""
+    kept: list[str] = []
+    for one in ids:
+        if not any(frozenset((one, other)) in conflicts for other in kept):
+            kept.append(one)
+    return kept

@@ -1,0 +1,134 @@
+"""What a cluster of episodes is about: its name, its form, and the sentence that says it best."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.core.check import Floats
+from priming.core.lexical import terms
+from priming.core.names import FILE, IDENTIFIER, Name, find, normal
+from priming.engine.columns import Ints
+from priming.engine.document import embedded_text
+from priming.engine.ids import SENTENCE_END
+from priming.engine.sleep.clusters import centroid
+from priming.params import SLEEP, SleepParams
+from priming.types import MemoryRecord
+
+PROJECT, TOOL, CONCEPT = "project", "tool", "concept"
+
+Embed = Callable[[Sequence[str]], NDArray[np.float32]]
+
+_WORD = re.compile(r"[^\W_]+")
+_LONGEST = 400
+_OPENING = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """The heading of an entity, what it is, its text, and a word that tells it from others of that heading."""
+
+    heading: str
+    form: str
+    text: str
+    word: str | None = None
+
+
+class Window:
+    """The episodes that are looked at, and how many of them hold each name and term."""
+
+    def __init__(self, episodes: Sequence[MemoryRecord]) -> None:
+        self._terms = [_surfaces(one) for one in episodes]
+        self._names = [_names(one) for one in episodes]
+        self._episodes = episodes
+        self._terms_in = Counter(term for some in self._terms for term in some)
+        self._names_in = Counter(name for some in self._names for name in some)
+
+    def theme(self, rows: Ints, units: Floats, embed: Embed, params: SleepParams = SLEEP) -> Theme:
+        """What the episodes of some rows are about."""
+        members = [self._episodes[row] for row in rows]
+        project = _agreed((_project(one) for one in members), len(members) * params.shared)
+        name = self._telling(self._names, self._names_in, rows, params.shared)
+        if project is not None:
+            heading, form = project, PROJECT
+        elif name is not None:
+            spelt = [self._names[row][name] for row in rows if name in self._names[row]]
+            heading = Counter(one.text for one in spelt).most_common(1)[0][0]
+            form = TOOL if all(one.kind in (FILE, IDENTIFIER) for one in spelt) else CONCEPT
+        else:
+            heading, form = self._word(rows) or " ".join(members[0].content.split()[:_OPENING]), CONCEPT
+        text = gist(members, units[rows], embed, params.central)
+        return Theme(heading, form, text, self._word(rows, frozenset(terms(heading))))
+
+    def _word(self, rows: Ints, but: Collection[str] = ()) -> str | None:
+        """The word that most of the members share, and few others have, ``but`` for some terms."""
+        term = self._telling(self._terms, self._terms_in, rows, 0.0, but)
+        if term is None:
+            return None
+        words: Counter[str] = Counter(self._terms[row][term] for row in rows if term in self._terms[row])
+        return words.most_common(1)[0][0]
+
+    def _telling(
+        self,
+        held: Sequence[Mapping[str, Any]],
+        whole: Counter[str],
+        rows: Ints,
+        least: float,
+        but: Collection[str] = (),
+    ) -> str | None:
+        """Of what at least a share of the members hold, that which tells them best from the rest of the window."""
+        within = Counter(one for row in rows for one in held[row] if one not in but)
+        others = max(len(held) - len(rows), 1)
+        scores = {
+            one: number / len(rows) - (whole[one] - number) / others
+            for one, number in within.items()
+            if number >= 2 and number >= least * len(rows)
+        }
+        return min(scores, key=lambda one: (-scores[one], one), default=None)
+
+
+def gist(members: Sequence[MemoryRecord], units: Floats, embed: Embed, most: int) -> str:
+    """The most central sentence of the members nearest to their centroid."""
+    centre = centroid(units)
+    nearest = np.argsort(-(units @ centre), kind="stable")[:most]
+    sentences = list(dict.fromkeys(part for i in nearest for part in _sentences(members[i].content)))
+    cosines = embed(sentences).astype(np.float64) @ centre
+    return sentences[int(cosines.argmax())]
+
+
+def _sentences(text: str) -> list[str]:
+    parts = (" ".join(part.split()) for part in SENTENCE_END.split(text))
+    return [part[:_LONGEST] for part in parts if part]
+
+
+def _surfaces(one: MemoryRecord) -> dict[str, str]:
+    """The terms of a heading and a text, each with a word that it comes from."""
+    found: dict[str, str] = {}
+    for word in _WORD.findall(embedded_text(one.heading, one.content)):
+        for term in terms(word):
+            found.setdefault(term, word.lower())
+    return found
+
+
+def _names(one: MemoryRecord) -> dict[str, Name]:
+    """The names in a text by their normal form; who speaks is no theme."""
+    speaker = normal(one.speaker) if one.speaker else None
+    return {slot: name for name in find(one.content, one.heading) if (slot := normal(name.text)) != speaker}
+
+
+def _project(one: MemoryRecord) -> str | None:
+    """The project that an episode says it belongs to."""
+    said = one.when.get(PROJECT, one.metadata.get(PROJECT))
+    return said if isinstance(said, str) and said.strip() else None
+
+
+def _agreed(values: Iterable[str | None], least: float) -> str | None:
+    """The value that enough agree on."""
+    (value, number), *_ = [*Counter(one for one in values if one is not None).most_common(1), (None, 0)]
+    return value if number and number >= least else None

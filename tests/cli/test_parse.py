@@ -1,0 +1,33 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from priming import ParamError
+from priming.cli.parse import moment
+
+
+@pytest.mark.parametrize(
+    ("text", "before"),
+    [
+        ("10m", timedelta(minutes=10)),
+        ("2h", timedelta(hours=2)),
+        ("3d", timedelta(days=3)),
+        ("1w", timedelta(days=7)),
+    ],
+)
+def test_a_time_may_be_told_by_how_long_ago_it_was(text, before):
+    earliest = datetime.now(UTC) - before
+    assert earliest <= moment("since", text) <= datetime.now(UTC) - before
+
+
+def test_a_time_of_day_alone_is_todays():
+    today = datetime.now().astimezone()
+    assert moment("since", "09:30").astimezone().replace(day=1, month=1) == today.replace(
+        day=1, month=1, hour=9, minute=30, second=0, microsecond=0
+    )
+
+
+@pytest.mark.parametrize("text", ["10", "m", "10 minutes", "-5m", "999999w", "25:00", "9:30"])
+def test_other_words_for_a_time_are_refused_with_the_forms_that_are_known(text):
+    with pytest.raises(ParamError, match="how long ago, as 10m"):
+        moment("since", text)

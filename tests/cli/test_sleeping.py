@@ -1,0 +1,153 @@
+"""The command that sleeps."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+
+import pytest
+
+COMMAND = [sys.executable, "-c", "from priming.cli.main import main; main()"]
+
+LUNCH = "Lunch was late today."
+
+
+@pytest.fixture
+def lived(shell):
+    """A store with a duplicate, and two procedures for the same."""
+    for session in "ab":
+        shell.ask("remember", LUNCH, "--session", session, "--key", f"lunch-{session}")
+    shell.ask("remember", "1. Stop the server. 2. Start the server.", "--kind", "procedure", "--key", "stop")
+    shell.ask(
+        "remember",
+        "1. Stop the server. 2. Check it. 3. Start the server.",
+        "--kind",
+        "procedure",
+        "--key",
+        "check",
+    )
+    return shell
+
+
+def statuses(shell):
+    return {one["key"]: one["status"] for one in shell.ask("list", "--status", "any", "--kind", "procedure")}
+
+
+def importance(shell):
+    return shell.ask("show", "lunch-b")["importance"]
+
+
+def test_a_dry_run_says_what_would_be_done_and_why(lived):
+    said = lived.run("sleep", "--dry-run").stdout
+    assert said == (
+        "light  1 item\n"
+        "  mark  lunch-b → lunch-a\n"
+        "    says word for word what lunch-a says\n"
+        "skill  1 item\n"
+        "  consolidate  check → stop\n"
+        "    stop worked best (0.50) of 2 procedures with such steps\n"
+        "    steps added: Check it.\n"
+        "nothing was changed: that was a dry run, with every stage planned against the present\n"
+    )
+    assert (importance(lived), statuses(lived)) == (0.5, {"stop": "active", "check": "active"})
+
+
+def test_a_night_does_it_and_undo_last_takes_it_back(lived):
+    said = lived.run("sleep").stdout.splitlines()
+    operation = lived.ask("log", "--limit", "1")[0]
+    assert said[-1] == f"to take the night back: priming undo {operation['id']}"
+    assert (importance(lived), statuses(lived)) == (0.0, {"stop": "active", "check": "deprecated"})
+    assert lived.ask("undo", "last")["message"] == "undid a sleep: all 2 stages of the night"
+    assert (importance(lived), statuses(lived)) == (0.5, {"stop": "active", "check": "active"})
+
+
+def test_for_programs_the_proposal_is_json(lived):
+    proposed = lived.ask("sleep", "--dry-run")
+    assert [one["id"] for one in proposed["items"]] == ["light-1", "skill-1"]
+    assert proposed["operation"] is None
+    done = lived.ask("sleep", "skill")
+    assert (done["stages"], [one["into"] for one in done["items"]]) == (["skill"], ["stop"])
+    assert lived.ask("log", "--source", f"sleep:{done['id']}")[0]["id"] == done["operation"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "left", "status"),
+    [
+        ("y\ny\n", 0.0, "deprecated"),
+        ("n\ny\n", 0.5, "deprecated"),
+        ("maybe\ny\nq\n", 0.0, "active"),
+        ("y\n", 0.0, "active"),
+        ("n\nn\n", 0.5, "active"),
+        ("", 0.5, "active"),
+    ],
+)
+def test_each_item_can_be_asked_for(lived, answers, left, status):
+    done = lived.run("sleep", "--interactive", stdin=answers)
+    assert done.exit_code == 0
+    assert (importance(lived), statuses(lived)["check"]) == (left, status)
+    if left == 0.5 and status == "active":
+        assert done.stdout.splitlines()[-1] == "nothing was changed"
+
+
+def test_what_was_taken_item_by_item_is_one_operation(lived):
+    lived.run("sleep", "--interactive", stdin="y\ny\n")
+    lived.ask("undo", "last")
+    assert (importance(lived), statuses(lived)["check"]) == (0.5, "active")
+
+
+def test_with_nothing_to_do_it_says_so(shell):
+    shell.ask("remember", LUNCH)
+    assert shell.run("sleep").stdout == "nothing to do\n"
+    assert shell.run("sleep", "--interactive").stdout == "nothing to do\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["nap"], "error: stages = 'nap': must be one of decay, light, deep, skill, prune, link\n"),
+        (
+            ["--every", "soon"],
+            "error: --every = 'soon': must be a number > 0 with s, m, h, d or w, such as 8h\n",
+        ),
+        (["--every", "0h"], "error: --every = '0h': must be a number > 0 with s, m, h, d or w, such as 8h\n"),
+        (["--window", "0"], "error: window = 0: must be a whole number in [1, 1,000,000]\n"),
+        (
+            ["--interactive", "--dry-run"],
+            "error: --interactive = True: cannot stand with --dry-run: answer n to leave an item\n",
+        ),
+        (
+            ["--every", "8h", "--dry-run"],
+            "error: --every = '8h': cannot stand with --interactive or --dry-run: leave one out\n",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said(shell, options, said):
+    shell.ask("remember", LUNCH)
+    done = shell.run("sleep", *options)
+    assert (done.exit_code, done.stderr) == (2, said)
+
+
+def test_a_program_is_not_asked(shell):
+    done = shell.run("sleep", "--interactive", "--json")
+    assert done.exit_code == 2
+    assert "cannot stand with --json" in json.loads(done.stderr)["error"]["message"]
+
+
+def test_it_keeps_at_it_until_an_interrupt(lived):
+    with subprocess.Popen(
+        [*COMMAND, "sleep", "--every", "1s", "--json"],
+        env=lived.environment,
+        cwd=lived.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        first, second = (json.loads(process.stdout.readline()) for _ in range(2))
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+    assert [len(one["items"]) for one in (first, second)] == [2, 0]
+    assert process.returncode == 130
+    assert "nothing is half-written" in said
+    assert lived.ask("validate") == []

@@ -1,0 +1,64 @@
+import pytest
+
+from priming.engine.sleep.prune import Candidate, plan
+
+from .making import DAY, NOW, row, told
+
+
+def candidate(kind="failure", days=10, state=None, **fields):
+    one = told("a", "It broke.", kind, state=state, recorded_at=NOW - days * DAY, **fields)
+    return Candidate(one, row("a", kind, **(state or {})))
+
+
+def archived(one, **more):
+    return [each.rows[0].after.status for each in plan([one], NOW, **more)] == ["archived"]
+
+
+@pytest.mark.parametrize(
+    ("helped", "failed", "goes"),
+    [(0, 3, True), (0, 2, False), (1, 3, False), (1, 4, True), (2, 7, True), (5, 5, False), (0, 0, False)],
+)
+def test_three_uses_and_less_than_a_quarter_that_helped_archive_a_memory(helped, failed, goes):
+    # 1 of 4 is .25, which is not below it; 1 of 5 is .2, and 2 of 9 .22.
+    assert archived(candidate(state={"helped": helped, "failed": failed})) is goes
+
+
+@pytest.mark.parametrize("kind", ["failure", "pattern", "fact", "behavior", "procedure", "episode"])
+def test_every_kind_that_says_something_can_be_pruned(kind):
+    assert archived(candidate(kind, state={"failed": 4}))
+
+
+def test_a_name_is_never_pruned():
+    assert not archived(candidate("entity", state={"failed": 4}))
+
+
+def test_what_was_just_stored_is_never_pruned():
+    assert not archived(candidate(days=0.5, state={"failed": 4}))
+    assert not archived(candidate(days=-3, state={"failed": 4}))
+
+
+def test_what_is_out_of_recall_already_stays_as_it_is():
+    assert not archived(candidate(state={"failed": 4, "status": "forgotten"}))
+
+
+def test_what_somebody_brought_back_stays():
+    assert not archived(candidate(state={"failed": 4}), settled={"a"})
+
+
+def duplicate(days, importance=0.0):
+    return candidate("episode", days, importance=importance, metadata={"duplicate_of": "first"})
+
+
+def test_a_duplicate_goes_thirty_days_after_it_was_marked():
+    assert archived(duplicate(31), originals={"first"})
+    assert not archived(duplicate(30), originals={"first"})
+
+
+def test_a_duplicate_stays_where_its_original_is_gone_or_it_weighs_something_again():
+    assert not archived(duplicate(31), originals=set())
+    assert not archived(duplicate(31, importance=0.5), originals={"first"})
+
+
+def test_the_reason_gives_the_numbers():
+    (one,) = plan([candidate(state={"helped": 1, "failed": 4})], NOW)
+    assert one.reason == "helped 1 of 5 times: 0.20 is below 0.25"

@@ -1,0 +1,337 @@
+"""Questions about other times: what was known, what was true, and what is superseded."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from priming import Conflict, HashedEmbedder, NotFound, ParamError
+
+DAY = timedelta(days=1)
+MEETING = "We meet on Tuesdays at ten in the long room."
+MOVED = "We meet on Wednesdays at nine in the long room."
+
+
+def keys(found):
+    return [hit.memory.key for hit in found.hits]
+
+
+def texts(found):
+    return [hit.memory.content for hit in found.hits]
+
+
+@pytest.fixture
+def moved(memory, clock):
+    """A memory that was corrected five days after it was made, as of two days before."""
+    memory.remember(MEETING, key="meeting")
+    clock.at += 5 * DAY
+    memory.supersede("meeting", MOVED, valid_from=clock.at - 2 * DAY)
+    clock.at += 5 * DAY
+    return memory
+
+
+def test_what_was_not_remembered_yet_does_not_come_up(memory, clock):
+    memory.remember("Gulls nest on cliffs.", key="gulls")
+    then = clock.at
+    clock.at += DAY
+    memory.remember("Terns nest on cliffs.", key="terns")
+    assert keys(memory.recall("what nests on cliffs?", known_at=then)) == ["gulls"]
+    assert set(keys(memory.recall("what nests on cliffs?", known_at=clock.at))) == {"gulls", "terns"}
+
+
+def test_what_is_forgotten_came_up_before(memory, clock):
+    memory.remember("Gulls nest on cliffs.", key="gulls")
+    then = clock.at
+    clock.at += DAY
+    memory.forget("gulls")
+    assert keys(memory.recall("gulls", known_at=then)) == ["gulls"]
+    assert memory.recall("gulls").hits == ()
+
+
+def test_what_an_undo_removed_came_up_before_with_its_vector(memory, clock):
+    memory.remember("Gulls nest on cliffs.", key="gulls")
+    then, before = clock.at, memory.recall("gulls")
+    clock.at += DAY
+    memory.undo(memory.log()[0].id)
+    again = memory.recall("gulls", known_at=then)
+    assert again.hits == before.hits
+    assert again.degraded == ()
+
+
+def test_before_anything_was_remembered_nothing_is(memory, clock):
+    memory.remember("Gulls nest on cliffs.", key="gulls")
+    found = memory.recall("gulls", known_at=clock.at - DAY)
+    assert found.hits == ()
+    assert found.reason == "nothing is remembered in this namespace yet"
+
+
+def test_the_future_knows_what_is_known_now(memory, clock):
+    memory.remember("Gulls nest on cliffs.", key="gulls")
+    assert keys(memory.recall("gulls", known_at=clock.at + 400 * DAY)) == ["gulls"]
+    far = datetime.max.replace(tzinfo=UTC)
+    assert keys(memory.recall("gulls", known_at=far, valid_at=far)) == ["gulls"]
+
+
+def test_what_was_written_at_the_very_instant_was_known(memory, clock):
+    memory.remember("Gulls nest on cliffs.", key="gulls")
+    assert keys(memory.recall("gulls", known_at=clock.at)) == ["gulls"]
+    assert keys(memory.recall("gulls", known_at=clock.at - timedelta(microseconds=1))) == []
+
+
+def test_where_the_clock_was_set_back_the_last_operation_dated_so_counts(memory, clock):
+    start = clock.at
+    clock.at = start + 10 * DAY
+    memory.remember("Gulls nest on cliffs.", key="gulls")
+    clock.at = start + 5 * DAY
+    memory.remember("Terns nest on cliffs.", key="terns")
+    then = memory.recall("cliffs")
+    clock.at = start + 20 * DAY
+    memory.forget("terns")
+    assert memory.recall("cliffs", known_at=start + 5 * DAY).hits == then.hits
+    assert len(then.hits) == 2
+
+
+def test_memories_that_went_and_came_back_stand_where_they_stood(memory, clock):
+    for name in ("a", "b", "c"):
+        memory.remember("The very same words.", key=name, session=name)
+        clock.at += DAY
+    then = memory.recall("the very same words")
+    assert keys(then) == ["a", "b", "c"]
+    clock.at += DAY
+    undone = memory.undo(memory.log()[-1].id)
+    clock.at += DAY
+    memory.undo(undone.id)
+    assert keys(memory.recall("the very same words")) == ["b", "c", "a"]
+    clock.at += DAY
+    assert keys(memory.recall("the very same words", known_at=clock.at - 3 * DAY)) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(("days", "text"), [(1, MEETING), (4, MEETING), (6, MOVED)])
+def test_what_was_known_to_be_true_then(moved, clock, days, text):
+    """It was corrected on day 5, as of day 3."""
+    start = clock.at - 10 * DAY
+    assert texts(moved.recall("when do we meet?", known_at=start + days * DAY)) == [text]
+    assert moved.as_of("meeting", known_at=start + days * DAY).content == text
+
+
+@pytest.mark.parametrize(
+    ("valid", "known", "text"),
+    [(2, 10, MEETING), (3, 10, MOVED), (4, 10, MOVED), (4, 4, MEETING), (9, 4, MEETING)],
+)
+def test_what_was_true_at_one_time_as_known_at_another(moved, clock, valid, known, text):
+    start = clock.at - 10 * DAY
+    times = {"valid_at": start + valid * DAY, "known_at": start + known * DAY}
+    assert texts(moved.recall("when do we meet?", **times)) == [text]
+    assert moved.as_of("meeting", **times).content == text
+    assert [one.content for one in moved.list(**times)] == [text]
+
+
+def test_what_is_true_then_is_asked_of_what_is_known_now(moved, clock):
+    start = clock.at - 10 * DAY
+    assert texts(moved.recall("when do we meet?", valid_at=start + 2 * DAY)) == [MEETING]
+    assert moved.as_of("meeting", valid_at=start + 2 * DAY).content == MEETING
+    assert moved.as_of("meeting").content == MOVED
+
+
+def test_a_version_that_is_to_come_is_true_then(memory, clock):
+    memory.remember(MEETING, key="meeting")
+    clock.at += DAY
+    memory.supersede("meeting", MOVED, valid_from=clock.at + 7 * DAY)
+    assert texts(memory.recall("when do we meet?")) == [MEETING]
+    assert texts(memory.recall("when do we meet?", valid_at=clock.at + 7 * DAY)) == [MOVED]
+    assert texts(memory.recall("when do we meet?", valid_at=clock.at + 6 * DAY)) == [MEETING]
+
+
+def test_a_superseded_version_never_comes_up_beside_its_correction(moved):
+    assert texts(moved.recall("when do we meet? on Tuesdays at ten?")) == [MOVED]
+
+
+def test_asked_for_it_comes_up_marked_below_its_correction(moved, clock):
+    found = moved.recall("when do we meet? on Tuesdays at ten?", include_superseded=True, tokens=1000)
+    assert texts(found) == [MOVED, MEETING]
+    now, old = found.hits
+    assert (now.superseded_by, old.superseded_by) == (None, 2)
+    assert (now.memory.key, old.memory.key) == ("meeting", "meeting")
+    assert (now.memory.id, old.memory.version) == (old.memory.id, 1)
+    assert old.memory.valid_to == clock.at - 7 * DAY
+    assert old.score <= now.score
+    first, second = found.text.splitlines()[1:]
+    assert "superseded" not in first
+    assert f"(superseded until {old.memory.valid_to:%Y-%m-%d})" in second
+
+
+def test_where_there_is_room_for_one_it_is_the_one_that_holds(moved):
+    found = moved.recall("when do we meet? on Tuesdays at ten?", include_superseded=True, limit=1)
+    assert texts(found) == [MOVED]
+
+
+def test_of_two_corrections_each_names_the_one_that_followed(moved):
+    moved.supersede("meeting", "We meet no more in the long room.")
+    found = moved.recall("we meet in the long room", include_superseded=True)
+    marks = {hit.memory.version: hit.superseded_by for hit in found.hits}
+    assert marks == {1: 2, 2: 3, 3: None}
+
+
+def test_what_is_superseded_passes_filters_and_kinds_like_others(moved):
+    asked = {"text": "when do we meet?", "include_superseded": True}
+    assert texts(moved.recall(**asked, filters={"version": 1})) == [MEETING]
+    assert moved.recall(**asked, kinds=["fact"]).hits == ()
+    moved.forget("meeting")
+    assert moved.recall(**asked).hits == ()
+
+
+def test_a_key_that_looks_like_a_version_stays_its_own(moved):
+    moved.remember("The meeting room has a long table.", key="meeting@1")
+    found = moved.recall("the long room where we meet", include_superseded=True)
+    assert sorted((hit.memory.key, hit.superseded_by) for hit in found.hits if hit.superseded_by) == [
+        ("meeting", 2)
+    ]
+    assert "meeting@1" in keys(found)
+
+
+def test_a_question_about_another_time_is_not_kept_and_takes_no_verdict(moved, clock):
+    kept = moved.stats().traces
+    asked = ({"known_at": clock.at}, {"valid_at": clock.at}, {"include_superseded": True})
+    found = [moved.recall("when do we meet?", **one) for one in asked]
+    assert len({one.recall_id for one in found}) == 3
+    assert moved.stats().traces == kept
+    with pytest.raises(NotFound, match="none that asked about another time"):
+        moved.feedback(found[0].recall_id, used=["meeting"])
+
+
+def test_what_is_purged_is_not_in_any_past(open_memory, url, clock):
+    memory, other = open_memory(url), open_memory(url)
+    memory.remember("Gulls nest on cliffs.", key="gulls")
+    memory.remember("Terns nest on cliffs.", key="terns")
+    then = clock.at
+    clock.at += DAY
+    assert len(other.recall("cliffs", known_at=then).hits) == 2
+    assert len(memory.recall("cliffs", known_at=then).hits) == 2
+    memory.purge("gulls")
+    assert keys(memory.recall("cliffs", known_at=then)) == ["terns"]
+    assert keys(other.recall("cliffs", known_at=then)) == ["terns"]
+
+
+def test_a_past_is_read_once_and_read_anew_where_the_clock_went_back(memory, clock):
+    memory.remember("Gulls nest on cliffs.", key="gulls")
+    then = clock.at
+    clock.at += DAY
+    memory.recall("cliffs", known_at=then)
+    (past,) = memory._opened.pasts
+    memory.remember("Terns nest on cliffs.", key="terns")
+    assert keys(memory.recall("cliffs", known_at=then)) == ["gulls"]
+    assert memory._opened.pasts == [past]
+    clock.at = then
+    memory.remember("Puffins nest on cliffs.", key="puffins")
+    assert len(memory.recall("cliffs", known_at=then).hits) == 3
+
+
+def test_only_the_latest_pasts_are_kept(memory, clock):
+    for number in range(4):
+        memory.remember(f"Gull number {number} nests on a cliff.")
+        clock.at += DAY
+    for number in range(4):
+        assert (
+            len(memory.recall("gulls on a cliff", known_at=clock.at - (4 - number) * DAY).hits) == number + 1
+        )
+    assert len(memory._opened.pasts) == 2
+
+
+def test_predicates_and_sessions_are_those_of_then(memory, clock):
+    memory.remember("Use tabs.", key="tabs", when={"language": "go"}, session="s")
+    then = clock.at
+    clock.at += DAY
+    memory.supersede("tabs", "Use tabs.", when={"language": "python"})
+    from priming import Cue
+
+    asked = {"text": "tabs", "cue": Cue(language="go")}
+    assert keys(memory.recall(**asked, known_at=then)) == ["tabs"]
+    assert memory.recall(**asked).hits == ()
+
+
+def test_as_of_names_what_was_not_known_and_what_was_not_true(moved, clock):
+    start = clock.at - 10 * DAY
+    with pytest.raises(NotFound, match="no memory 'meeting' was known"):
+        moved.as_of("meeting", known_at=start - DAY)
+    with pytest.raises(NotFound, match="no memory 'nothing' was known"):
+        moved.as_of("nothing")
+    moved.remember("Doors open at nine.", key="doors")
+    moved.supersede("doors", "Doors open at ten.", valid_from=clock.at)
+    moved.supersede("doors", "Doors open at noon.", valid_from=clock.at)
+    assert moved.as_of("doors").content == "Doors open at noon."
+
+
+def test_as_of_finds_what_an_undo_removed_and_whose_key_was_taken_since(memory, clock):
+    memory.remember("Gulls nest on cliffs.", key="birds")
+    then = clock.at
+    clock.at += DAY
+    memory.undo(memory.log()[0].id)
+    with pytest.raises(NotFound):
+        memory.as_of("birds")
+    memory.remember("Terns nest on beaches.", key="birds")
+    assert memory.as_of("birds", known_at=then).content == "Gulls nest on cliffs."
+    assert memory.as_of("birds").content == "Terns nest on beaches."
+
+
+def test_as_of_gives_state_and_use_as_they_were(memory, clock):
+    memory.remember("Gulls nest on cliffs.", key="gulls")
+    then, before = clock.at, memory.get("gulls")
+    clock.at += DAY
+    found = memory.recall("gulls")
+    memory.feedback(found.recall_id, used=["gulls"])
+    memory.forget("gulls")
+    assert memory.as_of("gulls", known_at=then) == before
+    assert memory.as_of("gulls") == memory.get("gulls")
+
+
+def test_superseding_what_has_ended_is_a_conflict_and_before_its_start_a_bad_argument(moved, clock):
+    with pytest.raises(ParamError, match="valid_from"):
+        moved.supersede("meeting", "We meet on Fridays.", valid_from=clock.at - 8 * DAY)
+    with pytest.raises(ParamError, match="time zone"):
+        moved.supersede("meeting", "We meet on Fridays.", valid_from=datetime(2024, 6, 1))
+    moved.forget("meeting")
+    with pytest.raises(Conflict, match="forgotten"):
+        moved.supersede("meeting", "We meet on Fridays.")
+
+
+NAIVE = datetime(2024, 5, 1)
+
+
+@pytest.mark.parametrize("times", [{"valid_at": NAIVE}, {"known_at": NAIVE}, {"known_at": "yesterday"}])
+def test_a_time_that_is_none_or_has_no_zone_is_refused(moved, times):
+    (name,) = times
+    for verb in (moved.recall, moved.as_of):
+        with pytest.raises(ParamError, match=name):
+            verb("meeting", **times)
+    with pytest.raises(ParamError, match=name):
+        moved.list(**times)
+
+
+def test_what_is_no_yes_or_no_is_refused(moved):
+    with pytest.raises(ParamError, match="include_superseded"):
+        moved.recall("when?", include_superseded="yes")
+
+
+def test_of_another_namespace_nothing_is_known(open_memory):
+    with pytest.raises(NotFound, match="there is no namespace"):
+        open_memory(namespace="elsewhere").as_of("meeting")
+
+
+def test_an_imported_history_answers_as_where_it_was_made(moved, clock, open_memory, tmp_path):
+    moved.export(tmp_path / "all.jsonl")
+    other = open_memory(embedder=HashedEmbedder(256))
+    other.import_(tmp_path / "all.jsonl")
+    then = clock.at - 8 * DAY
+    asked = {"text": "when do we meet?", "known_at": then}
+    assert other.recall(**asked).hits == moved.recall(**asked).hits != ()
+
+
+def test_pages_of_another_time_follow_each_other(memory, clock):
+    for name in "abc":
+        memory.remember(f"Note {name}.", key=name)
+    then = clock.at
+    clock.at += DAY
+    memory.undo(memory.log(key="b")[-1].id)
+    first = memory.list(limit=2, known_at=then)
+    rest = memory.list(limit=2, after=first[-1].id, known_at=then)
+    assert [one.key for one in (*first, *rest)] == ["a", "b", "c"]
+    assert [one.key for one in memory.list(matching="note b", known_at=then)] == ["b"]

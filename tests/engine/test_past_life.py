@@ -1,0 +1,195 @@
+"""A question about the past is answered as it was then, whatever was written since."""
+
+import shutil
+import tempfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from priming import Cue, FixedClock, HashedEmbedder, Memory, PrimingError
+
+WORDS = ("kestrel", "signs", "builds", "gulls", "nest", "cliffs", "porridge", "honey", "Ada", "Grace Hopper")
+PROFILES = ("priming", "floop", "ethos", "poc", "synapse", "arc", "world-weaver")
+VERDICTS = ("used", "not_relevant", "not_useful", "confirmed", "overridden")
+FILTERS = (
+    None,
+    {"tags": {"contains": "north"}},
+    {"or": [{"weight": {"lt": 0.5}}, {"uses": {"gt": 0}}, {"version": {"gt": 1}}]},
+    {"metadata.place": {"ne": "cliff"}},
+)
+KINDS = (None, ["episode", "fact"], ["behavior"], ["entity", "episode"])
+EMBEDDER = HashedEmbedder(64)
+texts = st.lists(st.sampled_from(WORDS), min_size=2, max_size=5).map(" ".join)
+questions = st.fixed_dictionaries(
+    {
+        "text": texts,
+        "profile": st.sampled_from(PROFILES),
+        "filters": st.sampled_from(FILTERS),
+        "kinds": st.sampled_from(KINDS),
+        "limit": st.sampled_from([3, 10]),
+        "cue": st.sampled_from([None, Cue(language="python"), Cue(speaker="Ada")]),
+    }
+)
+
+
+def differences(then, now):
+    """In what two answers differ, in numbers beyond 1e-9."""
+    if (then.reason, then.degraded, then.text) != (now.reason, now.degraded, now.text):
+        return [then.reason, now.reason, then.degraded, now.degraded, then.text, now.text]
+    if [one.memory for one in then.hits] != [one.memory for one in now.hits]:
+        return [[hit.memory.key for hit in one.hits] for one in (then, now)]
+    return [
+        (a.memory.key, set(numbers(a).items()) ^ set(numbers(b).items()))
+        for a, b in zip(then.hits, now.hits, strict=True)
+        if numbers(a) != pytest.approx(numbers(b), abs=1e-9, rel=0)
+    ]
+
+
+def numbers(hit):
+    """The evidence of a hit as numbers by name."""
+    steps = {(i, one.source, one.relation, one.target): one.amount for i, one in enumerate(hit.path)}
+    return {"score": hit.score, "distance": hit.distance, **hit.components, **steps}
+
+
+class Life(RuleBasedStateMachine):
+    """Whatever may happen to memories and links, with questions between."""
+
+    @initialize()
+    def open(self):
+        self.folder = Path(tempfile.mkdtemp())
+        self.clock = FixedClock(datetime(2026, 1, 1, tzinfo=UTC))
+        self.memory = self.opened()
+        self.asked, self.times = [], [self.clock.at]
+
+    def opened(self):
+        return Memory.open(f"sqlite:///{self.folder}/life.db", embedder=EMBEDDER, clock=self.clock)
+
+    def teardown(self):
+        if hasattr(self, "memory"):
+            self.every_answer_is_as_it_was()
+            self.memory.close()
+            shutil.rmtree(self.folder)
+
+    def do(self, act):
+        """Whatever is refused changes nothing."""
+        self.clock.at += timedelta(hours=7)
+        self.times.append(self.clock.at)
+        try:
+            act()
+        except PrimingError:
+            return
+
+    def key(self, data, status="active"):
+        keys = [one.key for one in self.memory.list(status=status, limit=1000)]
+        return data.draw(st.sampled_from(keys)) if keys else None
+
+    @rule(question=questions)
+    def ask(self, question):
+        self.clock.at += timedelta(minutes=5)
+        self.asked.append((self.clock.at, question, self.memory.recall(**question)))
+
+    @rule(
+        text=texts,
+        session=st.sampled_from([None, "s", "t"]),
+        kind=st.sampled_from(["episode", "fact", "behavior"]),
+        tags=st.sampled_from([(), ("north",)]),
+        metadata=st.sampled_from([None, {"place": "cliff"}]),
+        heading=st.sampled_from([None, "Ada", "The nest"]),
+        when=st.sampled_from([None, {"language": "python"}, {"language": "go"}]),
+    )
+    def remember(self, **given):
+        self.do(lambda: self.memory.remember(given.pop("text"), **given))
+
+    @rule(some=st.lists(texts, min_size=2, max_size=4), session=st.sampled_from([None, "s"]))
+    def remember_many(self, some, session):
+        self.do(lambda: self.memory.remember_many([{"content": one, "session": session} for one in some]))
+
+    @rule(data=st.data(), weight=st.sampled_from([0.0, 0.05, 0.3, 0.94, 1.0]))
+    def link(self, data, weight):
+        source, target = self.key(data), self.key(data)
+        if source and source != target:
+            relation = data.draw(st.sampled_from(["similar-to", "requires", "conflicts"]))
+            self.do(lambda: self.memory.link(source, target, relation, weight))
+
+    @rule(data=st.data(), text=texts, days=st.sampled_from([None, -1, -30, 1, 3]))
+    def supersede(self, data, text, days):
+        if key := self.key(data):
+            start = None if days is None else self.clock.at + timedelta(days=days)
+            self.do(lambda: self.memory.supersede(key, text, valid_from=start))
+
+    @rule(data=st.data())
+    def forget(self, data):
+        if key := self.key(data):
+            self.do(lambda: self.memory.forget(key))
+
+    @rule(data=st.data(), status=st.sampled_from(["deprecated", "merged", "forgotten"]))
+    def restore(self, data, status):
+        if key := self.key(data, status):
+            self.do(lambda: self.memory.restore(key))
+
+    @rule(data=st.data(), verdict=st.sampled_from(VERDICTS), tier=st.sampled_from(["conscious", "automatic"]))
+    def judge(self, data, verdict, tier):
+        chosen = [recall for _, _, recall in self.asked if recall.hits]
+        if chosen:
+            recall = data.draw(st.sampled_from(chosen))
+            there = {one.key for one in self.memory.list(status=None, limit=1000)}
+            keys = [hit.memory.key for hit in recall.hits if hit.memory.key in there]
+            if keys:
+                given = {verdict: [data.draw(st.sampled_from(keys))]}
+                self.do(lambda: self.memory.feedback(recall.recall_id, tier=tier, **given))
+
+    @rule(text=texts, wrong=st.none() | texts, language=st.sampled_from([None, "python", "go"]))
+    def learn(self, text, wrong, language):
+        cue = Cue(language=language) if language else None
+        self.do(lambda: self.memory.learn(f"Never {text}", wrong=wrong, cue=cue))
+
+    @rule(data=st.data())
+    def merge(self, data):
+        key, into = self.key(data), self.key(data)
+        if key and key != into:
+            self.do(lambda: self.memory.merge(key, into))
+
+    @rule(data=st.data())
+    def undo(self, data):
+        log = [one.id for one in self.memory.log(limit=1000)]
+        if log:
+            self.do(lambda: self.memory.undo(data.draw(st.sampled_from(log[:6]))))
+
+    @rule(data=st.data())
+    def rollback(self, data):
+        since = data.draw(st.sampled_from(self.times[-6:]))
+        self.do(lambda: self.memory.rollback(since=since))
+
+    @precondition(lambda self: self.asked)
+    @rule(data=st.data())
+    def ask_again(self, data):
+        """In the middle of a life, which keeps what it knows of the past."""
+        self.answers_as_then(self.memory, *data.draw(st.sampled_from(self.asked)))
+
+    @rule(days=st.sampled_from([1, 40]))
+    def wait(self, days):
+        self.clock.at += timedelta(days=days)
+
+    def every_answer_is_as_it_was(self):
+        self.clock.at += timedelta(days=1)
+        with self.opened() as fresh:
+            for asked in self.asked:
+                self.answers_as_then(fresh, *asked)
+        for asked in reversed(self.asked):
+            self.answers_as_then(self.memory, *asked)
+
+    def answers_as_then(self, memory, at, question, then):
+        operations = memory.stats().operations
+        again = memory.recall(**question, known_at=at)
+        assert differences(then, again) == []
+        assert memory.stats().operations == operations
+
+
+TestLife = Life.TestCase
+TestLife.settings = settings(
+    max_examples=30, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+)
