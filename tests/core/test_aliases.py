@@ -68,7 +68,7 @@ def test_only_known_names_are_meant():
 
 def test_the_sentence_is_the_evidence():
     text = "It rained. Robert Smith, a.k.a. Bob, came by train. He left."
-    (one,) = said(text, lambda name: True)
+    (one,) = said(text, lambda _: True)
     assert one.sentence == "Robert Smith, a.k.a. Bob, came by train."
 
 
@@ -86,7 +86,7 @@ def test_a_numeronym_counts_the_letters_between():
 
 @given(st.text(alphabet="Aa (),.BobRobert@8ks-", max_size=80))
 def test_any_text_gives_two_different_names(text):
-    assert all(one.alias != one.name for one in said(text, lambda name: True))
+    assert all(one.alias != one.name for one in said(text, lambda _: True))
 
 
 @pytest.mark.parametrize("unit", ["A ", "A (", "Aa, or ", "a ", "@", "a.k.a. ", "A. ", "(A) "])

@@ -56,7 +56,7 @@ def test_undo_takes_an_alias_back(cluster):
     assert len(cluster.aliases(dry_run=True)) == 1
 
 
-def test_what_is_remembered_later_mentions_the_name_that_stands(cluster, open_memory):
+def test_what_is_remembered_later_mentions_the_name_that_stands(cluster):
     cluster.aliases()
     cluster.remember("K8s is slow today.", key="slow")
     assert mentioned(cluster, "slow") == {"entity:kubernetes"}

@@ -65,6 +65,7 @@ def recall(
     from priming.cli import render
 
     wanted = None if filter is None else parse.json_object("filter", filter)
+    times = then.times()
     with place.memory() as memory:
         found = memory.recall(
             None if text is None else parse.text_of(text, "text"),
@@ -74,7 +75,8 @@ def recall(
             tokens=tokens,
             session=session,
             filters=wire.with_times(wanted, parse.moment),
-            **then.times(),
+            valid_at=times["valid_at"],
+            known_at=times["known_at"],
             include_superseded=superseded,
             spread=spread,
             ablate=ablate or (),
