@@ -397,6 +397,9 @@ class LinkParams(Checked):
     rare_max: int = param(3, low=2, unit="memories", doc="a word in up to so many memories is rare")
     rare_letters: int = param(5, low=1, unit="letters", doc="shortest rare word")
     names: int = param(64, low=0, unit="names", doc="most names linked from one memory")
+    rivals: int = param(
+        8, low=0, unit="facts", doc="most facts, the latest first, that a new one is compared with"
+    )
 
 
 @dataclass(frozen=True, slots=True)

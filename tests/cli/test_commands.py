@@ -40,6 +40,7 @@ OTHER_NAMES = {
     "run_list": "run list",
     "remember_many": "import",
     "link_many": "import",
+    "keep_both": "review",
 }
 
 

@@ -212,3 +212,23 @@ def test_the_guard_lets_go_of_what_it_need_not_hold(memory, clock):
     clock.at += timedelta(hours=STORE.echo_hours, seconds=1)
     guard.listen(clock.now())
     assert not guard._lines
+
+
+def test_what_was_recalled_and_superseded_since_is_an_echo(memory, clock):
+    old = "Ada lives in the city of Oslo."
+    memory.remember(old, key="home")
+    memory.recall("where does Ada live?")
+    clock.at += timedelta(minutes=5)
+    memory.supersede("home", "Ada lives in the city of Bergen.")
+    again = memory.remember(old)
+    assert (again.status, again.key) == ("echo", "home")
+    assert memory.get("home").content == "Ada lives in the city of Bergen."
+
+
+def test_what_was_superseded_before_any_recall_may_be_told_anew(memory, clock):
+    old = "Ada lives in the city of Oslo."
+    memory.remember(old, key="home")
+    memory.supersede("home", "Ada lives in the city of Bergen.")
+    clock.at += timedelta(minutes=5)
+    memory.recall("where does Ada live?")
+    assert memory.remember(old).status == "stored"

@@ -57,6 +57,19 @@ def test_what_an_undo_removed_came_up_before_with_its_vector(memory, clock):
     assert again.degraded == ()
 
 
+def test_a_version_that_was_undone_keeps_its_meaning_where_its_number_was_given_again(memory, clock):
+    memory.remember("Gulls nest on cliffs.", key="birds")
+    clock.at += DAY
+    memory.supersede("birds", "Terns nest on beaches.")
+    then, before = clock.at, memory.recall("terns on beaches")
+    clock.at += DAY
+    memory.undo(memory.log()[0].id)
+    memory.supersede("birds", "Puffins dig burrows.")
+    again = memory.recall("terns on beaches", known_at=then)
+    assert again.hits == before.hits
+    assert again.hits[0].components["cosine"] > 0
+
+
 def test_before_anything_was_remembered_nothing_is(memory, clock):
     memory.remember("Gulls nest on cliffs.", key="gulls")
     found = memory.recall("gulls", known_at=clock.at - DAY)
@@ -209,6 +222,19 @@ def test_what_is_purged_is_not_in_any_past(open_memory, url, clock):
     memory.purge("gulls")
     assert keys(memory.recall("cliffs", known_at=then)) == ["terns"]
     assert keys(other.recall("cliffs", known_at=then)) == ["terns"]
+
+
+def test_a_backup_that_is_put_back_brings_its_own_past(open_memory, url, clock, tmp_path):
+    memory = open_memory(url)
+    memory.remember("Gulls nest on cliffs.", key="gulls")
+    memory.backup(tmp_path / "copy.db")
+    clock.at += DAY
+    memory.remember("Terns nest on cliffs.", key="terns")
+    then = clock.at
+    clock.at += DAY
+    assert len(memory.recall("cliffs", known_at=then).hits) == 2
+    memory.restore_backup(tmp_path / "copy.db")
+    assert keys(memory.recall("cliffs", known_at=then)) == ["gulls"]
 
 
 def test_a_past_is_read_once_and_read_anew_where_the_clock_went_back(memory, clock):

@@ -1,4 +1,4 @@
-"""Commands for what wants a second look: aliases."""
+"""Commands for what wants a second look: aliases, contradictions."""
 
 from __future__ import annotations
 
@@ -25,3 +25,22 @@ def aliases(
     with place.memory() as memory:
         found = memory.aliases(dry_run=dry_run, limit=limit)
     return Answer(found, render_reviewing.aliases(found, dry_run=dry_run))
+
+
+@verb(app)
+def review(
+    place: Place,
+    limit: Annotated[int, Option("--limit", metavar="N", help="The most to list")] = 50,
+    keep: Annotated[
+        str | None, Option("--keep", metavar="ID", help="Both may hold: settle this one, and list nothing")
+    ] = None,
+) -> Answer:
+    """List facts that contradict each other, and settle them."""
+    from priming.cli import render, render_reviewing
+
+    with place.memory() as memory:
+        if keep is not None:
+            done = memory.keep_both(keep)
+            return Answer(done, render.operation(done))
+        found = memory.review(limit=limit)
+    return Answer(found, render_reviewing.reviews(found))

@@ -49,7 +49,7 @@ def aliases(opened: Opened, *, dry_run: bool, limit: int) -> list[Alias]:
             for gone, kept, _ in found:
                 merging.merge(gone.id, kept.id, now, vouched=is_trusted_as(gone.trust, kept.trust))
             message = f"{len(found)} {'name is' if len(found) == 1 else 'names are'} merged"
-            logged = opened.write("aliases", now, merging.changes(), message=message)
+            logged = opened.write("alias", now, merging.changes(), message=message)
     return [replace(alias, operation=logged.id) for _, _, alias in found]
 
 

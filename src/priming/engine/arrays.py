@@ -18,6 +18,7 @@ from priming.engine.document import Document, is_rare_word, slot_of_title
 from priming.engine.judgements import Judgements
 from priming.engine.lexicon import Lexicon
 from priming.engine.retention import Practice
+from priming.engine.statements import Statements
 from priming.engine.topology import Topology
 from priming.words import KINDS
 
@@ -63,6 +64,7 @@ class Arrays:
         self.token_df = Column(np.int64, np.zeros(vocabulary, np.int64))
         self.predicates: dict[int, Mapping[str, Any]] = {}
         self.judgements = Judgements()
+        self.statements = Statements()
         self.practice: dict[str, Practice] = {}
         self.sessions: dict[str, int] = {}
         self.session_end: dict[int, int] = {}
@@ -160,6 +162,8 @@ class Arrays:
         self.kind[row] = KINDS.index(document.kind)
         self.topology.words[row] = is_rare_word(document.slot)
         self.document[row] = self._add_text(row, document) if document.indexed else NONE
+        if document.stated is not None:
+            self.statements.put(document.id, document.stated)
         if document.slot is not None:
             self.slots[row] = document.slot
             if row <= self.entities.get(document.slot, row):
@@ -242,6 +246,7 @@ class Arrays:
             return
         self.places[memory_id] = row
         self.alive[row] = False
+        self.statements.drop(memory_id)
         self.topology.drop_row(row)
         if self.document[row] != NONE:
             self._remove_text(int(self.document[row]))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from priming.core.dates import has_time, is_question
 from priming.core.lexical import terms
 from priming.core.names import heading_name, normal
+from priming.core.slots import Statement, statement
 from priming.embed.protocol import Embedder, TokenEmbedder
 from priming.types import MemoryRecord
 
@@ -34,6 +35,7 @@ class Document:
     indexed: bool
     slot: str | None
     when: Mapping[str, Any]
+    stated: Statement | None = None
 
 
 def is_rule_made(record: MemoryRecord) -> bool:
@@ -43,6 +45,9 @@ def is_rule_made(record: MemoryRecord) -> bool:
 
 RULES = "rules"
 """The source of entities that were made by rule."""
+
+FACT = "fact"
+"""The kind of what is compared with what was told before of the same thing."""
 
 SESSION, TERM = "session", "term"
 """Forms of entities that are no names: a session that memories are part of, a rare word that they share."""
@@ -114,4 +119,5 @@ def _document(
         indexed=indexed,
         slot=slot_of_record(record),
         when=record.when,
+        stated=statement(record.content, record.speaker) if record.kind == FACT else None,
     )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from priming.core.bitemporal import visible
 from priming.core.lexical import bigrams
 from priming.engine.present import HEADER, RULES_HEADER, full, gist, name, rule_full, rule_gist, rule_name
 from priming.params import STORE
@@ -60,13 +63,22 @@ class EchoGuard:
         found = self._store.records(self._namespace, list(times), now).values()
         for record in sorted(found, key=lambda one: times[one.id][-1]):
             first, last = times[record.id][0], times[record.id][-1]
-            for line in emitted(record):
+            for line in self._emitted(record, times[record.id]):
                 before = self._lines.pop(line, None)
                 self._lines[line] = Said(record.id, before.first if before else first, last)
         while self._lines and self._lines[oldest := next(iter(self._lines))].last < fresh:
             del self._lines[oldest]
         if traces:
             self._read_to = max(trace.at for trace in traces)
+
+    def _emitted(self, record: MemoryRecord, recalled: Sequence[datetime]) -> list[str]:
+        """What recalls at these times can have shown: also of versions that were superseded since."""
+        lines = emitted(record)
+        if record.version > 1:
+            for one in self._store.versions(self._namespace, record.id):
+                if any(visible(one, valid_at=at, known_at=at) for at in recalled):
+                    lines += emitted(replace(record, content=one.content, gist=one.gist))
+        return lines
 
 
 def emitted(record: MemoryRecord) -> list[str]:

@@ -11,6 +11,7 @@ from priming.engine.document import RULES, embedded_text
 from priming.engine.draft import MOST, Draft, count, draft
 from priming.engine.ids import gist_of, uuid7
 from priming.engine.opened import Opened
+from priming.engine.restating import mentions_anew
 from priming.engine.strengths import source_
 from priming.errors import Conflict, ParamError
 from priming.store.protocol import Changes
@@ -39,6 +40,8 @@ def supersede(
         now = max(now, old.recorded_at)  # a clock that was set back does not reorder versions
         rows, fresh = succession(opened, old, wanted, now, boundary or now)
         vector = opened.embedder.embed([embedded_text(wanted.title, wanted.content)])[0]
+        at_once = boundary is None or boundary <= now
+        rows += mentions_anew(opened, old, wanted, vector, now, at_once=at_once)
         vectors = {(there.id, fresh.version): vector.astype("<f4").tobytes()} if vector.any() else {}
         opened.write("supersede", now, rows, vectors=vectors)
         (memory,) = opened.store.memories(opened.namespace, [there.id])
@@ -167,8 +170,10 @@ def _ends(link: LinkRow) -> tuple[str, str]:
 
 
 def _orphans(opened: Opened, memory_id: str) -> list[str]:
-    """Entities made by rule that only this memory is linked to."""
+    """Entities made by rule that only this memory is linked to, or was before its text was superseded."""
     touching = opened.store.links(opened.namespace, [memory_id])
+    told = opened.store.operations(opened.namespace, memory_id=memory_id, limit=None)
+    touching += [change.row for one in told for change in one.rows if isinstance(change.row, LinkRow)]
     others = {link.target for link in touching if link.source == memory_id}
     found = opened.store.records(opened.namespace, list(others), opened.now())
     by_rule = [one for one in found.values() if one.kind == "entity" and one.source == RULES]

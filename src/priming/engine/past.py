@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby, pairwise
 
 from priming.core.bitemporal import visible
-from priming.engine.backwards import Identity, Then, back_to, births
-from priming.engine.document import RULES
+from priming.engine.backwards import Then, back_to, births
+from priming.engine.document import RULES, embedded_text
 from priming.engine.draft import text_
 from priming.engine.opened import Opened
 from priming.engine.undo import vectors_again
 from priming.engine.working import RESTORE
 from priming.errors import NotFound, ParamError
 from priming.store.protocol import Logged, VersionKey
-from priming.store.rows import LinkRow, MemoryRow, Row, RowChange, VerdictRow, VersionRow, identity, record
+from priming.store.rows import LinkRow, MemoryRow, Row, RowChange, VerdictRow, VersionRow, record
 from priming.store.sqlite import SqliteStore
 from priming.types import FixedClock, Hit, MemoryRecord, aware
 
@@ -177,19 +177,29 @@ def _rows_at(opened: Opened, known: datetime) -> _Rows:
         list(versions.values()),
         list(then.of(LinkRow, store.links(namespace)).values()),
         list(then.of(VerdictRow, store.verdicts(namespace)).values()),
-        _vectors(opened, versions, {identity(one) for one in there}),
+        _vectors(opened, list(versions.values()), there),
     )
 
 
 def _vectors(
-    opened: Opened, versions: Mapping[Identity, VersionRow], there: set[Identity]
+    opened: Opened, versions: Sequence[VersionRow], there: Sequence[VersionRow]
 ) -> dict[VersionKey, bytes]:
-    """The vectors of some versions: those that are no longer in the store are embedded again."""
-    known = {(one.id, one.version) for one in versions.values()}
+    """The vectors of some versions: those whose texts are no longer in the store are embedded again.
+
+    The number of a version that was undone is given again, so that a vector may be of another text.
+    """
+    present = {(one.id, one.version): _embedded(one) for one in there}
+    lost = [one for one in versions if present.get((one.id, one.version)) != _embedded(one)]
+    known = {(one.id, one.version) for one in versions}
     stored = opened.store.vectors(opened.namespace, opened.embedder.generation)
     found = {key: vector for key, vector in stored if key in known}
-    lost = [one for name, one in versions.items() if name not in there]
-    return vectors_again(opened, [RowChange(None, one) for one in lost]) | found
+    for one in lost:
+        found.pop((one.id, one.version), None)
+    return found | vectors_again(opened, [RowChange(None, one) for one in lost])
+
+
+def _embedded(one: VersionRow) -> str:
+    return embedded_text(one.heading or one.speaker, one.content)
 
 
 def room(opened: Opened, limit: int) -> int:

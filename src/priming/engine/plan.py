@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 from priming.core.lexical import terms
 from priming.core.names import Name, find
+from priming.core.slots import differ, statement
 from priming.embed.protocol import Embedder, Vectors
 from priming.engine.arrays import NONE
 from priming.engine.columns import Vectors as Grown
 from priming.engine.document import (
+    FACT,
     RULES,
     SESSION,
     TERM,
@@ -26,12 +28,12 @@ from priming.engine.document import (
     describe,
     embedded_text,
     slot_of,
-    slot_of_record,
 )
 from priming.engine.draft import Draft
 from priming.engine.echo import EchoGuard
 from priming.engine.ids import free_key, gist_of, slug, uuid7
-from priming.engine.merging import MERGED
+from priming.engine.standing import stands_for
+from priming.engine.statements import CONFLICTS, KEPT_BESIDE, Statements
 from priming.engine.working import WorkingSet
 from priming.errors import Conflict
 from priming.params import FORGETTING, LINKING, PLASTICITY, LinkParams
@@ -92,6 +94,7 @@ class Plan:
     _entities: dict[str, str] = field(default_factory=dict)
     _tails: dict[str, list[str]] = field(default_factory=dict)
     _holders: dict[str, list[str]] = field(default_factory=dict)
+    _stated: Statements = field(default_factory=Statements)
     _told: int = 0
     _fresh: list[str] = field(default_factory=list)
     _fresh_vectors: Grown | None = None
@@ -195,6 +198,7 @@ class Plan:
             *self._session_links(memory_id, one),
             *self._mention_links(memory_id, one, text),
             *self._similar_links(memory_id, text.vector, near),
+            *self._conflict_links(memory_id, one),
         ]
         self._told += 1
         self.rows.extend(RowChange(None, link) for link in links)
@@ -256,6 +260,11 @@ class Plan:
         self._tails[one.session] = [memory_id, *tail][:2]
         yield self._link(memory_id, self._entity(SESSION, one.session, one.trust), "part-of")
 
+    def mentions(self, memory_id: str, one: Draft, text: Text) -> list[LinkRow]:
+        """The links to what the text of a memory names, that is there already; names that are new become ``rows``."""
+        self._look_up_keys([one], [text.named], [text.words])
+        return list(self._mention_links(memory_id, one, text))
+
     def _mention_links(self, memory_id: str, one: Draft, text: Text) -> Iterator[LinkRow]:
         """``mentions`` each name in the text, and each word that hardly any other memory holds."""
         targets = dict.fromkeys(self._entity(name.kind, name.text, one.trust) for name in text.named)
@@ -316,25 +325,33 @@ class Plan:
         return known
 
     def _stands_for(self, slot: str, key: str) -> str | None:
-        """The id of the entity that a name was merged into; its key is taken still, by the name that was merged."""
-        holder, namespace = self._keys.get(key), self.working.namespace
-        there = None if holder is None else self.store.get(namespace, holder, self.now)
-        if there is None or slot_of_record(there) != slot:
-            return None
-        met: set[str] = set()
-        while there is not None and there.status == "merged" and there.id not in met:
-            met.add(there.id)
-            into = [
-                one.target
-                for one in self.store.links(namespace, [there.id], MERGED)
-                if one.source == there.id
-            ]
-            there = self.store.get(namespace, into[0], self.now) if into else None
-        return there.id if there is not None and there.status == "active" and met else None
+        """The id of the entity that a name was merged into: the merged one keeps the key that it had."""
+        return stands_for(self.store, self.working.namespace, self._keys.get(key), slot, self.now)
 
     def _known(self, slot: str) -> str | None:
         row = self.working.entities.get(slot, NONE)
         return None if row == NONE else self.working.ids[row]
+
+    def _conflict_links(self, memory_id: str, one: Draft) -> Iterator[LinkRow]:
+        """``conflicts`` with facts that give the same subject another value in the same slot; it carries nothing."""
+        stated = statement(one.content, one.speaker) if one.kind == FACT else None
+        if stated is None:
+            return
+        most = self.params.rivals
+        told = self._stated.beside(stated, most) + self.working.statements.beside(stated, most)
+        agreeing = [other for other, value in told if not differ(value, stated.value)]
+        for other, value in told[:most]:
+            if differ(value, stated.value) and not any(self._kept_beside(other, same) for same in agreeing):
+                yield self._link(memory_id, other, CONFLICTS, 0.0)
+        self._stated.put(memory_id, stated)
+
+    def _kept_beside(self, one: str, other: str) -> bool:
+        """Whether somebody said of two facts that both may hold."""
+        pairs = ((one, other), (other, one))
+        namespace = self.working.namespace
+        return any(
+            self.store.present(namespace, self._link(*pair, KEPT_BESIDE)) is not None for pair in pairs
+        )
 
     def _similar_links(
         self, memory_id: str, vector: NDArray[np.float32], near: list[tuple[str, float]] | None

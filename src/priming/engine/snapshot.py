@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.core.slots import Statement
 from priming.engine.columns import Column, Ragged, Vectors
 from priming.engine.judgements import Judgements
 from priming.engine.retention import Practice
 from priming.engine.working import WorkingSet
 
-FORMAT = 3
+FORMAT = 4
 _ALIGN = 64
 _COLUMNS = (
     *("alive", "kind", "document", "row", "living", "embedded", "session", "before", "behind", "title"),
@@ -121,6 +122,7 @@ def _captured(working: WorkingSet) -> tuple[dict[str, Any], dict[str, NDArray[An
         "predicates": {str(document): dict(when) for document, when in working.predicates.items()},
         "boundaries": working.boundaries,
         "judgements": list(working.judgements),
+        "statements": list(working.statements),
         "practice": {memory_id: astuple(one) for memory_id, one in working.practice.items()},
     }
     return facts, arrays
@@ -172,5 +174,7 @@ def _restore_names(working: WorkingSet, facts: Mapping[str, Any]) -> None:
     working.predicates = {int(document): when for document, when in facts["predicates"].items()}
     working.boundaries = facts["boundaries"]
     working.judgements = Judgements(tuple(one) for one in facts["judgements"])
+    for memory_id, *stated in facts["statements"]:
+        working.statements.put(memory_id, Statement(*stated))
     for memory_id, (uses, first, recent, *reviewed) in facts["practice"].items():
         working.practice[memory_id] = Practice(uses, first, tuple(recent), *reviewed)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from priming.engine.aliases import aliases
+from priming.engine.review import keep_both, review
 from priming.engine.verbs.base import Verbs
-from priming.reviewing import Alias
+from priming.reviewing import Alias, Review
+from priming.types import Operation
 
 
 class Reviewing(Verbs):
@@ -22,3 +24,24 @@ class Reviewing(Verbs):
 
         """
         return aliases(self._opened, dry_run=dry_run, limit=limit)
+
+    def review(self, *, limit: int = 50) -> list[Review]:
+        """Facts that give one subject different values in one slot, the latest first, and what settles it.
+
+        Args:
+            limit: the most to list.
+
+        Raises:
+            ParamError: ``limit`` outside its range.
+
+        """
+        return review(self._opened, limit=limit)
+
+    def keep_both(self, id: str) -> Operation:
+        """Say of two facts that ``review`` lists that both may hold; it does not list them again.
+
+        Raises:
+            NotFound: nothing of this id is under review.
+
+        """
+        return keep_both(self._opened, id)

@@ -1,0 +1,54 @@
+"""What becomes of the names in a memory whose text is superseded."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.core.lexical import terms
+from priming.core.names import find
+from priming.engine.arrays import NONE
+from priming.engine.document import TERM, slot_of
+from priming.engine.draft import Draft
+from priming.engine.opened import Opened
+from priming.engine.plan import Plan, Text
+from priming.engine.topology import MENTIONS
+from priming.store.rows import RowChange, VersionRow
+
+
+def mentions_anew(
+    opened: Opened,
+    old: VersionRow,
+    wanted: Draft,
+    vector: NDArray[np.float32],
+    now: datetime,
+    *,
+    at_once: bool,
+) -> list[RowChange]:
+    """Links to the names of the new text that are not there yet; those of rules to names of the old one only go.
+
+    Not ``at_once``, where the old text holds for a while yet: then none goes.
+    """
+    plan = Plan(opened.store, opened.working(now), opened.embedder, now, opened.echo)
+    words = tuple(dict.fromkeys(terms(wanted.content)))
+    before = set(terms(old.content))
+    named = find(wanted.content, wanted.title)[: plan.params.names]
+    # A word of the old text counts among those that hold it: whether it is rare was decided then.
+    text = Text(named, [word for word in words if word not in before], vector)
+    made = plan.mentions(old.id, wanted, text)
+    there = opened.store.links(opened.namespace, [old.id], MENTIONS)
+    known = {(one.source, one.target) for one in there}
+    rows = [*plan.rows, *(RowChange(None, one) for one in made if (one.source, one.target) not in known)]
+    if at_once:
+        kept = {one.target for one in made} | {_word(plan, word) for word in words}
+        gone = [one for one in there if one.source == old.id and not one.given and one.target not in kept]
+        rows += [RowChange(one, None) for one in gone]
+    return rows
+
+
+def _word(plan: Plan, word: str) -> str | None:
+    """The id of the entity of a rare word, if the word is one."""
+    row = plan.working.entities.get(slot_of(TERM, word), NONE)
+    return None if row == NONE else plan.working.ids[row]

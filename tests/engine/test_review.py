@@ -1,0 +1,202 @@
+"""Facts that contradict each other are kept, linked and listed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from priming import NotFound, ParamError
+
+OSLO, BERGEN = "Ada lives in Oslo.", "Ada lives in Bergen."
+
+
+def conflicts(memory):
+    return {(one.source, one.target) for one in memory.links(relation="conflicts")}
+
+
+@pytest.fixture
+def two(memory, clock):
+    """Two facts that contradict each other, a day apart."""
+    memory.remember(OSLO, key="oslo", kind="fact")
+    clock.at += timedelta(days=1)
+    memory.remember(BERGEN, key="bergen", kind="fact")
+    return memory
+
+
+def test_both_are_kept_linked_and_listed(two):
+    (one,) = two.review()
+    assert (one.subject, one.slot, one.id) == ("ada", "lives in", "oslo+bergen")
+    assert (one.older.key, one.older.content, one.older.value) == ("oslo", OSLO, "Oslo")
+    assert (one.newer.key, one.newer.content, one.newer.value) == ("bergen", BERGEN, "Bergen")
+    assert one.newer.told_at - one.older.told_at == timedelta(days=1)
+    assert conflicts(two) == {("bergen", "oslo")}
+    assert [two.get(key).status for key in ("oslo", "bergen")] == ["active", "active"]
+    assert {hit.memory.key for hit in two.recall("Where does Ada live?").hits} == {"oslo", "bergen"}
+
+
+def test_the_link_moves_no_recall(two):
+    def scores(memory):
+        return {hit.memory.key: hit.score for hit in memory.recall("Where does Ada live?").hits}
+
+    (link,) = two.links(relation="conflicts")
+    before = scores(two)
+    assert link.weight == 0.0
+    two.keep_both("oslo+bergen")
+    assert scores(two) == before
+
+
+def test_the_answer_names_the_link(memory):
+    memory.remember(OSLO, key="oslo", kind="fact")
+    made = memory.remember(BERGEN, key="bergen", kind="fact")
+    assert ("bergen", "conflicts", "oslo") in [(one.source, one.relation, one.target) for one in made.links]
+
+
+def test_a_batch_is_compared_with_itself(memory):
+    memory.remember_many([{"content": text, "kind": "fact"} for text in (OSLO, BERGEN)])
+    assert len(memory.review()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Ada lives in Oslo, now.", "fact"),
+        ("Ada lives in the city of Oslo.", "fact"),
+        ("Ada works in Bergen.", "fact"),
+        ("Bob lives in Bergen.", "fact"),
+        ("Ada might live in Bergen.", "fact"),
+        (BERGEN, "episode"),
+        (BERGEN, "behavior"),
+    ],
+)
+def test_what_is_no_contradiction_is_not_listed(memory, text, kind):
+    memory.remember(OSLO, kind="fact")
+    memory.remember(text, kind=kind)
+    assert memory.review() == []
+    assert conflicts(memory) == set()
+
+
+def test_an_episode_is_never_contradicted(memory):
+    memory.remember(OSLO)
+    memory.remember(BERGEN, kind="fact")
+    assert memory.review() == []
+
+
+@pytest.mark.parametrize("status", ["forget", "deprecate"])
+def test_what_is_out_of_recall_is_not_contradicted(memory, status):
+    memory.remember(OSLO, key="oslo", kind="fact")
+    getattr(memory, status)("oslo")
+    memory.remember(BERGEN, kind="fact")
+    assert memory.review() == []
+
+
+def test_a_superseded_text_is_not_contradicted(memory):
+    memory.remember(OSLO, key="oslo", kind="fact")
+    memory.supersede("oslo", BERGEN)
+    memory.remember("Ada lives in Bergen now.", kind="fact")
+    assert memory.review() == []
+    memory.remember("Ada lives in Paris.", key="paris", kind="fact")
+    assert ("paris", "oslo") in conflicts(memory)
+
+
+def settled_by(memory, command):
+    """Do what a command of the review says, through the library."""
+    words = command.split()
+    if words[1] == "supersede":
+        memory.supersede(words[2], BERGEN)
+    elif words[1] == "deprecate":
+        memory.deprecate(words[2], by=words[4])
+    else:
+        memory.keep_both(words[3])
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_every_command_that_is_offered_settles_it(two, number):
+    (one,) = two.review()
+    settled_by(two, one.commands[number])
+    assert two.review() == []
+
+
+def test_commands_are_quoted_for_a_shell(memory):
+    memory.remember("The motto of Ada is Onward.", key="a b", kind="fact")
+    memory.remember("The motto of Ada is $HOME.", key="d", kind="fact")
+    said = [one.commands[0] for one in memory.review()]
+    assert "priming supersede 'a b' 'The motto of Ada is $HOME.'" in said
+
+
+def test_both_may_hold_and_the_decision_is_remembered(two):
+    done = two.keep_both("oslo+bergen")
+    assert (done.kind, done.message) == ("keep-both", "'oslo' and 'bergen' may both hold")
+    assert conflicts(two) == set()
+    # The same two values again are no contradiction, another one is.
+    two.remember("Ada still lives in Oslo.", kind="fact")
+    assert two.review() == []
+    two.remember("Ada lives in Paris.", key="paris", kind="fact")
+    assert {one.newer.key for one in two.review()} == {"paris"}
+
+
+def test_a_decision_is_undone(two):
+    done = two.keep_both("oslo+bergen")
+    two.undo(done.id)
+    assert [one.id for one in two.review()] == ["oslo+bergen"]
+    assert [link.relation for link in two.links("oslo")].count("kept-beside") == 0
+
+
+def test_undo_of_the_later_fact_settles_it(two):
+    two.undo(two.log(limit=1)[0].id)
+    assert two.review() == []
+    assert conflicts(two) == set()
+
+
+def test_facts_are_compared_after_opening_again(open_memory, url):
+    memory = open_memory(url)
+    memory.remember_many(
+        [{"content": f"Host {i} listens on {i + 1000}.", "kind": "fact"} for i in range(300)]
+    )
+    memory.close()
+    again = open_memory(url)
+    again.remember("Host 7 listens on 80.", key="new", kind="fact")
+    (one,) = again.review()
+    assert (one.older.value, one.newer.value) == ("1007", "80")
+
+
+def test_another_process_is_seen(open_memory, url):
+    one, other = open_memory(url), open_memory(url)
+    one.remember(OSLO, kind="fact")
+    other.remember(BERGEN, kind="fact")
+    assert len(one.review()) == len(other.review()) == 1
+
+
+def test_my_means_the_speaker(memory):
+    memory.remember("My editor is Vim.", kind="fact", speaker="Ada")
+    memory.remember("My editor is Emacs.", kind="fact", speaker="Bob")
+    assert memory.review() == []
+    memory.remember("Ada's editor is Emacs.", kind="fact")
+    (one,) = memory.review()
+    assert (one.subject, one.older.value) == ("ada", "Vim")
+
+
+def test_the_latest_is_listed_first_and_only_so_many(memory, clock):
+    for i, text in enumerate(
+        ("Ada's port is 80.", "Ada's port is 81.", "Bob's port is 80.", "Bob's port is 81.")
+    ):
+        clock.at += timedelta(hours=1)
+        memory.remember(text, key=f"k{i}", kind="fact")
+    assert [one.subject for one in memory.review()] == ["bob", "ada"]
+    assert [one.subject for one in memory.review(limit=1)] == ["bob"]
+
+
+def test_told_is_when_it_happened_where_that_is_known(memory):
+    at = datetime(2020, 1, 1, tzinfo=UTC)
+    memory.remember(OSLO, kind="fact", occurred_at=at)
+    memory.remember(BERGEN, kind="fact")
+    assert memory.review()[0].older.told_at == at
+
+
+def test_bad_arguments_change_nothing(two):
+    before = two.log()
+    with pytest.raises(ParamError, match="limit = 0"):
+        two.review(limit=0)
+    with pytest.raises(NotFound, match="no contradiction 'x'"):
+        two.keep_both("x")
+    assert two.log() == before
