@@ -113,3 +113,20 @@ def test_what_is_kept_current_is_what_is_built_anew(embedder, tmp_path_factory, 
             for memory in (ours, theirs, restored):
                 assert_alike(scores(memory), wanted)
         assert ours.validate() == []
+
+
+def test_memories_that_one_operation_brings_back_stand_as_in_the_store(open_memory, url):
+    memory = open_memory(url)
+    words = "a banjo and a lute"
+    for key in "ab":
+        memory.remember(f"{words} {key}", key=key, session="s")
+    memory.supersede("a", f"{words} once more")
+    memory.recall(words)
+    gone = memory.rollback(since=memory.log()[-1].at)
+    memory.recall(words)
+    memory.undo(gone.id)
+    with open_memory(url) as other:
+        assert memory.recall(words).hits == other.recall(words).hits
+        rows = [[one._opened._working.row_of[memory.get(key).id] for key in "ab"] for one in (memory, other)]
+    assert rows[0] == sorted(rows[0])
+    assert rows[1] == sorted(rows[1])

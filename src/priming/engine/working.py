@@ -119,8 +119,8 @@ class WorkingSet(Arrays):
         unknown = [one for one in fresh.values() if one.id not in prepared]
         if unknown:
             documents += self._read(unknown)
-        order = {one: i for i, one in enumerate(fresh)}
-        for document in sorted(documents, key=lambda d: order[d.id]):
+        self._place(logged)
+        for document in sorted(documents, key=lambda d: self.places[d.id]):
             self.add(document)
         for change in logged.rows:
             self._take_verdict(change)
@@ -138,6 +138,13 @@ class WorkingSet(Arrays):
             self.practice.pop(memory_id, None)
         else:
             self.practice[memory_id] = found
+
+    def _place(self, logged: Logged) -> None:
+        """Rows for the memories that an operation made, in its order, as in the store: also for those read later."""
+        made = [c.row.id for c in logged.rows if c.before is None and isinstance(c.row, MemoryRow)]
+        for memory_id in made:
+            if memory_id not in self.row_of and memory_id not in self.places:
+                self.places[memory_id] = self._new_row(memory_id)
 
     def _take_verdict(self, change: RowChange) -> None:
         if isinstance(change.after, VerdictRow):
