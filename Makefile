@@ -4,10 +4,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test check bench docs clean browser
+.PHONY: demo year test check bench docs clean browser
 
 demo: $(VENV)/.base          ## import this repository's history and ask it three questions
 	$(BIN)/python demo/demo.py
+
+year: $(VENV)/.base          ## live a year of an agent's life and check what is left; FLAGS="--days 60" for less
+	$(BIN)/python demo/year $(FLAGS)
 
 test: $(VENV)/.all browser   ## run the whole test suite
 	$(BIN)/python -m pytest --numprocesses=auto tests src

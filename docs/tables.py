@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import priming.errors
@@ -120,6 +124,20 @@ def environment(*_: str) -> str:
     return doc.replace("``", "`")
 
 
+def settings(*_: str) -> str:
+    """What files and the environment may set."""
+    module = importlib.import_module("priming.settings")
+    rows = [
+        (f"`{one.name}`", value(one.default), f"`{one.environment}`", _allowed(one.range), one.doc)
+        for one in module.TABLE
+    ]
+    return table(("setting", "default", "variable", "allowed", "meaning"), rows)
+
+
+def _allowed(about: Mapping[str, Any]) -> str:
+    return "" if rule_of(about) == "any" else _WHOLE.sub("", rule_of(about))
+
+
 def value(one: Any) -> str:
     """A value as a table shows it."""
     if one is None:
@@ -176,6 +194,15 @@ def _factors(one: Profile) -> str:
     return ", ".join(said) or "none"
 
 
+def year(days: str, episodes: str) -> str:
+    """What a short life prints, without what is the machine's."""
+    life = Path(__file__).resolve().parent.parent / "demo" / "year"
+    words = [sys.executable, str(life), "--days", days, "--episodes", episodes, "--plain"]
+    settings = os.environ | {"PYTHONUTF8": "1"}
+    done = subprocess.run(words, env=settings, capture_output=True, text=True, encoding="utf-8", check=True)
+    return "\n".join(["```text", *(line.rstrip() for line in done.stdout.splitlines()), "```"])
+
+
 TABLES: dict[str, Callable[..., str]] = {
     "parameters": parameters,
     "profiles": designs,
@@ -185,4 +212,6 @@ TABLES: dict[str, Callable[..., str]] = {
     "errors": errors,
     "findings": findings,
     "environment": environment,
+    "settings": settings,
+    "year": year,
 }

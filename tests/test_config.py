@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from priming import ParamError
-from priming.config import Location, global_store, locate, setting, url_of
+from priming.config import AgentSettings, Location, agent_settings, global_store, locate, url_of
 
 
 @pytest.mark.parametrize(
@@ -51,14 +51,6 @@ def test_the_environment_names_the_store_unless_an_argument_does(monkeypatch):
     assert locate(None).path == Path(".priming/memory.db")
 
 
-def test_an_argument_comes_before_the_environment_and_that_before_the_default(monkeypatch):
-    monkeypatch.setenv("PRIMING_PROFILE", "ethos")
-    assert setting("profile", None, "priming") == "ethos"
-    assert setting("profile", "poc", "priming") == "poc"
-    monkeypatch.delenv("PRIMING_PROFILE")
-    assert setting("profile", None, "priming") == "priming"
-
-
 def test_the_global_store_is_in_the_home_folder(monkeypatch, tmp_path):
     monkeypatch.delenv("PRIMING_HOME", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -101,6 +93,50 @@ def test_the_store_of_all_projects_is_none_of_a_project(project, monkeypatch):
     assert locate(None).path == Path(".priming/memory.db")
 
 
+def test_settings_alone_make_a_folder_a_project(project):
+    (project / ".priming" / "memory.db").rename(project / ".priming" / "config.toml")
+    assert locate(None).path == project / ".priming" / "memory.db"
+
+
 def test_a_store_in_the_folder_itself_comes_first(project, monkeypatch):
     monkeypatch.chdir(project)
     assert locate(None).path == Path(".priming/memory.db")
+
+
+@pytest.fixture
+def agentless(monkeypatch):
+    """An environment that names no agent."""
+    for name in ("PRIMING_AGENT", "PRIMING_MODEL", "PRIMING_AGENT_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    return monkeypatch
+
+
+def test_where_nothing_names_an_agent_there_is_none(agentless):
+    assert agent_settings() == AgentSettings()
+    agentless.setenv("PRIMING_AGENT", "")
+    assert agent_settings() == AgentSettings()
+
+
+def test_the_environment_names_the_agent_unless_an_argument_does(agentless):
+    agentless.setenv("PRIMING_AGENT", "claude -p")
+    agentless.setenv("PRIMING_AGENT_KEY", "secret")
+    assert agent_settings() == AgentSettings("claude -p", None, "secret")
+    assert agent_settings("other").command == "other"
+    assert agent_settings(model="http://localhost/v1,qwen3") == AgentSettings(
+        None, "http://localhost/v1,qwen3", "secret"
+    )
+    assert agent_settings("").command == ""
+
+
+def test_two_agents_are_one_too_many(agentless):
+    with pytest.raises(ParamError, match=r"^--agent = 'claude': cannot stand with --model, which names"):
+        agent_settings("claude", "http://localhost/v1,qwen3")
+    agentless.setenv("PRIMING_AGENT", "claude")
+    agentless.setenv("PRIMING_MODEL", "http://localhost/v1,qwen3")
+    with pytest.raises(ParamError, match=r"^PRIMING_AGENT = 'claude': cannot stand with PRIMING_MODEL"):
+        agent_settings()
+
+
+def test_the_key_is_not_shown(agentless):
+    agentless.setenv("PRIMING_AGENT_KEY", "secret")
+    assert "secret" not in repr(agent_settings("claude"))

@@ -1,6 +1,5 @@
 import inspect
 import re
-import shutil
 import subprocess
 import sys
 from dataclasses import fields, is_dataclass
@@ -92,7 +91,6 @@ def test_the_readme_begins_with_sessions_of_six_lines():
     assert len([line for line in python.splitlines() if line.startswith(">>> ")]) == 6
 
 
-@pytest.mark.skipif(shutil.which("sh") is None, reason="the session is one of a shell")
 def test_the_shell_session_of_the_readme_prints_what_it_shows(priming):
     (session,) = blocks(README, "console")
     for part in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
@@ -190,7 +188,7 @@ def headings(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_source_file_that_is_named_is_there(page):
     named = re.findall(
-        r"`((?:core|store|embed|engine|api|cli|interop)/[\w/]+\.(?:py|sql))`", page.read_text("utf-8")
+        r"`((?:core|store|embed|agents|engine|api|cli|interop)/[\w/]+\.(?:py|sql))`", page.read_text("utf-8")
     )
     assert [one for one in named if not (ROOT / "src" / "priming" / one).is_file()] == []
 

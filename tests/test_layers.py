@@ -1,6 +1,6 @@
 """Imports point left only.
 
-vocabulary ← core ← { store, embed } ← engine ← loop ← api ← { serve, cli, interop, fleet }
+vocabulary ← core ← { store, embed, agents } ← engine ← loop ← api ← { serve, cli, interop, fleet }
 """
 
 import ast
@@ -14,7 +14,7 @@ ROOT = Path(priming.__file__).parent
 LAYERS = (
     ("vocabulary",),
     ("core",),
-    ("store", "embed"),
+    ("store", "embed", "agents"),
     ("engine",),
     ("loop",),
     ("api",),
@@ -71,6 +71,11 @@ def test_imports_point_left_only(path):
 def test_only_the_engine_touches_the_store():
     touching = {room(path.relative_to(ROOT).parts) for path in FILES if "store" in ours(path)}
     assert touching <= {"store", "engine"}
+
+
+def test_only_the_engine_and_the_loop_touch_the_agents():
+    touching = {room(path.relative_to(ROOT).parts) for path in FILES if "agents" in ours(path)}
+    assert touching <= {"agents", "engine", "loop"}
 
 
 def test_rooms_side_by_side_never_import_each_other():

@@ -14,6 +14,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from priming.agents.command import CommandAgent
+    from priming.agents.endpoint import EndpointAgent
+    from priming.agents.scripted import ScriptedAgent
     from priming.embed.hashed import HashedEmbedder
     from priming.engine.memory import Memory
     from priming.errors import (
@@ -36,10 +39,12 @@ __version__ = "0.1.0"
 __all__ = [
     "AgentError",
     "Busy",
+    "CommandAgent",
     "Conflict",
     "Corrupt",
     "Cue",
     "EmbedderError",
+    "EndpointAgent",
     "FixedClock",
     "HashedEmbedder",
     "Memory",
@@ -48,12 +53,16 @@ __all__ = [
     "ParamError",
     "PrimingError",
     "SchemaTooNew",
+    "ScriptedAgent",
     "StoreError",
 ]
 
 _HOMES = {
     "Memory": "priming.engine.memory",
     "HashedEmbedder": "priming.embed.hashed",
+    "CommandAgent": "priming.agents.command",
+    "EndpointAgent": "priming.agents.endpoint",
+    "ScriptedAgent": "priming.agents.scripted",
     "Cue": "priming.types",
     "FixedClock": "priming.types",
 }

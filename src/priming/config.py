@@ -1,23 +1,31 @@
-"""Where Priming's settings come from: arguments first, then the environment, then defaults.
+"""The environment, and where the store is.
 
-The environment is read here and nowhere else:
+``priming.settings`` puts the environment between the options of a command and the files. It is read here and nowhere
+else:
 
 - ``PRIMING_URL``: the store, such as ``sqlite:////home/me/memory.db``
 - ``PRIMING_NAMESPACE``: the namespace of the command line
 - ``PRIMING_PROFILE``: the profile of the command line
-- ``PRIMING_HOME``: the folder of the user's global store, ``~/.priming`` if it is not set
+- ``PRIMING_HOME``: the folder of the user's global store and settings, ``~/.priming`` if it is not set
+- ``PRIMING_RETRIEVAL_…``, ``PRIMING_SERVICE_LOG_LEVEL``, ``PRIMING_SERVER_…``: any other key of a settings file
+- ``PRIMING_AGENT``: the command that the command line asks as its agent, such as ``claude -p``
+- ``PRIMING_MODEL``: the endpoint and the model that it asks instead, as ``URL,NAME``
+- ``PRIMING_AGENT_KEY``: what the endpoint knows its user by
+- ``PRIMING_SERVER``: ``off`` to work on the file itself even where a server of it runs
+- ``PRIMING_DEBUG``: set to anything, a hook that failed tells where
+- ``XDG_RUNTIME_DIR``: where the socket of a server is, if it cannot be beside the store
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from priming.errors import ParamError
 
-FILE = "memory.db"
+FILE, SETTINGS = "memory.db", "config.toml"
 DEFAULT_PATH = Path(".priming") / FILE
 SYNCHRONOUS = ("normal", "full")
 
@@ -31,20 +39,77 @@ class Location:
     synchronous: str = "normal"
 
 
-def setting(name: str, given: str | None, default: str) -> str:
-    """An argument if given, else ``PRIMING_<NAME>``, else the default."""
-    return given or os.environ.get(f"PRIMING_{name.upper()}") or default
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """Which agent is asked: a command, or an endpoint as ``URL,NAME`` with the key that it wants."""
+
+    command: str | None = None
+    model: str | None = None
+    key: str | None = field(default=None, repr=False)
+
+
+def agent_settings(command: str | None = None, model: str | None = None) -> AgentSettings:
+    """The command or the endpoint given, else that of the environment; neither means no agent.
+
+    What is given counts alone. A variable that is set to nothing is not set.
+    """
+    where = "--agent", "--model"
+    if command is None and model is None:
+        where = "PRIMING_AGENT", "PRIMING_MODEL"
+        command, model = (os.environ.get(name) or None for name in where)
+    if command is not None and model is not None:
+        raise ParamError(
+            where[0], command, f"cannot stand with {where[1]}, which names an agent too: leave one out"
+        )
+    return AgentSettings(command, model, os.environ.get("PRIMING_AGENT_KEY") or None)
+
+
+def variables() -> dict[str, str]:
+    """All variables of Priming's own."""
+    return {name: value for name, value in os.environ.items() if name.startswith("PRIMING_")}
 
 
 def global_store() -> Path:
-    """The file of what holds in every project: in ``PRIMING_HOME``, else in ``.priming`` in the user's home."""
+    """The file of what holds in every project."""
+    return global_folder() / FILE
+
+
+def global_folder() -> Path:
+    """The user's own folder of Priming: ``PRIMING_HOME``, else ``.priming`` in the user's home."""
     folder = os.environ.get("PRIMING_HOME")
     if folder:
-        return Path(folder) / FILE
+        return Path(folder)
     try:
-        return Path.home() / DEFAULT_PATH
+        return Path.home() / DEFAULT_PATH.parent
     except RuntimeError:
         raise ParamError("PRIMING_HOME", folder, "must be set, since there is no home folder") from None
+
+
+def server_wanted() -> bool:
+    """Whether a running server of the store is used: unless ``PRIMING_SERVER`` says ``off``."""
+    said = (os.environ.get("PRIMING_SERVER") or "on").casefold()
+    if said not in ("on", "off"):
+        raise ParamError("PRIMING_SERVER", said, "must be on or off")
+    return said == "on"
+
+
+def is_debugging() -> bool:
+    """Whether a hook that failed tells where: where ``PRIMING_DEBUG`` is set."""
+    return bool(os.environ.get("PRIMING_DEBUG"))
+
+
+def folder_named(variable: str) -> Path | None:
+    """The folder that another program's variable names, such as ``CODEX_HOME``; None where it is not set."""
+    folder = os.environ.get(variable)
+    return Path(folder) if folder else None
+
+
+def runtime_folder() -> Path:
+    """The user's own folder for what lives no longer than the session; it need not be there yet."""
+    import tempfile
+
+    folder = os.environ.get("XDG_RUNTIME_DIR")
+    return Path(folder, "priming") if folder else Path(tempfile.gettempdir(), f"priming-{os.getuid()}")
 
 
 def url_of(path: Path) -> str:
@@ -60,7 +125,7 @@ def locate(url: str | None) -> Location:
     """
     url = os.environ.get("PRIMING_URL") if url is None else url
     if url is None:
-        return Location("sqlite", _of_project())
+        return Location("sqlite", project_folder() / FILE)
     parts = urlsplit(url)
     if parts.scheme != "sqlite" or parts.netloc:
         raise ParamError("url", url, "must be sqlite:///relative.db, sqlite:////absolute.db or sqlite://")
@@ -76,21 +141,31 @@ def locate(url: str | None) -> Location:
     return Location("sqlite", Path(path[1:]) if path not in ("", "/") else None, synchronous)
 
 
-def _of_project() -> Path:
-    """The project's store: in the working directory, else in the nearest folder above that has one.
+def project_folder() -> Path:
+    """The project's ``.priming``: in the working directory, else in the nearest folder above that has one.
 
-    The search ends at a repository's root and below the home folder, whose store is that of all projects.
+    It is one where it has a store or settings. The search ends at a repository's root and below the home folder,
+    whose store is that of all projects.
     """
-    if DEFAULT_PATH.exists():
-        return DEFAULT_PATH
-    here = Path.cwd()
-    everywhere = global_store()
+    own = DEFAULT_PATH.parent
+    if _is_used(own):
+        return own
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:  # somebody removed it; what names its store works on all the same
+        return own
+    everywhere = global_folder()
     for folder in (here, *here.parents):
-        path = folder / DEFAULT_PATH
-        if path == everywhere or path.parent == everywhere.parent:
+        path = folder / own
+        if path == everywhere:
             break
-        if path.exists():
+        if _is_used(path):
             return path
-        if (folder / ".git").exists():
+        if os.path.exists(folder / ".git"):
             break
-    return DEFAULT_PATH
+    return own
+
+
+def _is_used(folder: Path) -> bool:
+    """Whether a folder that may be looked into has one of the two."""
+    return os.path.exists(folder / FILE) or os.path.exists(folder / SETTINGS)

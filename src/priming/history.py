@@ -35,9 +35,9 @@ class LinkMove:
 
 @dataclass(frozen=True, slots=True)
 class RankMove:
-    """What became of a hit: its ranks from 1 and its scores, None where it did not come up.
+    """What became of a hit: its ranks from 1, scores and gists, None where it did not come up.
 
-    ``what`` is "new", "gone", "up", "down" or "same".
+    ``what`` is "new", "gone", "up", "down", "restated" (where it stood, with another text) or "same".
     """
 
     key: str
@@ -46,6 +46,8 @@ class RankMove:
     rank_after: int | None = None
     score_before: float | None = None
     score_after: float | None = None
+    before: str | None = None
+    after: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

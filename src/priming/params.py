@@ -1,6 +1,7 @@
 """Every tunable of Priming, with its default, range, unit and source.
 
-The tables of ``docs/laws.md`` are generated from this file.
+The tables of ``docs/laws.md`` are generated from these values. Those of the laws stand here, the others in
+``engine_params``; both are imported from here.
 """
 
 from __future__ import annotations
@@ -9,7 +10,79 @@ import math
 from dataclasses import dataclass
 
 from priming.checked import Checked, param
+from priming.engine_params import (
+    ACTIVE,
+    AGENT,
+    FADING,
+    LINKING,
+    SERVER,
+    SLEEP,
+    STORE,
+    ActiveParams,
+    AgentParams,
+    AnchorParams,
+    FadingParams,
+    LinkFactors,
+    LinkParams,
+    RecallParams,
+    ServerParams,
+    SleepParams,
+    StoreParams,
+)
 from priming.errors import ParamError
+from priming.hook_params import HOOK, HookParams
+from priming.socket_params import SOCKET, SocketParams
+
+__all__ = [
+    "ACTIVE",
+    "AGENT",
+    "BASE_LEVEL",
+    "BM25",
+    "FADING",
+    "FORGETTING",
+    "FSRS",
+    "FSRS_WEIGHTS",
+    "HOOK",
+    "INHIBIT",
+    "LINKING",
+    "METACOGNITION",
+    "PLASTICITY",
+    "SCORE",
+    "SERVER",
+    "SIMILARITY",
+    "SLEEP",
+    "SOCKET",
+    "SQUASH",
+    "STORE",
+    "SUPPRESSING",
+    "TIERS",
+    "WHEN",
+    "ActiveParams",
+    "AgentParams",
+    "AnchorParams",
+    "BaseLevelParams",
+    "Bm25Params",
+    "FadingParams",
+    "ForgettingParams",
+    "FsrsParams",
+    "HookParams",
+    "InhibitParams",
+    "LinkFactors",
+    "LinkParams",
+    "MetacognitionParams",
+    "PlasticityParams",
+    "RecallParams",
+    "ScoreParams",
+    "ServerParams",
+    "SimilarityParams",
+    "SleepParams",
+    "SocketParams",
+    "SpreadParams",
+    "SquashParams",
+    "StoreParams",
+    "TierParams",
+    "WhenParams",
+]
 
 SUPPRESSING = ("conflicts", "overrides", "deprecated-to", "merged-into")
 
@@ -103,16 +176,6 @@ class ForgettingParams(Checked):
     linear_rate: float = param(
         0.01, low=0.0, unit="1/day", source="World Weaver", doc="linear decay of links"
     )
-
-
-@dataclass(frozen=True, slots=True)
-class FadingParams(Checked):
-    """What counts as about to be forgotten."""
-
-    days: float = param(7.0, low=0.0, unit="days", doc="how far ahead is looked")
-    below: float = param(0.75, low=0.0, high=1.0, doc="retrievability then from which it fades")
-    worth: float = param(0.5, low=0.0, high=1.0, doc="only what matters more than this")
-    young_days: float = param(1.0, low=0.0, unit="days", doc="what was told later than this is not looked at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,179 +355,8 @@ class TierParams(Checked):
     name: float = param(0.1, low=0.0, high=1.0, source="floop", doc="activation from which its name is shown")
 
 
-@dataclass(frozen=True, slots=True)
-class ActiveParams(Checked):
-    """How much of what is active is brought before an agent."""
-
-    tokens: int = param(2_000, low=0, unit="tokens", source="floop", doc="budget of `active`")
-    most: int = param(200, low=1, unit="behaviours", doc="best behaviours that `active` returns")
-
-
-@dataclass(frozen=True, slots=True)
-class RecallParams(Checked):
-    """The recipe of the default profile (RECALL.md). Each term can be ablated by name."""
-
-    bm25: float = param(0.3, low=0.0, high=1.0, doc="weight of BM25")
-    cosine: float = param(0.3, low=0.0, high=1.0, doc="weight of the memory's cosine")
-    sentence: float = param(0.3, low=0.0, high=1.0, doc="weight of the best sentence's cosine")
-    pairs: float = param(0.1, low=0.0, high=1.0, doc="weight of adjacent stem pairs")
-    named: float = param(0.2, low=0.0, doc="prior of a memory whose heading the cue names")
-    date: float = param(0.25, low=0.0, doc="prior of a memory of the date that the cue names")
-    time: float = param(0.05, low=0.0, doc="prior of a time expression when the cue asks for a time")
-    length: float = param(0.1, low=0.0, doc="prior of longer memories")
-    question: float = param(0.1, low=0.0, doc="taken from memories that only ask")
-    window: float = param(0.1, low=0.0, doc="weight of BM25 over the neighbouring memories")
-    session: float = param(0.1, low=0.0, doc="weight of BM25 over the session")
-    context: float = param(0.3, low=0.0, doc="prior of confirmed `when` predicates")
-    proved: float = param(0.25, low=0.0, doc="prior of a memory that verdicts on such a cue spoke for")
-    refused: float = param(0.25, low=0.0, doc="taken from memories that verdicts on such a cue spoke against")
-    retention: float = param(0.05, low=0.0, doc="taken from reviewed memories as they are forgotten")
-    base: float = param(0.05, low=0.0, doc="prior of memories that were used, by how often and how lately")
-    same_cue: float = param(
-        0.5, low=0.0, high=1.0, doc="Jaccard index of terms from which two cues are alike for that"
-    )
-    length_terms: int = param(
-        25, low=1, unit="terms", doc="memories of this length get the whole length prior"
-    )
-    speaker_share: float = param(
-        0.05, low=0.0, high=1.0, doc="share of memories that makes a heading a speaker"
-    )
-    date_day: float = param(1.3, low=0.0, doc="match of month and day")
-    date_month: float = param(1.0, low=0.0, doc="match of the month")
-    date_after: float = param(0.3, low=0.0, doc="match of the month after")
-    date_year: float = param(0.5, low=0.0, doc="match of the year alone")
-    anchors: int = param(20, low=1, unit="memories", doc="anchors of a recall of up to 20 hits")
-    anchors_many: int = param(50, low=1, unit="memories", doc="anchors of a larger recall")
-    temperature: float = param(0.08, low=0.001, doc="tau of the softmax over anchors")
-    coverage_gain: float = param(2.2, low=0.0, doc="factor on the tf part of BM25 in name coverage")
-    coverage_base: float = param(0.3, low=0.0, doc="share of lacking names that needs no other evidence")
-    coverage_cap: float = param(0.5, low=0.0, high=1.0, doc="most of the activation that coverage moves")
-    gate_base: float = param(0.1, low=0.0, doc="what a link into an unrelated memory counts")
-    log_floor: float = param(0.00001, low=1e-12, doc="added to activation before the logarithm")
-    floor: float = param(
-        0.2,
-        low=0.0,
-        high=1.0,
-        unit="cosine",
-        doc="with no shared term, nothing is returned below this cosine",
-    )
-    heading_mention: float = param(
-        8.0, low=0.0, doc="factor of a link to the name that is a memory's heading"
-    )
-    mention_min: int = param(2, low=1, unit="memories", doc="fewest memories of a name that carries")
-    mention_max: int = param(10, low=1, unit="memories", doc="a name in more memories than this …")
-    mention_share: float = param(0.02, low=0.0, high=1.0, doc="… and in more than this share carries nothing")
-
-
-@dataclass(frozen=True, slots=True)
-class LinkFactors(Checked):
-    """How a profile weighs links: effective weight = learned weight × the factor of its relation (LAWS §5)."""
-
-    by_relation: tuple[tuple[str, float], ...] = param((), doc="factor of each relation named here")
-    others: float = param(1.0, low=0.0, doc="factor of every other relation")
-    similar: float = param(
-        1.0, low=0.0, doc="factor of `similar-to` links made by rule; given ones count whole"
-    )
-    fan_out_names: bool = param(
-        False, doc="whether a mention counts m/ln(1 + df) within the bounds of RECALL.md"
-    )
-    terms: float = param(1.0, low=0.0, doc="factor of mentions of rare words (beside that of names)")
-    mirror: bool = param(
-        False, doc="whether `similar-to` is walked both ways where others are walked outwards"
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class AnchorParams(Checked):
-    """Where recall starts in the profiles that do not follow RECALL.md."""
-
-    evidence: str = param("cosine", choices=("cosine", "fused"), doc="what anchors are chosen by")
-    episodes: int = param(10, low=0, unit="memories", source="Ethos", doc="best episodes")
-    pool: int = param(50, low=1, unit="memories", doc="memories scored by a design that does not spread")
-    facts: int = param(10, low=0, unit="memories", source="Ethos", doc="best memories of the other kinds")
-
-
-@dataclass(frozen=True, slots=True)
-class LinkParams(Checked):
-    """What is linked when a memory is remembered (ARCHITECTURE, RECALL)."""
-
-    nearest: int = param(3, low=0, unit="memories", source="Ethos", doc="`similar-to` links made at once")
-    similarity: float = param(0.6, low=0.0, high=1.0, unit="cosine", source="Ethos", doc="alike from here on")
-    bulk_nearest: int = param(
-        20_000, low=0, unit="memories", doc="largest namespace in which a bulk load links the nearest at once"
-    )
-    rare_from: int = param(50, low=0, unit="memories", doc="smallest namespace in which words can be rare")
-    rare_max: int = param(3, low=2, unit="memories", doc="a word in up to so many memories is rare")
-    rare_letters: int = param(5, low=1, unit="letters", doc="shortest rare word")
-    names: int = param(64, low=0, unit="names", doc="most names linked from one memory")
-    rivals: int = param(
-        8, low=0, unit="facts", doc="most facts, the latest first, that a new one is compared with"
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class SleepParams(Checked):
-    """What a night does, and when it is due (SYSTEMS W5–W7, A7)."""
-
-    light_window: int = param(
-        1_000, low=1, unit="episodes", source="World Weaver", doc="latest that `light` compares"
-    )
-    window: int = param(500, low=1, unit="episodes", source="World Weaver", doc="latest that `deep` clusters")
-    batch: int = param(8_000, low=2, unit="memories", doc="most that are clustered at once")
-    cluster: int = param(3, low=2, unit="episodes", source="World Weaver", doc="fewest that make a cluster")
-    skills: int = param(2, low=2, unit="procedures", source="World Weaver", doc="fewest that make a cluster")
-    samples: int = param(1, low=1, unit="memories", source="World Weaver", doc="HDBSCAN's `min_samples`")
-    epsilon: float = param(
-        0.15, low=0.0, unit="cosine distance", doc="of the second attempt, where all seemed noise"
-    )
-    tight: float = param(
-        0.8,
-        low=0.0,
-        high=1.0,
-        unit="cosine",
-        doc="to the centroid: of every member of a single theme, and of clusters that are one",
-    )
-    coherent: float = param(
-        0.2, low=-1.0, high=1.0, unit="cosine", doc="mean to the other members; below it a member is noise"
-    )
-    shared: float = param(0.5, low=0.0, high=1.0, doc="least share of a cluster that names it")
-    central: int = param(32, low=1, unit="episodes", doc="most central members that a gist is taken from")
-    skill_gain: float = param(
-        0.05, low=0.0, high=1.0, source="World Weaver", doc="estimate gained by each procedure merged in"
-    )
-    uses: int = param(3, low=1, unit="verdicts", source="Arc", doc="fewest on a memory that is pruned")
-    effectiveness: float = param(0.25, low=0.0, high=1.0, source="Arc", doc="pruned below this")
-    days: float = param(1.0, low=0.0, unit="days", doc="what is younger is never pruned")
-    duplicate_days: float = param(
-        30.0, low=0.0, unit="days", doc="a duplicate is pruned so long after its mark"
-    )
-    merge: float = param(
-        0.9, low=0.0, high=1.0, unit="cosine", source="Arc", doc="failures and patterns merge"
-    )
-    linked: int = param(1_000, low=0, unit="memories", doc="most that one night looks at to link them")
-    fresh: int = param(100, low=1, unit="memories", doc="so many new ones call for sleep before it is time")
-
-
-@dataclass(frozen=True, slots=True)
-class StoreParams(Checked):
-    """Limits and patience of a store."""
-
-    busy_timeout: float = param(30.0, low=0.0, unit="seconds", doc="patience with another writer")
-    content_limit: int = param(1_048_576, low=1, unit="characters", doc="longest memory")
-    batch: int = param(500, low=1, unit="memories", doc="memories in one transaction of a bulk load")
-    trace_days: float = param(30.0, low=0.0, unit="days", doc="traces are kept this long")
-    trace_count: int = param(10_000, low=0, unit="traces", doc="and at most so many")
-    flow_count: int = param(1_000, low=0, unit="traces", doc="latest traces that keep their flow")
-    echo_hours: float = param(24.0, low=0.0, unit="hours", doc="how long recalled text counts as an echo")
-    echo_traces: int = param(500, low=0, unit="recalls", doc="latest recalls whose text can come back")
-    echo_words: int = param(4, low=1, unit="words", doc="shortest text that can be an echo")
-    pack_bytes: int = param(8_388_608, low=1, unit="bytes", doc="largest pack that is read")
-    why_operations: int = param(10, low=1, unit="operations", doc="latest operations that `why` shows")
-
-
 BASE_LEVEL = BaseLevelParams()
 FORGETTING = ForgettingParams()
-FADING = FadingParams()
 PLASTICITY = PlasticityParams()
 FSRS = FsrsParams()
 SCORE = ScoreParams()
@@ -475,7 +367,3 @@ BM25 = Bm25Params()
 INHIBIT = InhibitParams()
 SQUASH = SquashParams()
 TIERS = TierParams()
-ACTIVE = ActiveParams()
-LINKING = LinkParams()
-SLEEP = SleepParams()
-STORE = StoreParams()

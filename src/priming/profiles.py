@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from priming.errors import ParamError
@@ -11,8 +12,10 @@ from priming.params import (
     ForgettingParams,
     InhibitParams,
     LinkFactors,
+    LinkParams,
     PlasticityParams,
     RecallParams,
+    ScoreParams,
     SpreadParams,
     SquashParams,
     TierParams,
@@ -46,6 +49,8 @@ class Profile:
     forgetting_params: ForgettingParams = field(default_factory=ForgettingParams)
     plasticity: PlasticityParams = field(default_factory=PlasticityParams)
     recall: RecallParams = field(default_factory=RecallParams)
+    scoring: ScoreParams = field(default_factory=ScoreParams)
+    linking: LinkParams = field(default_factory=LinkParams)
     tiers: TierParams | None = None
 
 
@@ -123,9 +128,11 @@ ETHOS = Profile(
         epsilon=0.0,
         max_neighbours=500,
     ),
-    anchors=AnchorParams(),
+    anchors=AnchorParams(widen=False),
     links=LinkFactors(by_relation=NO_STRUCTURE, mirror=True),
     forgetting="none",
+    recall=RecallParams(idf=False),
+    linking=LinkParams(strengthen=True),
 )
 ARC = Profile(
     name="arc",
@@ -170,8 +177,8 @@ WORLD_WEAVER = Profile(
 ALL = {profile.name: profile for profile in (PRIMING, FLOOP, SYNAPSE, ETHOS, ARC, POC, WORLD_WEAVER)}
 
 
-def get(name: str) -> Profile:
+def get(name: str, among: Mapping[str, Profile] = ALL) -> Profile:
     """The profile of that name; ``ParamError`` lists the names there are."""
-    if name not in ALL:
-        raise ParamError("profile", name, f"must be one of {', '.join(ALL)}")
-    return ALL[name]
+    if name not in among:
+        raise ParamError("profile", name, f"must be one of {', '.join(among)}")
+    return among[name]

@@ -260,6 +260,9 @@ class Recall:
     profile: str = "priming"
     timings: Mapping[str, float] = field(default_factory=lambda: EMPTY)
     spread: tuple[Mapping[str, float], ...] = ()
+    """Of a trace: the activation of each memory that was met, by key; first of the anchors, then after each step."""
+    carried: tuple[Step, ...] = ()
+    """Of a trace: what the links on the way to hits carried, over all steps; most first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +285,29 @@ class Stats:
     traces: int
     bytes: int
     generation: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What one asks first: which Priming this is, where it works, and how much there is."""
+
+    version: str
+    namespace: str
+    profile: str
+    memories: int
+    """Active ones, entities made by rule left out."""
+    links: int
+    operations: int
+    generation: str
+    """Of the embedder at work: model, dimension and preparation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """An export as text: JSON Lines, which ``import_`` reads, and how many memories they hold."""
+
+    memories: int
+    lines: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 KINDS = ("episode", "fact", "procedure", "behavior", "correction", "failure", "pattern", "entity")
 OUTCOMES = ("success", "partial", "neutral", "failure")
 TRUST = ("untrusted", "tool", "agent", "user")
+PROFILES = ("priming", "floop", "synapse", "ethos", "arc", "poc", "world-weaver")
 STATUSES = ("active", "forgotten", "deprecated", "merged", "archived")
 RULES = ("directive", "constraint", "preference", "procedure")
 """What kind of rule a behaviour is."""

@@ -1,103 +1,101 @@
-"""Values as JSON."""
+"""Requests: what callers send becomes arguments, or one error that says all."""
 
-from __future__ import annotations
-
-import json
-from datetime import UTC, datetime, timedelta, timezone
-from types import MappingProxyType
+from datetime import UTC, datetime
 
 import pytest
 
-from priming import Memory
-from priming.api.wire import encode, with_times
-from priming.embed.hashed import HashedEmbedder
-from priming.profiles import ALL
-from priming.types import Finding, Link, MemoryRecord, Step, Use
+from priming.api import wire
+from priming.api.ops import BY_NAME, SERVED
+from priming.errors import ParamError
+from priming.types import Cue
 
-AT = datetime(2026, 3, 1, 9, 30, tzinfo=timezone(timedelta(hours=2)))
+RECALL, REMEMBER = BY_NAME["recall"], BY_NAME["remember"]
 
 
-def test_a_dataclass_becomes_an_object_of_its_fields():
-    assert encode(Finding("rule", "a", "what", "how")) == {
-        "rule": "rule",
-        "subject": "a",
-        "detail": "what",
-        "remedy": "how",
+@pytest.mark.parametrize("op", SERVED, ids=lambda op: op.name)
+def test_every_operation_has_a_schema_of_what_it_takes_and_answers(op):
+    request = wire.request_schema(op)
+    assert request["type"] == "object"
+    assert request["additionalProperties"] is False
+    assert wire.answer_schema(op.name)
+    assert wire.summary(op)
+
+
+@pytest.mark.parametrize("sent", [["a", "b"], "a, b", '["a", "b"]'])
+def test_a_list_may_be_an_array_words_between_commas_or_json_text(sent):
+    assert wire.arguments(REMEMBER, {"content": "x", "tags": sent})["tags"] == ["a", "b"]
+
+
+@pytest.mark.parametrize("sent", [{"a": 1}, '{"a": 1}'])
+def test_an_object_may_be_json_text(sent):
+    assert wire.arguments(REMEMBER, {"content": "x", "metadata": sent})["metadata"] == {"a": 1}
+
+
+def test_null_means_not_given():
+    assert wire.arguments(REMEMBER, {"content": "x", "importance": None, "kind": None}) == {"content": "x"}
+
+
+def test_null_is_handed_on_where_it_means_something():
+    assert wire.arguments(BY_NAME["list"], {"status": None}) == {"status": None}
+
+
+def test_a_cue_is_an_object_with_any_other_predicate():
+    asked = wire.arguments(RECALL, {"cue": {"file": "a.go", "branch": "main", "at": "2026-03-01T09:00:00Z"}})
+    assert asked["cue"] == Cue(file="a.go", branch="main", at=datetime(2026, 3, 1, 9, tzinfo=UTC))
+
+
+def test_items_are_requests_themselves():
+    items = [{"content": "a", "tags": "x,y"}, {"content": "b", "importance": None}]
+    assert wire.arguments(BY_NAME["remember_many"], {"items": items}) == {
+        "items": [{"content": "a", "tags": ["x", "y"]}, {"content": "b"}]
     }
 
 
-def test_dataclasses_within_sequences_and_mappings_become_objects_too():
-    step = {"source": "a", "relation": "next", "target": "b", "amount": 0.5}
-    one = Step("a", "next", "b", 0.5)
-    assert encode({"path": (one, [one])}) == {"path": [step, [step]]}
+def test_all_that_is_wrong_is_said_at_once():
+    with pytest.raises(ParamError) as caught:
+        wire.arguments(RECALL, {"text": 3, "limit": "many", "topic": 1, "valid_at": "2026-03-01T09:00:00"})
+    said = str(caught.value)
+    assert len(caught.value.violations) == 4
+    assert "text = 3: must be a text" in said
+    assert "limit = 'many': must be a valid integer" in said
+    assert "valid_at = '2026-03-01T09:00:00': must carry a time zone" in said
+    assert "topic = 1: is no argument: recall takes text, cue, " in said
 
 
-def test_times_are_iso_8601_in_utc():
-    assert encode(AT) == "2026-03-01T07:30:00+00:00"
+@pytest.mark.parametrize("sent", [1756000000, 1756000000.5, True])
+def test_a_number_is_no_time(sent):
+    with pytest.raises(ParamError, match=r"occurred_at.*ISO 8601"):
+        wire.arguments(REMEMBER, {"content": "x", "occurred_at": sent})
 
 
-def test_what_is_not_known_stays_as_null():
-    encoded = encode(Link("a", "b", "next", 0.5, created_at=AT))
-    assert encoded["last_activated"] is None
-    record = encode(MemoryRecord("id", "default", "a", "fact", "text", "gist"))
-    assert record["occurred_at"] is None
-    assert record["use"] == encode(Use())
+@pytest.mark.parametrize("sent", [None, [], "text", 3])
+def test_a_request_is_an_object(sent):
+    with pytest.raises(ParamError, match=r"request.*object of arguments"):
+        wire.arguments(RECALL, sent)
 
 
-def test_read_only_mappings_and_sets_have_a_form():
-    assert encode(MappingProxyType({"b": frozenset({"y", "x"})})) == {"b": ["x", "y"]}
+def test_what_is_needed_and_missing_is_named():
+    with pytest.raises(ParamError, match="content = None: must be given"):
+        wire.arguments(REMEMBER, {})
 
 
-@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
-def test_numbers_that_json_cannot_hold_become_null(number):
-    assert encode({"score": number}) == {"score": None}
+def test_other_names_do_only_where_asked_for():
+    assert wire.arguments(RECALL, {"query": "x", "top_k": 3}, forgiving=True) == {"text": "x", "limit": 3}
+    with pytest.raises(ParamError, match="query"):
+        wire.arguments(RECALL, {"query": "x"})
 
 
-def test_true_is_not_a_number():
-    assert encode([True, 1]) == [True, 1]
-    assert encode(True) is True
+def test_an_argument_by_its_own_name_is_kept_before_another_name():
+    assert wire.arguments(RECALL, {"text": "own", "query": "other"}, forgiving=True) == {"text": "own"}
 
 
-@pytest.mark.parametrize("value", [b"bytes", object(), Step])
-def test_what_has_no_form_is_refused(value):
-    with pytest.raises(TypeError, match="has no JSON form"):
-        encode(value)
+def test_parts_of_a_cue_may_stand_beside_it():
+    asked = wire.arguments(BY_NAME["active"], {"file": "a.go", "cue": {"task": "test"}}, forgiving=True)
+    assert asked == {"cue": Cue(file="a.go", task="test")}
 
 
-def test_every_profile_and_every_answer_survives_json():
-    with Memory.open("sqlite://", embedder=HashedEmbedder()) as memory:
-        stored = memory.remember("The disk was full.", session="s")
-        answers = [
-            *(stored, memory.recall("disk", trace=True), memory.get(stored.key), memory.links()),
-            *(memory.log(), memory.stats(), memory.history(stored.key), memory.validate()),
-        ]
-    for value in (*answers, list(ALL.values())):
-        encoded = encode(value)
-        assert json.loads(json.dumps(encoded, allow_nan=False)) == encoded
-
-
-def test_the_times_of_a_filter_are_parsed_wherever_they_stand():
-    seen = []
-
-    def moment(name, text):
-        seen.append(name)
-        return datetime.fromisoformat(text).replace(tzinfo=UTC)
-
-    day = datetime(2026, 3, 1, tzinfo=UTC)
-    given = {
-        "or": [{"occurred_at": {"gte": "2026-03-01"}}, {"not": {"valid_to": "2026-03-01"}}],
-        "kind": "fact",
-    }
-    assert with_times(given, moment) == {
-        "or": [{"occurred_at": {"gte": day}}, {"not": {"valid_to": day}}],
-        "kind": "fact",
-    }
-    assert seen == ["filters.occurred_at", "filters.valid_to"]
-
-
-def test_what_is_no_time_in_a_filter_is_left_to_the_library():
-    def never(*told):
-        raise AssertionError(told)
-
-    for given in (None, {"occurred_at": {"exists": True}}, {"metadata.day": "2026-03-01"}, {"and": "text"}):
-        assert with_times(given, never) == given
+def test_a_part_of_a_cue_that_is_an_argument_itself_stays_one():
+    asked = wire.arguments(
+        BY_NAME["learn"], {"right": "x", "source": "review", "file": "a.go"}, forgiving=True
+    )
+    assert asked == {"right": "x", "source": "review", "cue": Cue(file="a.go")}

@@ -63,11 +63,12 @@ class Shell:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PRIMING_")}
         return {**kept, "PRIMING_URL": self.url, "PYTHONPATH": str(self.folder / "site"), "PYTHONUTF8": "1"}
 
-    def process(self, *arguments, command=COMMAND, stdin=None):
-        """A process of its own, run to its end."""
+    def process(self, *arguments, command=COMMAND, stdin=None, environment=()):
+        """A process of its own, run to its end; of its variables those of None are left out."""
+        changed = {**self.environment, **dict(environment)}
         return subprocess.run(
             [*command, *map(str, arguments)],
-            env=self.environment,
+            env={name: value for name, value in changed.items() if value is not None},
             input=stdin,
             capture_output=True,
             cwd=self.folder,
@@ -93,6 +94,8 @@ def shell(tmp_path, monkeypatch):
         "[priming.importers]\nlines = cli_importers:lines\nwaiting = cli_importers:waiting\n"
     )
     monkeypatch.syspath_prepend(str(site))
+    for name in ("PRIMING_AGENT", "PRIMING_MODEL"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     return Shell(tmp_path)
 

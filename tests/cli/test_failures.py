@@ -43,7 +43,10 @@ BAD = [
     (["recall", "x", "--filter", '{"not":' * 200 + "{}" + "}" * 200], "must be nested at most 100 deep"),
     (["recall", "x", "--profile", "best"], "profile = 'best': must be one of priming"),
     (["recall", "x", "--context", "at=now"], "context = 'at': has an option or argument of its own"),
-    (["recall", "x", "--namespace", "nowhere"], "there is no namespace 'nowhere': there are default"),
+    (
+        ["recall", "x", "--namespace", "nowhere"],
+        "there is no namespace 'nowhere': writing creates one; there are default",
+    ),
     (["list", "--status", "lost"], "status = 'lost': must be one of active, forgotten"),
     (["list", "--after", "nothing"], "there is no memory 'nothing'"),
     (["show", "nothing"], "there is no memory 'nothing' in 'default'"),

@@ -105,6 +105,7 @@ def test_what_did_not_fit_is_named_and_the_packed_block_shown(shown):
 def test_a_trace_shows_the_most_active_of_each_step(shown):
     spread = ({"a": 1.0}, {f"m{n:02}": n / 100 for n in range(12)})
     assert shown(render.recall(Recall("r", (), spread=spread), trace=True)) == [
+        "1 more anchor led to no hit",
         "step 0",
         "1.0000  a",
         "step 1",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 
 import pytest
+
+from priming import Memory
 
 COMMAND = [sys.executable, "-c", "from priming.cli.main import main; main()"]
 
@@ -78,6 +81,8 @@ def test_for_programs_the_proposal_is_json(lived):
         ("y\ny\n", 0.0, "deprecated"),
         ("n\ny\n", 0.5, "deprecated"),
         ("maybe\ny\nq\n", 0.0, "active"),
+        ("yikes\nYES\nnever\nNo\n", 0.0, "active"),
+        ("you tell me\n", 0.5, "active"),
         ("y\n", 0.0, "active"),
         ("n\nn\n", 0.5, "active"),
         ("", 0.5, "active"),
@@ -135,6 +140,49 @@ def test_a_program_is_not_asked(shell):
     assert "cannot stand with --json" in json.loads(done.stderr)["error"]["message"]
 
 
+def test_while_another_process_sleeps_it_declines_and_says_who_does(lived):
+    said = []
+
+    def meanwhile(_done, _total):
+        if not said:
+            declined = lived.process("sleep", "light", "--json")
+            said.append((declined.returncode, json.loads(declined.stderr)["error"]))
+
+    with Memory.open(lived.url) as memory:
+        memory.sleep(["decay"], progress=meanwhile)
+    ((status, error),) = said
+    assert (status, error["code"]) == (1, "busy")
+    assert f"process {os.getpid()}, since " in error["message"]
+    assert importance(lived) == 0.5
+
+
+def test_it_keeps_at_it_also_where_another_process_sleeps_at_first(lived):
+    said = []
+
+    def meanwhile(_done, _total):
+        if not said:
+            said.append(
+                subprocess.Popen(
+                    [*COMMAND, "sleep", "--every", "1s", "--json"],
+                    env=lived.environment,
+                    cwd=lived.folder,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                )
+            )
+            assert json.loads(said[0].stderr.readline())["error"]["code"] == "busy"
+
+    with Memory.open(lived.url) as memory:
+        memory.sleep(["decay"], progress=meanwhile)
+    with said[0] as process:
+        first = next(json.loads(line) for line in process.stdout if line)
+        process.send_signal(signal.SIGINT)
+        assert "nothing is half-written" in process.stderr.read()
+    assert [one["stage"] for one in first["items"]] == ["light", "skill"]
+    assert process.returncode == 130
+
+
 def test_it_keeps_at_it_until_an_interrupt(lived):
     with subprocess.Popen(
         [*COMMAND, "sleep", "--every", "1s", "--json"],
@@ -151,3 +199,69 @@ def test_it_keeps_at_it_until_an_interrupt(lived):
     assert process.returncode == 130
     assert "nothing is half-written" in said
     assert lived.ask("validate") == []
+
+
+GIST = "The disk fills up."
+
+
+@pytest.fixture
+def themed(shell, monkeypatch):
+    """A store with one theme, and a command that says what it is about."""
+    for name in ("PRIMING_AGENT", "PRIMING_MODEL", "PRIMING_AGENT_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    for number in ("one", "two", "three", "four"):
+        text = f"The release {number} of Kestrel failed, the disk of Kestrel is full"
+        shell.ask("remember", text, "--session", number)
+    return shell
+
+
+def saying(gist):
+    return f'printf \'{{"gist": "{gist}"}}\''
+
+
+def test_an_agent_is_asked_what_a_cluster_has_in_common(themed):
+    (item,) = themed.ask("sleep", "deep", "--agent", saying(GIST))["items"]
+    assert (item["evidence"]["gist"], item["evidence"]["text"]) == ("model", GIST)
+    assert themed.ask("show", item["into"])["content"] == GIST
+
+
+def test_the_environment_may_name_the_agent(themed, monkeypatch):
+    monkeypatch.setenv("PRIMING_AGENT", saying(GIST))
+    assert themed.ask("sleep", "deep")["items"][0]["evidence"]["text"] == GIST
+
+
+def test_an_agent_that_fails_is_said_to_people_and_the_night_goes_on(themed):
+    done = themed.run("sleep", "deep", "--agent", "false")
+    assert done.exit_code == 0
+    assert "    without the agent: the agent 'false' ended with status 1, must be 0" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("to take the night back: priming undo ")
+
+
+def test_what_was_shown_item_by_item_is_what_is_written(themed):
+    done = themed.run("sleep", "deep", "--interactive", "--agent", saying(GIST), stdin="y\n")
+    assert f"“{GIST}”" in done.stdout
+    key = themed.ask("list", "--kind", "entity", "--matching", "fills")[0]["key"]
+    assert themed.ask("show", key)["content"] == GIST
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            ["--agent", ""],
+            "error: agent = '': must be a command, quoted as for a shell, such as 'claude -p'\n",
+        ),
+        (
+            ["--model", "qwen3"],
+            "error: model = 'qwen3': must be URL,NAME, such as http://localhost:8080/v1,qwen3\n",
+        ),
+        (
+            ["--agent", "claude", "--model", "http://localhost/v1,qwen3"],
+            "error: --agent = 'claude': cannot stand with --model, which names an agent too: leave one out\n",
+        ),
+    ],
+)
+def test_what_names_no_agent_is_refused(themed, options, said):
+    done = themed.run("sleep", *options)
+    assert (done.exit_code, done.stderr) == (2, said)
+    assert themed.ask("log", "--limit", "1")[0]["kind"] == "remember"

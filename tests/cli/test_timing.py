@@ -77,6 +77,13 @@ def test_what_became_different_is_listed_with_both_answers(moved):
     assert "forgotten  bread" in shown
 
 
+def test_an_answer_in_the_same_place_that_says_something_else_is_told_with_both_texts(moved):
+    asked = ("diff", FIRST, LAST, "when do we meet?", "--limit", 1)
+    assert [one["what"] for one in moved.ask(*asked)["answers"]] == ["restated"]
+    shown = moved.run(*asked).stdout
+    assert shown.endswith(f"meeting  says something else\n    - {MEETING}\n    + {MOVED}\n")
+
+
 def test_where_nothing_is_different_that_is_said(moved):
     assert "no memory or link is another" in moved.run("diff", FIRST, FIRST).stdout
     assert "neither answer has a hit" in moved.run("diff", "2026-01-01", "2026-01-01", "bread").stdout

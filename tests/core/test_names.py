@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from priming.core.names import KINDS, Name, find, heading_name, names, normal
+from priming.core.names import FILE, KINDS, Name, find, heading_name, names, normal
 
 
 def kinds(text):
@@ -273,3 +273,25 @@ def test_long_runs_of_anything_are_read_to_the_end(unit):
     text = "A " + unit * (100_000 // len(unit)) + " Caroline"
     assert names(text)[-1] == "Caroline"
     assert heading_name(text).endswith("Caroline")
+
+
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        ("See [docs](docs/verbs/undo.md).", ["docs/verbs/undo.md", "undo.md"]),
+        ("[one](a/b.py)[two](c.py) follow", ["a/b.py", "b.py", "c.py"]),
+        (
+            r"Open C:\Program Files\Kestrel\kestrel.exe now",
+            [r"C:\Program Files\Kestrel\kestrel.exe", "kestrel.exe"],
+        ),
+        (r"In <D:\Documents and Settings\Ada\a.txt>, ok", [r"D:\Documents and Settings\Ada\a.txt", "a.txt"]),
+        (r"See C:\temp and src\app\x.py", [r"C:\temp", r"src\app\x.py", "x.py"]),
+    ],
+)
+def test_files_in_links_and_in_folders_with_spaces(text, files):
+    assert [one.text for one in find(text) if one.kind == FILE] == files
+
+
+def test_yesterday_is_nobody_in_other_languages_either():
+    assert names("Ayer José García lo cambió.") == ("José García", "José", "García")
+    assert "Gestern" not in names("Gestern hat Anna Müller das geändert.")

@@ -161,3 +161,28 @@ def test_nothing_said_changes_nothing(memory):
     before = memory.log()
     assert memory.aliases() == []
     assert memory.log() == before
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Anna Lopez, also known as Ann.", "Ann Miller called."),
+        ("Samantha (Sam) sings.", "Sam Smith works."),
+        ("William Cody, nicknamed Bill, rode.", "Bill Gates wrote."),
+    ],
+)
+def test_a_short_name_that_another_person_has_too_is_nobodys_alias(memory, first, second):
+    memory.remember_many([{"content": first}, {"content": second}])
+    assert memory.aliases() == []
+
+
+def test_a_short_form_of_a_thing_may_be_part_of_other_names(memory):
+    memory.remember_many([{"content": "We use Kubernetes, or K8s."}, {"content": "K8s Cluster One is up."}])
+    assert [one.alias for one in memory.aliases()] == ["entity:k8s"]
+
+
+@pytest.mark.parametrize("place", ["Victoria Park", "Virginia Beach", "Charlotte Airport"])
+def test_a_place_that_begins_with_a_given_name_is_nobody(memory, place):
+    memory.remember(f"We saw {place}.", session="s")
+    memory.remember(f"We met {place.split()[0]}.", session="s")
+    assert memory.aliases() == []

@@ -1,6 +1,6 @@
 import pytest
 
-from priming import HashedEmbedder, NotFound
+from priming import HashedEmbedder, Memory, NotFound
 
 
 def test_stats_count_what_the_namespace_holds(memory, embedder):
@@ -40,7 +40,7 @@ def test_a_namespace_that_was_never_written_to_is_not_found(open_memory, url):
     )
     for read in reads:
         with pytest.raises(
-            NotFound, match="there is no namespace 'theirs': there are ours; writing creates one"
+            NotFound, match="there is no namespace 'theirs': writing creates one\nthere are ours"
         ):
             read()
     assert open_memory(url).stats().operations == 0
@@ -126,3 +126,16 @@ def test_the_remedy_of_a_circle_mends_it(memory):
     memory.undo(operation.id)
     assert made not in memory.links()
     assert memory.validate() == []
+
+
+def test_status_counts_what_is_active_and_says_where():
+    with Memory.open("sqlite://", embedder=HashedEmbedder(), namespace="work") as memory:
+        before = memory.status()
+        memory.remember("the first", key="one")
+        memory.remember("the second", key="two")
+        memory.link("one", "two")
+        memory.forget("two")
+        after = memory.status()
+    assert (before.namespace, before.memories, before.operations) == ("work", 0, 0)
+    assert (after.memories, after.links, after.operations) == (1, 1, 4)
+    assert (after.profile, after.generation) == ("priming", HashedEmbedder().generation)

@@ -49,6 +49,17 @@ def test_learning_fires_on_a_hub_of_three_with_default_parameters(hub, clock):
     assert ("hub", "leaf-1") in learnt(hub)
 
 
+def test_what_was_taken_out_of_recall_since_learns_nothing(hub, clock):
+    for _ in range(2):
+        use(hub, clock, "leaf-1", "leaf-2")
+    clock.at += timedelta(hours=1)
+    recall = hub.recall(CUE)
+    hub.forget("leaf-1")
+    hub.feedback(recall.recall_id, used=["leaf-1", "leaf-2"])
+    assert ("hub", "leaf-2") in learnt(hub)
+    assert [pair for pair in learnt(hub) if "leaf-1" in pair] == []
+
+
 def test_the_leaves_of_a_hub_learn_at_our_threshold_and_could_not_at_the_originals():
     """A leaf of a hub of three gets at most .8 · .5 / 3 = .133, which floop squashes to .158: below its .3."""
     floop = get("floop")

@@ -149,9 +149,12 @@ def test_links_of_what_is_gone_are_told_by_its_key(two, clock):
     assert links(found, "requires") == [LinkMove("gulls", "requires", "porridge", "removed", 0.3, None)]
 
 
+GULLS, PORRIDGE = "gulls nest on cliffs", "porridge on cliffs is cold"
+
+
 def test_the_answers_to_a_question_side_by_side(memory, clock):
-    memory.remember("gulls nest on cliffs", key="gulls", session="a")
-    memory.remember("porridge on cliffs is cold", key="porridge", session="b")
+    memory.remember(GULLS, key="gulls", session="a")
+    memory.remember(PORRIDGE, key="porridge", session="b")
     start, before = clock.at, memory.recall("gulls nest on cliffs")
     assert [hit.memory.key for hit in before.hits] == ["gulls", "porridge"]
     clock.at += DAY
@@ -161,9 +164,21 @@ def test_the_answers_to_a_question_side_by_side(memory, clock):
     first, second = (hit.score for hit in before.hits)
     assert found.question == "gulls nest on cliffs"
     assert found.answers == (
-        RankMove("porridge", "up", 2, 1, second, left.score),
-        RankMove("gulls", "gone", 1, None, first, None),
+        RankMove("porridge", "up", 2, 1, second, left.score, PORRIDGE, PORRIDGE),
+        RankMove("gulls", "gone", 1, None, first, None, GULLS, None),
     )
+
+
+def test_an_answer_that_says_something_else_in_the_same_place_is_restated(memory, clock):
+    memory.remember("The office is in Oslo.", key="office")
+    memory.remember("The office plays banjo.", key="banjo")
+    memory.supersede("office", "The office is in Bergen.", valid_from=clock.at + 5 * DAY)
+    clock.at += DAY
+    found = memory.diff(clock.at, clock.at + 9 * DAY, question="where is the office in?", limit=1)
+    assert (found.memories, found.links) == ((), ()), "nothing was done: it came true meanwhile"
+    (one,) = found.answers
+    assert (one.key, one.what, one.rank_before, one.rank_after) == ("office", "restated", 1, 1)
+    assert (one.before, one.after) == ("The office is in Oslo.", "The office is in Bergen.")
 
 
 def test_what_a_better_answer_pushes_aside_goes_down(memory, clock):

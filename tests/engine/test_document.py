@@ -3,6 +3,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
+from priming import Memory
 from priming.engine.document import describe, embedded_text, is_rare_word, slot_of, slot_of_title
 from priming.types import MemoryRecord
 
@@ -78,3 +79,12 @@ def test_a_title_names_an_entity_without_its_brackets():
 def test_the_vector_is_of_the_title_and_the_text():
     assert embedded_text("Ada", "paints") == "Ada: paints"
     assert embedded_text(None, "paints") == "paints"
+
+
+def test_a_procedure_is_found_by_when_it_is_due_and_by_what_is_done():
+    with Memory.open("sqlite://") as memory:
+        how = {"trigger": "a rollout failed", "steps": ["Open the ledger.", "Revert the tag."]}
+        memory.remember("Put the old build back.", kind="procedure", key="back", metadata=how)
+        memory.remember("Bake the bread.", kind="procedure", key="bread", metadata={"odd": {"steps": 3}})
+        for question in ("the rollout failed, what now?", "where do I revert a tag?"):
+            assert [hit.memory.key for hit in memory.recall(question).hits][:1] == ["back"], question

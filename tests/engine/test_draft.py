@@ -73,7 +73,7 @@ def test_what_is_no_mapping_is_refused():
         draft("The disk was full.")
 
 
-@pytest.mark.parametrize("depth", [100_000])
+@pytest.mark.parametrize("depth", [100, 600, 100_000])
 def test_metadata_nested_beyond_reason_is_refused(depth):
     nested = []
     for _ in range(depth):

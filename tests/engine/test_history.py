@@ -160,12 +160,24 @@ def test_only_what_is_there_and_active_is_superseded(memory):
 
 def test_a_clock_that_steps_back_does_not_hinder_a_supersede(memory, clock):
     memory.remember("The office is in Oslo.", key="office")
-    clock.at -= timedelta(milliseconds=5)
-    memory.supersede("office", "The office is in Bergen.")
-    memory.supersede("office", "The office is in Bodø.")
-    clock.at += timedelta(milliseconds=5)
+    clock.at -= timedelta(hours=5)
+    for place in ("Bergen", "Bodø"):
+        memory.supersede("office", f"The office is in {place}.")
+        assert contents(memory, "where is the office") == [f"The office is in {place}."]
+        assert memory.as_of("office").content == f"The office is in {place}."
+    clock.at += timedelta(hours=5)
     assert memory.get("office").content == "The office is in Bodø."
     assert len(memory.history("office")) == 3
+
+
+def test_before_the_start_of_a_version_that_the_clock_has_left_again_the_one_before_it_holds(memory, clock):
+    memory.remember("The office is in Oslo.", key="office")
+    memory.supersede("office", "The office is in Bergen.")
+    clock.at -= timedelta(hours=5)
+    memory.supersede("office", "The office is in Bodø.")
+    assert memory.get("office").content == "The office is in Oslo."
+    clock.at += timedelta(hours=5)
+    assert memory.get("office").content == "The office is in Bodø."
 
 
 @settings(max_examples=15)

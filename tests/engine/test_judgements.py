@@ -3,6 +3,12 @@ from random import Random
 from priming.core.lexical import terms
 from priming.engine.judgements import Judgements
 
+
+def alike(_term):
+    """Every term tells as much as any other."""
+    return 1.0
+
+
 WORDS = ("kestrel", "signs", "builds", "gulls", "nest", "cliffs", "porridge", "honey", "violins", "owls")
 
 
@@ -11,9 +17,28 @@ def test_verdicts_add_up_to_the_same_in_whatever_order_they_came():
     for _ in range(50):
         cues = {" ".join(random.sample(WORDS, random.randint(2, 9))) for _ in range(40)}
         told = [("m", "used", f"o{number}", cue) for number, cue in enumerate(sorted(cues))]
-        assert Judgements(told).on(asked, 0.1) == Judgements(reversed(told)).on(asked, 0.1)
+        assert Judgements(told).on(asked, 0.1, alike) == Judgements(reversed(told)).on(asked, 0.1, alike)
 
 
 def test_a_verdict_for_a_memory_and_one_against_it_cancel_out():
     told = [("m", "used", "o1", "gulls nest"), ("m", "not-relevant", "o2", "gulls nest")]
-    assert Judgements(told).on(terms("gulls nest"), 0.5) == {"m": 0.0}
+    assert Judgements(told).on(terms("gulls nest"), 0.5, alike) == {"m": 0.0}
+
+
+def test_siblings_of_a_cue_never_say_more_than_the_most_alike_of_them():
+    told = [("m", "used", f"o{number}", f"tool {number}") for number in range(9)]
+    assert Judgements(told).on(terms("tool kestrel"), 0.1, alike) == {"m": 1 / 3}
+
+
+def test_the_cue_itself_says_it_whole():
+    told = [("m", "used", "o1", "tool kestrel"), ("m", "used", "o2", "tool osprey")]
+    assert Judgements(told).on(terms("tool kestrel"), 0.1, alike) == {"m": 1.0}
+
+
+def test_cues_that_name_different_things_are_unlike():
+    weights = dict.fromkeys(terms("deployment tool"), 1.0)
+    told = [("m", "used", "o1", "deployment tool of Osprey")]
+    asked = terms("deployment tool of Kestrel")
+    # 2 of 4 terms are shared, and the names weigh 3: 2 / (2 + 3 + 3)
+    assert Judgements(told).on(asked, 0.0, lambda term: weights.get(term, 3.0)) == {"m": 0.25}
+    assert Judgements(told).on(asked, 0.5, lambda term: weights.get(term, 3.0)) == {}

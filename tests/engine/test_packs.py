@@ -283,6 +283,18 @@ def test_another_version_replaces_the_one_that_is_there(first, pack, clock):
     assert found[0].memory.content == "Always run all the tests."
 
 
+def test_the_names_in_a_replaced_text_are_linked_and_those_only_in_the_old_one_go(memory, pack):
+    memory.pack_install(pack({**A, "content": "Run Kestrel first."}, {**B, "content": "Never push to main."}))
+    before = everything(memory)
+    changed = [{**A, "content": "Run Harrier first."}, {**B, "content": "Never push what Harrier built."}]
+    done = memory.pack_install(pack(*changed, {**C, "content": "Ask Harrier."}, version="2"))
+    mentions = {(one.source, one.target) for one in memory.links(relation="mentions")}
+    assert mentions == {(f"go-style/{key}", "entity:harrier") for key in ("tests", "main", "short")}
+    assert memory.validate() == []
+    memory.undo(done.operation)
+    assert everything(memory) == before
+
+
 def test_undo_of_a_replacement_brings_back_exactly_what_was(first, pack):
     before, packs = everything(first), first.pack_list()
     texts = [first.history(f"go-style/{key}") for key in ("tests", "main", "short")]

@@ -103,6 +103,19 @@ def test_where_the_clock_was_set_back_the_last_operation_dated_so_counts(memory,
     assert len(then.hits) == 2
 
 
+def test_where_the_clock_was_set_back_all_that_is_known_is_asked_what_is_true_at_a_time(memory, clock):
+    memory.remember("Gulls nest on cliffs.", key="gulls")
+    memory.supersede("gulls", "Gulls nest on roofs.", valid_from=clock.at - DAY)
+    clock.at -= 5 * DAY
+    for days, text in ((0, "cliffs"), (4, "roofs"), (9, "roofs")):
+        valid = clock.at + days * DAY
+        assert texts(memory.recall("gulls", valid_at=valid)) == [f"Gulls nest on {text}."]
+        assert memory.as_of("gulls", valid_at=valid).content == f"Gulls nest on {text}."
+    assert [hit.superseded_by for hit in memory.recall("gulls", include_superseded=True).hits] == [None]
+    with pytest.raises(NotFound, match="was known"):
+        memory.as_of("gulls", known_at=clock.at)
+
+
 def test_memories_that_went_and_came_back_stand_where_they_stood(memory, clock):
     for name in ("a", "b", "c"):
         memory.remember("The very same words.", key=name, session=name)

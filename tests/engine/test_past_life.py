@@ -1,6 +1,9 @@
 """A question about the past is answered as it was then, whatever was written since."""
 
+import json
 import shutil
+import subprocess
+import sys
 import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,6 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory, PrimingError
+from priming.api.values import encode
+from priming.words import STAGES
 
 WORDS = ("kestrel", "signs", "builds", "gulls", "nest", "cliffs", "porridge", "honey", "Ada", "Grace Hopper")
 PROFILES = ("priming", "floop", "ethos", "poc", "synapse", "arc", "world-weaver")
@@ -21,7 +26,17 @@ FILTERS = (
     {"or": [{"weight": {"lt": 0.5}}, {"uses": {"gt": 0}}, {"version": {"gt": 1}}]},
     {"metadata.place": {"ne": "cliff"}},
 )
-KINDS = (None, ["episode", "fact"], ["behavior"], ["entity", "episode"])
+KINDS = (None, ["episode", "fact"], ["behavior", "procedure"], ["entity", "episode"])
+SAID = (
+    "Robert Smith, also known as Bob, builds signs.",
+    "Bob builds signs on cliffs.",
+    "Kubernetes (K8s) runs the nest.",
+    "K8s feeds gulls.",
+    "The colour of the nest is red.",
+    "The colour of the nest is green.",
+    "The colour of the nest is blue.",
+)
+"""Names that stand for one thing, and facts that contradict each other."""
 EMBEDDER = HashedEmbedder(64)
 texts = st.lists(st.sampled_from(WORDS), min_size=2, max_size=5).map(" ".join)
 questions = st.fixed_dictionaries(
@@ -95,7 +110,7 @@ class Life(RuleBasedStateMachine):
     @rule(
         text=texts,
         session=st.sampled_from([None, "s", "t"]),
-        kind=st.sampled_from(["episode", "fact", "behavior"]),
+        kind=st.sampled_from(["episode", "fact", "behavior", "procedure"]),
         tags=st.sampled_from([(), ("north",)]),
         metadata=st.sampled_from([None, {"place": "cliff"}]),
         heading=st.sampled_from([None, "Ada", "The nest"]),
@@ -107,6 +122,64 @@ class Life(RuleBasedStateMachine):
     @rule(some=st.lists(texts, min_size=2, max_size=4), session=st.sampled_from([None, "s"]))
     def remember_many(self, some, session):
         self.do(lambda: self.memory.remember_many([{"content": one, "session": session} for one in some]))
+
+    @rule(text=st.sampled_from(SAID), kind=st.sampled_from(["episode", "fact"]))
+    def say(self, text, kind):
+        self.do(lambda: self.memory.remember(text, kind=kind))
+
+    @rule(data=st.data(), times=st.integers(1, 3))
+    def tell_again(self, data, times):
+        """What somebody tells under another key is a memory of its own, and a duplicate at night."""
+        if key := self.key(data):
+            there = self.memory.get(key)
+            for _ in range(times):
+                name = f"again-{len(self.times)}"
+                self.do(lambda name=name: self.memory.remember(there.content, kind=there.kind, key=name))
+
+    @rule(data=st.data(), success=st.booleans())
+    def done(self, data, success):
+        keys = [one.key for one in self.memory.list(kinds=["procedure"], limit=1000)]
+        if keys:
+            self.do(lambda: self.memory.done(data.draw(st.sampled_from(keys)), success=success))
+
+    @rule(data=st.data())
+    def fail_thrice(self, data):
+        """What never helps is pruned at night."""
+        if key := self.key(data):
+            text = self.memory.get(key).content
+            for _ in range(3):
+                self.memory.recall(text)
+                self.do(lambda: self.memory.feedback(not_useful=[key]))
+
+    @rule(stages=st.none() | st.lists(st.sampled_from(STAGES), min_size=1, max_size=3, unique=True))
+    def sleep(self, stages):
+        self.do(lambda: self.memory.sleep(stages))
+
+    @rule(data=st.data())
+    def sleep_item_by_item(self, data):
+        def act():
+            night = self.memory.sleep(dry_run=True)
+            if night.items:
+                some = data.draw(st.lists(st.sampled_from([one.id for one in night.items]), min_size=1))
+                self.memory.apply(night, only=some)
+
+        self.do(act)
+
+    @rule(data=st.data())
+    def take_a_night_back(self, data):
+        nights = [one for one in self.memory.log(limit=1000) if one.kind == "sleep" and not one.undone_by]
+        if nights:
+            self.do(lambda: self.memory.undo(data.draw(st.sampled_from(nights)).id))
+
+    @rule()
+    def merge_aliases(self):
+        self.do(self.memory.aliases)
+
+    @rule(data=st.data())
+    def keep_both(self, data):
+        found = self.memory.review()
+        if found:
+            self.do(lambda: self.memory.keep_both(data.draw(st.sampled_from(found)).id))
 
     @rule(data=st.data(), weight=st.sampled_from([0.0, 0.05, 0.3, 0.94, 1.0]))
     def link(self, data, weight):
@@ -126,7 +199,7 @@ class Life(RuleBasedStateMachine):
         if key := self.key(data):
             self.do(lambda: self.memory.forget(key))
 
-    @rule(data=st.data(), status=st.sampled_from(["deprecated", "merged", "forgotten"]))
+    @rule(data=st.data(), status=st.sampled_from(["deprecated", "merged", "forgotten", "archived"]))
     def restore(self, data, status):
         if key := self.key(data, status):
             self.do(lambda: self.memory.restore(key))
@@ -193,3 +266,73 @@ TestLife = Life.TestCase
 TestLife.settings = settings(
     max_examples=30, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )
+
+
+ASKING = """
+import json, sys
+from datetime import datetime
+from priming import HashedEmbedder, Memory
+from priming.api.values import encode
+
+url, asked = sys.argv[1], json.loads(sys.argv[2])
+with Memory.open(url, embedder=HashedEmbedder(64)) as memory:
+    for at, profile in asked:
+        found = memory.recall("who builds signs on cliffs?", profile=profile, known_at=datetime.fromisoformat(at))
+        print(json.dumps([encode(hit) for hit in found.hits]))
+"""
+
+
+def test_another_process_answers_from_the_file_as_it_was_answered_then(tmp_path):
+    clock, url = FixedClock(datetime(2026, 1, 1, tzinfo=UTC)), f"sqlite:///{tmp_path}/life.db"
+    asked = []
+    with Memory.open(url, embedder=EMBEDDER, clock=clock) as memory:
+        for deed in _deeds(memory):
+            deed()
+            clock.at += timedelta(days=2)
+            for profile in PROFILES:
+                found = memory.recall("who builds signs on cliffs?", profile=profile)
+                asked.append((clock.at.isoformat(), profile, found.hits))
+            clock.at += timedelta(seconds=1)
+        kinds = {one.kind for one in memory.log(limit=1000)}
+    assert {"sleep", "undo", "alias", "keep-both", "done", "supersede", "restore", "rollback"} <= kinds
+    told = json.dumps([(at, profile) for at, profile, _ in asked])
+    done = subprocess.run(
+        [sys.executable, "-c", ASKING, url, told], capture_output=True, text=True, check=True
+    )
+    for (at, profile, hits), said in zip(asked, done.stdout.splitlines(), strict=True):
+        then = [(hit["memory"], pytest.approx(hit["components"])) for hit in map(encode, hits)]
+        assert [(hit["memory"], hit["components"]) for hit in json.loads(said)] == then, (at, profile)
+
+
+def _deeds(memory):
+    """A life in which everything happens that can, one thing at a time."""
+    told = "Nobody builds signs on cliffs."
+
+    def prune():
+        for _ in range(3):
+            memory.recall(told)
+            memory.feedback(not_useful=["again"])
+        memory.sleep(["prune"])
+
+    def last(kind):
+        return next(one.id for one in memory.log(limit=1000) if one.kind == kind and not one.undone_by)
+
+    return [
+        lambda: [memory.remember(text, kind="fact", key=f"k{i}") for i, text in enumerate(SAID)],
+        lambda: memory.remember(told, key="first", session="s"),
+        lambda: memory.remember(told, key="again", session="s"),
+        lambda: memory.remember("Build signs with care.", kind="procedure", key="how"),
+        lambda: memory.done("how"),
+        lambda: memory.done("how", success=False),
+        lambda: memory.sleep(["light", "link"]),
+        lambda: memory.undo(last("sleep")),
+        lambda: memory.aliases(),
+        lambda: memory.keep_both(memory.review()[0].id),
+        prune,
+        lambda: memory.restore("again"),
+        lambda: memory.supersede("first", "Ada builds signs on cliffs."),
+        lambda: memory.undo(last("alias")),
+        lambda: memory.sleep(),
+        lambda: memory.rollback(since=memory.log(limit=4)[-1].at),
+        lambda: memory.forget("k1"),
+    ]

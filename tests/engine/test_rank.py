@@ -57,11 +57,11 @@ def told(memory, clock):
 # The same by hand
 
 
-def evidence(memory, cue=CUE):
+def evidence(memory, cue=CUE, profile=profiles.PRIMING):
     """Cosine, BM25 and context of each memory that may answer, by key."""
     opened = memory._opened
     working = opened.working(opened.now())
-    found = Evidence(working, opened.embedder, cue.text, opened.profile.recall, opened.now())
+    found = Evidence(working, opened.embedder, cue.text, profile.recall, opened.now())
     records = {one.id: one for one in memory.list(limit=1000)}
     parts = {}
     for memory_id, record in records.items():
@@ -82,7 +82,7 @@ def fit(record, cue):
 
 
 def anchors(memory, profile, limit):
-    parts = evidence(memory)
+    parts = evidence(memory, profile=profile)
     values = {key: cosine for key, (cosine, _, _) in parts.items()}
     if profile.anchors.evidence == "fused":
         lexical = dict(zip(parts, scaled([bm25 for _, bm25, _ in parts.values()]), strict=True))
@@ -92,7 +92,8 @@ def anchors(memory, profile, limit):
         some = [
             key for key in values if (memory.get(key).kind == "episode") == is_episode and values[key] > 0
         ]
-        best = sorted(some, key=lambda key: -values[key])[: max(count, limit)]
+        most = max(count, limit) if profile.anchors.widen else count
+        best = sorted(some, key=lambda key: -values[key])[:most]
         chosen |= {key: values[key] for key in best}
     return chosen
 
@@ -185,7 +186,7 @@ def test_ethos_is_cosine_activation_and_in_degree(told):
     profile = profiles.ETHOS
     active = spread_by_hand(told, profile, anchors(told, profile, LIMIT))
     degrees = in_degrees(told, profile, active)
-    cosine = {key: parts[0] for key, parts in evidence(told).items()}
+    cosine = {key: parts[0] for key, parts in evidence(told, profile=profile).items()}
     most = max(degrees.values())
     totals = {k: score.ethos(cosine[k], active[k], degrees[k], most).total for k in active if k in cosine}
     answer = told.recall(cue=CUE, profile="ethos", limit=LIMIT)
@@ -212,7 +213,8 @@ def test_ethos_collapses_to_cosine_where_nothing_spreads(told, open_memory, how)
             profiles.ETHOS, links=replace(profiles.ETHOS.links, by_relation=(("similar-to", 0.0),))
         )
         more = {}
-    cosine = {key: parts[0] for key, parts in evidence(memory).items() if parts[0] > 0}
+    found = evidence(memory, profile=profiles.ETHOS)
+    cosine = {key: parts[0] for key, parts in found.items() if parts[0] > 0}
     answer = memory.recall(cue=CUE, limit=LIMIT, **more)
     agree(answer, cosine)
     assert [dict(hit.components) for hit in answer.hits] == [
@@ -309,8 +311,7 @@ def test_world_weaver_scores_each_kind_by_its_own_law(told, clock):
 
 
 def test_world_weaver_without_noise_adds_base_level_and_association(told, clock):
-    quiet = replace(profiles.WORLD_WEAVER.base_level_params, noise=0.0)
-    told._opened.profile = replace(profiles.WORLD_WEAVER, base_level_params=quiet)
+    quiet(told)
     names = {"Zed": "entity:zed"}
     mentioned = {x.source: x.weight for x in told.links("entity:zed", relation="mentions")}
     seen = 0
@@ -324,6 +325,63 @@ def test_world_weaver_without_noise_adds_base_level_and_association(told, clock)
             assert hit.components["activation"] == pytest.approx(1 / (1 + math.exp(-total)))
             seen += strength > 0
     assert seen
+
+
+def quiet(memory):
+    """World Weaver without noise."""
+    law = replace(profiles.WORLD_WEAVER.base_level_params, noise=0.0)
+    memory._opened.profile = replace(profiles.WORLD_WEAVER, base_level_params=law)
+    return memory
+
+
+def active(memory, text):
+    """The activation of each hit, before it is squashed."""
+    shares = {hit.memory.key: hit.components["activation"] for hit in memory.recall(text, limit=40).hits}
+    return {key: math.log(share / (1 - share)) for key, share in shares.items()}
+
+
+def test_world_weaver_shares_attention_out_over_the_names_of_the_cue_and_each_over_its_links(memory, clock):
+    memory.remember("Zed plays the banjo in Oslo.", kind="fact", key="both")
+    memory.remember("Zed has a banjo.", kind="fact", key="zed")
+    for i in range(6):
+        memory.remember(f"They play the banjo of wood {i}.", kind="fact", key=f"wood{i}")
+        memory.link("entity:zed", f"wood{i}", "requires", 0.4)
+    memory.link("both", "entity:oslo", "requires", 0.9)
+    clock.at += timedelta(hours=48)
+    found = active(quiet(memory), "Does Zed play the banjo in Oslo?")
+    # ln(1) − .5 · ln(48), and half of w · (1.6 − ln(fan)) from each name: Zed has six links of his own, Oslo none.
+    base, from_zed, from_oslo = -0.5 * math.log(48), 0.5 * (1.6 - math.log(6)), 0.5 * 1.6
+    assert found["zed"] == pytest.approx(base + from_zed * 0.5)
+    assert found["wood3"] == pytest.approx(base + from_zed * 0.4)
+    assert found["both"] == pytest.approx(base + from_zed * 0.5 + from_oslo * 0.9)
+
+
+def test_in_world_weaver_a_name_that_was_merged_counts_as_the_one_that_stands_for_it(memory, clock):
+    memory.remember("Zed has a banjo.", kind="fact", key="banjo")
+    memory.remember("Zachary Jones, also known as Zed, is here.", kind="fact", key="said")
+    clock.at += timedelta(hours=48)
+    before = active(quiet(memory), "Does Zed play the banjo?")["banjo"]
+    assert before == pytest.approx(-0.5 * math.log(48) + 0.5 * 1.6)
+    assert [one.name for one in memory.aliases()] == ["entity:zachary-jones"]
+    assert active(memory, "Does Zed play the banjo?")["banjo"] == pytest.approx(before)
+
+
+@pytest.mark.parametrize("profile", profiles.ALL)
+def test_a_recall_asks_the_store_no_oftener_for_more_hits_or_names(told, profile):
+    statements = []
+
+    def asked(text, limit):
+        told.recall(text, profile=profile, limit=limit)  # what is new is taken in before
+        told._opened.store._db._sqlite.set_trace_callback(statements.append)
+        try:
+            told.recall(text, profile=profile, limit=limit)
+        finally:
+            told._opened.store._db._sqlite.set_trace_callback(None)
+        count = len(statements)
+        statements.clear()
+        return count
+
+    assert asked("Did Zed play the banjo in Oslo?", 40) == asked("the banjo", 1) > 0
 
 
 def test_world_weaver_draws_the_same_noise_at_the_same_instant(told, clock):

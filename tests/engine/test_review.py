@@ -200,3 +200,77 @@ def test_bad_arguments_change_nothing(two):
     with pytest.raises(NotFound, match="no contradiction 'x'"):
         two.keep_both("x")
     assert two.log() == before
+
+
+def told(memory, *texts):
+    for number, text in enumerate(texts):
+        memory.remember(text, key=f"f{number}", kind="fact")
+
+
+MET = "I met Robert Smith (Bob)."
+
+
+def test_names_that_mean_the_same_share_their_slots(memory):
+    memory.remember(MET)
+    memory.aliases()
+    told(
+        memory,
+        "Bob's port is 80.",
+        "Robert Smith's port is 81.",
+        "Bob lives in Oslo.",
+        "Robert lives in Bergen.",
+    )
+    assert [one.id for one in memory.review()] == ["f0+f1"]
+    assert memory.review()[0].subject == "bob"
+
+
+def test_facts_that_were_told_before_names_were_merged_are_compared_then(memory, clock):
+    memory.remember(MET)
+    told(memory, "Bob's port is 80.")
+    clock.at += timedelta(hours=1)
+    memory.remember("Robert Smith's port is 81.", key="f1", kind="fact")
+    memory.remember("Bob's editor is Vim.", kind="fact")
+    assert memory.review() == []
+    merged = memory.aliases()[0].operation
+    assert [one.id for one in memory.review()] == ["f0+f1"]
+    memory.undo(merged)
+    assert memory.review() == []
+    assert conflicts(memory) == set()
+
+
+def test_names_that_are_two_again_contradict_nobody(memory):
+    memory.remember(MET)
+    merged = memory.aliases()[0].operation
+    told(memory, "Bob's port is 80.", "Robert Smith's port is 81.")
+    memory.undo(merged)
+    assert memory.review() == []
+
+
+def test_what_a_fact_says_from_now_on_is_compared_too(memory):
+    told(memory, "Ada lives in Oslo.", "Ada has 2 cats.")
+    memory.supersede("f1", "Ada lives in Bergen.")
+    assert [one.id for one in memory.review()] == ["f0+f1"]
+    memory.undo(memory.log(limit=1)[0].id)
+    assert (memory.review(), conflicts(memory)) == ([], set())
+
+
+def test_a_fact_does_not_contradict_what_it_said_before(memory):
+    told(memory, "Ada lives in Oslo.")
+    memory.supersede("f0", "Ada lives in Bergen.")
+    assert (memory.review(), conflicts(memory)) == ([], set())
+
+
+def test_a_decision_stands_while_the_value_is_the_same(two):
+    two.keep_both("oslo+bergen")
+    two.supersede("oslo", "Ada lives in the city of Oslo.")
+    assert two.review() == []
+    two.supersede("oslo", "Ada lives in Rome.")
+    assert [one.older.value for one in two.review()] == ["Bergen"]
+
+
+def test_a_text_that_holds_later_contradicts_when_it_does(memory, clock):
+    told(memory, "Ada lives in Oslo.", "Ada has 2 cats.")
+    memory.supersede("f1", "Ada lives in Bergen.", valid_from=clock.at + timedelta(days=1))
+    assert memory.review() == []
+    clock.at += timedelta(days=2)
+    assert [one.newer.content for one in memory.review()] == ["Ada lives in Bergen."]

@@ -267,6 +267,18 @@ def a_line(lines, kind):
         ("versions", lambda line: changed(line, content=7), "content = 7: must be a text"),
         ("versions", lambda line: changed(line, speaker="\ud800"), "surrogates"),
         ("versions", lambda line: changed(line, trust="boss"), "trust = 'boss': must be one of"),
+        (
+            "versions",
+            lambda line: changed(
+                line, valid_from="2024-05-02T00:00:00+00:00", valid_to="2024-05-01T00:00:00+00:00"
+            ),
+            "valid_to = '2024-05-01T00:00:00+00:00': must be ≥ 2024-05-02T00:00:00+00:00, which is valid_from",
+        ),
+        (
+            "versions",
+            lambda line: changed(line, retired_at="2001-01-01T00:00:00+00:00"),
+            "retired_at = '2001-01-01T00:00:00+00:00': must be ≥",
+        ),
         ("memories", lambda line: changed(line, confidence=2), "confidence = 2: must be in [0, 1]"),
         ("memories", lambda line: changed(line, endurance=-1), "endurance = -1"),
         (

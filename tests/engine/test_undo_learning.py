@@ -110,6 +110,23 @@ def test_a_later_verdict_must_be_undone_before_an_earlier_one(two):
     assert (held(two), two.get("paint").weight) == before
 
 
+def test_a_link_does_not_come_back_to_a_memory_that_went(memory):
+    first = memory.remember("We paint walls.", key="paint").operation
+    rule = memory.learn("Use brushes for walls.")
+    memory.deprecate("paint", by=rule.key)
+    (learnt,) = [one for one in memory.log() if one.kind == "learn"]
+    taken_back = memory.undo(learnt.id)
+    gone = memory.undo(first)
+    before = held(memory)
+    with pytest.raises(Conflict, match=rf"operation {gone.id} \(undo\) removed a memory .*: undo that first"):
+        memory.undo(taken_back.id)
+    assert held(memory) == before
+    memory.undo(gone.id)
+    memory.undo(taken_back.id)
+    assert [one.target for one in memory.links("paint", relation="deprecated-to")] == [rule.key]
+    assert memory.validate() == []
+
+
 def test_the_working_set_of_another_passes_over_what_was_learnt(two, open_memory, url, clock):
     other = open_memory(url)
     assert [hit.memory.key for hit in other.recall("walls", limit=1).hits] == ["paint"]

@@ -12,4 +12,5 @@ from .contract_log import *  # noqa: F403
 from .contract_namespaces import *  # noqa: F403
 from .contract_reads import *  # noqa: F403
 from .contract_rows import *  # noqa: F403
+from .contract_tokens import *  # noqa: F403
 from .contract_traces import *  # noqa: F403

@@ -96,6 +96,15 @@ def test_operations_of_a_memory_are_all_that_touched_it(store: Store) -> None:
     assert store.operations("mine", memory_id="nil") == []
 
 
+def test_operations_of_a_kind_are_those_of_that_kind(store: Store) -> None:
+    remember(store, whole("a"), id="made", kind="remember")
+    remember(store, whole("b"), id="back", kind="restore")
+    remember(store, link("a", "b"), id="again", kind="restore")
+    assert texts(store.operations("mine", kind="restore")) == ["again", "back"]
+    assert texts(store.operations("mine", kind="restore", memory_id="a")) == ["again"]
+    assert store.operations("mine", kind="forget") == []
+
+
 def test_an_operation_of_many_rows_keeps_them_in_order(store: Store) -> None:
     rows = added(*(whole(f"m{i:03}") for i in range(250)), *(link("m000", f"m{i:03}") for i in range(1, 250)))
     store.apply(operation(rows))

@@ -49,6 +49,7 @@ CALLS: dict[str, Callable[[SqliteStore], Any]] = {
     "operation": lambda store: store.operation("mine", "op of m7"),
     "operations": lambda store: store.operations("mine", limit=3),
     "operations of a memory": lambda store: store.operations("mine", memory_id="m7"),
+    "operations of a memory and a kind": lambda store: store.operations("mine", memory_id="m7", kind="op"),
     "operations since": lambda store: store.operations("mine", since=NOW + DAY),
     "operations of a source": lambda store: store.operations("mine", source="one", limit=3),
     "operations of a source since": lambda store: store.operations("mine", source="one", since=NOW + DAY),

@@ -1,60 +1,315 @@
-"""Values as JSON, and back where a caller sends them: one form for the command line and every server."""
+"""Requests and answers as JSON schema: what callers may send, read from the signatures of the operations.
+
+The only file that speaks pydantic. ``arguments`` turns a request into the arguments of an operation's function, and
+all that is wrong with it into one ``ParamError``.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import fields, is_dataclass
-from datetime import UTC, datetime
-from typing import Any
+import inspect
+import json
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from functools import cache
+from inspect import Parameter
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
-TIMES = ("occurred_at", "recorded_at", "valid_from", "valid_to")
-"""Fields of a filter whose values are times."""
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    WithJsonSchema,
+    create_model,
+)
+
+from priming.api.ops import BY_NAME, Op
+from priming.errors import ParamError, violation
+from priming.types import Cue
+from priming.words import FORMATS, KINDS, OUTCOMES, RULES, STAGES, STATUSES, TRUST
+
+NOT_SENT = ("self", "memory", "progress", "agent", "beside")
+"""What functions take that no request carries."""
+
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "kind": KINDS,
+    "kinds": KINDS,
+    "outcome": OUTCOMES,
+    "trust": TRUST,
+    "status": STATUSES,
+    "rule": RULES,
+    "stages": STAGES,
+    "format": FORMATS,
+    "tier": ("conscious", "automatic"),
+}
+"""Arguments that are one of a few words, or a list of them."""
+
+MEANINGS: Mapping[str, str] = {
+    "content": "what to remember, in full sentences that can be understood on their own",
+    "heading": "a title to find it under",
+    "kind": "what it is: an episode (what happened), a fact, a procedure, a failure, a pattern …",
+    "key": "a memory's key or id",
+    "session": "the conversation that it belongs to",
+    "speaker": "who said it",
+    "occurred_at": "when it happened, ISO 8601 with a time zone",
+    "tags": "words to file it under",
+    "metadata": "anything else to keep with it",
+    "when": 'where it applies, such as {"language": "go"}',
+    "importance": "how much it matters, from 0 to 1",
+    "outcome": "how it went",
+    "source": "where it comes from",
+    "trust": "how far its source is trusted",
+    "limit": "at most so many",
+    "cue": "what surrounds the question: file, language, task, environment, project, speaker, and others by name",
+    "reason": "why, for the log",
+    "relation": "the name of the relation, such as similar-to, requires, overrides or one of your own",
+    "target": "key of the memory that the link reaches",
+    "weight": "strength from 0 to 1",
+    "valid_at": "ask for what was true then, ISO 8601 with a time zone",
+    "known_at": "ask for what was known then, ISO 8601 with a time zone",
+    "since": "only from then on, ISO 8601 with a time zone",
+    "until": "only before then, ISO 8601 with a time zone",
+    "right": "what to do, as a rule that can be followed",
+    "wrong": "what was done instead",
+    "priority": "from 0 to 10: the more, the sooner it is shown",
+    "operation_id": "the id of an operation of the log",
+    "tokens": "the budget of what is shown, in tokens",
+}
+"""What arguments mean where the function's docstring does not say it."""
+
+_OF_LINKS = {"source": "key of the memory that the link leaves"}
+_ARGS = re.compile(r"^ *Args:\n(.*?)(?:\n\n|\Z)", re.DOTALL | re.MULTILINE)
+_ARG = re.compile(r"^ +(\w+): (.+)$")
 
 
-def encode(value: Any) -> Any:
-    """``value`` in what JSON holds: dataclasses become objects, times ISO 8601 in UTC, None stays null.
+def arguments(op: Op, request: Any, *, forgiving: bool = False) -> dict[str, Any]:
+    """The arguments of the operation's function from a request, or one ``ParamError`` for all that is wrong with it.
 
-    A number that JSON cannot hold (NaN, infinity) becomes null.
-
-    >>> from priming.types import Step
-    >>> encode(Step("a", "next", "b", 0.5))
-    {'source': 'a', 'relation': 'next', 'target': 'b', 'amount': 0.5}
+    A list may be sent as an array, as JSON text, or as words between commas; null means not given. ``forgiving``
+    takes other names for arguments too (``Op.other_names``), and a cue's parts beside the other arguments.
     """
-    if value is None or isinstance(value, (str, bool, int)):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat()
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: encode(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(name): encode(one) for name, one in value.items()}
-    if isinstance(value, Set):
-        return sorted(encode(one) for one in value)
-    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
-        return [encode(one) for one in value]
-    raise TypeError(f"{type(value).__name__} has no JSON form")
+    if not isinstance(request, Mapping):
+        raise ParamError("request", request, "must be a JSON object of arguments")
+    sent = _renamed(op, request) if forgiving else request
+    try:
+        parsed = _model(op.name).model_validate(dict(sent))
+    except ValidationError as error:
+        raise ParamError.of([_rule(op, one) for one in error.errors(include_url=False)]) from None
+    hints = _signature(op)
+    given = {name: _plain(getattr(parsed, name)) for name in parsed.model_fields_set}
+    return {name: one for name, one in given.items() if one is not None or _allows_none(hints[name])}
 
 
-def with_times(filters: Any, moment: Callable[[str, str], datetime]) -> Any:
-    """A filter read from JSON, its times parsed by ``moment(name, text)``: JSON itself has none."""
-    if isinstance(filters, Mapping):
-        return {
-            name: _times(str(name), one, moment) if name in TIMES else with_times(one, moment)
-            for name, one in filters.items()
-        }
-    if isinstance(filters, (list, tuple)):
-        return [with_times(one, moment) for one in filters]
-    return filters
+def request_schema(op: Op) -> dict[str, Any]:
+    """The JSON schema of an operation's request."""
+    return _model(op.name).model_json_schema()
 
 
-def _times(name: str, value: Any, moment: Callable[[str, str], datetime]) -> Any:
-    if isinstance(value, str):
-        return moment(f"filters.{name}", value)
-    if isinstance(value, Mapping):
-        return {operator: _times(name, one, moment) for operator, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_times(name, one, moment) for one in value]
+@cache
+def answer_schema(name: str) -> dict[str, Any]:
+    """The JSON schema of an operation's answer, as ``values.encode`` writes it."""
+    return TypeAdapter(BY_NAME[name].answer).json_schema(mode="serialization")
+
+
+def summary(op: Op) -> str:
+    """What an operation is for: the first paragraph of its docstring, in one line."""
+    return " ".join((inspect.getdoc(op.function) or "").split("\n\n")[0].split())
+
+
+def details(op: Op) -> str:
+    """What else its docstring says of it, but for arguments, errors and examples, which stand elsewhere."""
+    paragraphs = (inspect.getdoc(op.function) or "").split("\n\n")[1:]
+    return "\n\n".join(one for one in paragraphs if not one.startswith(("Args:", "Raises:", ">>>")))
+
+
+class CueShape(BaseModel):
+    """What recall starts from: a text, a context, or both. Of a list of values any will do."""
+
+    model_config = ConfigDict(extra="allow", title="Cue")
+
+    text: str | None = None
+    file: str | list[str] | None = None
+    language: str | list[str] | None = None
+    task: str | list[str] | None = None
+    environment: str | list[str] | None = None
+    project: str | list[str] | None = None
+    speaker: str | list[str] | None = None
+    at: AwareDatetime | None = None
+
+
+def _plain(value: Any) -> Any:
+    """What the library takes: models become mappings and cues."""
+    if isinstance(value, CueShape):
+        return Cue(**{**value.model_dump(exclude_unset=True), **(value.model_extra or {})})
+    if isinstance(value, BaseModel):
+        fields = {name: _plain(getattr(value, name)) for name in value.model_fields_set}
+        return {name: one for name, one in fields.items() if one is not None}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
     return value
+
+
+@cache
+def _signature(op: Op) -> dict[str, Any]:
+    """The type of each argument that a request may carry."""
+    hints = get_type_hints(op.function)
+    found: dict[str, Any] = {}
+    for name, parameter in inspect.signature(op.function).parameters.items():
+        if name in NOT_SENT:
+            continue
+        if parameter.kind is Parameter.VAR_KEYWORD:  # what supersede changes: arguments of remember
+            of = _signature(BY_NAME["remember"])
+            found |= {one: of[one] for one in of if one not in (*found, "kind", "key")}
+        else:
+            found[name] = hints[name]
+    return found
+
+
+@cache
+def _model(name: str) -> type[BaseModel]:
+    op = BY_NAME[name]
+    parameters = inspect.signature(op.function).parameters
+    meanings = {**MEANINGS, **(_OF_LINKS if "target" in parameters else {}), **_documented(op)}
+    fields: dict[str, Any] = {}
+    for argument, hint in _signature(op).items():
+        required = argument in parameters and parameters[argument].default is Parameter.empty
+        shape = _shape(name, argument, hint)
+        default = ... if required else _default(parameters, argument)
+        described = Field(default, description=meanings.get(argument))
+        fields[argument] = (shape if required else shape | None, described)
+    title = "".join(part.title() for part in name.split("_"))
+    return create_model(title, __config__=ConfigDict(extra="forbid"), __doc__=None, **fields)
+
+
+def _default(parameters: Mapping[str, Parameter], argument: str) -> Any:
+    """The default, as JSON has it; null where the argument is of another operation."""
+    found = parameters[argument].default if argument in parameters else None
+    return list(found) if isinstance(found, tuple) else found
+
+
+def _documented(op: Op) -> dict[str, str]:
+    """What the docstring says of each argument."""
+    section = _ARGS.search(inspect.getdoc(op.function) or "")
+    found: dict[str, str] = {}
+    for line in section[1].splitlines() if section else ():
+        start = _ARG.match(line)
+        if start and len(line) - len(line.lstrip()) <= 4:
+            found[start[1]] = start[2]
+        elif found:
+            found[list(found)[-1]] += f" {line.strip()}"
+    return {name: text.replace("``", "") for name, text in found.items()}
+
+
+def _allows_none(hint: Any) -> bool:
+    return get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint)
+
+
+def _shape(op: str, name: str, hint: Any) -> Any:
+    """How an argument of a type is sent."""
+    if _allows_none(hint):
+        (hint,) = (one for one in get_args(hint) if one is not NoneType)
+    if hint is Cue:
+        return Annotated[CueShape, BeforeValidator(_object)]
+    if hint is datetime:
+        return Annotated[AwareDatetime, BeforeValidator(_time)]
+    if get_origin(hint) is None:
+        return _word(name) if hint is str else hint
+    if issubclass(get_origin(hint), Mapping):
+        return Annotated[dict[str, Any], BeforeValidator(_object)]
+    return _listed(name, get_args(hint)[0], op)
+
+
+def _word(name: str) -> Any:
+    """A text, or one of a few words: the library checks which, and says so."""
+    if name not in CHOICES:
+        return str
+    return Annotated[str, WithJsonSchema({"type": "string", "enum": list(CHOICES[name])})]
+
+
+def _listed(name: str, inner: Any, op: str) -> Any:
+    """A list: an array, JSON text of one, or words between commas."""
+    if inner is str:
+        words: Any = (
+            {"type": "string", "enum": list(CHOICES[name])} if name in CHOICES else {"type": "string"}
+        )
+        schema = {"anyOf": [{"type": "array", "items": words}, {"type": "string"}]}
+        return Annotated[list[str], BeforeValidator(_list), WithJsonSchema(schema)]
+    one = _model({"remember_many": "remember", "link_many": "link"}[op])
+    return Annotated[list[one], BeforeValidator(_array)]  # type: ignore[valid-type]
+
+
+def _list(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        return _array(value)
+    return [part.strip() for part in value.split(",") if part.strip()]
+
+
+def _array(value: Any) -> Any:
+    return _json(value, "[")
+
+
+def _object(value: Any) -> Any:
+    return _json(value, "{")
+
+
+def _json(value: Any, start: str) -> Any:
+    """JSON text as what it stands for; anything else as it is."""
+    if not isinstance(value, str) or not value.lstrip().startswith(start):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _time(value: Any) -> Any:
+    """A time is sent as text; a number would be taken for seconds."""
+    if value is not None and not isinstance(value, str):
+        raise ValueError("must be ISO 8601 text with a time zone, such as 2026-03-01T09:30:00Z")
+    return value
+
+
+def _renamed(op: Op, request: Mapping[str, Any]) -> dict[str, Any]:
+    """A request with arguments by their own names: what has another name, and is not there by its own, is moved."""
+    known = _signature(op)
+    found = {name: value for name, value in request.items() if name in known}
+    for name, value in request.items():
+        own = op.other_names.get(name, name)
+        if name not in known:
+            found.setdefault(own, value)
+    if "cue" not in known or isinstance(found.get("cue", {}), str):
+        return found
+    context = {name: found.pop(name) for name in _CUE if name in found and name not in known}
+    return {**found, "cue": {**context, **(found.get("cue") or {})}} if context else found
+
+
+_CUE = ("file", "language", "task", "environment", "project", "speaker")
+
+
+_RULES: Mapping[str, str] = {
+    "missing": "must be given",
+    "timezone_aware": "must carry a time zone, such as 2026-03-01T09:30:00Z",
+    "string_type": "must be a text",
+}
+
+
+def _rule(op: Op, error: Any) -> str:
+    """One thing that is wrong with a request, in words."""
+    name = ".".join(str(part) for part in error["loc"]) or "request"
+    if error["type"] == "extra_forbidden":
+        return violation(name, error["input"], f"is no argument: {op.name} takes {_names(_signature(op))}")
+    said = _RULES.get(error["type"]) or re.sub(r"^Value error, |^Input ", "", error["msg"]).replace(
+        "should", "must"
+    )
+    return violation(name, None if error["type"] == "missing" else error["input"], said)
+
+
+def _names(of: Iterable[str]) -> str:
+    return ", ".join(of) or "none"

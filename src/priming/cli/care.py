@@ -19,6 +19,16 @@ app = typer.Typer()
 
 
 @verb(app)
+def status(place: Place) -> Answer:
+    """Show which Priming this is, where it works, and how much there is."""
+    from priming.cli import render
+
+    with place.memory() as memory:
+        found = memory.status()
+    return Answer(found, render.status(found))
+
+
+@verb(app)
 def stats(place: Place) -> Answer:
     """Show what the namespace holds."""
     from priming.cli import render
@@ -55,7 +65,7 @@ def import_(
     from priming.api import importers
     from priming.cli import render
 
-    with place.memory() as memory, progress("importing") as step:
+    with place.file() as memory, progress("importing") as step:
         if source == importers.OWN:
             done = importers.Report(stored=memory.import_(path, progress=step))
         else:
@@ -68,7 +78,7 @@ def export(
     place: Place, path: Annotated[Path, Argument(metavar="PATH", help="The file to write: JSON Lines")]
 ) -> Answer:
     """Write the namespace to a file. Nothing is lost: the log is in it."""
-    with place.memory() as memory, progress("exporting") as step:
+    with place.file() as memory, progress("exporting") as step:
         number = memory.export(path, progress=step)
     counted = "1 memory" if number == 1 else f"{number:,} memories"
     return Answer(
@@ -87,7 +97,7 @@ def backup(
     """Copy the whole store, all of its namespaces, to a file."""
     from priming.cli import render
 
-    with place.memory() as memory:
+    with place.file() as memory:
         written = memory.backup(path)
     return Answer({"path": str(written)}, render.backed_up(written))
 
@@ -103,7 +113,7 @@ def restore_backup(
 
     if place.as_json and not yes:
         raise ParamError("--yes", False, "must be given with --json: the whole store is replaced")
-    with place.memory() as memory:
+    with place.file() as memory:
         if not yes and not agreed(f"Replace the whole store, all of its namespaces, by {path}? [y/N] "):
             typer.echo("nothing was replaced", err=True)
             raise typer.Exit(FAILURE)

@@ -15,7 +15,10 @@ from priming.errors import ParamError, PrimingError
 from priming.words import KINDS, OUTCOMES, PACK, SOURCES, STATUSES, TRUST
 
 if TYPE_CHECKING:
+    from priming.api.host import Service
+    from priming.engine.asking import Agent
     from priming.engine.memory import Memory
+    from priming.settings import Settings
     from priming.types import Cue
 
 TIME = "ISO 8601, local time without a zone; or how long ago, as 10m"
@@ -73,6 +76,10 @@ Global = Annotated[
     bool, Option("--global", help="Work on the store of all projects, in ~/.priming [env: PRIMING_HOME]")
 ]
 Json = Annotated[bool, Option("--json", help="Print one JSON document")]
+NoServer = Annotated[
+    bool,
+    Option("--no-server", help="Work on the file even where a server of it runs [env: PRIMING_SERVER=off]"),
+]
 
 Key = Annotated[str, Argument(metavar="KEY", help="A memory's key or id")]
 Text = Annotated[str, Argument(metavar="TEXT", help="The text; - reads it from stdin")]
@@ -117,6 +124,7 @@ class Place:
     profile: ProfileName = None
     everywhere: Global = False
     as_json: Json = False
+    file_only: NoServer = False
 
     def within(self, outer: Mapping[str, Any]) -> Place:
         """The place, completed by options that stood before the command."""
@@ -126,43 +134,98 @@ class Place:
             profile=outer.get("profile") if self.profile is None else self.profile,
             everywhere=self.everywhere or bool(outer.get("everywhere")),
             as_json=self.as_json or bool(outer.get("as_json")),
+            file_only=self.file_only or bool(outer.get("file_only")),
         )
 
     def memory(self) -> Memory:
-        """The memory to work on, to be closed by the caller."""
+        """The memory to work on, by a running server of its store if there is one; to be closed by the caller."""
+        from priming.api.remote import open_memory
+
+        found = self.settings()
+        return open_memory(
+            found["store.url"],
+            namespace=found["store.namespace"],
+            profile=found["store.profile"],
+            settings=found,
+            server=not self.file_only,
+        )
+
+    def file(self) -> Memory:
+        """The memory in the file itself, for what names files; to be closed by the caller."""
+        return self._open(self.settings())
+
+    def service(self) -> Service:
+        """What answers the calls of a surface that this command is, to be closed by the caller."""
+        from priming.api.client import reach
+        from priming.api.host import Host
+
+        found = self.settings()
+        url, profile = found["store.url"], found["store.profile"]
+        client = None if self.file_only else reach(url, profile=profile, settings=found)
+        return client or Host(url, profile=profile, settings=found)
+
+    def settings(self, *, servers: bool = False) -> Settings:
+        """What holds here: the options, the environment and the files; those of a server where they are wanted."""
+        from priming.cli.logs import begin
+        from priming.settings import load
+
+        found = load(self.options(), project=not self.everywhere, servers=servers)
+        begin(found["service.log_level"])
+        return found
+
+    def options(self) -> dict[str, tuple[str, str]]:
+        """The settings that options name, with the options; a blank one stays blank, for the library to refuse."""
+        given = {
+            "store.url": (self._url(), "--global" if self.everywhere else "--url"),
+            "store.namespace": (self.namespace, "--namespace"),
+            "store.profile": (self.profile, "--profile"),
+        }
+        return {name: (value, option) for name, (value, option) in given.items() if value is not None}
+
+    def chosen_namespace(self) -> str:
+        """The namespace to work in."""
+        return str(self.settings()["store.namespace"])
+
+    def chosen_profile(self) -> str:
+        """The profile to work with."""
+        return str(self.settings()["store.profile"])
+
+    def store(self) -> str | None:
+        """The URL of the store, if one is named."""
+        url: str | None = self.settings()["store.url"]
+        return url
+
+    def _url(self) -> str | None:
+        """The URL of the store that an option names."""
         if self.url is not None and not self.url.strip():
             raise ParamError("url", self.url, "must name a store, e.g. sqlite:///notes.db, or be left out")
         if self.everywhere and self.url is not None:
             raise ParamError(
                 "url", self.url, "cannot stand with --global, which names a store too: leave one out"
             )
-        return self._open(config.url_of(config.global_store()) if self.everywhere else self.url)
+        return config.url_of(config.global_store()) if self.everywhere else self.url
 
     def beside(self) -> Memory | None:
         """The global store, where it is there and is another one than that of ``memory``; to be closed, too."""
         path = config.global_store()
-        own = path if self.everywhere else config.locate(self.url).path
+        own = path if self.everywhere else config.locate(self.store()).path
         if not path.is_file() or (own is not None and own.exists() and own.samefile(path)):
             return None
         try:
-            return self._open(config.url_of(path))
+            return self._open(self.settings(), config.url_of(path))
         except PrimingError as error:
             error.add_note("that is the global store: --no-global leaves it out")
             raise
 
-    def _open(self, url: str | None) -> Memory:
+    def _open(self, found: Settings, url: str | None = None) -> Memory:
         from priming.engine.memory import Memory
 
         return Memory.open(
-            url,
-            namespace=_setting("namespace", self.namespace, "default"),
-            profile=_setting("profile", self.profile, "priming"),
+            url or found["store.url"],
+            namespace=found["store.namespace"],
+            profile=found["store.profile"],
+            settings=found,
         )
-
-
-def _setting(name: str, given: str | None, default: str) -> str:
-    """A blank option stays blank, for the library to refuse: an unset variable must not lead elsewhere."""
-    return config.setting(name, given, default) if given is None else given
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +322,35 @@ class Context(Scope):
     def cue(self, text: str | None = None) -> Cue:
         """The context as a cue."""
         return _cue(self, text, parse.optional_moment("at", self.at))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The agent that is asked where words are wanted: a command or an endpoint, or none."""
+
+    agent: Annotated[
+        str | None,
+        Option(
+            "--agent",
+            metavar="CMD",
+            help="Ask this command: prompt on its stdin, JSON on its stdout [env: PRIMING_AGENT]",
+        ),
+    ] = None
+    model: Annotated[
+        str | None,
+        Option(
+            "--model",
+            metavar="URL,NAME",
+            help="Ask this model of an OpenAI-compatible endpoint [env: PRIMING_MODEL, PRIMING_AGENT_KEY]",
+        ),
+    ] = None
+
+    def agent_of(self) -> Agent | None:
+        """The agent that the options name, else the environment, else the user's file of settings."""
+        from priming.engine.asking import agent_of
+        from priming.settings import load
+
+        return agent_of(load().agent(self.agent, self.model))
 
 
 @dataclass(frozen=True, slots=True)

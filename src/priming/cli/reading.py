@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from typer import Argument, Option
 
-from priming.api import wire
+from priming.api import values
 from priming.cli import parse
 from priming.cli.options import (
     TIME,
@@ -50,7 +51,12 @@ def recall(
         list[str] | None,
         Option("--ablate", metavar="TERM", help="Leave out (repeatable)", autocompletion=term_names),
     ] = None,
-    trace: Annotated[bool, Option("--trace", help="Show the activation after each step")] = False,
+    trace: Annotated[
+        bool, Option("--trace", help="Draw how activation spread, and show it after each step")
+    ] = False,
+    plot: Annotated[
+        Path | None, Option("--plot", metavar="FILE", help="Draw it as a picture, to FILE.svg or FILE.png")
+    ] = None,
     *,
     then: Then,
     superseded: Annotated[
@@ -65,24 +71,30 @@ def recall(
     from priming.cli import render
 
     wanted = None if filter is None else parse.json_object("filter", filter)
-    times = then.times()
+    times, asked = then.times(), None if text is None else parse.text_of(text, "text")
+    if plot is not None:
+        from priming.cli import plotting
+
+        plotting.refuse(plot)
     with place.memory() as memory:
         found = memory.recall(
-            None if text is None else parse.text_of(text, "text"),
+            asked,
             cue=context.cue(),
             kinds=kind or None,
             limit=limit,
             tokens=tokens,
             session=session,
-            filters=wire.with_times(wanted, parse.moment),
+            filters=values.with_times(wanted, parse.moment),
             valid_at=times["valid_at"],
             known_at=times["known_at"],
             include_superseded=superseded,
             spread=spread,
             ablate=ablate or (),
-            trace=trace,
+            trace=trace or plot is not None,
         )
-    return Answer(found, render.recall(found, trace=trace, packed=tokens is not None))
+    if plot is not None:
+        plotting.write(found, asked or " ".join(map(str, context.cue().context().values())), plot)
+    return Answer(found, render.recall(found, trace=trace, packed=tokens is not None, plot=plot))
 
 
 @verb(app)

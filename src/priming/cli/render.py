@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Receipt,
         Remembered,
         Stats,
+        Status,
         Step,
     )
     from priming.verdicts import Run
@@ -49,7 +50,9 @@ def remembered(one: Remembered) -> Iterator[Part]:
             yield line((f"←{link.relation}─ {link.source} ({link.weight:.2f})", DIM), indent=2)
 
 
-def recall(found: Recall, *, trace: bool = False, packed: bool = False) -> Iterator[Part]:
+def recall(
+    found: Recall, *, trace: bool = False, packed: bool = False, plot: Path | None = None
+) -> Iterator[Part]:
     """The hits with their evidence, or the reason why there are none."""
     if found.reason is not None:
         yield line((found.reason, WARN))
@@ -63,7 +66,12 @@ def recall(found: Recall, *, trace: bool = False, packed: bool = False) -> Itera
         yield line(("packed:", DIM))
         yield line(found.text)
     if trace:
+        from priming.cli import render_trace
+
+        yield from render_trace.tree(found)
         yield from _steps(found.spread)
+    if plot is not None:
+        yield line(("drawn", "green"), f"  to {plot}")
     yield line((f"recall {found.recall_id}", DIM))
     if found.timings:
         steps = " · ".join(f"{name} {spent:.1f}" for name, spent in found.timings.items())
@@ -242,6 +250,22 @@ def receipt(one: Receipt) -> Iterator[Part]:
     counts = ", ".join(f"{number:,} {table}" for table, number in one.erased.items() if number)
     yield line(("erased", "red"), "  ", (one.key, KEY))
     yield line((f"{counts}; it cannot be undone", DIM), indent=2)
+
+
+def status(one: Status) -> Iterator[Part]:
+    """Which Priming this is, where it works, and how much there is."""
+    yield Table(
+        ("", ""),
+        (
+            ("priming", one.version),
+            ("namespace", one.namespace),
+            ("profile", one.profile),
+            ("memories", f"{one.memories:,}"),
+            ("links", f"{one.links:,}"),
+            ("operations", f"{one.operations:,}"),
+            ("embedding", one.generation),
+        ),
+    )
 
 
 def stats(one: Stats) -> Iterator[Part]:

@@ -37,10 +37,15 @@ def _some(moves: Sequence[T], shown: Callable[[T], Iterator[Part]]) -> Iterator[
 
 def _memory(one: MemoryMove) -> Iterator[Part]:
     yield line((one.what, WARN), "  ", (one.key, KEY), (f"  {one.kind}", DIM))
-    if one.before is not None and one.before != one.after:
-        yield line((f"- {one.before}", "red"), indent=4)
-    if one.after is not None and one.before != one.after:
-        yield line((f"+ {one.after}", "green"), indent=4)
+    yield from _gists(one.before, one.after)
+
+
+def _gists(before: str | None, after: str | None) -> Iterator[Part]:
+    """What was said and what is said instead; nothing where it is the same."""
+    if before is not None and before != after:
+        yield line((f"- {before}", "red"), indent=4)
+    if after is not None and before != after:
+        yield line((f"+ {after}", "green"), indent=4)
 
 
 def _link(one: LinkMove) -> Iterator[Part]:
@@ -54,6 +59,10 @@ def _answers(found: Sequence[RankMove]) -> Iterator[Part]:
         return
     rows = [(_rank(one.rank_before), _rank(one.rank_after), one.what, one.key) for one in found]
     yield Table(("before", "after", "", "key"), tuple(rows), cut=True)
+    for one in found:
+        if one.before is not None and one.after is not None and one.before != one.after:
+            yield line((one.key, KEY), ("  says something else", DIM))
+            yield from _gists(one.before, one.after)
 
 
 def _rank(rank: int | None) -> str:

@@ -49,6 +49,9 @@ def item(one: Item, *, indent: int = 0) -> Iterator[Part]:
     text = one.evidence.get("text")
     if one.action in ("make", "update") and isinstance(text, str):
         yield line(f"“{text}”", indent=indent + 2)
+    degraded = one.evidence.get("degraded")
+    if degraded is not None:
+        yield line((f"without the agent: {degraded}", WARN), indent=indent + 2)
     added = one.evidence.get("added")
     if isinstance(added, list) and added:
         yield line(f"steps added: {'; '.join(map(str, added))}", indent=indent + 2)

@@ -14,6 +14,8 @@ import typer
 Span = str | tuple[str, str]
 Progress = Callable[[int, int | None], None]
 _GAP = "  "
+_BRANCHES = ("└── ", "├── ", "    ", "│   ")
+_ASCII_BRANCHES = ("`-- ", "|-- ", "    ", "|   ")
 _RICH_GAP, _LEAST_ROOM = 3, 20
 _DIRECTION = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _HARMLESS = (ord("\n"), ord("\t"))
@@ -38,7 +40,15 @@ class Table:
     cut: bool = False
 
 
-Part = Line | Table
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A line and what hangs from it."""
+
+    spans: tuple[Span, ...]
+    below: tuple[Tree, ...] = ()
+
+
+Part = Line | Table | Tree
 
 
 def line(*spans: Span, indent: int = 0) -> Line:
@@ -90,10 +100,23 @@ def _rows(part: Part) -> Iterable[str]:
     """A part as plain text."""
     if isinstance(part, Table):
         return _aligned(part)
+    if isinstance(part, Tree):
+        return _branches(part, _BRANCHES if is_unicode() else _ASCII_BRANCHES)
     return [" " * part.indent + "".join(text for text, _ in _pairs(part))]
 
 
-def _pairs(part: Line) -> list[tuple[str, str]]:
+def _branches(tree: Tree, shapes: tuple[str, str, str, str]) -> Iterator[str]:
+    """A tree with its branches drawn to the left."""
+    last, other, under_last, under_other = shapes
+    yield "".join(text for text, _ in _pairs(tree)).replace("\n", " ")
+    for one in tree.below:
+        ends = one is tree.below[-1]
+        first, *others = _branches(one, shapes)
+        yield (last if ends else other) + first
+        yield from ((under_last if ends else under_other) + row for row in others)
+
+
+def _pairs(part: Line | Tree) -> list[tuple[str, str]]:
     spans = [(span, "") if isinstance(span, str) else span for span in part.spans]
     return [(clean(text), style) for text, style in spans]
 
@@ -134,8 +157,22 @@ def _draw_rich(parts: Iterable[Part]) -> None:
     for part in parts:
         if isinstance(part, Table):
             console.print(_rich_table(part, console.width))
+        elif isinstance(part, Tree):
+            console.print(_rich_tree(part))
         else:
             console.print(Padding(Text.assemble(*_pairs(part)), (0, 0, 0, part.indent), expand=False))
+
+
+def _rich_tree(tree: Tree) -> Any:
+    from rich.text import Text
+    from rich.tree import Tree as Drawn
+
+    drawn = Drawn(Text.assemble(*_pairs(tree)), guide_style="dim")
+    waiting = [(drawn, tree)]
+    while waiting:
+        above, part = waiting.pop()
+        waiting += [(above.add(Text.assemble(*_pairs(one))), one) for one in part.below]
+    return drawn
 
 
 def _rich_table(table: Table, width: int) -> Any:

@@ -14,18 +14,21 @@ from typer import Argument, Option
 
 from priming.cli import parse
 from priming.cli.failures import tell
-from priming.cli.options import Place, one_of
+from priming.cli.options import Asked, Place, one_of
 from priming.cli.screen import Progress, draw, line, progress
 from priming.cli.verb import Answer, give, verb
 from priming.errors import Busy, ParamError
 from priming.words import STAGES
 
 if TYPE_CHECKING:
+    from priming.engine.asking import Agent
     from priming.engine.memory import Memory
     from priming.sleeping import Proposal
 
 _LOOK = timedelta(seconds=30)
 """How often new memories are counted while nothing is done."""
+
+_ANSWERS = ("y", "yes", "n", "no", "q", "quit")
 
 app = typer.Typer()
 
@@ -49,6 +52,8 @@ def sleep(
         int | None,
         Option("--window", metavar="N", help="Latest episodes that deep looks at; 500 if not given"),
     ] = None,
+    *,
+    asked: Asked,
 ) -> Answer:
     """Let links fade, mark duplicates, gather what belongs together, archive what is no good."""
     from priming.cli import render, render_sleeping
@@ -56,11 +61,13 @@ def sleep(
     _refuse_what_contradicts(place, dry_run=dry_run, interactive=interactive, every=every)
     chosen = _chosen(stages)
     span = None if every is None else parse.duration("--every", every)
+    agent = asked.agent_of()
     with place.memory() as memory:
         if span is not None:
-            _keep_at_it(place, memory, chosen, span, window)
+            _keep_at_it(place, memory, chosen, span, window, agent)
         with _bars(chosen) as step:
-            found = memory.sleep(chosen, dry_run=dry_run or interactive, window=window, progress=step)
+            only_said = dry_run or interactive
+            found = memory.sleep(chosen, dry_run=only_said, window=window, progress=step, agent=agent)
         if not interactive:
             return Answer(found, render_sleeping.proposal(found, dry_run=dry_run))
         wanted = _wanted(found)
@@ -123,20 +130,25 @@ def _asked() -> str:
     while True:
         typer.echo("Do it? [y/n/q] ", nl=False, err=True)
         said = sys.stdin.readline()
-        answer = said.strip().casefold()[:1] if said else "q"
-        if answer in ("y", "n", "q"):
-            return answer
+        answer = said.strip().casefold() if said else "q"
+        if answer in _ANSWERS:
+            return answer[0]
 
 
 def _keep_at_it(
-    place: Place, memory: Memory, stages: Sequence[str], every: timedelta, window: int | None
+    place: Place,
+    memory: Memory,
+    stages: Sequence[str],
+    every: timedelta,
+    window: int | None,
+    agent: Agent | None,
 ) -> None:
     """Sleep, wait until it is time again, and so on until an interrupt."""
     from priming.cli import render_sleeping
 
     while True:
         try:
-            found = memory.sleep(stages, window=window)
+            found = memory.sleep(stages, window=window, agent=agent)
             give(place, Answer(found, render_sleeping.proposal(found, dry_run=False)))
         except Busy as error:
             tell(error.code, str(error), as_json=place.as_json)

@@ -100,7 +100,7 @@ class Walk:
             amount /= _norms(weight, edges.owner, a.size, params.normalise).take(edges.owner)
         stream = Stream(edges, amount)
         if params.max_neighbours is not None:
-            stream = stream.only(_foremost(edges, weight, params.max_neighbours))
+            stream = stream.only(foremost(edges, weight, params.max_neighbours))
         return stream.only(stream.amount > 0)
 
 
@@ -112,7 +112,7 @@ def _norms(weight: Floats, owner: Ints, emitters: int, how: str) -> Floats:
     return norms
 
 
-def _foremost(edges: Edges, weight: Floats, limit: int) -> Bools:
+def foremost(edges: Edges, weight: Floats, limit: int) -> Bools:
     """Mark each emitter's ``limit`` strongest links; of equals those to lower rows, and then the earlier ones."""
     order = np.lexsort((edges.neighbour, -weight, edges.owner))
     owner = edges.owner[order]

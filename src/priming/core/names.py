@@ -33,13 +33,23 @@ _QUOTE = re.compile(r"[\"'“‘「『《]")
 _TICKED = re.compile(rf"`([^`\n]{{1,{QUOTED_LETTERS}}})`")
 _HOST = re.compile(r"(?:https?|ftp|wss?|ssh|git)://(?:[\w.-]{1,64}@)?((?:[\w-]++\.)*+[\w-]++)", re.IGNORECASE)
 
-_WORD = re.compile(r"\S+")
+_FOLDER = r"[\w.~@+()-]+"
+_SPACED = r"(?:[A-Z(][\w.()-]*[ ](?:and[ ])?){1,3}[A-Z(][\w.()-]*"
+_DRIVEN = rf"[A-Za-z]:\\(?:(?:{_SPACED}|{_FOLDER})\\)*{_FOLDER}"
+_WORD = re.compile(
+    rf"{_DRIVEN}(?=[\s\"'`,;:?!)\]>]|$)"
+    r"|\S(?:(?!\]\(|\)\[|(?<=[\"'`(\[<])[A-Za-z]:\\)\S)*"
+)
+"""What stands between spaces, or in one half of a Markdown link; in a path of Windows folders may hold spaces."""
 _ODD = re.compile(r"[_/\\@\d]|[.:>]\w|[a-z][A-Z]|[A-Z]{2}[a-z]")
 _EDGE = "\"'`“”‘’«»()[]{}<>,;:!?*|…"
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]++(?:\.[\w-]++)+")
 _AT = re.compile(r"@\w(?:[\w.-]*\w)?")
 _LINE = re.compile(r"(?::\d+){1,2}$|#L\d+(?:-L?\d+)?$")
-_ROOTED = re.compile(r"(?:~|\.{1,2})?[/\\][\w.~/\\@+-]*\w[\w.~/\\@+-]*|[A-Za-z]:[/\\][\w.~/\\@+-]+")
+_ROOTED = re.compile(
+    r"(?:~|\.{1,2})?[/\\][\w.~/\\@+-]*\w[\w.~/\\@+-]*|[A-Za-z]:[/\\][\w.~/\\@+-]+"
+    rf"|{_DRIVEN}"
+)
 _PATH = re.compile(r"(?:[\w.@+-]+[/\\])+[\w@+-]*\.[A-Za-z]\w{0,7}|(?:[A-Za-z_.][\w.@+-]*[/\\]){2,}[\w.@+-]*")
 _FILE = re.compile(
     r"(?:[\w+-]+\.)+(?:py|pyi|ipynb|js|jsx|mjs|ts|tsx|vue|svelte|java|kt|scala|c|h|cc|cpp|hpp|cs|go|rs|rb|php|pl|lua"
@@ -217,8 +227,9 @@ def _tokens(text: str) -> Iterator[tuple[int, Name]]:
             continue
         if len(token) > NAME_LETTERS or "://" in token or not _ODD.search(token):
             continue
-        token = bare(token.strip(_EDGE))
-        for name in _classified(token.rstrip(".") or token):
+        token = token.strip(_EDGE)
+        token = bare(token.rstrip(f".{_EDGE}") or token)
+        for name in _classified(token):
             yield match.start(), name
 
 

@@ -27,6 +27,7 @@ _OPENING_WORDS = """
     likewise meanwhile moreover mostly nearly next normally obviously often otherwise overall possibly
     previously probably regardless second seriously simply since slowly sometimes somewhere soon still
     suddenly surely though today together ultimately unfortunately unless unlike usually whenever yet
+    gestern heute vorgestern aujourd'hui hier demain ayer hoy mañana anoche
 """
 OPENERS = frozenset(_OPENING_WORDS.split())
 """Capitalised at the start of a sentence, and hardly ever a name: what people say first, do, and ask for."""

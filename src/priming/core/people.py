@@ -38,6 +38,18 @@ SHORT = {
 """Given names, each with what people of that name are called."""
 
 
+_NOT_PEOPLE_WORDS = """
+    academy airport arena avenue award awards bay beach bridge building castle cathedral center centre
+    chapel church city clinic code college conference county court creek cup day effect falls field forest
+    foundation fund garden gardens group hall harbor harbour highway hill hills hospital hotel house inc
+    institute island islands lake law library lodge ltd memorial model mountain museum palace park peak
+    plaza prize railway river road school springs square stadium station street summit theater theatre
+    theorem tower trail university valley village
+"""
+NOT_PEOPLE = frozenset(_NOT_PEOPLE_WORDS.split())
+"""Last words of names of places and institutions, which may begin with a given name: "Victoria Park"."""
+
+
 def is_given(word: str) -> bool:
     """Tell whether a word is a given name that the table knows.
 

@@ -14,26 +14,22 @@ import os
 import struct
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from priming.embed import weights
 from priming.embed.protocol import TokenIds, Vectors, checked_pool, unit
+from priming.embed.weights import MODEL, PACKAGE, REMEDY, TOKENIZER, WEIGHTS
 from priming.errors import EmbedderError, ParamError
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-PACKAGE = "wordllama"
-MODEL = "l2_supercat"
-WEIGHTS = Path("weights", f"{MODEL}_256.safetensors")
-TOKENIZER = Path("tokenizers", f"{MODEL}_tokenizer_config.json")
 TENSOR = "embedding.weight"
 PREPROCESSING = "bpe, no special tokens, mean, unit length"
-REMEDY = "reinstall it: pip install --force-reinstall 'wordllama>=0.4,<0.5'"
 
 BATCH_CHARACTERS = 1 << 18
 BATCH_TEXTS = 1024
@@ -57,6 +53,11 @@ class StaticEmbedder:
         digest.update(str(self._table.shape).encode())
         digest.update(self._table[:: max(1, len(self._table) // DIGEST_ROWS)].tobytes())
         return f"{PACKAGE}-{MODEL}/{self.dimension}/{digest.hexdigest()}"
+
+    @property
+    def stamp(self) -> str:
+        """Which files it reads: another process that finds the same ones makes the same vectors."""
+        return weights.stamp(self._folder)
 
     @property
     def dimension(self) -> int:
@@ -95,13 +96,7 @@ class StaticEmbedder:
 
     @cached_property
     def _folder(self) -> Path:
-        if self._given is not None:
-            return self._given
-        spec = find_spec(PACKAGE)
-        places = spec.submodule_search_locations if spec is not None else None
-        if not places:
-            raise EmbedderError(f"the package {PACKAGE!r} is not installed; {REMEDY}")
-        return Path(places[0])
+        return weights.folder() if self._given is None else self._given
 
     @cached_property
     def _table(self) -> NDArray[np.float16]:

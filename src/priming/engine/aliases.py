@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from heapq import nlargest
+from itertools import combinations
 
 from priming.core.aliases import said
 from priming.core.names import HANDLE, IDENTIFIER, NAME, QUOTED, normal
-from priming.core.people import is_given
+from priming.core.people import NOT_PEOPLE, is_given
+from priming.core.slots import differ
 from priming.core.trust import is_trusted_as
 from priming.engine.curate import SAID
 from priming.engine.document import is_rule_made, slot_of_record
@@ -18,8 +21,12 @@ from priming.engine.draft import MOST, count
 from priming.engine.ids import gist_of
 from priming.engine.merging import RANKED, Merging
 from priming.engine.opened import Opened
+from priming.engine.standing import same_names
+from priming.engine.statements import CONFLICTS
 from priming.engine.topology import MENTIONS
+from priming.params import LINKING
 from priming.reviewing import Alias, Evidence
+from priming.store.rows import LinkRow, RowChange
 from priming.types import MemoryRecord
 
 _FORMS = (NAME, IDENTIFIER, QUOTED, HANDLE)
@@ -49,7 +56,8 @@ def aliases(opened: Opened, *, dry_run: bool, limit: int) -> list[Alias]:
             for gone, kept, _ in found:
                 merging.merge(gone.id, kept.id, now, vouched=is_trusted_as(gone.trust, kept.trust))
             message = f"{len(found)} {'name is' if len(found) == 1 else 'names are'} merged"
-            logged = opened.write("alias", now, merging.changes(), message=message)
+            rows = [*merging.changes(), *_contradictions(opened, found, now)]
+            logged = opened.write("alias", now, rows, message=message)
     return [replace(alias, operation=logged.id) for _, _, alias in found]
 
 
@@ -60,6 +68,26 @@ def _merging(opened: Opened, ids: set[str]) -> Merging:
 
 
 Proposal = tuple[MemoryRecord, MemoryRecord, Alias]
+
+
+def _contradictions(opened: Opened, found: Sequence[Proposal], now: datetime) -> Iterator[RowChange]:
+    """``conflicts`` links between facts that gave one thing different values under its different names."""
+    names: dict[str, set[str]] = {}
+    for gone, kept, _ in found:
+        for slot in filter(None, map(slot_of_record, (gone, kept))):
+            names.setdefault(kept.id, set()).update(same_names(opened.store, opened.namespace, slot, now))
+    of = {name: kept for kept, some in names.items() for name in some}
+    told: dict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
+    for memory_id, subject, slot, value in opened.working(now).statements:
+        if subject in of:
+            told[of[subject], slot].append((memory_id, subject, value))
+    for some in told.values():
+        latest = nlargest(LINKING.rivals, some)  # ids sort by time
+        for (newer, subject, value), (older, other, before) in combinations(latest, 2):
+            if subject != other and differ(value, before):
+                link = LinkRow(newer, older, CONFLICTS, 0.0, now)
+                if opened.store.present(opened.namespace, link) is None:
+                    yield RowChange(None, link)
 
 
 def _proposals(opened: Opened, now: datetime) -> list[Proposal]:
@@ -107,6 +135,8 @@ class _There:
     texts: dict[str, MemoryRecord]
     entities: dict[str, MemoryRecord]
     holders: dict[str, set[str]] = field(default_factory=dict)
+    sharing: dict[str, list[str]] = field(default_factory=dict)
+    """By word, the names of several words that hold it."""
 
     @classmethod
     def read(cls, opened: Opened, now: datetime) -> _There:
@@ -123,39 +153,43 @@ class _There:
         for link in store.links(namespace, relation=MENTIONS):
             if link.target in slots and link.source in texts:
                 holders[slots[link.target]].add(link.source)
-        return cls(texts, entities, holders)
+        return cls(texts, entities, holders, _sharing(entities))
 
     def said(self) -> Iterator[tuple[str, str, Evidence]]:
-        """Alias, name and evidence, where a text says that two names are one."""
+        """Alias, name and evidence, where a text says that two names are one.
+
+        A person's short name that is part of another full name too may mean either.
+        """
         for one in self.texts.values():
             if is_trusted_as(one.trust, _BELIEVED):
                 for told in said(one.content, self.entities.__contains__):
-                    yield normal(told.alias), normal(told.name), Evidence(one.key, told.sentence)
+                    alias, name = normal(told.alias), normal(told.name)
+                    if not (is_given(name.split()[0]) and self._rivals(alias, name)):
+                        yield alias, name, Evidence(one.key, told.sentence)
 
     def parts(self) -> Iterator[tuple[str, str, Evidence]]:
         """Alias, name and evidence, where the part of one full name is used in the sessions that tell it."""
-        sharing: dict[str, list[str]] = defaultdict(list)
-        for slot in self.entities:
-            words = slot.split()
-            if len(words) > 1 and "and" not in words:
-                for word in set(words):
-                    sharing[word].append(slot)
         speakers = {normal(one.speaker) for one in self.texts.values() if one.speaker}
         for full in self.entities:
             if not self._is_person(full, speakers):
                 continue
             first, last = full.split()[0], full.split()[-1]
             for alias in (first, last, f"@{first}"):
-                rivals = [one for one in sharing[alias.removeprefix("@")] if not _within(one, full)]
-                if alias in self.entities and not rivals:
+                if alias in self.entities and not self._rivals(alias, full):
                     yield from ((alias, full, evidence) for evidence in self._used(alias, full))
+
+    def _rivals(self, alias: str, full: str) -> list[str]:
+        """The full names that have an alias as one of their words, apart from ``full`` and what it is part of."""
+        return [one for one in self.sharing.get(alias.removeprefix("@"), ()) if not _within(one, full)]
 
     def _is_person(self, slot: str, speakers: Collection[str]) -> bool:
         """Whether a name is a person's full name: of a given name and others, or that of a speaker."""
         words = slot.split()
         if self.entities[slot].metadata.get("form", NAME) != NAME or not _FEWEST <= len(words) <= _MOST:
             return False
-        return all(word.isalpha() for word in words) and (is_given(words[0]) or slot in speakers)
+        if not all(word.isalpha() for word in words):
+            return False
+        return slot in speakers or (is_given(words[0]) and words[-1] not in NOT_PEOPLE)
 
     def _used(self, alias: str, full: str) -> list[Evidence]:
         """Where the alias stands alone; nothing if that is ever outside of the sessions that tell the full name."""
@@ -164,6 +198,16 @@ class _There:
         if any(self.texts[one].session not in told for one in alone):
             return []
         return [Evidence(self.texts[one].key, gist_of(self.texts[one].content)) for one in alone]
+
+
+def _sharing(slots: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for slot in slots:
+        words = slot.split()
+        if len(words) > 1 and "and" not in words:
+            for word in set(words):
+                found[word].append(slot)
+    return found
 
 
 def _within(part: str, whole: str) -> bool:

@@ -6,11 +6,11 @@ from datetime import datetime
 from itertools import count
 from pathlib import Path
 
-from priming.engine.ids import uuid7
 from priming.engine.opened import Opened
 from priming.engine.transfer import path_
 from priming.engine.working import RESTORE
 from priming.errors import Conflict, ParamError
+from priming.ids import uuid7
 from priming.store.protocol import Changes
 
 

@@ -14,7 +14,7 @@ from priming.store.rows import MemoryRow, Row, identity
 
 Identity = tuple[str, ...]
 R = TypeVar("R", bound=Row)
-_PAGE = 64
+_PAGE, _GROWTH = 64, 4
 
 
 def newest_first(
@@ -25,8 +25,8 @@ def newest_first(
     until: datetime | None = None,
     source: str | None = None,
 ) -> Iterator[Logged]:
-    """The operations, read from the log a page at a time."""
-    before = None
+    """The operations, read from the log a page at a time: little at first, as most look at the latest alone."""
+    before, limit = None, 1
     while True:
         page = opened.store.operations(
             opened.namespace,
@@ -35,12 +35,12 @@ def newest_first(
             until=until,
             source=source,
             before=before,
-            limit=_PAGE,
+            limit=limit,
         )
         yield from page
-        if len(page) < _PAGE:
+        if len(page) < limit:
             return
-        before = page[-1].number
+        before, limit = page[-1].number, min(limit * _GROWTH, _PAGE)
 
 
 def later(opened: Opened, at: datetime) -> Iterator[Logged]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from priming import __version__
 from priming.engine.merging import RANKED, REPLACED
 from priming.engine.opened import Opened
 from priming.engine.rings import rings
 from priming.store.rows import LinkRow
-from priming.types import Finding, Stats
+from priming.types import Finding, Stats, Status
 
 
 def stats(opened: Opened) -> Stats:
@@ -23,6 +24,21 @@ def stats(opened: Opened) -> Stats:
         traces=counts.traces,
         bytes=counts.bytes,
         generation=counts.generation,
+    )
+
+
+def status(opened: Opened) -> Status:
+    """Which Priming this is, where it works, and how much there is; an empty namespace is no error."""
+    counts = opened.store.counts(opened.namespace)
+    active = {kind: of.get("active", 0) for kind, of in counts.memories.items() if kind != "entity"}
+    return Status(
+        version=__version__,
+        namespace=opened.namespace,
+        profile=opened.profile.name,
+        memories=sum(active.values()),
+        links=sum(counts.links.values()),
+        operations=counts.operations,
+        generation=opened.embedder.generation,
     )
 
 

@@ -54,11 +54,14 @@ class _Learning:
     pairs: dict[Pair, tuple[PairRow | None, PairRow | None]] = field(default_factory=dict)
 
     def take(self, trace: Trace, flow: traces.Kept, about: Collection[str] | None = None) -> None:
-        """Count one recall: every pair that was active in it, or those with one of ``about``; never two anchors."""
+        """Count one recall: every pair that was active in it, or those with one of ``about``; never two anchors.
+
+        What was taken out of recall since counts with nothing.
+        """
         levels = {flow.nodes[row]: level for row, level, _ in flow.active}
         anchors = {flow.nodes[row] for row, _, seed in flow.active if seed}
-        there = self.opened.store.names(self.opened.namespace, levels)
-        living = {one: level for one, level in levels.items() if one in there}
+        there = self.opened.store.memories(self.opened.namespace, levels) if levels else []
+        living = {one.id: levels[one.id] for one in there if one.status == "active"}
         pairs = co_activation_pairs(living, anchors, self.params.threshold)
         counted = self._judged(trace, living)
         chosen = [

@@ -144,12 +144,24 @@ def _names(
 
 def _answers(before: Sequence[Hit], after: Sequence[Hit]) -> Iterator[RankMove]:
     """Where each hit of two answers stands in both, in the order of the later one, what is gone last."""
-    old = {hit.memory.key: (rank, hit.score) for rank, hit in enumerate(before, 1)}
-    new = {hit.memory.key: (rank, hit.score) for rank, hit in enumerate(after, 1)}
+    old = {hit.memory.key: (rank, hit) for rank, hit in enumerate(before, 1)}
+    new = {hit.memory.key: (rank, hit) for rank, hit in enumerate(after, 1)}
     for key in [*new, *(key for key in old if key not in new)]:
-        was, score_before = old.get(key, (None, None))
-        now, score_after = new.get(key, (None, None))
-        yield RankMove(key, _moved(was, now), was, now, score_before, score_after)
+        was, left = old.get(key, (None, None))
+        now, right = new.get(key, (None, None))
+        what = _moved(was, now)
+        if what == "same" and left and right and left.memory.content != right.memory.content:
+            what = "restated"
+        yield RankMove(
+            key,
+            what,
+            was,
+            now,
+            None if left is None else left.score,
+            None if right is None else right.score,
+            None if left is None else left.memory.gist,
+            None if right is None else right.memory.gist,
+        )
 
 
 def _moved(was: int | None, now: int | None) -> str:

@@ -46,6 +46,9 @@ def is_rule_made(record: MemoryRecord) -> bool:
 RULES = "rules"
 """The source of entities that were made by rule."""
 
+PROCEDURE = "procedure"
+"""The kind of what is carried out."""
+
 FACT = "fact"
 """The kind of what is compared with what was told before of the same thing."""
 
@@ -84,6 +87,15 @@ def embedded_text(title: str | None, content: str) -> str:
     return f"{title}: {content}" if title else content
 
 
+def searched_text(record: MemoryRecord) -> str:
+    """What a memory is found by beside its title: its text, and a procedure's trigger and steps."""
+    if record.kind != PROCEDURE:
+        return record.content
+    trigger, steps = record.metadata.get("trigger"), record.metadata.get("steps")
+    told = [trigger, *(steps if isinstance(steps, list) else ())]
+    return "\n".join([record.content, *(one for one in told if isinstance(one, str))])
+
+
 def describe(
     records: Sequence[MemoryRecord],
     vectors: Sequence[NDArray[np.float32] | None],
@@ -109,7 +121,7 @@ def _document(
         kind=record.kind,
         title=record.title,
         heading=tuple(terms(record.title)) if indexed and record.title else (),
-        body=tuple(terms(record.content)) if indexed else (),
+        body=tuple(terms(searched_text(record))) if indexed else (),
         tokens=tokens,
         vector=vector,
         session=record.session,

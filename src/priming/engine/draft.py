@@ -6,18 +6,21 @@ import hashlib
 import json
 import math
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
+from priming.engine.ids import gist_of
 from priming.errors import ParamError
 from priming.params import STORE
-from priming.store.rows import stamp
+from priming.store.rows import VersionRow, stamp
 from priming.types import EMPTY, aware
 from priming.words import KINDS, OUTCOMES, TRUST
 
 _NAME_LIMIT = 512
+_DEEPEST = 100
 _BREAKS = ("Cc", "Zl", "Zp")
 
 
@@ -51,6 +54,31 @@ class Draft:
         at = stamp(self.occurred_at) if self.occurred_at else None
         same = json.dumps([self.kind, self.title, self.content, self.session, at], ensure_ascii=False)
         return hashlib.blake2b(same.encode(), digest_size=16).hexdigest()
+
+    def version(
+        self, memory_id: str, number: int, now: datetime, start: datetime | None = None
+    ) -> VersionRow:
+        """What is told here as a version of a memory, recorded now and true from ``start`` on; None: ever since."""
+        return VersionRow(
+            id=memory_id,
+            version=number,
+            recorded_at=now,
+            valid_from=start,
+            content=self.content,
+            gist=gist_of(self.content),
+            digest=self.digest,
+            heading=self.heading,
+            session=self.session,
+            speaker=self.speaker,
+            when=self.when,
+            tags=self.tags,
+            metadata=self.metadata,
+            source=self.source,
+            trust=self.trust,
+            importance=self.importance,
+            outcome=self.outcome,
+            occurred_at=self.occurred_at,
+        )
 
 
 FIELDS = tuple(f.name for f in fields(Draft))
@@ -116,6 +144,16 @@ def name_(name: str, value: Any) -> str | None:
     return text
 
 
+def uuid_(name: str, value: Any) -> str:
+    """A UUID in its usual form."""
+    try:
+        return str(UUID(text_(name, value)))
+    except ValueError:
+        raise ParamError(
+            name, value, "must be a UUID, such as 01890a5d-ac96-774b-bcce-b302099a8057"
+        ) from None
+
+
 def _breaks(text: str) -> bool:
     """Whether a text has a line break or a control character; other scripts' spaces and joiners may stand."""
     return not text.isprintable() and any(unicodedata.category(one) in _BREAKS for one in text)
@@ -155,7 +193,18 @@ def metadata(value: Any) -> Mapping[str, Any]:
     except RecursionError:
         raise ParamError("metadata", list(value), "must not be nested so deep") from None
     decoded: Mapping[str, Any] = json.loads(encoded)
+    level: list[Any] = [decoded]
+    for _ in range(_DEEPEST + 1):
+        level = [inner for one in level for inner in _inside(one)]
+    if level:
+        raise ParamError("metadata", list(value), f"must be nested at most {_DEEPEST} deep")
     return decoded
+
+
+def _inside(value: Any) -> Collection[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _check_procedure(known: Mapping[str, Any]) -> None:

@@ -68,8 +68,9 @@ class Evidence:
 
     @cached_property
     def query(self) -> Vectors:
-        """The cue's vector: its tokens weighted by how rare they are in this namespace."""
-        if not isinstance(self.embedder, TokenEmbedder) or "idf" in self.ablate:
+        """The cue's vector: its tokens weighted by how rare they are in this namespace, unless that is off."""
+        weighs = self.params.idf and "idf" not in self.ablate
+        if not weighs or not isinstance(self.embedder, TokenEmbedder):
             (vector,) = self.embedder.embed([self.text])
             return np.asarray(vector, np.float32)
         ids = self.embedder.tokens([self.text])[0]
@@ -281,7 +282,14 @@ class Evidence:
 
     @cached_property
     def _verdicts(self) -> dict[str, float]:
-        return self.working.judgements.on(self.terms.ordered, self.params.same_cue)
+        return self.working.judgements.on(self.terms.ordered, self.params.same_cue, self._rarity)
+
+    def _rarity(self, term: str) -> float:
+        """How much a term tells: its idf, that of a term no memory has being the greatest."""
+        lexicon = self.working.lexicon
+        code = lexicon.code(term)
+        df = 0 if code is None else int(lexicon.df[code])
+        return float(idf(min(df, lexicon.documents), max(lexicon.documents, 1)))
 
     def lacking(self, best: int, names: Collection[str]) -> tuple[Floats, float]:
         """What the best anchor lacks of the cue's names: R of every row, and ω (RECALL.md, per cue 5)."""

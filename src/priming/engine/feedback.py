@@ -11,7 +11,7 @@ from priming.core.plasticity import TIERS, nudge
 from priming.engine import traces
 from priming.engine.coactivation import POSITIVE, learn
 from priming.engine.draft import name_, one_of, text_
-from priming.engine.ids import gist_of, uuid7
+from priming.engine.ids import gist_of
 from priming.engine.opened import Opened
 from priming.engine.retention import RECALLED, is_due, review, used, with_retention
 from priming.errors import ParamError
@@ -133,7 +133,7 @@ def feedback(opened: Opened, asked: Judgement) -> Operation:
         opened.readable()
         trace = None if asked.recall_id is None else traces.find(opened, asked.recall_id)
         judged = _judged(opened, asked, now)
-        effect = Effect(now, uuid7(now))
+        effect = Effect(now, opened.operation_id(now))
         repeated: list[VerdictRow] = []
         for verdict, memory in judged:
             earlier = _judge(opened, asked, effect, verdict, memory, trace)

@@ -9,10 +9,11 @@ from typing import Any
 from priming.core.bitemporal import split
 from priming.engine.document import RULES, embedded_text
 from priming.engine.draft import MOST, Draft, count, draft
-from priming.engine.ids import gist_of, uuid7
 from priming.engine.opened import Opened
 from priming.engine.restating import mentions_anew
+from priming.engine.sleep.quoting import quoted_anew, quoting
 from priming.engine.strengths import source_
+from priming.engine.undo import vectors_again
 from priming.errors import Conflict, ParamError
 from priming.store.protocol import Changes
 from priming.store.rows import LinkRow, RowChange, VersionRow, record
@@ -37,15 +38,25 @@ def supersede(
             raise Conflict(f"{there.key!r} is {there.status}: restore it first")
         old = open_version(opened, there)
         wanted = draft({**_arguments(old, there.kind), **changes, "content": content})
-        now = max(now, old.recorded_at)  # a clock that was set back does not reorder versions
-        rows, fresh = succession(opened, old, wanted, now, boundary or now)
+        at = max(now, old.recorded_at)  # a clock that was set back does not reorder versions
+        rows, fresh = succession(opened, old, wanted, at, boundary or _from_now(old, now, at))
+        now, at_once = at, boundary is None or boundary <= at
         vector = opened.embedder.embed([embedded_text(wanted.title, wanted.content)])[0]
-        at_once = boundary is None or boundary <= now
         rows += mentions_anew(opened, old, wanted, vector, now, at_once=at_once)
-        vectors = {(there.id, fresh.version): vector.astype("<f4").tobytes()} if vector.any() else {}
+        told = quoted_anew(opened, old, wanted, vector, now) if at_once else []
+        rows += told
+        vectors = vectors_again(opened, told)
+        if vector.any():
+            vectors[there.id, fresh.version] = vector.astype("<f4").tobytes()
         opened.write("supersede", now, rows, vectors=vectors)
         (memory,) = opened.store.memories(opened.namespace, [there.id])
         return record(opened.namespace, memory, fresh)
+
+
+def _from_now(old: VersionRow, now: datetime, at: datetime) -> datetime:
+    """From when a version holds that is told now: where the clock was set back, not before the one that it ends."""
+    begun = old.valid_from or now
+    return max(now, begun) if begun <= at else now
 
 
 def succession(
@@ -53,12 +64,15 @@ def succession(
 ) -> tuple[list[RowChange], VersionRow]:
     """What it takes to let ``wanted`` follow a version from ``start`` on: the changes, and the new version."""
     if old.valid_from is not None and start < old.valid_from:
-        rule = f"must be ≥ {old.valid_from.isoformat()}, the start of the version that it ends"
+        rule = (
+            f"must be ≥ {old.valid_from.isoformat()}, the start of the version that it ends:"
+            " give a time from then on, or undo what made that version"
+        )
         raise ParamError("valid_from", start.isoformat(), rule)
     parts = split(old, boundary=start, at=now)
     last = max(one.revision for one in opened.store.versions(opened.namespace, old.id))
     ended = replace(parts.ended, revision=last + 1)
-    fresh = replace(_version(old.id, old.version + 1, wanted, now, start), revision=last + 2)
+    fresh = replace(wanted.version(old.id, old.version + 1, now, start), revision=last + 2)
     return [RowChange(old, parts.retired), RowChange(None, ended), RowChange(None, fresh)], fresh
 
 
@@ -90,29 +104,6 @@ def _arguments(old: VersionRow, kind: str) -> dict[str, Any]:
     return {"kind": kind, **{name: getattr(old, name) for name in names}}
 
 
-def _version(memory_id: str, number: int, one: Draft, now: datetime, start: datetime) -> VersionRow:
-    return VersionRow(
-        id=memory_id,
-        version=number,
-        recorded_at=now,
-        valid_from=start,
-        content=one.content,
-        gist=gist_of(one.content),
-        digest=one.digest,
-        heading=one.heading,
-        session=one.session,
-        speaker=one.speaker,
-        when=one.when,
-        tags=one.tags,
-        metadata=one.metadata,
-        source=one.source,
-        trust=one.trust,
-        importance=one.importance,
-        outcome=one.outcome,
-        occurred_at=one.occurred_at,
-    )
-
-
 def history(opened: Opened, key: str) -> list[Version]:
     """Each version once, in its latest row, oldest version first."""
     there = opened.find(key)
@@ -133,12 +124,13 @@ def forget(opened: Opened, key: str) -> Operation:
 
 
 def purge(opened: Opened, key: str) -> Receipt:
-    """Erase a memory, and the names that nothing else mentions; not undoable."""
+    """Erase a memory, what nights quoted of it, and the names that nothing else mentions; not undoable."""
     with opened.lock:
         with opened.writing() as now:
             memory_id, named = _known(opened, key, now)
             ids = {memory_id, *_orphans(opened, memory_id), *_orphans_of_the_log(opened, memory_id)}
-            changes = Changes(opened.namespace, uuid7(now), "purge", now, actor="user")
+            ids |= quoting(opened, memory_id)
+            changes = Changes(opened.namespace, opened.operation_id(now), "purge", now, actor="user")
             erased = opened.store.purge(changes, ids)
         opened.drop_snapshot()
         opened.store.flush()

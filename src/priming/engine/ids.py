@@ -1,29 +1,16 @@
-"""Names of things: ids that sort by time, keys that people can read."""
+"""Names of things: gists, and keys that people can read."""
 
 from __future__ import annotations
 
-import os
 import re
 import unicodedata
 from collections.abc import Callable, Container
-from datetime import datetime
 
 _SLUG_WORDS, _SLUG_LETTERS = 6, 48
 _GIST_LETTERS = 120
 _WORDS = re.compile(r"[^\W_]+")
 SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?<!^\d\.)(?<!^\d\d\.)\s|\n")
 """Not after the number of a first step: "1. Stop the server" is one sentence."""
-
-
-def uuid7(at: datetime) -> str:
-    """A UUID of version 7: 48 bits of milliseconds, then 74 random bits (RFC 9562)."""
-    milliseconds = max(0, int(at.timestamp() * 1000)) & (2**48 - 1)
-    bits = int.from_bytes(os.urandom(10), "big")
-    value = (
-        (milliseconds << 80) | (0x7 << 76) | ((bits >> 62 & 0xFFF) << 64) | (0b10 << 62) | bits & (2**62 - 1)
-    )
-    text = f"{value:032x}"
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 def gist_of(content: str) -> str:

@@ -20,6 +20,7 @@ from priming.engine.opened import Opened
 from priming.engine.pack_file import OWN_HISTORY, Origin, PackFile, Rule, read
 from priming.engine.packs import BEHAVIOR, INSTALL, Members, among, members, told
 from priming.engine.plan import Plan, embed_drafts
+from priming.engine.restating import relinked
 from priming.errors import Conflict
 from priming.store.protocol import VersionKey
 from priming.store.rows import LinkRow, MemoryRow, RowChange, VersionRow
@@ -80,6 +81,13 @@ class Installing:
     counts: dict[str, int] = field(default_factory=dict)
     ids: dict[str, str] = field(default_factory=dict)
     """By the pack's own keys, the ids of its behaviours."""
+    plan: Plan = field(init=False)
+    _brought: dict[str, Rule] = field(default_factory=dict, init=False)
+    _relinked: list[RowChange] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        opened = self.opened
+        self.plan = Plan(opened.store, opened.working(self.now), opened.embedder, self.now, opened.echo)
 
     def take(self, drafts: Sequence[Draft], vectors: Vectors) -> None:
         """Plan everything: what is new, what is there already, what is gone, and the links."""
@@ -94,6 +102,8 @@ class Installing:
                 self._renew(known[key], drafts[i], vectors[i])
                 self._bring_back(known[key], states[known[key].id])
         self._drop([known[key].id for key in known.keys() - set(keys)])
+        made = [_with_standing(change, self._brought) for change in self.plan.rows]
+        self.rows += [*made, *self._relinked]
         self._link()
 
     def counted(self) -> str:
@@ -116,15 +126,13 @@ class Installing:
                 f"the keys {', '.join(map(repr, sorted(taken)))} are taken by memories that are not of the pack"
                 f" {self.pack.name!r}: purge these, or give the pack another name"
             )
-        plan = Plan(opened.store, opened.working(self.now), opened.embedder, self.now, opened.echo)
+        plan = self.plan
         plan.add_all([drafts[i] for i in fresh], vectors[fresh], nearest=False)
-        brought = {}
         for i, planned in zip(fresh, plan.results, strict=True):
             rule = self.pack.rules[i]
             self.ids[rule.key] = planned.id
-            brought[planned.id] = rule
+            self._brought[planned.id] = rule
             self._count("added")
-        self.rows += [_with_standing(change, brought) for change in plan.rows]
         self.vectors |= plan.vectors
 
     def _states(self, ids: Collection[str]) -> dict[str, MemoryRow]:
@@ -137,6 +145,7 @@ class Installing:
         if _says(known) != _says(wanted):
             changes, version = succession(self.opened, old, wanted, at, max(at, old.valid_from or at))
             self.rows += changes
+            self._relinked += relinked(self.plan, old, wanted, vector)
             if vector.any():
                 self.vectors[known.id, version.version] = vector.astype("<f4").tobytes()
             self._count("changed")

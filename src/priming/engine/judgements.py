@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from priming.core.lexical import terms
 from priming.store.rows import VerdictRow
@@ -41,20 +41,25 @@ class Judgements:
         if cue is not None:
             self._sums[cue][row.id] -= _SIGN[row.verdict]
 
-    def on(self, cue: Collection[str], least: float) -> dict[str, float]:
+    def on(self, cue: Collection[str], least: float, rarity: Callable[[str], float]) -> dict[str, float]:
         """By memory, what verdicts said on cues like one of these terms: for it above 0, against it below.
 
-        Each counts by the Jaccard index of the two cues' terms, from ``least`` on.
+        Each counts by how alike the two cues are, from ``least`` on: the Jaccard index of their terms, each by its
+        rarity, so that cues that name different things are unlike. However many say so, a memory gets no more than
+        the likeness of the most alike of them: what is asked itself counts before its siblings.
         """
         asked = frozenset(cue)
         near = {other for term in asked for other in self._cues.get(term, ())}
         found: dict[str, float] = {}
+        most: dict[str, float] = {}
         for other in sorted(near):  # floats added up in another order come to another sum
-            likeness = len(asked & self._terms[other]) / len(asked | self._terms[other])
-            if likeness >= least:
-                for memory_id, balance in self._sums[other].items():
-                    found[memory_id] = found.get(memory_id, 0.0) + likeness * balance
-        return found
+            likeness = _alike(asked, self._terms[other], rarity)
+            if likeness < least:
+                continue
+            for memory_id, balance in self._sums[other].items():
+                found[memory_id] = found.get(memory_id, 0.0) + likeness * balance
+                most[memory_id] = max(most.get(memory_id, 0.0), likeness)
+        return {one: max(-most[one], min(most[one], balance)) for one, balance in found.items()}
 
     def _add(self, identity: tuple[str, str, str], cue: str) -> None:
         known = frozenset(terms(cue))
@@ -67,3 +72,9 @@ class Judgements:
             self._cues.setdefault(term, set()).add(cue)
         sums = self._sums.setdefault(cue, {})
         sums[memory_id] = sums.get(memory_id, 0) + _SIGN[verdict]
+
+
+def _alike(a: frozenset[str], b: frozenset[str], rarity: Callable[[str], float]) -> float:
+    """The Jaccard index of two sets of terms, each term counted by its rarity."""
+    shared, either = (sum(map(rarity, sorted(some))) for some in (a & b, a | b))
+    return shared / either if either else 0.0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +15,7 @@ from priming.config import locate
 from priming.embed.protocol import Embedder
 from priming.embed.static import StaticEmbedder
 from priming.engine import care, history, links, past, transfer, undo
-from priming.engine.draft import MOST, count, name_, one_of, text_
+from priming.engine.draft import MOST, count, name_, one_of, text_, uuid_
 from priming.engine.opened import DEFAULT_NAMESPACE, Opened
 from priming.engine.recall import question, recall
 from priming.engine.remember import remember_many, remember_one
@@ -29,6 +30,7 @@ from priming.engine.verbs.sleeping import Sleeping
 from priming.engine.verbs.timing import Timing
 from priming.errors import ParamError
 from priming.params import PLASTICITY
+from priming.settings import Settings
 from priming.store.sqlite import SqliteStore
 from priming.types import (
     Clock,
@@ -41,6 +43,7 @@ from priming.types import (
     Receipt,
     Remembered,
     Stats,
+    Status,
     SystemClock,
     Version,
 )
@@ -65,6 +68,7 @@ class Memory(Judging, Behaving, Packing, Observing, Keeping, Practising, Timing,
         profile: str = "priming",
         embedder: Embedder | None = None,
         clock: Clock | None = None,
+        settings: Settings | None = None,
     ) -> Memory:
         """Open a memory, making the store if it is not there.
 
@@ -75,6 +79,8 @@ class Memory(Judging, Behaving, Packing, Observing, Keeping, Practising, Timing,
             profile: one of ``priming.profiles``.
             embedder: what makes vectors; by default WordLlama's bundled weights, loaded at first need.
             clock: where the present comes from.
+            settings: as ``priming.settings.load`` reads them: how they shape the profiles. A program that wants
+                their store, namespace and profile too gives them as arguments.
 
         Raises:
             ParamError: a URL, namespace or profile that is not understood.
@@ -84,13 +90,15 @@ class Memory(Judging, Behaving, Packing, Observing, Keeping, Practising, Timing,
         ...     memory.remember("Ada wrote the first program.").key
         'ada-wrote-the-first-program'
         """
-        chosen = profiles.get(profile)
+        known = profiles.ALL if settings is None else settings.profiles
+        chosen = profiles.get(profile, known)
         name = name_("namespace", namespace)
         if name is None:
             raise ParamError("namespace", namespace, "must be given")
         location = locate(url)
         store = SqliteStore(location.path, synchronous=location.synchronous)
-        return cls(Opened(store, name, embedder or StaticEmbedder(), clock or SystemClock(), chosen))
+        own = embedder or StaticEmbedder()
+        return cls(Opened(store, name, own, clock or SystemClock(), chosen, known))
 
     def __enter__(self) -> Self:
         return self
@@ -227,7 +235,7 @@ class Memory(Judging, Behaving, Packing, Observing, Keeping, Practising, Timing,
             "ablate": ablate,
             "trace": trace,
         }
-        return recall(self._opened, question(self._opened.profile, arguments))
+        return recall(self._opened, question(self._opened.profile, arguments, self._opened.profiles))
 
     def get(self, key: str) -> MemoryRecord:
         """The memory of a key or id, in its present version, whatever its status."""
@@ -354,6 +362,31 @@ class Memory(Judging, Behaving, Packing, Observing, Keeping, Practising, Timing,
 
         """
         return undo.undo(self._opened, operation_id)
+
+    @contextmanager
+    def identified(self, operation_id: str) -> Iterator[None]:
+        """Let the first operation inside the block have an id of the caller's own, so that it can look for it later.
+
+        Who lost the answer to a call finds out by ``log`` whether it was carried out, and need not do it twice.
+
+        Raises:
+            ParamError: it is no UUID.
+            Conflict: raised inside the block by the verb, if there is an operation of that id already.
+
+        """
+        with self._opened.identified(uuid_("operation_id", operation_id)):
+            yield
+
+    def operation(self, operation_id: str) -> Operation | None:
+        """The operation of an id with what it changed, or None: whether a call was carried out."""
+        with self._opened.lock:
+            logged = self._opened.store.operation(self.namespace, uuid_("operation_id", operation_id))
+            return None if logged is None else self._opened.operation(logged)
+
+    def status(self) -> Status:
+        """Which Priming this is, where it works, and how much there is."""
+        with self._opened.lock:
+            return care.status(self._opened)
 
     def stats(self) -> Stats:
         """What the namespace holds."""

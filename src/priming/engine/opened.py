@@ -16,11 +16,12 @@ from priming.embed.protocol import Embedder
 from priming.engine.document import Document
 from priming.engine.draft import text_
 from priming.engine.echo import EchoGuard
-from priming.engine.ids import uuid7
 from priming.engine.snapshot import load, save
 from priming.engine.working import Own, WorkingSet
-from priming.errors import NotFound, ParamError, StoreError
-from priming.profiles import Profile
+from priming.errors import Conflict, NotFound, ParamError, StoreError
+from priming.ids import uuid7
+from priming.profiles import ALL, Profile
+from priming.sleeping import Proposal
 from priming.store.protocol import Changes, Logged, Store, VersionKey
 from priming.store.rows import LinkRow, PairRow, RowChange, encode
 from priming.types import Change, Clock, Link, MemoryRecord, Operation, aware
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from priming.engine.past import Past
 
 DEFAULT_NAMESPACE = "default"
+_PROPOSALS = 8
+"""How many proposals of sleep are kept."""
 
 
 @dataclass
@@ -40,12 +43,18 @@ class Opened:
     embedder: Embedder
     clock: Clock
     profile: Profile
+    profiles: Mapping[str, Profile] = field(default_factory=lambda: ALL)
+    """Those that a recall may name."""
     lock: RLock = field(default_factory=RLock)
     _working: WorkingSet | None = None
     _echo: EchoGuard | None = None
     _own: dict[int, Own] = field(default_factory=dict)
     pasts: list[Past] = field(default_factory=list)
     """What it was at times that were asked about lately, the latest first."""
+    proposals: dict[str, Proposal] = field(default_factory=dict)
+    """What sleep proposed lately, by id: to be applied by those who cannot hand the proposal back."""
+    request: str | None = None
+    """The id that the next operation gets: a client's own, so that it can look for what it asked for."""
 
     def now(self) -> datetime:
         """The present, in UTC."""
@@ -157,13 +166,17 @@ class Opened:
         for past in pasts:
             past.close()
 
+    def proposed(self, proposal: Proposal) -> None:
+        """Keep a proposal, and only the latest few."""
+        self.proposals = {**dict([*self.proposals.items()][1 - _PROPOSALS :]), proposal.id: proposal}
+
     def readable(self) -> None:
         """``NotFound`` if the namespace was never written to; the default one may always be read."""
         if self.namespace != DEFAULT_NAMESPACE and not self.store.head(self.namespace):
-            there = ", ".join(self.store.namespaces()) or "none yet"
-            raise NotFound(
-                f"there is no namespace {self.namespace!r}: there are {there}; writing creates one"
-            )
+            error = NotFound(f"there is no namespace {self.namespace!r}: writing creates one")
+            # A note, so that a server can leave it out: whom it answers may not know of the others.
+            error.add_note(f"there are {', '.join(self.store.namespaces()) or 'none yet'}")
+            raise error
 
     def find(self, key: str, now: datetime | None = None) -> MemoryRecord:
         """The memory of a key or id, or ``NotFound``."""
@@ -206,7 +219,7 @@ class Opened:
         """Apply one operation; the working set takes it in from the log at its next use."""
         changes = Changes(
             namespace=self.namespace,
-            id=operation_id or uuid7(at),
+            id=operation_id or self.operation_id(at),
             kind=kind,
             at=at,
             rows=tuple(rows),
@@ -222,6 +235,23 @@ class Opened:
         return Logged(
             number, changes.id, kind, at, changes.actor, source, reason, None, message, changes.rows
         )
+
+    @contextmanager
+    def identified(self, operation_id: str) -> Iterator[None]:
+        """Let the first operation inside the block have an id that the caller chose; nobody else writes meanwhile."""
+        with self.lock:
+            self.request = operation_id
+            try:
+                yield
+            finally:
+                self.request = None
+
+    def operation_id(self, at: datetime) -> str:
+        """The id of the next operation: the one that the caller asked for, once, else a new one."""
+        asked, self.request = self.request, None
+        if asked is not None and self.store.operation(self.namespace, asked) is not None:
+            raise Conflict(f"operation {asked} was carried out already: the log has it")
+        return asked or uuid7(at)
 
     def links(self, rows: Collection[LinkRow]) -> tuple[Link, ...]:
         """Link rows with their ends named by key."""

@@ -90,15 +90,15 @@ def at(opened: Opened, asked: Moment | None) -> Opened:
     """What to ask about a moment: the present itself, or a past with the clock at that time."""
     if asked is None:
         return opened
-    known = asked.known_at or opened.now()
-    valid = asked.valid_at or known
+    now = asked.known_at or opened.now()
+    valid = asked.valid_at or now
     with opened.store.transaction(write=False):
         opened.readable()
         _refresh(opened)
-        latest = _latest(opened, known)
+        latest = _latest(opened, asked.known_at)
         past = next((one for one in opened.pasts if one.answers(latest, valid, asked.superseded)), None)
-        past = past or _made(opened, known, latest, valid, asked.superseded)
-    past.clock, past.true_at = FixedClock(known), valid
+        past = past or _made(opened, asked.known_at, latest, valid, asked.superseded)
+    past.clock, past.true_at = FixedClock(now), valid
     others = [one for one in opened.pasts if one is not past]
     opened.pasts = [past, *others[: KEPT - 1]]
     for one in others[KEPT - 1 :]:
@@ -119,9 +119,9 @@ def _refresh(opened: Opened) -> None:
         past.head = head
 
 
-def _latest(opened: Opened, known: datetime) -> str | None:
-    """The last operation that was known."""
-    until = min(known, _END - _INSTANT) + _INSTANT
+def _latest(opened: Opened, known: datetime | None) -> str | None:
+    """The last operation that was known; of now the last one, whatever time the clock gave it."""
+    until = None if known is None else min(known, _END - _INSTANT) + _INSTANT
     found = opened.store.operations(opened.namespace, until=until, limit=1)
     return found[0].id if found else None
 
@@ -137,7 +137,9 @@ class _Rows:
     vectors: dict[VersionKey, bytes]
 
 
-def _made(opened: Opened, known: datetime, latest: str | None, valid: datetime, superseded: bool) -> Past:
+def _made(
+    opened: Opened, known: datetime | None, latest: str | None, valid: datetime, superseded: bool
+) -> Past:
     rows, outdated = _rows_at(opened, known), dict[str, Outdated]()
     since, until = _span(rows.versions, valid)
     if superseded:
@@ -145,13 +147,14 @@ def _made(opened: Opened, known: datetime, latest: str | None, valid: datetime, 
     store = SqliteStore(None)
     everything: list[Row] = [*rows.memories, *rows.versions, *rows.links, *rows.verdicts]
     # The one operation is what tells the working set that there is something to read.
-    store.restore(opened.namespace, everything, [Logged(1, "past", "past", known)])
+    now = known or opened.now()
+    store.restore(opened.namespace, everything, [Logged(1, "past", "past", now)])
     store.add_vectors(opened.namespace, opened.embedder.generation, rows.vectors)
     return Past(
         store,
         opened.namespace,
         opened.embedder,
-        FixedClock(known),
+        FixedClock(now),
         opened.profile,
         latest=latest,
         head=opened.store.head(opened.namespace),
@@ -162,12 +165,12 @@ def _made(opened: Opened, known: datetime, latest: str | None, valid: datetime, 
     )
 
 
-def _rows_at(opened: Opened, known: datetime) -> _Rows:
+def _rows_at(opened: Opened, known: datetime | None) -> _Rows:
     """The present rows, with those that changed since as they were; memories in the order of insertion of then."""
     store, namespace = opened.store, opened.namespace
-    then = back_to(opened, known)
+    then = Then() if known is None else back_to(opened, known)
     memories = list(then.of(MemoryRow, store.memories(namespace)).values())
-    if then.gone:
+    if known is not None and then.gone:
         born = births(opened, known)
         memories.sort(key=lambda one: born.get(one.id, (0, 0)))
     there = store.versions(namespace)
@@ -279,7 +282,7 @@ def as_of(opened: Opened, key: str, *, valid_at: datetime | None, known_at: date
     valid = asked.valid_at or known
     with opened.store.transaction(write=False):
         opened.readable()
-        then = back_to(opened, known)
+        then = Then() if asked.known_at is None else back_to(opened, known)
         memory = _known(opened, key, then)
         if memory is None:
             raise NotFound(
@@ -287,9 +290,9 @@ def as_of(opened: Opened, key: str, *, valid_at: datetime | None, known_at: date
                 " see the log for when it was remembered"
             )
         rows = then.of(VersionRow, opened.store.versions(opened.namespace, memory.id)).values()
-        versions = [one for one in rows if one.id == memory.id]
-    # What another machine recorded is known since it came, whatever its clock said.
-    held = [one for one in versions if visible(one, valid_at=valid, known_at=max(known, one.recorded_at))]
+        versions = [one for one in rows if one.id == memory.id and one.retired_at is None]
+    # What is there was known since it came, whatever the clock said that recorded it.
+    held = [one for one in versions if visible(one, valid_at=valid, known_at=one.recorded_at)]
     if not held:
         raise NotFound(
             f"no version of {memory.key!r} was true at {valid.isoformat()}, as known at {known.isoformat()}:"

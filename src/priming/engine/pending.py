@@ -76,6 +76,15 @@ class Pending:
         rows = [*(self.present(one) for one in held), *new]
         return {one.key: one for one in rows if isinstance(one, MemoryRow) and one.key in keys}
 
+    def missing(self, ids: Collection[str]) -> set[str]:
+        """Those of some ids that no memory will have."""
+        there = set(self._store.names(self._namespace, ids))
+        for name in {name for one in ids for name in self._about.get(one, ())}:
+            change = self._changes.get(name)
+            if change is not None and isinstance(change.row, MemoryRow):
+                (there.discard if change.after is None else there.add)(change.row.id)
+        return set(ids) - there
+
     def _with(self, kind: type[R], found: Iterable[R], ids: Collection[str]) -> list[R]:
         rows = {identity(one): one for one in found}
         for name in {name for end in ids for name in self._about.get(end, ())}:

@@ -7,7 +7,7 @@ words that are rare and the memories that are near.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import numpy as np
@@ -18,7 +18,6 @@ from priming.core.names import Name, find
 from priming.core.slots import differ, statement
 from priming.embed.protocol import Embedder, Vectors
 from priming.engine.arrays import NONE
-from priming.engine.columns import Vectors as Grown
 from priming.engine.document import (
     FACT,
     RULES,
@@ -31,16 +30,16 @@ from priming.engine.document import (
 )
 from priming.engine.draft import Draft
 from priming.engine.echo import EchoGuard
-from priming.engine.ids import free_key, gist_of, slug, uuid7
-from priming.engine.standing import stands_for
+from priming.engine.ids import free_key, slug
+from priming.engine.linker import SIMILAR, Linker, Near
+from priming.engine.standing import same_names, stands_for
 from priming.engine.statements import CONFLICTS, KEPT_BESIDE, Statements
 from priming.engine.working import WorkingSet
 from priming.errors import Conflict
+from priming.ids import uuid7
 from priming.params import FORGETTING, LINKING, PLASTICITY, LinkParams
 from priming.store.protocol import Store, VersionKey
 from priming.store.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
-
-_BLOCK = 64
 
 
 def embed_drafts(drafts: Sequence[Draft], embedder: Embedder) -> Vectors:
@@ -96,8 +95,11 @@ class Plan:
     _holders: dict[str, list[str]] = field(default_factory=dict)
     _stated: Statements = field(default_factory=Statements)
     _told: int = 0
-    _fresh: list[str] = field(default_factory=list)
-    _fresh_vectors: Grown | None = None
+    again: bool = False
+    """Whether a memory that is there already was told again, and its links with it."""
+
+    def __post_init__(self) -> None:
+        self._linker = Linker(self.store, self.working, self.now, self.params)
 
     def add_all(
         self, drafts: Sequence[Draft], vectors: Vectors, *, nearest: bool, always: bool = False
@@ -115,7 +117,7 @@ class Plan:
             for one, is_name in zip(drafts, bare, strict=True)
         ]
         self._look_up_keys(drafts, named, words)
-        near = self._nearest_stored(vectors) if nearest else None
+        near = self._linker.nearest(vectors) if nearest else None
         self.echo.listen(self.now)
         for i, one in enumerate(drafts):
             told = always or one.key is not None
@@ -124,7 +126,8 @@ class Plan:
             if same is not None:
                 status = "echo" if echoed else "duplicate"
                 self.echoed |= dict.fromkeys(echoed)
-                self.results.append(Planned(same, self._key_of(same), status))
+                links = () if echoed or near is None else self._told_again(same, vectors[i], near[i])
+                self.results.append(Planned(same, self._key_of(same), status, links))
                 continue
             text = Text(named[i], words[i], vectors[i])
             self._add(one, text, None if near is None else near[i])
@@ -138,8 +141,8 @@ class Plan:
         wanted |= {_entity_key(name.kind, name.text) for names in named for name in names}
         if self._words_can_be_rare(len(drafts)):
             wanted |= {_entity_key(TERM, word) for some in words for word in some}
-        self._asked = wanted
-        self._keys = self.store.keys(self.working.namespace, wanted)
+        self._asked |= wanted
+        self._keys |= self.store.keys(self.working.namespace, wanted)
 
     def documents(self) -> dict[str, Document]:
         """The new memories, prepared for the working set."""
@@ -160,6 +163,18 @@ class Plan:
             return holder
         state = "" if status == "active" else f" by a {status} memory"
         raise Conflict(f"key {one.key!r} is taken{state}: choose another, or supersede the memory it names")
+
+    def _told_again(self, memory_id: str, vector: NDArray[np.float32], near: Near) -> tuple[LinkRow, ...]:
+        """The links that a duplicate strengthens, in a profile whose linker does so."""
+        if not self.params.strengthen:
+            return ()
+        changes = self._linker.again(memory_id, vector, near)
+        touched = {
+            (one.after.source, one.after.target): one for one in changes if isinstance(one.after, LinkRow)
+        }
+        self.rows = [one for one in self.rows if _similar_ends(one) not in touched] + changes
+        self.again = self.again or bool(changes)
+        return tuple(one.after for one in changes if isinstance(one.after, LinkRow))
 
     def _named_already(self, one: Draft) -> str | None:
         """The entity that a bare name stands for, if there is one: a name is one node, whoever brings it."""
@@ -185,7 +200,7 @@ class Plan:
         self,
         one: Draft,
         text: Text,
-        near: list[tuple[str, float]] | None,
+        near: Near | None,
     ) -> None:
         memory_id = uuid7(self.now)
         key = one.key or free_key(slug(one.heading or one.content), memory_id, self._taken)
@@ -197,16 +212,13 @@ class Plan:
         links = [
             *self._session_links(memory_id, one),
             *self._mention_links(memory_id, one, text),
-            *self._similar_links(memory_id, text.vector, near),
-            *self._conflict_links(memory_id, one),
+            *(() if near is None else self._linker.link(memory_id, text.vector, near)),
+            *self.conflicts(memory_id, one),
         ]
         self._told += 1
         self.rows.extend(RowChange(None, link) for link in links)
-        if text.vector.any() and near is not None:
-            self._fresh.append(memory_id)
-            if self._fresh_vectors is None:
-                self._fresh_vectors = Grown(len(text.vector))
-            self._fresh_vectors.append(text.vector)
+        if near is not None:
+            self._linker.remember(memory_id, text.vector)
         self.results.append(Planned(memory_id, key, "stored", tuple(links)))
 
     def _taken(self, key: str) -> bool:
@@ -218,25 +230,7 @@ class Plan:
         memory = MemoryRow(
             memory_id, key, one.kind, weight=PLASTICITY.start, endurance=FORGETTING.initial_stability
         )
-        version = VersionRow(
-            id=memory_id,
-            version=1,
-            recorded_at=self.now,
-            content=one.content,
-            gist=gist_of(one.content),
-            digest=one.digest,
-            heading=one.heading,
-            session=one.session,
-            speaker=one.speaker,
-            when=one.when,
-            tags=one.tags,
-            metadata=one.metadata,
-            source=one.source,
-            trust=one.trust,
-            importance=one.importance,
-            outcome=one.outcome,
-            occurred_at=one.occurred_at,
-        )
+        version = one.version(memory_id, 1, self.now)
         self._keys[key] = memory_id
         self.rows += [RowChange(None, memory), RowChange(None, version)]
         if vector is not None:
@@ -332,16 +326,23 @@ class Plan:
         row = self.working.entities.get(slot, NONE)
         return None if row == NONE else self.working.ids[row]
 
-    def _conflict_links(self, memory_id: str, one: Draft) -> Iterator[LinkRow]:
+    def conflicts(self, memory_id: str, one: Draft) -> Iterator[LinkRow]:
         """``conflicts`` with facts that give the same subject another value in the same slot; it carries nothing."""
         stated = statement(one.content, one.speaker) if one.kind == FACT else None
         if stated is None:
             return
         most = self.params.rivals
-        told = self._stated.beside(stated, most) + self.working.statements.beside(stated, most)
+        told = [
+            pair
+            for subject in sorted(same_names(self.store, self.working.namespace, stated.subject, self.now))
+            for some in (self._stated, self.working.statements)
+            for pair in some.beside(replace(stated, subject=subject), most)
+        ]
         agreeing = [other for other, value in told if not differ(value, stated.value)]
         for other, value in told[:most]:
-            if differ(value, stated.value) and not any(self._kept_beside(other, same) for same in agreeing):
+            if other == memory_id or not differ(value, stated.value):
+                continue  # what a fact said itself before is no contradiction
+            if not any(self._kept_beside(other, same) for same in agreeing):
                 yield self._link(memory_id, other, CONFLICTS, 0.0)
         self._stated.put(memory_id, stated)
 
@@ -353,31 +354,11 @@ class Plan:
             self.store.present(namespace, self._link(*pair, KEPT_BESIDE)) is not None for pair in pairs
         )
 
-    def _similar_links(
-        self, memory_id: str, vector: NDArray[np.float32], near: list[tuple[str, float]] | None
-    ) -> Iterator[LinkRow]:
-        """``similar-to`` the nearest memories; the link starts at their cosine."""
-        if near is None or not vector.any():
-            return
-        if self._fresh_vectors is not None:
-            found = self._fresh_vectors.dot(vector)
-            close = np.flatnonzero(found >= self.params.similarity)
-            near = near + [(self._fresh[i], float(found[i])) for i in close]
-        chosen = sorted(near, key=lambda pair: -pair[1])[: self.params.nearest]
-        for other, cosine in chosen:
-            yield self._link(memory_id, other, "similar-to", min(1.0, cosine))
 
-    def _nearest_stored(self, vectors: Vectors) -> list[list[tuple[str, float]]]:
-        """For each new vector, the nearest stored memories at or above the bar."""
-        living = self.working.living.values
-        found = []
-        for first in range(0, len(vectors), _BLOCK):
-            cosines = self.working.vectors.dot(vectors[first : first + _BLOCK].T)
-            for cosine in cosines.T:
-                close = np.flatnonzero((cosine >= self.params.similarity) & living)
-                order = close[np.argsort(-cosine[close], kind="stable")][: self.params.nearest]
-                found.append([(self.working.ids[self.working.row[i]], float(cosine[i])) for i in order])
-        return found
+def _similar_ends(change: RowChange) -> tuple[str, str] | None:
+    """The ends of a ``similar-to`` link that changes."""
+    row = change.after
+    return (row.source, row.target) if isinstance(row, LinkRow) and row.relation == SIMILAR else None
 
 
 def _is_bare_name(one: Draft) -> bool:

@@ -42,21 +42,22 @@ def name(record: MemoryRecord, *, superseded: bool = False) -> str:
 def _line(record: MemoryRecord, text: str, superseded: bool) -> str:
     at = f"({record.occurred_at:%Y-%m-%d}) " if record.occurred_at else ""
     title = f"{_title(record)}: " if record.title else ""
-    return f"{name(record, superseded=superseded)} {at}{title}{_quoted(text)}"
+    return f"{name(record, superseded=superseded)} {at}{title}{quoted(text)}"
 
 
 def _title(record: MemoryRecord) -> str:
     """What stands before the quoted text; quoted as well where it is from somebody who may not instruct."""
     title = record.title or ""
-    return title.translate(_ESCAPES) if instructs(record.trust) else _quoted(title)
+    return title.translate(_ESCAPES) if instructs(record.trust) else quoted(title)
 
 
 def _label(key: str) -> str:
     """A key between brackets: quoted where it could be taken for the end of them."""
-    return _quoted(key) if _LABEL.intersection(key) else key.translate(_ESCAPES)
+    return quoted(key) if _LABEL.intersection(key) else key.translate(_ESCAPES)
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """A text as one quoted line, in which nothing is hidden."""
     return json.dumps(text, ensure_ascii=False).translate(_ESCAPES)
 
 
@@ -110,7 +111,7 @@ _SAYERS = {"untrusted": "an unknown source", "tool": "a tool"}
 
 
 def _rule(record: MemoryRecord, text: str, origin: str | None) -> str:
-    line = " ".join(text.split()).translate(_ESCAPES) if instructs(record.trust) else _quoted(text)
+    line = " ".join(text.split()).translate(_ESCAPES) if instructs(record.trust) else quoted(text)
     return f"{rule_name(record, origin)}: {line}"
 
 

@@ -8,7 +8,6 @@ from priming.core.plasticity import CONSCIOUS
 from priming.engine import traces
 from priming.engine.draft import name_, text_
 from priming.engine.feedback import Effect, brought_up, route
-from priming.engine.ids import uuid7
 from priming.engine.opened import Opened
 from priming.engine.retention import executions, used
 from priming.errors import ParamError
@@ -31,7 +30,7 @@ def done(opened: Opened, key: str, *, success: bool, recall_id: str | None, reas
         if memory.kind != KIND:
             rule = f"is of kind {memory.kind}, and only a {KIND} is carried out: judge it with feedback"
             raise ParamError("key", key, rule)
-        effect = Effect(now, uuid7(now))
+        effect = Effect(now, opened.operation_id(now))
         if recall is not None:
             _credit(opened, effect, memory, traces.find(opened, recall), success=success)
         row = used(effect.state(opened, memory.id), now)

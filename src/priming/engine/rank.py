@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -20,15 +20,14 @@ from priming.core.base_level import (
     total_activation,
 )
 from priming.core.check import Floats
+from priming.core.flow import foremost
 from priming.core.forgetting import power_retrievability, recency_exponential, recency_half_life
 from priming.core.inhibit import inhibit, squash
 from priming.core.lexical import scaled, terms
-from priming.core.names import find
 from priming.core.recipe import best, blend_anchors, route_score, softmax_anchors
 from priming.core.spread import Activation, spread
-from priming.engine.arrays import ENTITY, NONE
+from priming.engine.arrays import ENTITY
 from priming.engine.columns import Ints
-from priming.engine.document import slot_of
 from priming.engine.evidence import Evidence
 from priming.engine.present import rule_kind
 from priming.engine.retention import days_between, executions
@@ -50,7 +49,8 @@ _HOURS = 24.0
 class Ask:
     """One question to a working set: who may answer, what speaks for each, and how it is to be ranked.
 
-    ``eligible`` says which rows may be hits, ``pool`` which documents may be anchors.
+    ``eligible`` says which rows may be hits, ``pool`` which documents may be anchors, and ``named``
+    which rows are the names in the cue.
     """
 
     working: WorkingSet
@@ -61,6 +61,7 @@ class Ask:
     limit: int
     now: datetime
     records: Callable[[Ints], Mapping[int, MemoryRecord]]
+    named: Callable[[], Sequence[int]]
     spreading: bool = True
     ablate: Collection[str] = ()
 
@@ -177,10 +178,11 @@ def _anchors(ask: Ask) -> dict[int, float]:
         values = np.maximum(values, _context(ask))
     values = np.where(ask.pool, values, 0.0)
     episodes = ask.working.kind[ask.working.row.values] == EPISODE
+    fewest = ask.limit if chosen.widen else 0
     chosen_documents = np.concatenate(
         [
-            _best(ask, np.where(episodes, values, 0.0), max(chosen.episodes, ask.limit)),
-            _best(ask, np.where(episodes, 0.0, values), max(chosen.facts, ask.limit)),
+            _best(ask, np.where(episodes, values, 0.0), max(chosen.episodes, fewest)),
+            _best(ask, np.where(episodes, 0.0, values), max(chosen.facts, fewest)),
         ]
     )
     rows = ask.working.row[chosen_documents]
@@ -202,6 +204,8 @@ def _spread(ask: Ask, anchors: dict[int, float]) -> tuple[Activation, Ints]:
         steps = replace(steps, steps=0)
     activation = spread(graph, anchors, steps, record_flow=True)
     edges = graph.edges(np.sort(activation.rows), both=False)
+    if steps.max_neighbours is not None:
+        edges = edges.only(foremost(edges, edges.weight, steps.max_neighbours))
     into = edges.neighbour[edges.weight > 0]
     rows, inverse = np.unique(np.concatenate([activation.rows, into]), return_inverse=True)
     counts = np.bincount(inverse[len(activation.rows) :], minlength=len(rows))
@@ -223,15 +227,15 @@ def settled(profile: Profile, activation: Activation) -> tuple[Floats, NDArray[n
 def _ethos(ask: Ask) -> Ranked:
     """Anchors by cosine, spread, then cosine, activation and in-degree; plain cosine where nothing spreads."""
     cosine = np.where(ask.pool, ask.evidence.cosine, 0.0)
-    if not ask.spreading or not ask.profile.spread.gain or "spread" in ask.ablate:
+    steps = ask.profile.spread
+    if not ask.spreading or not steps.gain or not steps.steps or "spread" in ask.ablate:
         return _plain(ask, cosine)
     activation, in_degree = _spread(ask, _anchors(ask))
     if not in_degree.any():
         return _plain(ask, cosine)
     rows = activation.rows
-    scored = score.ethos(
-        ask.working.at(ask.evidence.cosine, rows), activation.values, in_degree, int(in_degree.max())
-    )
+    near, blend = ask.working.at(ask.evidence.cosine, rows), ask.profile.scoring.ethos
+    scored = score.ethos(near, activation.values, in_degree, int(in_degree.max()), weights=blend)
     return _ordered(ask, rows, np.asarray(scored.total), _arrays(scored), activation)
 
 
@@ -335,9 +339,7 @@ def _fact_scores(
 
 def _association(ask: Ask, rows: Ints) -> Floats:
     """S: associative strength from each entity that the cue names to each row; shape (rows, entities)."""
-    working = ask.working
-    named = [working.entities.get(slot_of(name.kind, name.text), NONE) for name in find(ask.evidence.text)]
-    entities = np.array(sorted({row for row in named if row != NONE}), np.int64)
+    entities = np.array(ask.named(), np.int64)
     if not len(entities):
         return np.zeros((len(rows), 1))
     graph = ask.graph()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,16 +22,17 @@ from priming.engine import past, traces
 from priming.engine.arrays import ENTITY
 from priming.engine.draft import count, name_, one_of, text_, words
 from priming.engine.evidence import Evidence
-from priming.engine.ids import uuid7
 from priming.engine.opened import Opened
 from priming.engine.past import Moment, moment
 from priming.engine.present import HEADER, packables
 from priming.engine.rank import Ask, Ranked, rank
+from priming.engine.standing import named
 from priming.engine.working import WorkingSet
 from priming.errors import ParamError
+from priming.ids import uuid7
 from priming.params import STORE
-from priming.profiles import Profile, get
-from priming.types import Cue, Hit, MemoryRecord, Omitted, Recall
+from priming.profiles import ALL, Profile, get
+from priming.types import Cue, Hit, MemoryRecord, Omitted, Recall, Step
 from priming.words import KINDS
 
 TERMS = (
@@ -59,6 +62,9 @@ TERMS = (
 """What ``ablate`` can switch off."""
 
 MOST_HITS = 10_000
+_DIGITS = 6
+LOG = logging.getLogger(__name__)
+"""Tells every iteration of a spread, to those who debug: it names what is remembered, and so nothing above that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +110,7 @@ _DEFAULTS: Mapping[str, Any] = {
 }
 
 
-def question(profile: Profile, given: Mapping[str, Any]) -> Question:
+def question(profile: Profile, given: Mapping[str, Any], profiles: Mapping[str, Profile] = ALL) -> Question:
     """Check the arguments of ``recall``; only the limit must be given."""
     arguments = {**_DEFAULTS, **given}
     cue = arguments["cue"]
@@ -117,7 +123,7 @@ def question(profile: Profile, given: Mapping[str, Any]) -> Question:
     return Question(
         text=_cue_text(text, cue),
         cue=cue,
-        profile=get(arguments["profile"]) if arguments["profile"] else profile,
+        profile=get(arguments["profile"], profiles) if arguments["profile"] else profile,
         kinds=None if kinds is None else _some("kinds", kinds, KINDS),
         limit=count("limit", arguments["limit"], 1, MOST_HITS),
         tokens=None if arguments["tokens"] is None else count("tokens", arguments["tokens"], 0, 10_000_000),
@@ -163,6 +169,7 @@ class Answer:
     reason: str | None
     degraded: tuple[str, ...]
     spread: tuple[Mapping[str, float], ...]
+    carried: tuple[Step, ...]
 
 
 def recall(opened: Opened, asked: Question) -> Recall:
@@ -192,6 +199,7 @@ def recall(opened: Opened, asked: Question) -> Recall:
         profile=asked.profile.name,
         timings=MappingProxyType(watch.laps),
         spread=answer.spread,
+        carried=answer.carried,
     )
 
 
@@ -233,11 +241,16 @@ def _answer(opened: Opened, asked: Question, watch: Stopwatch) -> Answer:
                 past.room(opened, asked.limit),
                 now,
                 lambda rows: _records(opened, working, rows, valid),
+                lambda: named(opened.store, working, asked.text, valid),
                 asked.spread,
                 asked.ablate,
             )
         )
     watch.lap("rank")
+    steps = _steps(opened, working, ranked) if asked.trace or LOG.isEnabledFor(logging.DEBUG) else ()
+    for number, values in enumerate(steps):
+        shown = {key: float(f"{value:.{_DIGITS}g}") for key, value in values.items()}
+        LOG.debug("step %d of the spread: %s", number, json.dumps(shown, ensure_ascii=False))
     kept = traces.kept(working, profile, ranked, _matched(working, profile, evidence))
     hits = past.told(opened, _hits(opened, working, ranked, kept, valid), asked.limit)
     watch.lap("paths")
@@ -246,7 +259,8 @@ def _answer(opened: Opened, asked: Question, watch: Stopwatch) -> Answer:
         kept=kept,
         reason=reason if hits or reason else "nothing above the floor",
         degraded=("vectors",) if working.missing_vectors else (),
-        spread=_steps(opened, working, ranked) if asked.trace else (),
+        spread=steps if asked.trace else (),
+        carried=traces.carried(opened, kept, [hit.memory.id for hit in hits]) if asked.trace else (),
     )
 
 

@@ -39,7 +39,9 @@ def remember_one(opened: Opened, arguments: Mapping[str, Any]) -> Remembered:
     """Remember one memory; the answer lists the links that were made."""
     (planned,), operations = _remember(opened, [draft(arguments)])
     operation = operations.get(planned.status)
-    return Remembered(planned.id, planned.key, planned.status, opened.links(planned.links), operation)
+    with opened.lock:
+        links = opened.links(planned.links)
+    return Remembered(planned.id, planned.key, planned.status, links, operation)
 
 
 def _remember(opened: Opened, drafts: Sequence[Draft]) -> tuple[list[Planned], dict[str, str]]:
@@ -48,14 +50,15 @@ def _remember(opened: Opened, drafts: Sequence[Draft]) -> tuple[list[Planned], d
     vectors = embed_drafts(drafts, opened.embedder)
     with opened.lock:
         with opened.writing() as now:
-            plan = Plan(opened.store, opened.working(now), opened.embedder, now, opened.echo)
+            working, linking = opened.working(now), opened.profile.linking
+            plan = Plan(opened.store, working, opened.embedder, now, opened.echo, linking)
             few = len(drafts) == 1 or plan.working.memories <= plan.params.bulk_nearest
             plan.add_all(drafts, vectors, nearest=few)
             if plan.rows:
                 documents = plan.documents()
                 rows = sorted(plan.rows, key=lambda change: _ROOM_ORDER[change.room])
                 logged = opened.write("remember", now, rows, vectors=plan.vectors)
-                operations["stored"] = logged.id
+                operations |= {"stored": logged.id, **({"duplicate": logged.id} if plan.again else {})}
             if plan.echoed:
                 operations["echo"] = came_back(opened, plan.echoed).id
         if plan.rows:

@@ -32,15 +32,23 @@ def mentions_anew(
     Not ``at_once``, where the old text holds for a while yet: then none goes.
     """
     plan = Plan(opened.store, opened.working(now), opened.embedder, now, opened.echo)
+    links = relinked(plan, old, wanted, vector, at_once=at_once)
+    return [*plan.rows, *links]
+
+
+def relinked(
+    plan: Plan, old: VersionRow, wanted: Draft, vector: NDArray[np.float32], *, at_once: bool = True
+) -> list[RowChange]:
+    """The same as part of a plan: the links; names that are new become rows of the plan."""
     words = tuple(dict.fromkeys(terms(wanted.content)))
     before = set(terms(old.content))
     named = find(wanted.content, wanted.title)[: plan.params.names]
     # A word of the old text counts among those that hold it: whether it is rare was decided then.
     text = Text(named, [word for word in words if word not in before], vector)
-    made = plan.mentions(old.id, wanted, text)
-    there = opened.store.links(opened.namespace, [old.id], MENTIONS)
-    known = {(one.source, one.target) for one in there}
-    rows = [*plan.rows, *(RowChange(None, one) for one in made if (one.source, one.target) not in known)]
+    made = [*plan.mentions(old.id, wanted, text), *plan.conflicts(old.id, wanted)]
+    store, namespace = plan.store, plan.working.namespace
+    there = store.links(namespace, [old.id], MENTIONS)
+    rows = [RowChange(None, one) for one in made if store.present(namespace, one) is None]
     if at_once:
         kept = {one.target for one in made} | {_word(plan, word) for word in words}
         gone = [one for one in there if one.source == old.id and not one.given and one.target not in kept]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from priming.core.slots import Statement, differ, same_slot, statement
 from priming.engine.document import FACT
 from priming.engine.draft import MOST, count, text_
 from priming.engine.opened import Opened
+from priming.engine.standing import same_names
 from priming.engine.statements import CONFLICTS, KEPT_BESIDE
 from priming.errors import NotFound
 from priming.reviewing import Claim, Review
@@ -53,7 +55,7 @@ def _open(opened: Opened, now: datetime) -> list[tuple[list[LinkRow], Review]]:
     for pair, links in linked.items():
         if pair <= facts.keys():
             older, newer = _in_order([facts[links[0].target], facts[links[0].source]])
-            stated = _contradiction(older, newer)
+            stated = _contradiction(opened, older, newer, now)
             if stated is not None:
                 found.append((links, _review(older, newer, *stated)))
     return sorted(found, key=lambda one: max(link.created_at for link in one[0]), reverse=True)
@@ -64,16 +66,17 @@ def _in_order(pair: list[MemoryRecord]) -> list[MemoryRecord]:
     return sorted(pair, key=lambda one: one.recorded_at or datetime.min.replace(tzinfo=UTC))
 
 
-def _contradiction(older: MemoryRecord, newer: MemoryRecord) -> tuple[Statement, Statement] | None:
+def _contradiction(
+    opened: Opened, older: MemoryRecord, newer: MemoryRecord, now: datetime
+) -> tuple[Statement, Statement] | None:
     first, second = statement(older.content, older.speaker), statement(newer.content, newer.speaker)
-    if (
-        first is None
-        or second is None
-        or not same_slot(first, second)
-        or not differ(first.value, second.value)
-    ):
+    if first is None or second is None or not differ(first.value, second.value):
         return None
-    return first, second
+    if first.subject != second.subject:
+        if second.subject not in same_names(opened.store, opened.namespace, first.subject, now):
+            return None
+        second = replace(second, subject=first.subject)
+    return (first, second) if same_slot(first, second) else None
 
 
 def _review(older: MemoryRecord, newer: MemoryRecord, first: Statement, second: Statement) -> Review:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Iterator
-from heapq import nlargest
 
 from priming.core.slots import Statement
 
@@ -19,7 +19,8 @@ class Statements:
 
     def __init__(self) -> None:
         self._of: dict[str, Statement] = {}
-        self._at: dict[Place, dict[str, str]] = {}
+        self._at: dict[Place, list[tuple[str, str]]] = {}
+        """Ids and values, sorted: ids sort by time."""
 
     def __iter__(self) -> Iterator[tuple[str, str, str, str]]:
         """Id, subject, slot and value of each, as the snapshot keeps them."""
@@ -27,19 +28,20 @@ class Statements:
 
     def put(self, memory_id: str, stated: Statement) -> None:
         """Take in what a fact states."""
+        self.drop(memory_id)
         self._of[memory_id] = stated
-        self._at.setdefault((stated.subject, stated.slot), {})[memory_id] = stated.value
+        insort(self._at.setdefault((stated.subject, stated.slot), []), (memory_id, stated.value))
 
     def drop(self, memory_id: str) -> None:
         """Let a fact go."""
         stated = self._of.pop(memory_id, None)
         if stated is not None:
             place = stated.subject, stated.slot
-            del self._at[place][memory_id]
-            if not self._at[place]:
+            there = self._at[place]
+            del there[bisect_left(there, (memory_id, stated.value))]
+            if not there:
                 del self._at[place]
 
     def beside(self, stated: Statement, most: int) -> list[tuple[str, str]]:
         """Ids and values of the facts that speak of the same slot of the same subject, the latest first."""
-        there = self._at.get((stated.subject, stated.slot), {})
-        return nlargest(most, there.items())  # ids sort by time
+        return self._at.get((stated.subject, stated.slot), [])[: -most - 1 : -1]

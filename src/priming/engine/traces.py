@@ -20,11 +20,11 @@ from priming.core.spread import Activation
 from priming.engine.arrays import ENTITY
 from priming.engine.columns import Ints
 from priming.engine.draft import text_
-from priming.engine.ids import uuid7
 from priming.engine.opened import Opened
 from priming.engine.rank import Ranked, settled
 from priming.engine.working import WorkingSet
 from priming.errors import Corrupt, NotFound, StoreError
+from priming.ids import uuid7
 from priming.params import STORE, SpreadParams
 from priming.profiles import Profile
 from priming.store.protocol import Trace
@@ -302,6 +302,28 @@ def steps_of(opened: Opened, flow: Kept, ids: Collection[str]) -> dict[str, tupl
         )
         for one, row in there.items()
     }
+
+
+def carried(opened: Opened, flow: Kept, ids: Collection[str]) -> tuple[Step, ...]:
+    """What each link on the way to some memories carried, over all steps; most first."""
+    r = flow.routes
+    amount = np.sum([r.amounts(step) for step in range(1, r.steps + 1)], axis=0) if r.steps else np.zeros(0)
+    leads = np.zeros(r.n, np.bool_)
+    leads[[row for one in ids if (row := flow.row(one)) is not None]] = True
+    for _ in range(r.steps):
+        leads[r.source[leads[r.target]]] = True
+    links = [i for i in np.argsort(-amount, kind="stable").tolist() if amount[i] > 0 and leads[r.target[i]]]
+    ends = {flow.nodes[row] for i in links for row in (r.source[i], r.target[i])}
+    names = opened.store.names(opened.namespace, ends)
+    return tuple(
+        Step(
+            names.get(flow.nodes[r.source[i]], "?"),
+            r.relations[r.relation[i]],
+            names.get(flow.nodes[r.target[i]], "?"),
+            float(amount[i]),
+        )
+        for i in links
+    )
 
 
 def route(

@@ -52,7 +52,8 @@ def path_(value: str | Path) -> Path:
 
 def export(opened: Opened, path: Path, progress: Progress | None = None) -> int:
     """Write a namespace to a file, which appears only when it is whole; the number of memories."""
-    opened.readable()
+    with opened.lock:
+        opened.readable()
     partial = path.with_name(path.name + ".partial")
     count = 0
     try:
@@ -255,6 +256,8 @@ def _check_values(row: Row) -> None:
         case VersionRow():
             one_of("trust", row.trust, TRUST)
             fraction("importance", row.importance)
+            _check_span("valid_to", row.valid_to, "valid_from", row.valid_from)
+            _check_span("retired_at", row.retired_at, "recorded_at", row.recorded_at)
         case LinkRow():
             fraction("weight", row.weight)
         case PairRow():
@@ -265,6 +268,12 @@ def _check_values(row: Row) -> None:
                 text_("shown", memory_id)
             if row.settled is not None:
                 one_of("settled", row.settled, ("used", "unused"))
+
+
+def _check_span(name: str, end: datetime | None, start_name: str, start: datetime | None) -> None:
+    """An end that is not before its start; a version that was superseded from its own start on held at no time."""
+    if end is not None and start is not None and end < start:
+        raise ParamError(name, end.isoformat(), f"must be ≥ {start.isoformat()}, which is {start_name}")
 
 
 def _check_retention(row: MemoryRow) -> None:

@@ -24,7 +24,7 @@ from priming.store.rows import (
     identity,
 )
 from priming.types import Operation
-from priming.words import NIGHT
+from priming.words import NIGHT, STAGES
 
 _FORMS = (SESSION, TERM, *KINDS)
 
@@ -56,8 +56,11 @@ def undo(opened: Opened, operation_id: str) -> Operation:
 
 
 def _night(opened: Opened, done: Logged) -> list[Logged]:
-    """The operation alone; for the last one of a night of sleep all of that night that still count, newest first."""
-    if done.source is None or not done.source.startswith(NIGHT):
+    """The operation alone; for the last one of a night of sleep all of that night that still count, newest first.
+
+    What was applied of a proposal is no stage of a night: each time stands for itself.
+    """
+    if done.source is None or not done.source.startswith(NIGHT) or done.reason not in STAGES:
         return [done]
     night = opened.store.operations(opened.namespace, source=done.source, limit=None)
     return [one for one in night if one.undone_by is None] if night[0].id == done.id else [done]
@@ -99,6 +102,7 @@ def take_back(
         else:
             _refuse_a_taken_key(opened, view, done, change, beside)
             view.take(RowChange(there, change.before))
+    _refuse_a_lost_end(opened, view, done, beside)
 
 
 def _blocked(change: RowChange, there: Row | None) -> bool:
@@ -138,17 +142,43 @@ def _refuse_a_taken_key(
         raise Conflict(_standing_in_the_way(opened, done, holder, what, beside))
 
 
+def _refuse_a_lost_end(opened: Opened, view: Pending, done: Logged, beside: Collection[str]) -> None:
+    """``Conflict`` where a link, pair or verdict would come back to a memory that went since."""
+    gone = [c.before for c in done.rows if c.after is None]
+    back = [row for row in gone if isinstance(row, (LinkRow, PairRow, VerdictRow)) and view.present(row)]
+    ends = {end for row in back for end in ends_of(row)}
+    lost = min(view.missing(ends), default=None) if ends else None
+    if lost is None:
+        return
+    later = [
+        one
+        for one in _later(opened, done, lost, beside)
+        if any(isinstance(c.before, MemoryRow) and c.before.id == lost and c.after is None for c in one.rows)
+    ]
+    chosen = next(iter(later), None)
+    raise Conflict(_because(done, chosen, "removed a memory that it would link again"))
+
+
 def _standing_in_the_way(opened: Opened, done: Logged, row: Row, what: str, beside: Collection[str]) -> str:
     subject = next(iter(ends_of(row)), None)  # a run that has shown nothing yet is about no memory
     later = [
         one
-        for one in opened.store.operations(opened.namespace, memory_id=subject, limit=None)
-        if one.number > done.number
-        and one.undone_by is None
-        and one.id not in beside
-        and any(identity(change.row) == identity(row) for change in one.rows)
+        for one in _later(opened, done, subject, beside)
+        if any(identity(change.row) == identity(row) for change in one.rows)
     ]
     chosen = next((one for one in later if not one.undoes), later[0] if later else None)
+    return _because(done, chosen, what)
+
+
+def _later(opened: Opened, done: Logged, subject: str | None, beside: Collection[str]) -> list[Logged]:
+    """The operations on a memory after one that still count, newest first."""
+    told = opened.store.operations(opened.namespace, memory_id=subject, limit=None)
+    return [
+        one for one in told if one.number > done.number and one.undone_by is None and one.id not in beside
+    ]
+
+
+def _because(done: Logged, chosen: Logged | None, what: str) -> str:
     which = f"operation {chosen.id} ({chosen.kind})" if chosen else "a later operation"
     return f"operation {done.id} cannot be undone: {which} {what} since: undo that first"
 

@@ -15,6 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+from priming.access import Token
 from priming.filters import Condition
 from priming.store.rows import (
     LinkRow,
@@ -268,6 +269,7 @@ class Store(Protocol):
         namespace: str,
         *,
         memory_id: str | None = None,
+        kind: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
         source: str | None = None,
@@ -338,6 +340,30 @@ class Store(Protocol):
         ``ParamError`` for a path without a file, ``Conflict`` for the store itself, ``Corrupt`` or ``SchemaTooNew``
         for a file that is no backup of a Priming store; nothing changes then.
         """
+        ...
+
+    def add_token(self, token: Token, digest: bytes) -> None:
+        """Keep a new token, by the digest of its secret. Tokens are not in the log, nor put back from a backup."""
+        ...
+
+    def tokens(self) -> list[Token]:
+        """All that were ever made, oldest first."""
+        ...
+
+    def any_token(self) -> bool:
+        """Whether one was ever made."""
+        ...
+
+    def token(self, token_id: str) -> tuple[Token, bytes] | None:
+        """A token and the digest of its secret."""
+        ...
+
+    def revoke_token(self, token_id: str, at: datetime) -> bool:
+        """Revoke a token; whether there is one of that id that was not revoked yet."""
+        ...
+
+    def use_token(self, token_id: str, at: datetime) -> None:
+        """Note when a token was last used; ``Busy`` soon, rather than after the timeout."""
         ...
 
     def counts(self, namespace: str) -> Counts:

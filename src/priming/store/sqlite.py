@@ -16,6 +16,7 @@ from priming.store.rows import MemoryRow, Row, RowChange, RunRow
 from priming.store.sqlite_backup import backup_at, replace_all, write_backup
 from priming.store.sqlite_log import SqliteLog
 from priming.store.sqlite_reader import SqliteReader, listed
+from priming.store.sqlite_tokens import SqliteTokens
 from priming.store.sqlite_traces import SqliteTraces
 from priming.store.sqlite_writer import RowWriter, forget_words
 
@@ -31,7 +32,7 @@ _OF_MEMORY = (
 )
 
 
-class SqliteStore(SqliteReader, SqliteLog, SqliteTraces):
+class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens):
     """A ``Store`` in one SQLite file, or in memory when ``path`` is None."""
 
     def __init__(

@@ -57,6 +57,7 @@ class SqliteLog:
         namespace: str,
         *,
         memory_id: str | None = None,
+        kind: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
         source: str | None = None,
@@ -69,6 +70,8 @@ class SqliteLog:
             where.append(
                 "number IN (SELECT operation FROM touched WHERE namespace = :namespace AND memory = :memory)"
             )
+        if kind is not None:
+            where.append("kind = :kind")
         if since is not None:
             where.append("at >= :since")
         if until is not None:
@@ -90,6 +93,7 @@ class SqliteLog:
         values = {
             "namespace": namespace,
             "memory": memory_id,
+            "kind": kind,
             "since": None if since is None else stamp(since),
             "until": None if until is None else stamp(until),
             "source": source,

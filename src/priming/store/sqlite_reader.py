@@ -174,7 +174,8 @@ class SqliteReader:
             if ids is not None:
                 values["some"] = listed(self._numbers(namespace, ids).values())
             rows = self._db.run(f"{sql} ORDER BY source, relation, target", values)
-            names = self._ids(namespace, None if ids is None else {end for row in rows for end in row[:2]})
+            is_all = ids is None and relation is None
+            names = self._ids(namespace, None if is_all else {end for row in rows for end in row[:2]})
         return [row_of(LinkRow, (names[row[0]], names[row[1]], *row[2:])) for row in rows]
 
     def verdicts(

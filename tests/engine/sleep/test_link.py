@@ -7,7 +7,7 @@ from priming.engine.sleep.link import Space, Twin, plan_links, plan_merges
 from priming.params import LINKING, SLEEP
 from priming.store.rows import LinkRow, MemoryRow
 
-from .making import NOW, link, row, told, units
+from .making import DAY, NOW, link, row, told, units
 
 NEAR = units([1, 0, 0], [0.95, 0.31225, 0], [0.8, 0.6, 0])  # cosines to the first: 1, .95, .8
 
@@ -60,6 +60,7 @@ def test_other_kinds_contexts_and_contradictions_stay_apart():
     assert merges(here, twin("b", NEAR[0], kind="pattern")) == []
     assert merges(here, twin("b", NEAR[0], when={"language": "go"})) == []
     assert merges(here, twin("b", NEAR[0], text="Never do it.")) == []
+    assert merges(here, twin("b", NEAR[0], valid_to=NOW + DAY)) == []
     assert merges(here, twin("b", NEAR[0]), conflicts=frozenset({frozenset("ab")})) == []
     assert merges(twin("a", NEAR[0], "episode"), twin("b", NEAR[0], "episode")) == []
     assert merges(twin("a", np.zeros(3)), twin("b", np.zeros(3))) == []

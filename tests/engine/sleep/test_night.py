@@ -1,9 +1,5 @@
 import json
 import os
-import signal
-import subprocess
-import sys
-import textwrap
 import threading
 from dataclasses import replace
 from datetime import timedelta
@@ -13,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from priming import Busy, Conflict, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
-from priming.api import wire
+from priming.api import values
 from priming.sleeping import is_due
 from priming.words import STAGES
 
@@ -146,6 +142,32 @@ def test_what_nothing_is_linked_to_is_linked_at_night(memory):
     assert link.weight == pytest.approx(0.71, abs=0.1)
 
 
+def test_what_was_linked_to_something_that_left_since_is_not_linked_anew(memory):
+    for text in ("one tea", "two teas"):
+        memory.remember(text, session=text[:3], key=text[:3])
+    memory.supersede("two", "one tea or two")
+    memory.link("one", memory.remember("three cups", session="cup", key="cup").key, "similar-to")
+    memory.forget("cup")
+    assert [one.keys for one in memory.sleep(["link"], dry_run=True).items] == [("two", "one")]
+    memory.link("two", "cup", "similar-to")
+    assert memory.sleep(["link"]).items == ()
+
+
+def test_a_source_of_a_gist_in_use_is_not_taken_out(lived, clock):
+    for _ in range(3):
+        lived.feedback(lived.recall("the full disk of Kestrel").recall_id, not_useful=["disk3"])
+    lived.sleep(["deep"])
+    clock.at += 2 * DAY
+    night = lived.sleep(["prune"])
+    assert [one.keys for one in night.items] == [("onoff",)]
+    (check,) = (one for one in night.checks if one.dropped)
+    assert (check.rule, check.dropped) == (
+        "sources-reachable", ("archive disk3: disk3 is a source of what is still in use",),
+    )  # fmt: skip
+    lived.forget("concept:kestrel")
+    assert [one.keys for one in lived.sleep(["prune"]).items] == [("disk3",)]
+
+
 def test_nothing_is_no_trouble(memory):
     assert memory.sleep().items == ()
     memory.remember("One.")
@@ -214,6 +236,16 @@ def test_to_undo_another_operation_takes_back_its_stage(lived):
     assert lived.get("concept:kestrel").status == "active"
     lived.undo(done.operation)
     assert lived.get("stop").content == STOP
+
+
+def test_what_was_applied_bit_by_bit_is_taken_back_bit_by_bit(lived):
+    proposal = lived.sleep(dry_run=True)
+    first = lived.apply(proposal, only=["light-1"])
+    second = lived.apply(proposal, only=["prune-1"])
+    assert lived.undo(second.id).message == "undid a sleep"
+    assert (lived.get("onoff").status, lived.get("again").importance) == ("active", 0.0)
+    lived.undo(first.id)
+    assert lived.get("again").importance == 0.5
 
 
 def test_a_night_that_was_undone_can_be_redone(lived, tmp_path):
@@ -286,7 +318,7 @@ def test_a_proposal_carries_its_checks(lived):
 
 
 def test_a_proposal_is_json(lived):
-    told = json.loads(json.dumps(wire.encode(lived.sleep(dry_run=True))))
+    told = json.loads(json.dumps(values.encode(lived.sleep(dry_run=True))))
     assert told["items"][0]["changes"][0]["table"] == "versions"
 
 
@@ -364,7 +396,7 @@ def test_a_proposal_is_applied_once_and_where_it_is_from(lived, open_memory):
         lived.apply(replace(proposal, operations=("some",)))
 
 
-@pytest.mark.parametrize("only", [["nothing"], "light-1", 7])
+@pytest.mark.parametrize("only", [["nothing"], "light-1", 7, [["light-1"]], [None]])
 def test_items_are_named_by_their_ids(lived, only):
     with pytest.raises(ParamError, match="only"):
         lived.apply(lived.sleep(dry_run=True), only=only)
@@ -374,7 +406,17 @@ def test_nothing_to_apply_is_said(lived):
     with pytest.raises(Conflict, match="nothing to apply"):
         lived.apply(lived.sleep(dry_run=True), only=[])
     with pytest.raises(ParamError, match="proposal"):
-        lived.apply("light-1")
+        lived.apply(7)
+
+
+def test_a_proposal_can_be_named_by_its_id_while_it_is_one_of_the_latest(lived):
+    first = lived.sleep(dry_run=True)
+    for _ in range(7):
+        lived.sleep(dry_run=True)
+    assert lived.apply(first.id, only=[first.items[0].id]).kind == "sleep"
+    lived.sleep(dry_run=True)
+    with pytest.raises(NotFound, match="no proposal"):
+        lived.apply(first.id)
 
 
 # What a person decided
@@ -388,6 +430,24 @@ def test_what_was_brought_back_is_not_taken_out_again(lived):
     assert actions(lived.sleep(["skill", "prune", "link"])) == [("link", "link")]
     assert {lived.get(key).status for key in ("onoff", "clean", "broken")} == {"active"}
     assert lived.validate() == []
+
+
+def test_an_entity_that_somebody_rewrote_stays_the_same_entity(lived, clock):
+    lived.sleep()
+    lived.supersede("concept:kestrel", "Mind the disk!", source="me", metadata={})
+    lived.remember("The disk of Kestrel is full again and the release failed", session="z", key="more")
+    clock.at += DAY
+    (item,) = lived.sleep(["deep"]).items
+    assert (item.action, item.into) == ("update", "concept:kestrel")
+    assert lived.get("concept:kestrel").content == "Mind the disk!"
+
+
+def test_a_text_that_is_to_come_is_not_overtaken(lived, clock):
+    lived.supersede("stop", "1. Press the button. 2. Wait.", valid_from=clock.at + DAY)
+    assert [one.stage for one in lived.sleep().items if "stop" in (*one.keys, one.into)] == []
+    assert lived.validate() == []
+    clock.at += DAY
+    assert lived.get("stop").content == "1. Press the button. 2. Wait."
 
 
 def test_an_entity_that_was_forgotten_is_not_made_again(lived):
@@ -494,40 +554,6 @@ def test_threads_of_one_memory_do_not_sleep_at_once(open_memory, url):
 
     memory.sleep(progress=meanwhile)
     assert failed == ["busy"]
-
-
-KILLED = """
-    import os, signal, sys
-    from datetime import UTC, datetime
-    from priming import FixedClock, HashedEmbedder, Memory
-
-    clock = FixedClock(datetime(2024, 5, 20, tzinfo=UTC))
-    memory = Memory.open(sys.argv[1], embedder=HashedEmbedder(256), clock=clock)
-    memory.recall("anything?")
-    memory._opened.store._db._sqlite.set_trace_callback(
-        lambda statement: statement.startswith(sys.argv[2]) and os.kill(os.getpid(), signal.SIGKILL)
-    )
-    memory.sleep()
-"""
-
-
-@pytest.mark.parametrize("statement", ["INSERT INTO memories", "INSERT INTO links"])
-def test_a_process_killed_in_a_stage_leaves_the_stages_before_it_and_sleep_to_others(
-    open_memory, url, statement
-):
-    with open_memory(url) as memory:
-        for number, text in enumerate(DISK + TEA):
-            memory.remember(text, session=f"s{number}")
-        for session in "xy":
-            memory.remember("Lunch was late today.", session=session, key=session)
-    code = textwrap.dedent(KILLED)
-    done = subprocess.run([sys.executable, "-c", code, url, statement], check=False)
-    assert done.returncode == -signal.SIGKILL
-    again = open_memory(url)
-    assert again.validate() == []
-    assert again.get("y").importance == 0.0
-    assert [one.reason for one in again.log(limit=2)] == ["light", None]
-    assert [stage for stage, _ in actions(again.sleep())] == ["deep", "deep"]
 
 
 # When

@@ -5,9 +5,9 @@ from priming.engine.sleep.prune import Candidate, plan
 from .making import DAY, NOW, row, told
 
 
-def candidate(kind="failure", days=10, state=None, **fields):
-    one = told("a", "It broke.", kind, state=state, recorded_at=NOW - days * DAY, **fields)
-    return Candidate(one, row("a", kind, **(state or {})))
+def candidate(kind="failure", days=10, state=None, content="It broke.", memory_id="a", **fields):
+    one = told(memory_id, content, kind, state=state, recorded_at=NOW - days * DAY, **fields)
+    return Candidate(one, row(memory_id, kind, **(state or {})))
 
 
 def archived(one, **more):
@@ -30,6 +30,20 @@ def test_every_kind_that_says_something_can_be_pruned(kind):
 
 def test_a_name_is_never_pruned():
     assert not archived(candidate("entity", state={"failed": 4}))
+
+
+@pytest.mark.parametrize(
+    ("content", "metadata", "goes"),
+    [
+        ("Never push to main.", {}, False),
+        ("Leave main alone.", {"rule": "constraint"}, False),
+        ("Never mind the tests.", {"rule": "directive"}, True),
+        ("Use tabs.", {}, True),
+    ],
+)
+def test_a_rule_that_forbids_is_never_pruned(content, metadata, goes):
+    one = candidate("behavior", state={"failed": 4}, content=content, metadata=metadata)
+    assert archived(one) is goes
 
 
 def test_what_was_just_stored_is_never_pruned():
@@ -57,6 +71,26 @@ def test_a_duplicate_goes_thirty_days_after_it_was_marked():
 def test_a_duplicate_stays_where_its_original_is_gone_or_it_weighs_something_again():
     assert not archived(duplicate(31), originals=set())
     assert not archived(duplicate(31, importance=0.5), originals={"first"})
+
+
+def test_a_duplicate_stays_where_its_original_goes_the_same_night():
+    failing = candidate("episode", state={"failed": 4}, memory_id="b")
+    twin = candidate("episode", 31, importance=0.0, metadata={"duplicate_of": "key-b"})
+    assert [one.ids for one in plan([twin, failing], NOW, originals={"key-b"})] == [("b",)]
+
+
+def test_of_two_that_are_said_to_repeat_each_other_one_stays():
+    two = [
+        candidate("episode", 31, importance=0.0, memory_id=here, metadata={"duplicate_of": f"key-{there}"})
+        for here, there in ("ab", "ba")
+    ]
+    assert [one.ids for one in plan(two, NOW, originals={"key-a", "key-b"})] == [("a",)]
+
+
+@pytest.mark.parametrize("said", [["first"], {"of": "first"}, 7, None])
+def test_metadata_of_somebody_else_are_no_mark(said):
+    one = candidate("episode", 31, importance=0.0, metadata={"duplicate_of": said})
+    assert not archived(one, originals={"first"})
 
 
 def test_the_reason_gives_the_numbers():

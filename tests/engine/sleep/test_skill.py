@@ -1,10 +1,11 @@
+import numpy as np
 import pytest
 
 from priming.engine.sleep.skill import Skill, plan
 from priming.engine.sleep.steps import steps_of
 from priming.store.rows import LinkRow, MemoryRow, VersionRow
 
-from .making import NOW, embed_words, row, told, versions_of
+from .making import DAY, NOW, embed_words, row, told, versions_of
 
 STOP, CLEAN = "1. Stop it. 2. Start it.", "1. Stop it. 2. Clean it. 3. Start it."
 
@@ -73,9 +74,43 @@ def test_what_is_for_something_else_elsewhere_or_trusted_otherwise_stays(other):
     assert planned(skill("a", STOP), other) == []
 
 
+def clustered(*angles):
+    """Which become one of procedures at these angles, of two that say the same elsewhere, and of two far from all."""
+    here = [(np.cos(angle), np.sin(angle), 0.0, 0.0, 0.0) for angle in angles]
+    vectors = np.array([*here, *np.eye(5)[[2, 2, 3, 4]]], np.float32)
+    some = [skill(memory_id, CLEAN) for memory_id in "abcdefgh"[: len(vectors)]]
+    found = plan(some, versions_of([one.record for one in some]), lambda _: vectors, NOW)
+    return sorted("".join(sorted((*one.ids, one.into))) for one in found)
+
+
+def test_two_that_are_merely_nearer_to_each_other_than_to_the_rest_stay_apart():
+    assert clustered(0.0, np.arccos(0.76)) == ["ab", "cd"]
+    assert clustered(0.0, np.arccos(0.74)) == ["cd"]
+
+
+def test_of_a_cluster_only_those_become_one_of_which_every_two_are_alike():
+    # Each is .8 from the next, but .8² - .6² = .28 from the one after it.
+    assert clustered(0.0, np.arccos(0.8), 2 * np.arccos(0.8)) == ["ab", "de"]
+
+
 def test_what_contradicts_stays():
     apart = frozenset({frozenset("ab")})
     assert planned(skill("a", STOP), skill("b", STOP), conflicts=apart) == []
+
+
+def test_what_forbids_a_step_of_the_other_stays():
+    never = "1. Stop it. 2. Never clean it. 3. Start it."
+    assert planned(skill("a", CLEAN), skill("b", never)) == []
+    assert planned(skill("a", never), skill("b", never))[0].ids == ("b",)
+    (one,) = planned(skill("a", never, 2), skill("b", CLEAN, 1), skill("c", STOP))
+    assert (one.into, one.ids) == ("a", ("c",))
+
+
+def test_what_ends_or_becomes_another_text_some_day_stays():
+    ending = skill("b", STOP, 3, valid_to=NOW + DAY)
+    assert planned(skill("a", STOP), ending) == []
+    (one,) = planned(skill("a", STOP), ending, skill("c", CLEAN))
+    assert (one.into, one.ids) == ("a", ("c",))
 
 
 def test_what_somebody_brought_back_stays():

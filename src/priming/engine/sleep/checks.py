@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from priming.engine.merging import CONSOLIDATED, MERGED
-from priming.engine.sleep.planned import DUPLICATE_OF, Conflicts, Planned
+from priming.engine.sleep.planned import DUPLICATE_OF, SOURCE_OF, Conflicts, Planned, against
 from priming.sleeping import Check
 from priming.store.rows import LinkRow, MemoryRow, RowChange, identity
 
@@ -37,6 +37,7 @@ def sound(
 ) -> tuple[list[Planned], tuple[Check, ...]]:
     """The items that keep every invariant, and what was checked. ``taken`` are rows that earlier items change."""
     kept, checks = list(planned), []
+    around = replace(around, sources=around.sources | _sources(taken))
     for rule, broken in RULES.items():
         standing, dropped = [], []
         for one in kept:
@@ -52,6 +53,16 @@ def sound(
     return kept, tuple(checks)
 
 
+def broken(one: Planned, around: Surroundings) -> Verdict:
+    """The first invariant that an item does not keep."""
+    return next((why for rule in RULES.values() if (why := rule(one, around)) is not None), None)
+
+
+def _sources(taken: Iterable[tuple[str, ...]]) -> set[str]:
+    """Where the ``source-of`` links among some rows lead from: what they make has not been written yet."""
+    return {row[1] for row in taken if row[-1] == SOURCE_OF}
+
+
 def _called(one: Planned, around: Surroundings) -> str:
     into = "" if one.into is None else f" → {around.name(one.into)}"
     return f"{one.action} {', '.join(map(around.name, one.ids))}{into}"
@@ -61,7 +72,7 @@ def _unreachable(one: Planned, around: Surroundings) -> Verdict:
     """Sources stay: nothing is removed but links, and who leaves recall is led to by a link, or no source at all."""
     links = [c.after for c in one.rows if isinstance(c.after, LinkRow)]
     led = {link.source: link.target for link in links if link.relation in _STAND_FOR}
-    leaving = {c.ends[0] for c in one.rows if _leaves(c)}
+    leaving = {c.ends[0] for c in one.rows if leaves(c)}
     for change in one.rows:
         if change.after is None and not isinstance(change.before, LinkRow):
             return f"it would remove a row of {around.name(change.ends[0])}"
@@ -75,7 +86,8 @@ def _unreachable(one: Planned, around: Surroundings) -> Verdict:
     return None
 
 
-def _leaves(change: RowChange) -> bool:
+def leaves(change: RowChange) -> bool:
+    """Whether a memory is taken out of recall."""
     before, after = change.before, change.after
     return (
         isinstance(before, MemoryRow)
@@ -89,10 +101,11 @@ def _contradicts(one: Planned, around: Surroundings) -> Verdict:
     if one.action not in _TOGETHER:
         return None
     together = [*one.ids, *([] if one.into is None else [one.into])]
+    rivals = against(around.conflicts)
     for i, a in enumerate(together):
-        for b in together[:i]:
-            if frozenset((a, b)) in around.conflicts:
-                return f"{around.name(a)} and {around.name(b)} contradict each other"
+        b = next((b for b in together[:i] if b in rivals[a]), None) if a in rivals else None
+        if b is not None:
+            return f"{around.name(a)} and {around.name(b)} contradict each other"
     return None
 
 

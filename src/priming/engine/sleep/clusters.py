@@ -86,17 +86,17 @@ def _members(labels: Ints) -> list[Ints]:
 def _joined(units: Floats, found: list[Ints], tight: float) -> list[Ints]:
     """Clusters of several batches, the largest first, each together with those whose centroid is near its own."""
     groups: list[Ints] = []
-    centres: list[Floats] = []
+    centres = np.zeros((len(found), units.shape[1]))
     for one in sorted(found, key=lambda rows: (-len(rows), int(rows[0]))):
         here = centroid(units[one])
-        cosines = np.array([here @ centre for centre in centres])
-        near = int(cosines.argmax()) if len(cosines) else _NOISE
+        cosines = centres[: len(groups)] @ here
+        near = int(cosines.argmax()) if groups else _NOISE
         if near != _NOISE and cosines[near] >= tight:
             groups[near] = np.concatenate([groups[near], one])
             centres[near] = centroid(units[groups[near]])
         else:
+            centres[len(groups)] = here
             groups.append(one)
-            centres.append(here)
     return groups
 
 

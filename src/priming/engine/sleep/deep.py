@@ -15,25 +15,30 @@ from priming.core.check import Floats
 from priming.core.trust import least
 from priming.engine.columns import Ints
 from priming.engine.draft import Draft
-from priming.engine.ids import free_key, gist_of, slug, uuid7
+from priming.engine.ids import free_key, gist_of, slug
 from priming.engine.sleep.clusters import centroid, clusters
+from priming.engine.sleep.gist import EXTRACTIVE, HAND, MODEL, Gist, Teller
 from priming.engine.sleep.planned import (
     SOURCE_OF,
     Conflicts,
     Planned,
     Step,
+    against,
     known,
     restated,
     succeeded,
     without_conflicts,
 )
 from priming.engine.sleep.theme import Embed, Theme, Window, gist
+from priming.ids import uuid7
 from priming.params import FORGETTING, PLASTICITY, SLEEP, SleepParams
 from priming.store.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.types import MemoryRecord
 
 SOURCE = "sleep"
 """The source of what sleep wrote itself."""
+_GIST = "gist"
+"""Where metadata says that an agent wrote the text."""
 _WRITTEN = "written"
 """Where metadata holds the digest of what sleep wrote: a text that somebody changed since is left alone."""
 
@@ -61,6 +66,7 @@ class Deep:
     taken: Callable[[str], bool] = field(default=lambda _: False)
     params: SleepParams = SLEEP
     step: Step | None = None
+    teller: Teller = field(default_factory=Teller)
 
     def plan(self) -> list[Planned]:
         """Entities that are made of clusters, or updated by them; what belongs nowhere stays as it is."""
@@ -72,14 +78,17 @@ class Deep:
         units = self.vectors / np.where(lengths > 0.0, lengths, 1.0)
         keys: set[str] = set()
         planned = []
-        for together, entity in self._matched(found, units):
+        matched = self._matched(found, units)
+        for number, (together, entity) in enumerate(matched):
+            if self.step is not None:
+                self.step(number, len(matched))
             rows = self._at_peace(together, units)
             if len(rows) < self.params.cluster:
                 continue
             if entity is None:
-                one: Planned | None = self._made(
-                    window.theme(rows, units, self.embed, self.params), rows, keys
-                )
+                theme = window.theme(rows, units, self.embed, self.params)
+                said = self._gist(rows, units, theme.text)
+                one: Planned | None = self._made(theme, said, rows, keys)
             else:
                 one = self._updated(entity, rows, units)
             planned += [] if one is None else [one]
@@ -87,13 +96,13 @@ class Deep:
 
     def _at_peace(self, rows: Ints, units: Floats) -> Ints:
         """A cluster without those that contradict a member nearer to its centroid."""
-        nearest = rows[np.argsort(-(units[rows] @ centroid(units[rows])), kind="stable")]
+        nearest = _nearest(rows, units)
         kept = set(without_conflicts([self.episodes[row].id for row in nearest], self.conflicts))
         return np.array([row for row in rows if self.episodes[row].id in kept], np.int64)
 
     def _is_at_peace(self, one: MemoryRecord, entity: Known) -> bool:
         """Whether an episode contradicts none that the entity is about already."""
-        return not any(frozenset((one.id, other)) in self.conflicts for other in entity.members)
+        return entity.members.isdisjoint(against(self.conflicts).get(one.id, ()))
 
     def _matched(self, found: Sequence[Ints], units: Floats) -> list[tuple[Ints, Known | None]]:
         """Each cluster with the entity that it made before, if any; clusters of one entity are one."""
@@ -118,19 +127,23 @@ class Deep:
                 best, found = (shared, near), entity
         return found
 
+    def _gist(self, rows: Ints, units: Floats, extractive: str) -> Gist:
+        central = _nearest(rows, units)[: self.params.central]
+        return self.teller.gist([self.episodes[row] for row in central], extractive)
+
     def _confidence(self, rows: Ints) -> float:
         return min(1.0, len(rows) / len(self.episodes))
 
-    def _made(self, theme: Theme, rows: Ints, keys: set[str]) -> Planned:
+    def _made(self, theme: Theme, said: Gist, rows: Ints, keys: set[str]) -> Planned:
         members = [self.episodes[row] for row in rows]
         heading, wanted = self._named(theme, keys)
         draft = Draft(
-            theme.text,
+            said.text,
             heading=heading,
             kind="entity",
-            metadata={"form": theme.form, _WRITTEN: _digest(heading, theme.text)},
+            metadata=_written({"form": theme.form}, heading, said),
             source=SOURCE,
-            trust=least(one.trust for one in members),
+            trust=least([*(one.trust for one in members), *said.trusts]),
         )
         memory_id = uuid7(self.now)
         key = free_key(wanted, memory_id, lambda one: one in keys or self.taken(one))
@@ -143,18 +156,7 @@ class Deep:
             confidence=self._confidence(rows),
             endurance=FORGETTING.initial_stability,
         )
-        version = VersionRow(
-            memory_id,
-            1,
-            self.now,
-            draft.content,
-            gist_of(draft.content),
-            draft.digest,
-            heading=draft.heading,
-            metadata=draft.metadata,
-            source=draft.source,
-            trust=draft.trust,
-        )
+        version = draft.version(memory_id, 1, self.now)
         changes = [RowChange(None, memory), RowChange(None, version), *self._links(members, memory_id)]
         reason = f"{len(members)} of the last {len(self.episodes):,} episodes are about {heading}"
         return Planned(
@@ -162,7 +164,7 @@ class Deep:
             tuple(one.id for one in members),
             memory_id,
             reason,
-            self._evidence(heading, theme.form, theme.text, members, memory.confidence),
+            self._evidence(heading, theme.form, said.text, members, memory.confidence) | said.evidence,
             tuple(changes),
         )
 
@@ -181,8 +183,9 @@ class Deep:
         if entity.memory.status != "active":
             return None
         old = known(entity.versions, max(one.version for one in entity.versions))
-        text = gist(members, units[rows], self.embed, self.params.central)
-        changes = self._reworded(entity, old, text, least([old.trust, *(one.trust for one in members)]))
+        said = self._said_again(old, rows, units, is_changed=bool(fresh))
+        trust = least([old.trust, *(one.trust for one in members), *said.trusts])
+        changes = reworded(entity.versions, old, said, trust, self.now)
         if not fresh and not changes:
             return None
         confidence = self._confidence(rows)
@@ -199,28 +202,23 @@ class Deep:
             entity.memory.id,
             f"{len(fresh)} more about {heading}"
             if fresh
-            else f"another sentence says best what {heading} is about",
-            self._evidence(heading, form, last.content, members, confidence),
+            else f"another text says best what {heading} is about",
+            self._evidence(heading, form, last.content, members, confidence) | said.evidence,
             tuple(changes),
         )
 
-    def _reworded(self, entity: Known, old: VersionRow, text: str, trust: str) -> list[RowChange]:
-        """The entity's text and trust, where they change."""
-        by_hand = old.metadata.get(_WRITTEN) != _digest(old.heading, old.content)
-        if not by_hand and text != old.content:
-            digest = Draft(text, heading=old.heading, kind="entity").digest
-            written = {**old.metadata, _WRITTEN: _digest(old.heading, text)}
-            return succeeded(
-                entity.versions,
-                old,
-                self.now,
-                content=text,
-                gist=gist_of(text),
-                digest=digest,
-                metadata=written,
-                trust=trust,
-            )
-        return restated(entity.versions, old, self.now, trust=trust) if trust != old.trust else []
+    def _said_again(self, old: VersionRow, rows: Ints, units: Floats, *, is_changed: bool) -> Gist:
+        """What an entity says now: somebody's words stay, and an agent's for as long as the cluster is the same."""
+        by = written_by(old)
+        if by == HAND:
+            return Gist(old.content, HAND)
+        if by == MODEL and not is_changed:
+            return Gist(old.content, MODEL)
+        members = [self.episodes[row] for row in rows]
+        extractive = gist(members, units[rows], self.embed, self.params.central)
+        if extractive == old.content and not is_changed:
+            return Gist(extractive)
+        return self._gist(rows, units, extractive)
 
     def _links(self, members: Sequence[MemoryRecord], entity: str) -> list[RowChange]:
         return [
@@ -229,7 +227,7 @@ class Deep:
 
     def _evidence(
         self, heading: str, form: str, text: str, members: Sequence[MemoryRecord], confidence: float
-    ) -> Mapping[str, Any]:
+    ) -> dict[str, Any]:
         return {
             "heading": heading,
             "form": form,
@@ -238,6 +236,47 @@ class Deep:
             "window": len(self.episodes),
             "confidence": confidence,
         }
+
+
+def _nearest(rows: Ints, units: Floats) -> Ints:
+    """Some rows, those nearest to their centroid first."""
+    found: Ints = rows[np.argsort(-(units[rows] @ centroid(units[rows])), kind="stable")]
+    return found
+
+
+def written_by(old: VersionRow) -> str:
+    """Who wrote the text of an entity that sleep made: a text that somebody changed since is theirs."""
+    if old.metadata.get(_WRITTEN) != _digest(old.heading, old.content):
+        return HAND
+    return MODEL if old.metadata.get(_GIST) == MODEL else EXTRACTIVE
+
+
+def reworded(
+    versions: Sequence[VersionRow], old: VersionRow, said: Gist, trust: str, at: datetime
+) -> list[RowChange]:
+    """The entity's text, who wrote it, and trust, where they change."""
+    metadata = old.metadata if said.by == HAND else _written(old.metadata, old.heading, said)
+    if said.text != old.content:
+        return succeeded(
+            versions,
+            old,
+            at,
+            content=said.text,
+            gist=gist_of(said.text),
+            digest=Draft(said.text, heading=old.heading, kind="entity").digest,
+            metadata=metadata,
+            trust=trust,
+        )
+    if (trust, metadata) == (old.trust, old.metadata):
+        return []
+    return restated(versions, old, at, trust=trust, metadata=metadata)
+
+
+def _written(metadata: Mapping[str, Any], heading: str | None, said: Gist) -> dict[str, Any]:
+    """The metadata of an entity with what tells who wrote its text."""
+    kept = {name: value for name, value in metadata.items() if name != _GIST}
+    by = {_GIST: MODEL} if said.by == MODEL else {}
+    return {**kept, **by, _WRITTEN: _digest(heading, said.text)}
 
 
 def _digest(heading: str | None, text: str) -> str:

@@ -47,11 +47,12 @@ def plan_merges(
 ) -> list[Planned]:
     """Merge memories of a kind and a context that are as good as the same, unless they contradict each other.
 
-    The one with the best standing is kept: what may instruct, then what helped most, then the oldest.
+    The one with the best standing is kept: what may instruct, then what helped most, then the oldest. What is known
+    to end, or to become another text, some day stays.
     """
     groups: dict[Any, list[Twin]] = defaultdict(list)
     for one in twins:
-        if one.record.kind in MERGED_KINDS and np.any(one.vector):
+        if one.record.kind in MERGED_KINDS and one.record.valid_to is None and np.any(one.vector):
             where = scope("when", one.record.when)
             context = tuple(sorted((name, tuple(sorted(wanted))) for name, wanted in where.items()))
             groups[one.record.kind, context, forbids(one.record.content)].append(one)

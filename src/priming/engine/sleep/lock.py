@@ -14,27 +14,28 @@ _MOST = 200
 
 
 @contextmanager
-def asleep(path: Path | None, now: datetime) -> Iterator[None]:
-    """Hold the lock of a night while the block runs; ``Busy`` where another holds it, said by whom and since when.
+def asleep(path: Path | None, now: datetime, doing: str = "sleeps over this namespace") -> Iterator[None]:
+    """Hold the lock of a night, or of other long work, while the block runs.
 
-    The system lets go of it when the process ends, however it ends. None: nobody else can come to this store.
+    ``Busy`` where another holds it, said by whom and since when. The system lets go of it when the process ends,
+    however it ends. None: nobody else can come to this store.
     """
     if path is None:
         yield
         return
-    import fcntl  # not on every system: only who sleeps needs it
+    import fcntl  # not on every system: only who holds such a lock needs it
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
-        raise StoreError(f"{path} cannot be written, which says who sleeps: {error}") from None
+        raise StoreError(f"{path} cannot be written, which says who {doing}: {error}") from None
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             who = os.read(descriptor, _MOST).decode("utf-8", "replace").strip() or "another process"
-            raise Busy(f"{who} sleeps over this namespace: wait until it is done, or stop it") from None
+            raise Busy(f"{who} {doing}: wait until it is done, or stop it") from None
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"process {os.getpid()}, since {now.isoformat(timespec='seconds')},".encode())
         yield

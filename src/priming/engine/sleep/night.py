@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from priming.agents.protocol import Agent
+from priming.engine.asking import agent_
 from priming.engine.draft import MOST, count, one_of
-from priming.engine.ids import uuid7
 from priming.engine.opened import Opened
 from priming.engine.sleep.checks import sound
 from priming.engine.sleep.lock import asleep
 from priming.engine.sleep.planned import Planned
 from priming.engine.sleep.reading import Reading
+from priming.engine.sleep.still import rows_of, still
 from priming.engine.undo import vectors_again
-from priming.engine.working import IMPORT, RESTORE
-from priming.errors import Conflict, ParamError
+from priming.errors import Conflict, NotFound, ParamError
+from priming.ids import uuid7
 from priming.params import SLEEP
 from priming.sleeping import Check, Item, Proposal
 from priming.store.protocol import Logged
-from priming.store.rows import ROOMS, LinkRow, MemoryRow, Row, RowChange, VersionRow, decode
+from priming.store.rows import ROOMS, LinkRow, MemoryRow, RowChange, VersionRow
 from priming.types import Operation
 from priming.words import NIGHT, STAGES
 
@@ -39,8 +41,10 @@ def sleep(
     dry_run: bool,
     window: int | None,
     progress: Progress | None,
+    agent: Agent | None = None,
 ) -> Proposal:
     """Go through the stages; what is done with each is written before the next is read."""
+    agent = agent_(agent)
     chosen = _stages(stages)
     params = SLEEP if window is None else replace(SLEEP, window=count("window", window, 1, MOST))
     with opened.lock:
@@ -51,10 +55,12 @@ def sleep(
         taken: set[tuple[str, ...]] = set()
         for stage in chosen:
             night = night if dry_run else replace(night, head=_head(opened))
-            items, checks = _propose(opened, stage, at, params, taken if dry_run else set(), progress)
+            items, checks = _propose(opened, stage, at, params, taken if dry_run else set(), progress, agent)
             night = replace(night, items=(*night.items, *items), checks=(*night.checks, *checks))
             if items and not dry_run:
                 night = _done(opened, night, stage, items)
+    if dry_run:
+        opened.proposed(night)
     return night
 
 
@@ -86,12 +92,13 @@ def _propose(
     params: Any,
     taken: set[tuple[str, ...]],
     progress: Progress | None,
+    agent: Agent | None,
 ) -> tuple[list[Item], tuple[Check, ...]]:
     """The items of a stage, against the store as it is now, and what was checked of them."""
     tell: Progress = progress or (lambda _done, _total: None)
     tell(0, None)
     with opened.lock, opened.store.transaction(write=False):
-        reading = Reading(opened, max(at, opened.now()), params)
+        reading = Reading(opened, max(at, opened.now()), params, agent)
         plan = reading.stage(stage)
     planned = plan(tell)
     with opened.lock, opened.store.transaction(write=False):
@@ -128,7 +135,7 @@ def _named(value: Any, names: Mapping[str, str]) -> Any:
 def _done(opened: Opened, night: Proposal, stage: str, items: Sequence[Item]) -> Proposal:
     """The night with one more stage written; what changed while it was planned is left for the next."""
     with opened.lock, opened.writing() as now:
-        fresh, stale = _still(opened, items, night.head)
+        fresh, stale = still(opened, items, night.head)
         check = Check(stage, "unchanged-since", len(fresh), tuple(stale.values()))
         kept = tuple(one for one in night.items if one.id not in stale)
         night = replace(night, items=kept, checks=(*night.checks, check) if stale else night.checks)
@@ -138,20 +145,29 @@ def _done(opened: Opened, night: Proposal, stage: str, items: Sequence[Item]) ->
     return replace(night, operation=logged.id, operations=(*night.operations, logged.id))
 
 
-def apply(opened: Opened, proposal: Proposal, only: Collection[str] | None) -> Operation:
+def apply(opened: Opened, given: Proposal | str, only: Collection[str] | None) -> Operation:
     """Write the items of a proposal, or some of them, as one operation, if all is still as it was."""
+    proposal = _remembered(opened, given) if isinstance(given, str) else given
     items = _chosen(opened, proposal, only)
     with opened.lock, opened.writing() as now:
         opened.readable()
-        _, stale = _still(opened, items, proposal.head)
+        _, stale = still(opened, items, proposal.head)
         if stale:
             raise Conflict(f"{next(iter(stale.values()))}: sleep again")
         return opened.operation(_write(opened, proposal, items, now, "proposal"))
 
 
+def _remembered(opened: Opened, proposal_id: str) -> Proposal:
+    """The proposal of that id, if it is one of the latest that were made here."""
+    found = opened.proposals.get(proposal_id)
+    if found is None:
+        raise NotFound(f"there is no proposal {proposal_id!r} here any more: sleep with dry_run again")
+    return found
+
+
 def _chosen(opened: Opened, proposal: Proposal, only: Collection[str] | None) -> list[Item]:
     if not isinstance(proposal, Proposal):
-        raise ParamError("proposal", proposal, "must be what sleep(dry_run=True) answered")
+        raise ParamError("proposal", proposal, "must be what sleep(dry_run=True) answered, or its id")
     if proposal.namespace != opened.namespace:
         raise ParamError("proposal", proposal.namespace, f"must be of the namespace {opened.namespace!r}")
     if proposal.operations:
@@ -172,68 +188,13 @@ def _ids(only: Collection[str], there: Collection[str]) -> set[str]:
     if isinstance(only, (str, bytes)) or not isinstance(only, Collection):
         raise ParamError("only", only, "must be a list of ids of items")
     for one in only:
-        if one not in there:
+        if not isinstance(one, str) or one not in there:
             raise ParamError("only", one, "must be the id of an item of the proposal")
     return set(only)
 
 
-def _still(opened: Opened, items: Iterable[Item], head: int) -> tuple[list[Item], dict[str, str]]:
-    """The items that rest on what is still so, and for each of the others what changed since."""
-    fresh, stale, moved = [], {}, _moved(opened, head)
-    for one in items:
-        why = _changed(opened, one, moved)
-        if why is None:
-            fresh.append(one)
-        else:
-            stale[one.id] = f"{one.id}: {why}"
-    return fresh, stale
-
-
-def _moved(opened: Opened, head: int) -> set[str]:
-    """The ids of the memories whose text or status changed after an operation; of all, where all was read anew."""
-    found: set[str] = set()
-    for logged in opened.store.since(opened.namespace, head):
-        if logged.kind in (IMPORT, RESTORE):
-            return {one.id for one in opened.store.memories(opened.namespace)}
-        found |= {change.ends[0] for change in logged.rows if _says_something_else(change)}
-    return found
-
-
-def _says_something_else(change: RowChange) -> bool:
-    before, after = change.before, change.after
-    if isinstance(before, MemoryRow) and isinstance(after, MemoryRow):
-        return before.status != after.status
-    return isinstance(change.row, (MemoryRow, VersionRow))
-
-
-def _changed(opened: Opened, item: Item, moved: set[str]) -> str | None:
-    """What an item rests on that is no longer so: a memory that it is about, or a row that it changes."""
-    store, namespace, rows = opened.store, opened.namespace, _rows(item)
-    made = [c.after.key for c in rows if c.before is None and isinstance(c.after, MemoryRow)]
-    there = store.keys(namespace, {*item.keys, *made, *([] if item.into is None else [item.into])})
-    for key in made:
-        if key in there:
-            return f"the key {key!r} was taken since"
-    for name in (*item.keys, *([] if item.into is None else [item.into])):
-        if name not in made and (name not in there or there[name] in moved):
-            return f"{name} changed since"
-    for row, told in zip(rows, item.changes, strict=True):
-        if store.present(namespace, row.row) != row.before:
-            return f"{told.key} changed since"
-    return None
-
-
-def _rows(item: Item) -> list[RowChange]:
-    """The row changes of an item, read from how it shows them."""
-    return [RowChange(_row(one.table, one.before), _row(one.table, one.after)) for one in item.changes]
-
-
-def _row(table: str, side: Mapping[str, Any] | None) -> Row | None:
-    return None if side is None else decode(ROOMS[table], side)
-
-
 def _write(opened: Opened, night: Proposal, items: Sequence[Item], now: datetime, what: str) -> Logged:
-    rows = [_recorded(change, night.at, now) for item in items for change in _rows(item)]
+    rows = [_recorded(change, night.at, now) for item in items for change in rows_of(item)]
     order = {room: place for place, room in enumerate(ROOMS)}
     rows.sort(key=lambda change: order[change.room])
     there = {(c.before.id, c.before.version) for c in rows if isinstance(c.before, VersionRow)}

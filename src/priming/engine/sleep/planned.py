@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from priming.core.bitemporal import split
@@ -78,9 +79,20 @@ def is_duplicate(one: MemoryRecord) -> bool:
 
 
 def without_conflicts(ids: Sequence[str], conflicts: Conflicts) -> list[str]:
-    """Those of some ids, in their order, that contradict none before them."""
-    kept: list[str] = []
+    """Those of some ids, in their order and each once, that contradict none before them."""
+    kept: dict[str, None] = {}
+    rivals = against(conflicts)
     for one in ids:
-        if not any(frozenset((one, other)) in conflicts for other in kept):
-            kept.append(one)
-    return kept
+        if kept.keys().isdisjoint(rivals.get(one, ())):
+            kept[one] = None
+    return list(kept)
+
+
+@lru_cache(maxsize=1)
+def against(conflicts: Conflicts) -> Mapping[str, Set[str]]:
+    """What contradicts each id: to look up pair after pair would take time with the square of a cluster."""
+    found: dict[str, set[str]] = {}
+    for pair in conflicts:
+        for one in pair:
+            found.setdefault(one, set()).update(pair - {one})
+    return found

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from priming.core.score import effectiveness
+from priming.engine.present import rule_kind
 from priming.engine.retention import days_between
 from priming.engine.sleep.planned import DUPLICATE_OF, Planned
 from priming.params import SLEEP, SleepParams
@@ -37,12 +38,24 @@ def plan(
     ``originals`` are the keys of active memories: a duplicate goes only where what it repeats stays. ``settled`` are
     the ids of those that somebody brought back already: they stay.
     """
-    found = []
-    for one in candidates:
-        if one.row.status == "active" and one.record.kind != "entity" and one.row.id not in settled:
-            planned = _ineffective(one, now, params) or _old_duplicate(one, originals, now, params)
-            found += [] if planned is None else [planned]
-    return found
+    there = [
+        one
+        for one in candidates
+        if one.row.status == "active" and one.row.id not in settled and not _is_kept(one.record)
+    ]
+    found = {one.row.key: planned for one in there if (planned := _ineffective(one, now, params)) is not None}
+    staying = set(originals).difference(found)
+    for one in there:
+        planned = None if one.row.key in found else _old_duplicate(one, staying, now, params)
+        if planned is not None:
+            found[one.row.key] = planned
+            staying.discard(one.row.key)
+    return list(found.values())
+
+
+def _is_kept(one: MemoryRecord) -> bool:
+    """Whether a memory is none to prune: names, and what forbids: it is worth most where nothing happens."""
+    return one.kind == "entity" or (one.kind == "behavior" and rule_kind(one) == "constraint")
 
 
 def is_ineffective(row: MemoryRow, params: SleepParams = SLEEP) -> bool:
@@ -65,7 +78,7 @@ def _old_duplicate(
     one: Candidate, originals: Collection[str], now: datetime, params: SleepParams
 ) -> Planned | None:
     original = one.record.metadata.get(DUPLICATE_OF)
-    if original not in originals or one.record.importance > 0.0:
+    if not isinstance(original, str) or original not in originals or one.record.importance > 0.0:
         return None
     days = days_between(one.record.recorded_at or now, now)
     if days <= params.duplicate_days:

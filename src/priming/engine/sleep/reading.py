@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.agents.protocol import Agent
 from priming.engine.arrays import NONE
 from priming.engine.merging import LEARNED, RANKED, Merging
 from priming.engine.opened import Opened
 from priming.engine.sleep import decay, light, link, prune, skill
-from priming.engine.sleep.checks import Surroundings
+from priming.engine.sleep.checks import Surroundings, leaves
 from priming.engine.sleep.clusters import centroid
 from priming.engine.sleep.deep import SOURCE, Deep, Known
+from priming.engine.sleep.gist import Teller
 from priming.engine.sleep.planned import (
     CONFLICTS,
     DUPLICATE_OF,
@@ -46,16 +48,20 @@ class Reading:
     opened: Opened
     now: datetime
     params: SleepParams
+    agent: Agent | None = None
 
     def stage(self, name: str) -> Plan:
         """Read what a stage needs."""
         return _STAGES[name](self)
 
     def surroundings(self, planned: Sequence[Planned]) -> Surroundings:
-        """What the items of a stage are checked against."""
-        links = self._links
-        derived = [(one.source, one.target) for one in links(SOURCE_OF)]
-        derived += [(one.target, one.source) for one in links(LEARNED)]
+        """What the items of a stage are checked against; of what is derived only that from what would leave."""
+        if not planned:
+            return Surroundings()
+        leaving = {change.ends[0] for item in planned for change in item.rows if leaves(change)}
+        links = self.opened.store.links(self.opened.namespace, leaving) if leaving else []
+        derived = [(one.source, one.target) for one in links if one.relation == SOURCE_OF]
+        derived += [(one.target, one.source) for one in links if one.relation == LEARNED]
         active = {one.id for one in self._rows({into for _, into in derived}) if one.status == "active"}
         ids = {one for item in planned for one in (*item.ids, item.into) if one is not None}
         return Surroundings(
@@ -84,13 +90,14 @@ class Reading:
         episodes = [one for one in self._latest("episode", self.params.window) if not is_duplicate(one)]
         deep = Deep(
             episodes,
-            self._vectors([one.id for one in episodes]),
+            vectors_of(self.opened, self.now, [one.id for one in episodes]),
             self.opened.embedder.embed,
             self.now,
             self._entities(),
             self.conflicts(),
             self._is_taken,
             self.params,
+            teller=Teller(self.agent, self.params),
         )
 
         def plan(step: Step) -> list[Planned]:
@@ -138,8 +145,7 @@ class Reading:
     def likeness(self) -> Plan:
         """Failures and patterns to merge, and all vectors."""
         twins, space = self._twins(), self._space()
-        links, conflicts = self._links(link.SIMILAR), self.conflicts()
-        linked = {end for one in links for end in (one.source, one.target)}
+        linked, conflicts = self._linked(space), self.conflicts()
 
         def plan(step: Step) -> list[Planned]:
             merges = self._unsettled(
@@ -155,6 +161,17 @@ class Reading:
             return merges + link.plan_links(space, linked | gone, self.now, params=self.params, step=step)
 
         return plan
+
+    def _linked(self, space: link.Space) -> set[str]:
+        """What has a ``similar-to`` link; the store is asked of those that the graph in use has none of."""
+        working, store = self.opened.working(self.now), self.opened.store
+        graph = working.topology
+        some = graph.alive.values & (graph.relation.values == graph.code(link.SIMILAR))
+        ends = np.union1d(graph.source.values[some], graph.target.values[some])
+        found = {working.ids[row] for row in ends.tolist()}
+        rest = [one for one in space.ids if one not in found]
+        links = store.links(self.opened.namespace, rest, link.SIMILAR) if rest else []
+        return found.union(*((one.source, one.target) for one in links))
 
     def _links(self, relation: str) -> list[Any]:
         return self.opened.store.links(self.opened.namespace, relation=relation)
@@ -186,17 +203,6 @@ class Reading:
     def _all(self, *kinds: str) -> list[MemoryRecord]:
         return self.opened.store.page(self.opened.namespace, self.now, kinds=kinds, limit=None)
 
-    def _vectors(self, ids: Sequence[str]) -> NDArray[np.float32]:
-        """The vectors of some memories, rows of zeros for those that have none."""
-        working = self.opened.working(self.now)
-        found = np.zeros((len(ids), self.opened.embedder.dimension), np.float32)
-        for i, one in enumerate(ids):
-            row = working.row_of.get(one, NONE)
-            document = NONE if row == NONE else int(working.document[row])
-            if document != NONE:
-                found[i] = working.vectors[document]
-        return found
-
     def _entities(self) -> list[Known]:
         """The entities that earlier nights made, whatever became of them since."""
         members: dict[str, set[str]] = {}
@@ -205,9 +211,9 @@ class Reading:
         found = []
         for row in self._rows(members):
             versions = self._versions(row.id)
-            if row.kind == "entity" and versions[-1].source == SOURCE:
+            if row.kind == "entity" and versions[0].source == SOURCE:
                 ids = sorted(members[row.id])
-                vectors = self._vectors(ids).astype(np.float64)
+                vectors = vectors_of(self.opened, self.now, ids).astype(np.float64)
                 found.append(Known(row, versions, frozenset(ids), centroid(vectors)))
         return found
 
@@ -227,14 +233,14 @@ class Reading:
             return {
                 one
                 for one in ids
-                for told in store.operations(namespace, memory_id=one, limit=None)
-                if told.kind == _RESTORE and told.undone_by is None
+                for told in store.operations(namespace, memory_id=one, kind=_RESTORE, limit=None)
+                if told.undone_by is None
             }
 
     def _twins(self) -> list[link.Twin]:
         records = self._all(*link.MERGED_KINDS)
         rows = {one.id: one for one in self._rows([one.id for one in records])}
-        vectors = self._vectors([one.id for one in records])
+        vectors = vectors_of(self.opened, self.now, [one.id for one in records])
         return [link.Twin(one, rows[one.id], vector) for one, vector in zip(records, vectors, strict=True)]
 
     def _space(self) -> link.Space:
@@ -244,6 +250,18 @@ class Reading:
         vectors = working.vectors.packed()[living]
         kinds = [KINDS[int(kind)] for kind in working.kind.values[rows]]
         return link.Space([working.ids[row] for row in rows], kinds, vectors)
+
+
+def vectors_of(opened: Opened, now: datetime, ids: Sequence[str]) -> NDArray[np.float32]:
+    """The vectors of some memories, rows of zeros for those that have none."""
+    working = opened.working(now)
+    found = np.zeros((len(ids), opened.embedder.dimension), np.float32)
+    for i, one in enumerate(ids):
+        row = working.row_of.get(one, NONE)
+        document = NONE if row == NONE else int(working.document[row])
+        if document != NONE:
+            found[i] = working.vectors[document]
+    return found
 
 
 _STAGES: Mapping[str, Callable[[Reading], Plan]] = {

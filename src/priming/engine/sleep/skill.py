@@ -8,6 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.core.rules import contradicts, forbids
 from priming.core.score import success_rate
 from priming.core.trust import instructs, least
 from priming.core.when import scope
@@ -72,11 +76,12 @@ def plan(
 ) -> list[Planned]:
     """Consolidate procedures that are alike, apply in the same context and are trusted alike.
 
-    ``settled`` are the ids of those that somebody brought back: they stay.
+    ``settled`` are the ids of those that somebody brought back: they stay. So does what is known to end, or to become
+    another text, some day.
     """
     groups: dict[Any, list[Skill]] = defaultdict(list)
     for one in skills:
-        if one.steps and one.row.id not in settled:
+        if one.steps and one.row.id not in settled and one.record.valid_to is None:
             groups[_context(one.record)].append(one)
     found = []
     for group in groups.values():
@@ -84,10 +89,27 @@ def plan(
             continue
         vectors = embed(["\n".join(one.steps) for one in group])
         for rows in clusters(vectors, params.skills, params, step):
-            some = [group[row] for row in rows]
-            planned = _consolidated(some, versions, now, conflicts, params)
-            found += [] if planned is None else [planned]
+            for some in _alike(rows.tolist(), vectors, params.alike):
+                planned = _consolidated([group[row] for row in some], versions, now, conflicts, params)
+                found += [] if planned is None else [planned]
     return found
+
+
+def _alike(rows: Sequence[int], vectors: NDArray[Any], least: float) -> list[list[int]]:
+    """A cluster in parts of which every two are alike: clustering also joins what is merely less far apart.
+
+    What joins the wrong procedure is no longer found by what it is for, so that here it takes more than in ``deep``.
+    """
+    units = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    parts: list[list[int]] = []
+    for row in rows:
+        near = (float((units[part] @ units[row]).min()) for part in parts)
+        best, into = max(zip(near, parts, strict=True), key=lambda one: one[0], default=(-np.inf, []))
+        if best >= least:
+            into.append(row)
+        else:
+            parts.append([row])
+    return parts
 
 
 def _context(one: MemoryRecord) -> tuple[Any, bool]:
@@ -102,7 +124,7 @@ def _consolidated(
     group: Sequence[Skill], versions: Versions, now: datetime, conflicts: Conflicts, params: SleepParams
 ) -> Planned | None:
     ranked = sorted(group, key=lambda one: one.standing)
-    kept_ids = set(without_conflicts([one.row.id for one in ranked], conflicts))
+    kept_ids = set(without_conflicts([one.row.id for one in ranked], conflicts | _opposed(ranked)))
     best, *others = [one for one in ranked if one.row.id in kept_ids]
     if 1 + len(others) < params.skills:
         return None
@@ -127,6 +149,17 @@ def _consolidated(
     reason = f"{best.row.key} worked best ({best.rate:.2f}) of {1 + len(others)} procedures with such steps"
     ids = tuple(one.row.id for one in others)
     return Planned("consolidate", ids, best.row.id, reason, evidence, tuple(changes))
+
+
+def _opposed(group: Sequence[Skill]) -> Conflicts:
+    """The pairs of procedures of which one forbids a step of the other."""
+    forbidden = {one.row.id: [step for step in one.steps if forbids(step)] for one in group}
+    return frozenset(
+        frozenset((one.row.id, other.row.id))
+        for one in group
+        for other in group
+        if any(contradicts(a, b, {}, {}) for a in forbidden[one.row.id] for b in other.steps)
+    )
 
 
 def _rewritten(

