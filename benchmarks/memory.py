@@ -18,6 +18,7 @@ import numpy as np
 import corpus
 from common import Row, arguments, median_of, medians, show, write
 from priming import Memory
+from priming.api.client import reach
 from priming.embed.static import StaticEmbedder
 
 SHELL = Path(sys.executable).with_name("priming")
@@ -40,7 +41,7 @@ def main() -> None:
                 growth=True,
             )
         )
-        rows.append(cold_shell(place / f"{sizes[0]}.db"))
+        rows.extend(cold_shell(place / f"{sizes[0]}.db"))
     show("Remember and recall", rows)
     path = write("memory", rows, packages=("wordllama",), quick=options.quick, recall_milliseconds=by_size)
     print(path)
@@ -128,20 +129,31 @@ def recall_at(place: Path, count: int, questions: int) -> float:
         return medians({"": lambda cue: memory.recall(cue, tokens=2_000)}, cues, warm_up=10)[""]
 
 
-def cold_shell(path: Path) -> Row:
-    """The command line from nothing, against importing numpy from nothing."""
+def cold_shell(path: Path) -> list[Row]:
+    """The command line from nothing, on the file and by a running server, against importing numpy from nothing."""
     environment = {**os.environ, "PRIMING_URL": f"sqlite:///{path}"}
 
-    def shell() -> None:
-        command = [str(SHELL), "recall", "how is a file closed"]
-        subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+    def run(*command: str, **more: str) -> None:
+        subprocess.run(command, env={**environment, **more}, check=True, stdout=subprocess.DEVNULL)
 
-    def numpy() -> None:
-        subprocess.run([sys.executable, "-c", "import numpy"], check=True)
+    def milliseconds(*command: str, **more: str) -> float:
+        return median_of(lambda: run(*command, **more), times=11, warm_up=2)
 
-    ours = median_of(shell, times=11, warm_up=2)
-    peer = median_of(numpy, times=11, warm_up=2)
-    return Row("priming recall from a cold shell", ours, peer, 4, "python -c 'import numpy'", growth=True)
+    command, numpy = (str(SHELL), "recall", "how is a file closed"), (sys.executable, "-c", "import numpy")
+    alone = milliseconds(*command, PRIMING_SERVER="off")
+    with subprocess.Popen(
+        [SHELL, "serve", "--port", "0"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as server:
+        while (client := reach(environment["PRIMING_URL"])) is None:
+            time.sleep(0.05)
+        client.close()
+        served = milliseconds(*command)
+        peer = milliseconds(*numpy)
+        server.terminate()
+    return [
+        Row("priming recall from a cold shell", alone, peer, 4, "python -c 'import numpy'", growth=True),
+        Row("… by a running server", served, peer, 1, "python -c 'import numpy'", growth=True),
+    ]
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 
 def main() -> None:
     here = Path(__file__).parent
-    for name in ("spread", "memory"):
+    for name in ("spread", "memory", "sleep", "mcp_start", "serving", "hooks"):
         subprocess.run([sys.executable, str(here / f"{name}.py"), *sys.argv[1:]], check=True)
 
 

@@ -1,0 +1,150 @@
+"""A short life of the year's demo: lived once here, every check of it held and every check made to fail."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+
+from priming import FixedClock, Memory
+
+YEAR = Path(__file__).resolve().parents[1] / "demo" / "year"
+NAMES = ("life", "living", "checks", "telling", "world")
+
+
+@pytest.fixture(scope="module")
+def year():
+    """The modules of the demo, which runs as a folder and is no package."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(YEAR))
+        import checks
+        import life
+        import living
+        import telling
+        import world
+
+        yield SimpleNamespace(checks=checks, life=life, living=living, telling=telling, world=world)
+    for name in NAMES:
+        sys.modules.pop(name)
+
+
+@pytest.fixture(scope="module")
+def short(year, tmp_path_factory):
+    """Forty days and six hundred episodes: the memory, and what its maker knows of it."""
+    path = tmp_path_factory.mktemp("year") / "memory.db"
+    clock = FixedClock(year.life.BEGIN)
+    with Memory.open(f"sqlite:///{path}", clock=clock) as memory:
+        lived = year.living.live(year.life.Life(40, 600), memory, clock)
+        yield SimpleNamespace(memory=memory, lived=lived, path=path, clock=clock)
+
+
+def wrong_lives(year, lived):
+    """For each check a life that was another: what must then not hold of the memory."""
+    life, checks = year.life, year.checks
+    mistakes = [one.name for one in year.world.MISTAKES]
+    another = dict(zip(mistakes, [*mistakes[1:], mistakes[0]], strict=True))
+    once = [key for key, one in lived.told.items() if one.role == life.ONE_OFF]
+    swapped = dict(zip(once, [lived.told[key] for key in (*once[1:], once[0])], strict=True))
+    untrue = {key: [*held[:-1], (held[-1][0], "It is otherwise.")] for key, held in lived.truth.items()}
+    told = {
+        "topics": {k: replace(one, topic=another.get(one.topic, one.topic)) for k, one in lived.told.items()},
+        "said": {k: replace(one, content="Something else.") for k, one in lived.told.items()},
+        "never": {
+            k: replace(one, role=life.WORKED) if one.role == life.ONE_OFF else one
+            for k, one in lived.told.items()
+        },
+    }
+    cut = [replace(one, hits=one.hits[1:]) for one in lived.answers]
+    return {
+        checks.recurring_is_recalled: replace(lived, told=told["topics"]),
+        checks.true_is_recalled: replace(lived, truth=untrue),
+        checks.once_is_recalled: replace(lived, told=lived.told | swapped),
+        checks.once_is_lower: replace(lived, told=told["never"]),
+        checks.superseded_is_out: replace(lived, truth=untrue),
+        checks.history_is_whole: replace(lived, truth=untrue),
+        checks.nothing_is_lost: replace(lived, told=told["said"]),
+        checks.sources_are_reachable: replace(lived, told={}),
+        checks.night_can_be_undone: replace(lived, nights=[]),
+        checks.archived_comes_back: replace(lived, told=told["said"]),
+        checks.audit_recalls: replace(lived, answers=cut),
+        checks.audit_versions: replace(lived, known=dict.fromkeys(lived.known, "It was otherwise.")),
+        checks.audit_differences: replace(lived, answers=cut),
+    }
+
+
+def test_of_a_short_life_everything_holds_that_must(year, short):
+    found = list(year.checks.looked_at(short.memory, short.lived, year.checks.Expected()))
+    assert [one.name for one in found if not one.holds] == []
+    assert len(found) == len(year.checks.CHECKS)
+    assert short.lived.told_as == {"stored": len(short.lived.told)}
+    assert sum(one.kind == "episode" for one in short.lived.told.values()) == 600
+    changed = [held for held in short.lived.truth.values() if len(held) > 1]
+    assert changed
+    assert {action for night in short.lived.nights for action in night.actions} >= {
+        "mark", "make", "update", "consolidate", "archive", "merge",
+    }  # fmt: skip
+
+
+def test_every_check_fails_where_it_must(year, short, tmp_path):
+    wrong = wrong_lives(year, short.lived)
+    assert {*wrong, year.checks.store_is_sound} == set(year.checks.CHECKS)
+    held = [
+        check.__name__
+        for check, lived in wrong.items()
+        if check(short.memory, lived, year.checks.Expected()).holds
+    ]
+    assert held == []
+
+    broken = tmp_path / "broken.db"
+    with sqlite3.connect(short.path) as file:
+        file.execute("VACUUM INTO ?", (str(broken),))
+    with sqlite3.connect(broken) as file:
+        file.execute("UPDATE links SET weight = 7.0")
+    with Memory.open(f"sqlite:///{broken}", clock=short.clock) as memory:
+        found = year.checks.store_is_sound(memory, short.lived, year.checks.Expected())
+    assert not found.holds
+
+
+def test_what_does_not_hold_is_told_with_what_was_found_and_is_the_exit_status(year):
+    good = year.checks.none("all is well", "nothing wrong", "3 things", [])
+    bad = year.checks.none("all is well", "nothing wrong", "3 things", ["this", "that"])
+    console = Console(width=100)
+    with console.capture() as told:
+        assert year.telling.checked(console, [good]) == 0
+        assert year.telling.checked(console, [good, bad]) == 1
+    words = " ".join(told.get().split())
+    assert "FAILED all is well nothing wrong 3 things; not so: this | that 1 of 2 hold" in words
+    assert year.checks.share("asked", 0.5, {"a": 1, "b": None}, "of two").holds
+    assert not year.checks.share("asked", 0.6, {"a": 1, "b": None}, "of two").holds
+    assert not year.checks.share("asked", 0.0, {}, "of none").holds
+
+
+def test_two_lives_of_a_seed_are_the_same_and_hold_as_many_episodes_as_were_asked_for(year):
+    one, other = (list(year.life.Life(50, 777, seed=3)) for _ in range(2))
+    assert one == other != list(year.life.Life(50, 777, seed=4))
+    told = [event for day in one for event in day.events if isinstance(event, year.life.Told)]
+    assert sum(event.kind == "episode" for event in told) == 777
+    times = [at for day in one for at, _ in day.timed()]
+    assert times == sorted(times)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--days", "3"], "'3': must be a whole number ≥ 30"),
+        (["--episodes", "none"], "'none': must be a whole number ≥ 1"),
+        (["--store", __file__], "is there already: name a new file, or remove it"),
+    ],
+)
+def test_what_is_asked_for_wrongly_is_said(words, said):
+    done = subprocess.run(
+        [sys.executable, str(YEAR), *words], capture_output=True, text=True, encoding="utf-8", check=False
+    )
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.split())
