@@ -1,5 +1,6 @@
 """A host answers calls on the memories of one store."""
 
+import tempfile
 import threading
 from uuid import uuid4
 
@@ -134,3 +135,20 @@ def test_an_error_is_told_by_code_and_message_with_its_notes():
 def test_an_id_that_is_no_uuid_is_refused():
     with Memory.open("sqlite://") as memory, pytest.raises(ParamError, match="UUID"), memory.identified("x"):
         pass
+
+
+def test_who_lost_an_answer_finds_the_operation_by_its_id(host):
+    asked = str(uuid4())
+    host.call("default", "remember", {"content": "x", "key": "x"}, operation_id=asked)
+    found = host.call("default", "operation", {"operation_id": asked})
+    assert (found["id"], found["kind"]) == (asked, "remember")
+    with pytest.raises(NotFound, match="not carried out"):
+        host.call("default", "operation", {"operation_id": str(uuid4())})
+
+
+@pytest.mark.parametrize(("operation", "argument"), [("import_lines", "lines"), ("pack_add", "pack")])
+def test_what_is_wrong_with_a_text_names_no_file_of_the_server(host, operation, argument):
+    with pytest.raises(ParamError) as caught:
+        host.call("default", operation, {argument: "garbage"})
+    assert tempfile.gettempdir() not in str(caught.value)
+    assert argument in str(caught.value)

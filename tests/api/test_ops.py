@@ -10,7 +10,7 @@ from priming.api.ops import BY_NAME, OPS, SERVED, served
 from priming.api.wire import NOT_SENT
 from priming.errors import ParamError
 
-LIBRARY_ONLY = {"close", "open", "identified", "operation"}
+LIBRARY_ONLY = {"close", "open", "identified"}
 OTHERWISE_SERVED = {"pack_create": "pack_content", "pack_install": "pack_add", "export": "export_lines"}
 
 

@@ -230,6 +230,14 @@ def test_undo_last_walks_back_over_what_is_neither_undo_nor_undone(two):
     assert [one["key"] for one in two.ask("list")] == [DISK_KEY]
 
 
+def test_undo_last_passes_over_where_a_piece_of_work_begins_and_ends(shell):
+    shell.ask("remember", DISK)
+    run = shell.ask("run", "start")
+    shell.ask("run", "end", run["id"])
+    shell.ask("undo", "last")
+    assert shell.ask("list") == []
+
+
 def test_with_nothing_to_undo_undo_last_says_so(shell):
     shell.ask("remember", DISK)
     shell.ask("undo", "last")

@@ -27,7 +27,7 @@ from priming.types import (
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 A = MemoryRecord("1", "default", "deploy-failed", "episode", "The deploy failed.", "The deploy failed.")
-B = replace(A, id="2", key="cleaned-cache", gist="We cleaned it.", speaker="Ada")
+B = replace(A, id="2", key="cleaned-cache", content="We cleaned it.", gist="We cleaned it.", speaker="Ada")
 STEP = Step("deploy-failed", "next", "cleaned-cache", 0.31)
 FOUND = Recall(
     "r",
@@ -224,3 +224,11 @@ def test_what_is_remembered_cannot_steer_the_terminal(shown):
         "a",
         "\\x9b1m",
     ]
+
+
+def test_a_hit_shows_a_short_text_whole_and_of_a_long_one_its_gist_and_that_there_is_more(shown):
+    short = replace(A, content="The VPN is down.\nUse the bastion host.", gist="The VPN is down.")
+    long = replace(short, content=f"{short.content} {'Ask Maja. ' * 40}")
+    for one, text in ((short, "The VPN is down. Use the bastion host."), (long, "The VPN is down. …")):
+        lines = shown(render.recall(Recall("r", (Hit(one, 1.0, {}),))))
+        assert lines[1] == f"    {text}"

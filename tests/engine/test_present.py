@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -13,6 +14,7 @@ from priming.engine.present import (
     rule_name,
     rule_tier,
     rules,
+    told_text,
 )
 from priming.types import Hit, MemoryRecord
 
@@ -131,3 +133,13 @@ def test_the_tier_of_a_rule_is_read_from_the_text():
     assert {tier: rule_tier(hit, f"Rules:\n{text}\n") for tier, text in lines.items()} == {
         one: one for one in lines
     }
+
+
+def test_a_procedure_tells_when_it_is_due_and_its_steps_unless_its_text_does():
+    how = {"trigger": "TLS expired", "steps": ["Run certbot.", "Restart nginx."]}
+    bare = MemoryRecord("1", "default", "cert", "procedure", "Renew it.", "Renew it.", metadata=how)
+    assert told_text(bare) == "Renew it.\nWhen: TLS expired\n1. Run certbot.\n2. Restart nginx."
+    said = replace(bare, content="Renew it when TLS expired: Run certbot. Restart nginx.")
+    assert told_text(said) == said.content
+    assert told_text(replace(bare, kind="fact")) == "Renew it."
+    assert told_text(replace(bare, metadata={"steps": "none", "trigger": 3})) == "Renew it."

@@ -126,7 +126,7 @@ def test_a_job_is_cancelled_between_two_steps(served, gate):
     assert served.client.delete(at).json()["status"] == "running"
     gate.set()
     job = over(served, at)
-    assert (job["status"], job["result"]) == ("cancelled", None)
+    assert (job["status"], job["result"], job["done"]) == ("cancelled", None, 500)
     assert told(served.client.get(f"{at}/events").text)[0][0] == "cancelled"
     (operation,) = served.done("log")
     assert served.done("status")["memories"] == 500

@@ -209,6 +209,8 @@ def test_a_client_that_asks_too_often_waits(serve):
     assert [one.status_code for one in found] == [200, 200, 200, 429, 429]
     assert found[-1].json()["error"]["code"] == "too_many"
     assert 1 <= int(found[-1].headers["retry-after"]) <= 10
+    for path in ("/health", "/ready"):  # a supervisor's question counts against nobody
+        assert served.client.get(path).status_code == 200
 
 
 def test_each_token_has_a_rate_of_its_own(serve):

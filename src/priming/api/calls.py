@@ -8,6 +8,7 @@ from pathlib import Path
 
 from priming.behaviors import Pack
 from priming.engine.memory import Memory
+from priming.errors import NotFound, ParamError
 from priming.types import Exported, Operation
 
 Progress = Callable[[int, int | None], None]
@@ -22,6 +23,21 @@ def apply(memory: Memory, proposal: str, *, only: Collection[str] | None = None)
 
     """
     return memory.apply(proposal, only=only)
+
+
+def operation(memory: Memory, operation_id: str) -> Operation:
+    """The operation of an id, with what it changed: who lost the answer to a call finds out here what became of it.
+
+    Raises:
+        NotFound: there is none, so the call was not carried out, or wrote nothing.
+
+    """
+    found = memory.operation(operation_id)
+    if found is None:
+        raise NotFound(
+            f"there is no operation {operation_id}: the call was not carried out, or wrote nothing"
+        )
+    return found
 
 
 def pack_content(
@@ -60,7 +76,10 @@ def pack_add(memory: Memory, pack: str, *, trust: str = "tool") -> Pack:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "pack.json")
         path.write_text(pack, "utf-8")
-        return memory.pack_install(path, trust=trust)
+        try:
+            return memory.pack_install(path, trust=trust)
+        except ParamError as error:  # the caller knows of no file
+            raise ParamError.of([one.replace(str(path), "pack") for one in error.violations]) from None
 
 
 def export_lines(memory: Memory, *, progress: Progress | None = None) -> Exported:
@@ -80,4 +99,7 @@ def import_lines(memory: Memory, lines: str, *, progress: Progress | None = None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "export.jsonl")
         path.write_text(lines, "utf-8")
-        return memory.import_(path, progress=progress)
+        try:
+            return memory.import_(path, progress=progress)
+        except ParamError as error:  # the caller knows of no file
+            raise ParamError.of([one.replace(str(path), "lines") for one in error.violations]) from None

@@ -197,6 +197,13 @@ OPS: tuple[Op, ...] = (
     Op("links", "list[Link]", ("key",), other_names=_KEY),
     Op("graph", "str", ("format",)),
     Op("log", "list[Operation]"),
+    Op(
+        "operation",
+        "Operation",
+        ("operation_id",),
+        other_names={"id": "operation_id"},
+        at=f"{CALLS}:operation",
+    ),
     Op("events", "list[StrengthEvent]"),
     Op("strengths", "list[Strengths]"),
     Op("oscillating", "list[Oscillation]"),

@@ -90,6 +90,8 @@ def tell(code: str, message: str, *, as_json: bool) -> None:
 def _usage(error: Any) -> str:
     """What is wrong with the words typed, and where to read on."""
     message = str(error.format_message()).strip()
+    if "unexpected extra argument" in message:
+        message = f"{message}: a text of several words stands in quotes"
     context = getattr(error, "ctx", None)
     return message if context is None else f"{message} (see {context.command_path} --help)"
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 KEY, DIM, WARN = "bold cyan", "dim", "yellow"
 _MOST_ACTIVATIONS = 10
+_WHOLE = 240
+"""Characters of a text that is shown whole."""
 _SHORT = 2
 _WHY = {
     "duplicate": "it was there already: nothing was stored",
@@ -81,12 +83,20 @@ def recall(
 def _hit(rank: int, hit: Hit) -> Iterator[Part]:
     title = f"{hit.memory.title}: " if hit.memory.title else ""
     yield line((f"{rank:>2}  ", DIM), (hit.memory.key, KEY), f"  {hit.score:.3f}", *_superseded(hit))
-    yield line((title, DIM), hit.memory.gist, indent=4)
+    yield line((title, DIM), _text(hit.memory), indent=4)
     shown = [f"{name} {value:.2f}" for name, value in hit.components.items() if f"{abs(value):.2f}" != "0.00"]
     if shown:
         yield line(("  ".join(shown), DIM), indent=4)
     if hit.path:
         yield line((path(hit.path), "green"), indent=4)
+
+
+def _text(one: MemoryRecord) -> str:
+    """The text of a hit in one line: all of it where it is short, else its gist, and a sign that there is more."""
+    whole = " ".join(one.content.split())
+    if len(whole) <= _WHOLE:
+        return whole
+    return one.gist if one.gist.endswith("…") else f"{one.gist} …"
 
 
 def _superseded(hit: Hit) -> Iterator[Span]:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from priming.engine.memory import Memory
 
 LAST = "last"
+_NOT_MEANT = ("undo", "run-start", "run-end")
+"""Operations that are no deed of their own: what takes one back, and where a piece of work begins and ends."""
 
 app = typer.Typer()
 
@@ -165,7 +167,8 @@ def undo(
     operation: Annotated[
         str,
         Argument(
-            metavar="ID", help="An operation's id, or 'last': the newest that is neither undo nor undone"
+            metavar="ID",
+            help="An operation's id, or 'last': the newest that is no undo, not undone, and no run's begin or end",
         ),
     ],
 ) -> Answer:
@@ -198,12 +201,12 @@ def rollback(
 
 
 def _last(memory: Memory) -> str:
-    """The id of the newest operation that is neither an undo nor undone."""
+    """The id of the newest operation that somebody meant and that is not undone."""
     limit, read = 1, 0
     while True:
         found = memory.log(limit=limit)
         for one in found[read:]:
-            if one.kind != "undo" and one.undone_by is None:
+            if one.kind not in _NOT_MEANT and one.undone_by is None:
                 return one.id
         if len(found) < limit:
             raise NotFound("there is no operation to undo: see the log")

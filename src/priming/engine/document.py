@@ -89,11 +89,17 @@ def embedded_text(title: str | None, content: str) -> str:
 
 def searched_text(record: MemoryRecord) -> str:
     """What a memory is found by beside its title: its text, and a procedure's trigger and steps."""
+    trigger, steps = practice(record)
+    return "\n".join([record.content, *([trigger] if trigger else []), *steps])
+
+
+def practice(record: MemoryRecord) -> tuple[str | None, tuple[str, ...]]:
+    """When a procedure is due, and its steps, as far as its metadata say; nothing for other memories."""
     if record.kind != PROCEDURE:
-        return record.content
+        return None, ()
     trigger, steps = record.metadata.get("trigger"), record.metadata.get("steps")
-    told = [trigger, *(steps if isinstance(steps, list) else ())]
-    return "\n".join([record.content, *(one for one in told if isinstance(one, str))])
+    told = tuple(one for one in steps if isinstance(one, str)) if isinstance(steps, (list, tuple)) else ()
+    return trigger if isinstance(trigger, str) else None, told
 
 
 def describe(

@@ -70,6 +70,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "done": {"key": "deploy", "success": True},
     "keep_both": {"id": "ada-s-office-is-in-lisbon+ada-s-office-is-in-porto"},
     "aliases": {"dry_run": True},
+    "operation": {"operation_id": OPERATION},
     "undo": {"operation_id": OPERATION},
     "would_undo": {"since": _EARLIER},
     "rollback": {"since": _EARLIER, "source": "conscious"},

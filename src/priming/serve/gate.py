@@ -31,6 +31,9 @@ from priming.serve.metrics import Metrics
 OPEN = ("/health", "/ready", "/docs", "/openapi.json")
 """Paths that need no token: they say nothing of what is remembered, nor who asked for it."""
 
+ALIVE = ("/health", "/ready")
+"""Those that a supervisor asks: they count against nobody's rate."""
+
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _GONE = 499
 """The status in the log of a request whose sender went away: no answer has it."""
@@ -160,7 +163,8 @@ class Gate:
         """Who may not come in is ``Refused``."""
         needed, visit.token = await self._doors.ask(visit.secret)
         visit.everywhere = visit.token.namespace == EVERYWHERE if visit.token else not needed
-        self._buckets.take(visit.token.id if visit.token else visit.client)
+        if scope["path"] not in ALIVE:
+            self._buckets.take(visit.token.id if visit.token else visit.client)
         if not needed and self._names_only:
             _refuse_other_sites(headers, scope["scheme"])
         if needed and visit.token is None and scope["path"] not in OPEN:

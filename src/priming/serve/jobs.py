@@ -137,9 +137,9 @@ class Jobs:
             loop.call_soon_threadsafe(partial(job.change, **values))
 
         def progress(done: int, total: int | None) -> None:
+            tell(done=done, total=total)  # first: what is done is done, and is counted
             if job.stop.is_set():
                 raise Cancelled
-            tell(done=done, total=total)
 
         end: dict[str, Any] = {"status": "cancelled"}
         try:
