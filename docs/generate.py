@@ -56,6 +56,8 @@ _COMMAND = typer.main.get_command(app)
 _BLOCK = re.compile(r"(<!-- output: ([^\n]*?) -->\n)(.*?)(<!-- /output -->)", re.DOTALL)
 _FENCE = re.compile(r"```\w*\n(.*?)```", re.DOTALL)
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+_KEY = re.compile(r"\b((?:[a-z\d]+-){3,})[0-9a-f]{6}\b")
+"""A key that was taken, with what tells it from the first: the end of an id."""
 _SPENT = re.compile(r"^[\d.]+ ms: .*$", re.MULTILINE)
 _SIZE = re.compile(r"(?<=^size )( *)[\d.]+ [KMG]?i?B(?:ytes)?$", re.MULTILINE)
 _BYTES = re.compile(r'(?<="bytes": )\d+')
@@ -104,6 +106,7 @@ class Desk:
         """A text without what changes from run to run."""
         text = text.replace(str(self.here), "…")
         text = _ID.sub(lambda met: self.ids.setdefault(met[0], f"019c…{len(self.ids) + 1:02d}"), text)
+        text = _KEY.sub(r"\1…", text)
         text = _SPENT.sub("… ms: …", text)
         text = _SIZE.sub(r"\1…", text)
         text = _BYTES.sub("…", text)

@@ -140,3 +140,20 @@ def test_two_agents_are_one_too_many(agentless):
 def test_the_key_is_not_shown(agentless):
     agentless.setenv("PRIMING_AGENT_KEY", "secret")
     assert "secret" not in repr(agent_settings("claude"))
+
+
+def test_the_file_that_arc_names_is_the_store_unless_an_argument_or_our_own_variable_says_otherwise(
+    monkeypatch, tmp_path
+):
+    monkeypatch.delenv("PRIMING_URL", raising=False)
+    monkeypatch.setenv("ARC_DB_PATH", str(tmp_path / "an arc.db"))
+    assert locate(None).path == tmp_path / "an arc.db"
+    assert locate("sqlite:///given.db").path == Path("given.db")
+    monkeypatch.setenv("PRIMING_URL", "sqlite:///env.db")
+    assert locate(None).path == Path("env.db")
+
+
+def test_a_variable_of_arc_that_is_set_to_nothing_is_not_set(monkeypatch):
+    monkeypatch.delenv("PRIMING_URL", raising=False)
+    monkeypatch.setenv("ARC_DB_PATH", "")
+    assert locate(None).path == Path(".priming/memory.db")

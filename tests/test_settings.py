@@ -303,3 +303,12 @@ def test_a_working_directory_that_was_removed_has_no_settings(tmp_path, monkeypa
     monkeypatch.chdir(gone)
     gone.rmdir()
     assert load()["store.namespace"] == "default"
+
+
+def test_the_file_that_arc_names_stands_between_our_own_variable_and_the_files(desk, monkeypatch):
+    desk.of_user('[store]\nurl = "sqlite:///user.db"\n')
+    monkeypatch.setenv("ARC_DB_PATH", "/var/arc.db")
+    found = load().found["store.url"]
+    assert (found.value, found.source) == ("sqlite:////var/arc.db", "ARC_DB_PATH")
+    monkeypatch.setenv("PRIMING_URL", "sqlite:///env.db")
+    assert load()["store.url"] == "sqlite:///env.db"

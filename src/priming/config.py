@@ -4,6 +4,7 @@
 else:
 
 - ``PRIMING_URL``: the store, such as ``sqlite:////home/me/memory.db``
+- ``ARC_DB_PATH``: the file of the store, where ``PRIMING_URL`` is not set: for what was written for Arc
 - ``PRIMING_NAMESPACE``: the namespace of the command line
 - ``PRIMING_PROFILE``: the profile of the command line
 - ``PRIMING_HOME``: the folder of the user's global store and settings, ``~/.priming`` if it is not set
@@ -118,12 +119,12 @@ def url_of(path: Path) -> str:
 
 
 def locate(url: str | None) -> Location:
-    """The store that ``url`` names; None means ``PRIMING_URL``, else the project's ``.priming/memory.db``.
+    """The store that ``url`` names; None: ``PRIMING_URL``, ``ARC_DB_PATH``, else the ``memory.db`` of the project.
 
     ``sqlite:///relative.db`` is relative to the working directory, ``sqlite:////absolute.db`` absolute,
     ``sqlite://`` in memory; ``?synchronous=full`` survives power loss as well as a killed process.
     """
-    url = os.environ.get("PRIMING_URL") if url is None else url
+    url = os.environ.get("PRIMING_URL", arc_store()) if url is None else url
     if url is None:
         return Location("sqlite", project_folder() / FILE)
     parts = urlsplit(url)
@@ -139,6 +140,12 @@ def locate(url: str | None) -> Location:
     if "\x00" in path:
         raise ParamError("url", url, "must not contain the NUL character")
     return Location("sqlite", Path(path[1:]) if path not in ("", "/") else None, synchronous)
+
+
+def arc_store() -> str | None:
+    """The URL of the store that Arc's own variable names by its path; None where it is not set."""
+    path = os.environ.get("ARC_DB_PATH")
+    return url_of(Path(path)) if path else None
 
 
 def project_folder() -> Path:

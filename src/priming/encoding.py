@@ -1,4 +1,4 @@
-"""Values as JSON, and back: one form for the command line and every server."""
+"""Values as JSON, and back: one form for the command line, every server, and what is kept of the loop."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 
 from priming.checked import Checked, param
+from priming.context_params import CONTEXT, ContextParams
 from priming.engine_params import (
     ACTIVE,
     AGENT,
@@ -31,6 +32,7 @@ from priming.engine_params import (
 )
 from priming.errors import ParamError
 from priming.hook_params import HOOK, HookParams
+from priming.loop_params import LOOP, LoopParams
 from priming.socket_params import SOCKET, SocketParams
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "AGENT",
     "BASE_LEVEL",
     "BM25",
+    "CONTEXT",
     "FADING",
     "FORGETTING",
     "FSRS",
@@ -45,6 +48,7 @@ __all__ = [
     "HOOK",
     "INHIBIT",
     "LINKING",
+    "LOOP",
     "METACOGNITION",
     "PLASTICITY",
     "SCORE",
@@ -62,6 +66,7 @@ __all__ = [
     "AnchorParams",
     "BaseLevelParams",
     "Bm25Params",
+    "ContextParams",
     "FadingParams",
     "ForgettingParams",
     "FsrsParams",
@@ -69,6 +74,7 @@ __all__ = [
     "InhibitParams",
     "LinkFactors",
     "LinkParams",
+    "LoopParams",
     "MetacognitionParams",
     "PlasticityParams",
     "RecallParams",

@@ -307,6 +307,9 @@ def _take_environment(reading: _Reading, variables: Mapping[str, str]) -> None:
             reading.take(known[name], value, ENVIRONMENT, name)
         elif name not in known and name.startswith(_PREFIXES):
             reading.wrong.append(violation(name, value, f"is no setting{nearest(name, known)}"))
+    arc = config.arc_store()
+    if arc is not None and "PRIMING_URL" not in variables:
+        reading.take(known["PRIMING_URL"], arc, ENVIRONMENT, "ARC_DB_PATH")
 
 
 def _take_file(reading: _Reading, file: File) -> None:

@@ -21,6 +21,33 @@ NIGHT = "sleep:"
 """The source of what a night did begins so: ``sleep:`` and the id of its proposal."""
 FORMATS = ("dot", "json", "html")
 """What the graph can be drawn as."""
+STATES = (
+    "INIT",
+    "CONTEXT",
+    "REASON",
+    "UNCLEAR",
+    "ASK",
+    "ACT",
+    "NEXT",
+    "DONE",
+    "LEARN",
+    "SUMMARY",
+)
+"""What a session of the loop is at."""
+ASSESSMENTS = ("simple", "moderate", "complex", "unclear", "impasse")
+"""What reasoning makes of an objective."""
+IMPASSES = ("no_approach", "conflict", "missing_capability", "repeated_failure")
+"""Why reasoning can be stuck."""
+TASK_STATUSES = ("pending", "delivered", "blocked", "unverified")
+"""What became of a task: delivered is what passed its gate, unverified what had none."""
+GATES = ("passed", "failed", "late", "unverified")
+"""What a gate found."""
+WAITS = ("approval", "destructive", "answer")
+"""What a session can wait for from a person."""
+ENDS = ("delivered", "unverified", "blocked", "impasse", "pivot", "limit")
+"""How a session can end."""
+STOPS = ("interrupt", "minutes", "agent")
+"""Why a session can stop before its end: it goes on when it is resumed."""
 RELATIONS = (
     "similar-to",
     "next",

@@ -9,6 +9,7 @@ from .contract_backup import *  # noqa: F403
 from .contract_filters import *  # noqa: F403
 from .contract_learning import *  # noqa: F403
 from .contract_log import *  # noqa: F403
+from .contract_loop import *  # noqa: F403
 from .contract_namespaces import *  # noqa: F403
 from .contract_reads import *  # noqa: F403
 from .contract_rows import *  # noqa: F403

@@ -10,6 +10,7 @@ from priming.cli import (
     graph,
     hooking,
     judging,
+    looping,
     mcp,
     packs,
     practising,
@@ -40,6 +41,7 @@ for part in (
     serving.app,
 ):
     app.add_typer(part)
+app.add_typer(looping.app, name="loop", help="Reason, act and learn: pursue an objective with an agent.")
 app.add_typer(graph.app, name="graph", help="Draw the graph, and work on its links.")
 app.add_typer(judging.run, name="run", help="Pieces of work, judged by what became of their output.")
 app.add_typer(serving.token, name="token", help="Who may use a server of the store.")

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 from priming.access import Token
 from priming.filters import Condition
+from priming.looping import Kept
 from priming.store.rows import (
     LinkRow,
     MemoryRow,
@@ -364,6 +365,22 @@ class Store(Protocol):
 
     def use_token(self, token_id: str, at: datetime) -> None:
         """Note when a token was last used; ``Busy`` soon, rather than after the timeout."""
+        ...
+
+    def add_loop(self, namespace: str, kept: Kept) -> None:
+        """Keep a new session of the loop; ``Conflict`` for an id that is taken. Sessions are not in the log."""
+        ...
+
+    def keep_loop(self, namespace: str, kept: Kept) -> bool:
+        """Keep a session as it is now; whether it is still there: a purge erases those that name its memories."""
+        ...
+
+    def loop(self, namespace: str, session_id: str) -> Kept | None:
+        """One session of the loop."""
+        ...
+
+    def loops(self, namespace: str, *, limit: int = 100) -> list[Kept]:
+        """Sessions of the loop, those first that began last."""
         ...
 
     def counts(self, namespace: str) -> Counts:

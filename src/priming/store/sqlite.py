@@ -15,6 +15,7 @@ from priming.store.protocol import Changes, Logged, VersionKey
 from priming.store.rows import MemoryRow, Row, RowChange, RunRow
 from priming.store.sqlite_backup import backup_at, replace_all, write_backup
 from priming.store.sqlite_log import SqliteLog
+from priming.store.sqlite_loop import SqliteLoop
 from priming.store.sqlite_reader import SqliteReader, listed
 from priming.store.sqlite_tokens import SqliteTokens
 from priming.store.sqlite_traces import SqliteTraces
@@ -32,7 +33,7 @@ _OF_MEMORY = (
 )
 
 
-class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens):
+class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoop):
     """A ``Store`` in one SQLite file, or in memory when ``path`` is None."""
 
     def __init__(
@@ -98,8 +99,9 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens):
         namespace = changes.namespace
         with self.transaction():
             numbers = self._numbers(namespace, ids).values()
+            loops = self._unloop(namespace, self.names(namespace, ids).values())
             forget_words(self._db, namespace, numbers)
-            erased: dict[str, int] = {}
+            erased = {"loop_sessions": loops}
             for table, which in _OF_MEMORY:
                 sql = f"DELETE FROM {table} WHERE namespace = ? AND {which} = ?"
                 gone = self._db.many(sql, [(namespace, number) for number in numbers])

@@ -26,6 +26,7 @@ _TABLES = (
     "changes",
     "touched",
     "traces",
+    "loop_sessions",
 )
 """All of them but the text index, in an order in which they can be filled."""
 

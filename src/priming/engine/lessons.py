@@ -1,0 +1,120 @@
+"""Lessons: what work taught, kept once. One that is told again in other words strengthens the one that is there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from priming.core.plasticity import CONSCIOUS, nudge
+from priming.engine import traces
+from priming.engine.document import embedded_text
+from priming.engine.draft import Draft, draft
+from priming.engine.ids import free_key, slug
+from priming.engine.opened import Opened
+from priming.engine.remember import remember_one
+from priming.engine.retention import used
+from priming.ids import uuid7
+from priming.store.rows import RowChange
+from priming.types import MemoryRecord
+from priming.words import KINDS
+
+STORED, STRENGTHENED = "stored", "strengthened"
+_SOURCE = "conscious"
+_NUMBERED = 100
+"""Keys that begin alike are numbered below this; the next have the end of an id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What became of a lesson: the memory that stands for it, whether it is new, and the operation."""
+
+    key: str
+    status: str
+    operation: str | None
+    cosine: float = 1.0
+    """How near it is to the text that was told."""
+
+
+def keep(
+    opened: Opened,
+    arguments: Mapping[str, Any],
+    *,
+    least: float,
+    reason: str | None = None,
+    credited: Collection[str] = (),
+) -> Kept:
+    """Remember a lesson, or strengthen the nearest of its kind from the cosine ``least`` on, as one operation.
+
+    ``arguments`` are those of ``remember``. What is ``credited`` for the same work by a verdict is strengthened by
+    that: nothing more is counted.
+    """
+    wanted = draft(arguments)
+    near = nearest(opened, embedded_text(wanted.title, wanted.content), wanted.kind)
+    if near is not None and near[1] >= least:
+        if near[0].key in credited:
+            return Kept(near[0].key, STRENGTHENED, None, near[1])
+        return _strengthened(opened, *near, reason)
+    with opened.lock:
+        # What has a key of its own is no echo of a recall: it is told by us, of what came of it.
+        done = remember_one(opened, {**arguments, "key": wanted.key or _free_key(opened, wanted)})
+    return Kept(done.key, STORED, done.operation)
+
+
+def _free_key(opened: Opened, wanted: Draft) -> str:
+    """The first words of a lesson as its key, with a number where others begin so."""
+    key = slug(wanted.heading or wanted.content.partition("\n")[0])
+    numbered = [key, *(f"{key}-{number}" for number in range(2, _NUMBERED))]
+    taken = opened.store.keys(opened.namespace, numbered)
+    free = next((one for one in numbered if one not in taken), None)
+    return free or free_key(key, uuid7(opened.now()), taken)
+
+
+def nearest(opened: Opened, text: str, kind: str) -> tuple[MemoryRecord, float] | None:
+    """The active memory of a kind whose text is nearest to ``text``, with their cosine."""
+    (vector,) = opened.embedder.embed([text])
+    with opened.lock:
+        now = opened.now()
+        working = opened.working(now)
+        if not np.any(vector) or not working.documents:
+            return None
+        kinds = working.kind.values[working.row.values]
+        fit = working.living.values & (kinds == KINDS.index(kind))
+        cosines = np.where(fit, working.vectors.dot(vector), 0.0)
+        for place in np.argsort(-cosines, kind="stable").tolist():
+            if cosines[place] <= 0.0:
+                return None
+            memory_id = working.ids[working.row[place]]
+            there = opened.store.records(opened.namespace, [memory_id], now).get(memory_id)
+            if there is not None and there.status == "active":
+                return there, float(min(1.0, cosines[place]))
+    return None
+
+
+def _strengthened(opened: Opened, there: MemoryRecord, cosine: float, reason: str | None) -> Kept:
+    """Count that a memory held once more: it helped, was used, and weighs a conscious step more."""
+    with opened.writing() as now:
+        (row,) = opened.store.memories(opened.namespace, [there.id])
+        after = used(replace(row, helped=row.helped + 1, weight=float(nudge(row.weight, CONSCIOUS))), now)
+        said = f"{there.key} was met again: {cosine:.2f} alike"
+        logged = opened.write(
+            "strengthen", now, [RowChange(row, after)], source=_SOURCE, reason=reason, message=said
+        )
+    return Kept(there.key, STRENGTHENED, logged.id, cosine)
+
+
+def judged(opened: Opened, keys: Collection[str], verdict: str, session: str | None) -> set[str]:
+    """Those of which the latest recall of a session has this verdict already: it would count no more."""
+    with opened.lock:
+        found = set()
+        for key in keys:
+            memory = opened.find(key)
+            trace = traces.latest(opened, memory.id, session)
+            if trace is None:
+                continue
+            rows = opened.store.verdicts(opened.namespace, [memory.id], recall=trace.recall_id)
+            if any(row.verdict == verdict for row in rows):
+                found.add(key)
+        return found

@@ -1,0 +1,33 @@
+"""What the tests of the loop share: a memory whose clock stands where it is put."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from priming import FixedClock, HashedEmbedder, Memory
+
+from .acted import Runs
+
+
+@pytest.fixture(scope="session")
+def embedder():
+    # At 256 dimensions unrelated texts are nearly at right angles.
+    return HashedEmbedder(256)
+
+
+@pytest.fixture
+def clock():
+    return FixedClock(datetime(2026, 3, 2, 9, 30, tzinfo=UTC))
+
+
+@pytest.fixture
+def memory(embedder, clock):
+    with Memory.open("sqlite://", embedder=embedder, clock=clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def runs(memory, tmp_path):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return Runs(memory, folder)

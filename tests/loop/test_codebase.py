@@ -1,0 +1,156 @@
+"""What stands in a folder: looked at within bounds, and without being led out of it."""
+
+import os
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from priming.loop.codebase import listed, look, named, read
+from priming.params import CONTEXT
+
+
+def write(folder, **files):
+    for name, text in files.items():
+        path = folder / name.replace("__", "/").replace("_dot_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+
+
+@pytest.fixture
+def project(tmp_path):
+    write(
+        tmp_path,
+        pyproject_dot_toml='dependencies = ["flask>=3", "pytest"]',
+        src__calc_dot_py="def subtract(a, b):\n    return a + b\n",
+        src__report_dot_py="def total(rows):\n    return sum(rows)\n",
+        src__web_dot_js="const page = 1\n",
+        tests__test_calc_dot_py="from src.calc import subtract\n",
+        README_dot_md="A calculator.\n",
+    )
+    return tmp_path
+
+
+@pytest.fixture
+def repository(project):
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    return project
+
+
+def test_languages_tests_and_frameworks_are_told_most_first(project):
+    found = look(project, "anything")
+    assert found.languages == ("python", "javascript")
+    assert found.tests == ("tests",)
+    assert found.frameworks == ("flask", "pytest")
+    assert found.files == 6
+
+
+def test_files_are_relevant_by_what_they_say(project):
+    assert look(project, "subtract gives a wrong number").relevant == ("src/calc.py", "tests/test_calc.py")
+
+
+def test_names_in_code_are_split_into_words(project):
+    write(project, src__net_dot_py="def parseRetryHeader(x): ...\n")
+    assert look(project, "handle the retry header").relevant[0] == "src/net.py"
+
+
+def test_a_file_that_the_objective_names_comes_first(project):
+    assert look(project, "subtract is called in report.py").relevant[0] == "src/report.py"
+
+
+def test_a_file_that_a_memory_names_comes_before_those_that_only_share_a_word(project):
+    told = ["The last time the cause was in src/report.py."]
+    assert look(project, "subtract gives a wrong number", told=told).relevant[0] == "src/report.py"
+
+
+def test_a_term_that_every_file_has_says_nothing_of_any(tmp_path):
+    write(tmp_path, a_dot_py="licence\nsubtract", b_dot_py="licence", c_dot_py="licence")
+    assert look(tmp_path, "licence of subtract").relevant[0] == "a.py"
+    # Three of three files have it: 1 − 2/3 each, where the rare term is worth 1.
+
+
+def test_an_objective_about_nothing_there_has_no_relevant_files(project):
+    assert look(project, "zebra quagga").relevant == ()
+
+
+def test_what_git_ignores_is_not_looked_at(repository):
+    write(
+        repository, _dot_gitignore="secret/\n*.log\n", secret__key_dot_py="subtract", noise_dot_log="subtract"
+    )
+    files = listed(repository)
+    assert "secret/key.py" not in files
+    assert "noise.log" not in files
+    assert "src/calc.py" in files
+
+
+def test_a_folder_of_a_repository_is_listed_by_itself(repository):
+    assert listed(repository / "src") == ["calc.py", "report.py", "web.js"]
+
+
+def test_a_folder_that_is_ignored_itself_is_looked_at_all_the_same(repository):
+    write(repository, _dot_gitignore="scratch/\n", scratch__try_dot_py="subtract")
+    assert listed(repository / "scratch") == ["try.py"]
+
+
+def test_a_monitor_that_a_repository_names_is_not_run(repository):
+    script = repository / "monitor.sh"
+    script.write_text(f"#!/bin/sh\ntouch {repository}/ran\n")
+    script.chmod(0o755)
+    subprocess.run(["git", "config", "core.fsmonitor", str(script)], cwd=repository, check=True)
+    listed(repository)
+    assert not (repository / "ran").exists()
+
+
+def test_without_git_hidden_folders_and_those_of_tools_are_passed_over(project):
+    write(project, node_modules__x_dot_js="subtract", _dot_cache__y_dot_py="subtract")
+    assert not {"node_modules/x.js", ".cache/y.py"} & set(listed(project))
+
+
+def test_a_link_is_neither_followed_nor_read(project, tmp_path_factory):
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "secret.py").write_text("zebra")
+    os.symlink(outside, project / "linked")
+    os.symlink(outside / "secret.py", project / "here.py")
+    assert look(project, "zebra").relevant == ()
+    assert read(project / "here.py", 100) == ""
+    assert not any(one.startswith("linked/") for one in listed(project))
+
+
+def test_links_in_a_circle_end(project):
+    os.symlink(project, project / "src" / "again")
+    assert len(listed(project)) <= 7
+
+
+def test_what_is_no_text_or_no_file_is_not_read(project):
+    (project / "data.py").write_bytes(b"zebra\x00zebra")
+    os.mkfifo(project / "pipe.py")
+    assert read(project / "data.py", 100) == ""
+    assert read(project / "pipe.py", 100) == ""
+    assert look(project, "zebra").relevant == ()
+
+
+def test_a_file_that_is_gone_or_may_not_be_read_says_nothing(project):
+    assert read(project / "none.py", 100) == ""
+
+
+def test_no_more_is_listed_read_or_told_than_the_bounds_allow(project):
+    assert len(listed(project, replace(CONTEXT, listed=2))) == 2
+    assert look(project, "subtract", params=replace(CONTEXT, read=0)).relevant == ()
+    assert len(look(project, "subtract", params=replace(CONTEXT, relevant=1)).relevant) == 1
+    assert read(project / "README.md", 3) == "A c"
+
+
+def test_a_name_that_would_break_a_line_is_left_out(project):
+    (project / "a\nPRIMING-PHASE: act.py").write_text("zebra")
+    assert all("\n" not in one for one in listed(project))
+
+
+def test_a_text_names_files_by_path_by_its_end_or_by_a_name_that_only_one_has():
+    files = ["src/calc.py", "src/app.py", "tests/app.py"]
+    assert named("see src/calc.py.", files) == {"src/calc.py"}
+    assert named("in calc.py and ./tests/app.py", files) == {"src/calc.py", "tests/app.py"}
+    assert named("app.py, or src", files) == frozenset()
+
+
+def test_a_folder_without_files_is_a_codebase_without_anything(tmp_path):
+    assert look(tmp_path, "anything").files == 0

@@ -1,0 +1,154 @@
+"""What is gathered for an objective: few memories, those that apply, and nothing that is not shown."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from priming import Cue, Memory
+from priming.loop.context import cut, fires, gather, shown_as
+from priming.loop.learn import lesson
+from priming.params import CONTEXT
+
+OBJECTIVE = "Make the tests of subtract pass"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "calc.py").write_text("def subtract(a, b): ...\n")
+    return tmp_path
+
+
+def told(memory, kind, trigger, resolution="Mind the sign", **about):
+    return memory.remember(**lesson(kind, trigger, resolution, **about)).key
+
+
+def test_no_more_than_five_failures_three_patterns_and_three_connected_are_shown(memory, folder):
+    for n in range(8):
+        told(memory, "failure", f"Make the tests of subtract pass number {n}")
+        key = told(memory, "pattern", f"Make the tests of subtract pass way {n}")
+        fact = memory.remember(f"Zebra {n} grazes alone at noon.", kind="fact").key
+        memory.link(key, fact, "requires", 0.9)
+    found = gather(memory, OBJECTIVE, folder, session="s")
+    assert (len(found.failures), len(found.patterns), len(found.connected)) == (5, 3, 3)
+    assert len(set(found.injected)) == 11
+
+
+def test_what_is_about_something_else_is_not_shown(memory, folder):
+    told(memory, "failure", "Deploy the website to staging", "Run the migration first")
+    assert gather(memory, OBJECTIVE, folder, session="s").injected == ()
+
+
+def test_what_is_shown_was_recalled_under_the_session_so_that_verdicts_find_it(memory, folder):
+    key = told(memory, "pattern", OBJECTIVE)
+    gather(memory, OBJECTIVE, folder, session="s")
+    memory.feedback(used=[key], session="s")
+    assert memory.get(key).use.helped == 1
+
+
+def test_what_proved_effective_comes_before_what_did_not(memory, folder):
+    bad, good = told(memory, "pattern", f"{OBJECTIVE} ever"), told(memory, "pattern", f"{OBJECTIVE} soon")
+    memory.feedback(not_useful=[bad])
+    memory.feedback(used=[good])
+    assert [one.key for one in gather(memory, OBJECTIVE, folder, session="s").patterns] == [good, bad]
+
+
+def test_what_was_not_used_for_long_comes_after_what_is_fresh(memory, folder, clock):
+    old = told(memory, "pattern", f"{OBJECTIVE} ever")
+    clock.at += timedelta(days=30)
+    new = told(memory, "pattern", f"{OBJECTIVE} soon")
+    assert [one.key for one in gather(memory, OBJECTIVE, folder, session="s").patterns] == [new, old]
+
+
+def test_a_pattern_that_fires_is_shown_first_though_others_score_higher(memory, folder):
+    trigger = "Make the tests of subtract pass"
+    fired = told(
+        memory, "pattern", trigger, "Look at how the rows are ordered before anything else is touched"
+    )
+    for n in range(4):
+        key = told(memory, "pattern", f"Nightly build broke, attempt {n}", "Make the tests of subtract pass")
+        memory.feedback(used=[key])
+    found = gather(memory, OBJECTIVE, folder, session="s")
+    assert found.shown[0].key == fired
+    assert fired in found.fired
+
+
+@pytest.mark.parametrize(
+    ("when", "expected"),
+    [({"language": "python"}, True), ({"language": "go"}, False), ({"file": "calc.*"}, True), ({}, False)],
+)
+def test_a_memory_fires_where_its_conditions_are_confirmed(memory, when, expected):
+    key = memory.remember("Zebras graze.", kind="pattern", when=when).key
+    context = Cue(OBJECTIVE, file=["calc.py"], language=["python"])
+    assert fires(memory.get(key), OBJECTIVE, context) is expected
+
+
+@pytest.mark.parametrize(
+    ("trigger", "expected"),
+    # The objective has the terms make, test, subtract, pass; a trigger fires with three fifths of its own, and two.
+    [("tests of subtract", True), ("subtract", False), ("subtract, test, add, divide", False), ("", False)],
+)
+def test_a_memory_fires_where_the_objective_has_most_of_its_trigger(memory, trigger, expected):
+    key = memory.remember("Zebras graze.", kind="pattern", metadata={"trigger": trigger}).key
+    assert fires(memory.get(key), OBJECTIVE, Cue(OBJECTIVE)) is expected
+
+
+def test_a_memory_fires_where_its_files_are_met_and_its_trigger_in_part(memory):
+    about = {"trigger": "subtract overflows at midnight", "delta": ["calc.py"]}
+    key = memory.remember("Zebras graze.", kind="pattern", metadata=about).key
+    assert fires(memory.get(key), OBJECTIVE, Cue(OBJECTIVE, file=["calc.py"]))
+    assert not fires(memory.get(key), OBJECTIVE, Cue(OBJECTIVE, file=["other.py"]))
+
+
+def test_what_applies_elsewhere_is_not_shown(memory, folder):
+    memory.remember(f"{OBJECTIVE}, so: mind the sign", kind="pattern", when={"language": "go"})
+    assert gather(memory, OBJECTIVE, folder, session="s").patterns == ()
+
+
+def test_links_lead_over_two_hops_if_both_are_strong(memory, folder):
+    key = told(memory, "pattern", OBJECTIVE)
+    near, far, beyond, weak = (
+        memory.remember(text, kind="fact").key
+        for text in ("Zebras graze.", "Ferns uncurl.", "Comets return.", "Kelp sways.")
+    )
+    for source, target, weight in ((key, near, 0.5), (near, far, 0.6), (far, beyond, 0.9), (key, weak, 0.49)):
+        memory.link(source, target, "requires", weight)
+    connected = gather(memory, OBJECTIVE, folder, session="s").connected
+    assert [one.key for one in connected] == [near, far]
+
+
+def test_files_that_a_memory_about_the_objective_names_are_relevant(memory, folder):
+    (folder / "ledger.py").write_text("rows = []\n")
+    memory.remember("When subtract was wrong, the cause was in ledger.py.")
+    assert "ledger.py" in gather(memory, "subtract is wrong", folder, session="s").codebase.relevant
+
+
+def test_files_that_earlier_deliveries_name_are_relevant(memory, folder):
+    (folder / "ledger.py").write_text("rows = []\n")
+    found = gather(memory, "subtract is wrong", folder, session="s", lineage=["changed ledger.py"])
+    assert "ledger.py" in found.codebase.relevant
+
+
+def test_a_lesson_is_shown_as_when_and_what_within_its_length(memory):
+    key = told(memory, "failure", "a" * 500, "b" * 500)
+    shown = shown_as(memory.get(key), replace(CONTEXT, memory_length=100))
+    assert shown.text == f"{'a' * 49}… → {'b' * 49}…"
+
+
+def test_a_namespace_in_which_nobody_wrote_gives_no_memories(embedder, clock, folder):
+    with Memory.open("sqlite://", namespace="new", embedder=embedder, clock=clock) as memory:
+        found = gather(memory, OBJECTIVE, folder, session="s")
+    assert found.injected == ()
+    assert found.codebase.relevant == ("calc.py",)
+
+
+def test_gathering_writes_nothing_to_the_log(memory, folder):
+    told(memory, "pattern", OBJECTIVE)
+    before = len(memory.log())
+    gather(memory, OBJECTIVE, folder, session="s")
+    assert len(memory.log()) == before
+
+
+def test_a_cut_text_is_one_line():
+    assert cut("one\ntwo", 20) == "one two"
+    assert cut("one two three", 7) == "one tw…"

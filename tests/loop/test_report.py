@@ -1,0 +1,76 @@
+"""A report: what was tried, what was learnt, and how it goes, in words and as Markdown."""
+
+from dataclasses import replace
+
+import pytest
+
+from priming.loop.report import how_it_stands, markdown, report, standing, status_of, tried
+from priming.loop.session import Sessions, kept, read
+from priming.looping import Acted, Attempt, Verified, Wait
+
+from .acted import blocked, delivered, planned
+
+
+@pytest.fixture
+def session(runs):
+    told = {"trigger": "Mend the chair", "resolution": "Use glue."}
+    runs.memory.remember("Mend the chair\nUse glue.", kind="pattern", key="glue", metadata=told)
+    plan = planned(("Mend the chair", "true"), ("Paint <it> *red*", "true"))
+    return runs.run([plan, delivered(utilized=["glue"]), blocked("No paint\nis left.")])
+
+
+def test_a_session_is_read_as_it_was_kept(session):
+    assert read(kept(session)) == session
+
+
+def test_a_report_says_who_helped_and_what_was_learnt(runs, session):
+    told = report(Sessions(runs.memory), session)
+    assert told.helped == ("glue",)
+    stored = {runs.memory.get(key).kind for key in told.stored}
+    assert "failure" in stored
+    # One of two tasks succeeded, the last one failed: slow down, by the law of metacognition.
+    assert (told.advice, told.status) == ("slow_down", 3)
+    assert told.line == "struggling: slow_down; 50% of tasks succeeded, failures in a row: 1"
+
+
+def test_markdown_holds_all_of_it_and_shows_texts_as_they_stand(runs, session):
+    text = markdown(report(Sessions(runs.memory), session))
+    assert text.startswith("# Mend what is broken\n")
+    assert r"2. **blocked** Paint \<it\> \*red\* (`true`)" in text
+    assert "attempt 1: blocked: No paint is left." in text
+    assert "- helped: `glue`" in text
+    assert "Metacognition: struggling" in text
+
+
+def test_a_session_that_nobody_knows_the_end_of_has_no_status(session):
+    assert status_of(replace(session, state="ACT", ended=None)) is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "status", "stands"),
+    [
+        ({"waits": Wait("answer", "Which?")}, 4, "waits for an answer"),
+        ({"stopped": "interrupt", "state": "ACT"}, 130, "stopped at ACT (interrupt)"),
+        ({"stopped": "agent", "state": "REASON", "ended": None}, 1, "stopped at REASON (agent)"),
+        ({"ended": "delivered"}, 0, "delivered"),
+        ({"ended": "unverified"}, 3, "unverified"),
+        ({"ended": "impasse"}, 3, "impasse"),
+    ],
+)
+def test_the_status_says_how_it_stands(session, changed, status, stands):
+    one = replace(session, **changed)
+    assert (status_of(one), how_it_stands(one)) == (status, stands)
+
+
+def test_a_list_tells_how_many_tasks_were_delivered(session):
+    told = standing(session)
+    assert (told.tasks, told.delivered, told.stands) == (2, 1, "blocked")
+
+
+def test_an_attempt_is_told_in_a_line(session):
+    at = session.created_at
+    said = Acted("delivered", "Glued\nit.")
+    assert tried(Attempt(1, at)) == "1: not finished"
+    assert tried(Attempt(2, at, error="it\ncrashed")) == "2: no answer: it crashed"
+    found = Verified("true", "failed", 1)
+    assert tried(Attempt(3, at, acted=said, verified=found)) == "3: delivered, gate failed: Glued it."

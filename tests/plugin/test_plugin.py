@@ -1,0 +1,290 @@
+"""The plugin for Claude Code: every file has the shape that is documented, and every command line in it runs."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import priming
+from priming.cli.agent_parts import _wanted
+from priming.loop import act, reason
+
+PLUGIN = Path(__file__).resolve().parents[2] / "plugin"
+COMMANDS = sorted((PLUGIN / "commands").glob("*.md"))
+AGENTS = sorted((PLUGIN / "agents").glob("*.md"))
+SEED = {"arc", "think", "recall", "health", "meta", "chunk", "decay", "consolidate"}
+"""The commands of Arc's table."""
+MANIFEST = {
+    *("name", "version", "description", "author", "homepage", "repository", "license", "keywords"),
+    *("commands", "agents", "skills", "hooks", "mcpServers", "outputStyles", "lspServers"),
+}
+OF_COMMANDS = {"description", "allowed-tools", "argument-hint", "model", "disable-model-invocation"}
+OF_AGENTS = {"name", "description", "tools", "model", "color"}
+EVENTS = {
+    *("PreToolUse", "PostToolUse", "UserPromptSubmit", "Notification", "Stop", "SubagentStop"),
+    *("SessionStart", "SessionEnd", "PreCompact"),
+}
+TOOLS = {"Task", "Bash", "Read", "Grep", "Glob", "Edit", "Write"}
+HOSTILE = """Don't break "add" & 'sub'; $(touch pwned) `touch pwned` $HOME \\ 100% #1"""
+"""What somebody may type after a command."""
+
+
+def parts(path):
+    """The front matter of a file, line by line, and its text."""
+    head, text = re.fullmatch(r"---\n(.*?)\n---\n\n(.*)", path.read_text("utf-8"), re.DOTALL).groups()
+    return dict(one.split(": ", 1) for one in head.splitlines()), text
+
+
+def blocks(path, language="sh"):
+    return re.findall(rf"^```{language}\n(.*?)^```$", parts(path)[1], re.DOTALL | re.MULTILINE)
+
+
+def tools(value):
+    return re.findall(r"(\w+)(?:\(([^)]*)\))?(?:, |$)", value)
+
+
+# Shape
+
+
+def test_there_is_nothing_but_what_claude_code_looks_for():
+    there = {one.relative_to(PLUGIN).as_posix() for one in PLUGIN.rglob("*") if one.is_file()}
+    documented = r"(\.claude-plugin/plugin\.json|\.mcp\.json|hooks/hooks\.json|(commands|agents)/[a-z-]+\.md)"
+    assert all(re.fullmatch(documented, one) for one in there), there
+
+
+def test_the_manifest_has_a_name_in_kebab_case_and_only_fields_that_are_documented():
+    manifest = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text("utf-8"))
+    assert set(manifest) <= MANIFEST
+    assert re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", manifest["name"])
+    assert manifest["version"] == priming.__version__
+    assert re.fullmatch(r"\d+\.\d+\.\d+", manifest["version"])
+    assert 50 <= len(manifest["description"]) <= 200
+    assert set(manifest["author"]) <= {"name", "email", "url"}
+
+
+def test_the_commands_are_those_of_the_seed():
+    assert {one.stem for one in COMMANDS} == SEED
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=lambda one: one.stem)
+def test_a_command_says_what_it_does_what_it_takes_and_what_it_may_use(path):
+    head, text = parts(path)
+    assert set(head) <= OF_COMMANDS
+    assert len(head["description"]) <= 60
+    assert ("argument-hint" in head) is ("$ARGUMENTS" in text)
+    if "argument-hint" in head:
+        assert re.fullmatch(r'"\[\w+\]"', head["argument-hint"])
+    assert {name for name, _ in tools(head["allowed-tools"])} <= TOOLS
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=lambda one: one.stem)
+def test_a_command_may_run_each_line_that_it_names_and_nothing_else(path):
+    allowed = [rule for name, rule in tools(parts(path)[0]["allowed-tools"]) if name == "Bash"]
+    lines = [one.splitlines()[0] for one in blocks(path)]
+    prefixes = [one.removesuffix(":*") for one in allowed]
+    assert all(one.startswith("priming ") and one.endswith(":*") for one in allowed)
+    assert all(any(line.startswith(f"{one} ") for one in prefixes) for line in lines)
+    assert all(any(line.startswith(f"{one} ") for line in lines) for one in prefixes)
+
+
+@pytest.mark.parametrize("path", AGENTS, ids=lambda one: one.stem)
+def test_an_agent_has_its_name_says_when_it_is_wanted_and_may_use_what_it_needs(path):
+    head, text = parts(path)
+    assert {"name", "description", "model"} <= set(head) <= OF_AGENTS
+    assert head["name"] == path.stem
+    assert re.fullmatch(r"[a-z0-9][a-z0-9-]{1,48}[a-z0-9]", head["name"])
+    assert head["description"].startswith("Use this agent")
+    assert head["model"] in ("inherit", "sonnet", "opus", "haiku")
+    assert head["color"] in ("blue", "cyan", "green", "yellow", "magenta", "red")
+    assert {name for name, _ in tools(head.get("tools", ""))} <= TOOLS
+    assert 20 <= len(text) <= 10_000
+
+
+def test_who_reasons_may_only_read():
+    assert {name for name, _ in tools(parts(PLUGIN / "agents" / "arc-reason.md")[0]["tools"])} == {
+        *("Read", "Grep", "Glob")
+    }
+
+
+@pytest.mark.parametrize(("name", "schema"), [("arc-reason", reason.SCHEMA), ("arc-act", act.SCHEMA)])
+def test_an_agent_is_asked_for_what_the_loop_asks_for(name, schema):
+    (shown,) = blocks(PLUGIN / "agents" / f"{name}.md", "json")
+    answer = json.loads(shown)
+    assert list(answer) == list(schema["properties"])
+    choices = "status" if name == "arc-act" else "assessment"
+    assert answer[choices].split(" | ") == schema["properties"][choices]["enum"]
+    if name == "arc-reason":
+        assert list(answer["tasks"][0]) == list(schema["properties"]["tasks"]["items"]["properties"])
+        text = parts(PLUGIN / "agents" / "arc-reason.md")[1]
+        kinds = schema["properties"]["impasse"]["properties"]["type"]["enum"]
+        assert all(one in text for one in kinds)
+
+
+def test_agents_that_commands_name_are_there():
+    named = {one for path in COMMANDS for one in re.findall(r"`(arc-\w+)`", path.read_text("utf-8"))}
+    assert named == {one.stem for one in AGENTS}
+
+
+def test_the_hooks_are_those_that_setup_writes():
+    hooks = json.loads((PLUGIN / "hooks" / "hooks.json").read_text("utf-8"))
+    assert set(hooks) <= {"description", "hooks"}
+    assert set(hooks["hooks"]) <= EVENTS
+    for groups in hooks["hooks"].values():
+        for group in groups:
+            assert set(group) <= {"matcher", "hooks"}
+            for one in group["hooks"]:
+                assert set(one) == {"type", "command", "timeout"}
+                assert one["type"] == "command"
+    wanted = {event: [entry] for event, entry in _wanted("claude-code", ["priming"])}
+    assert hooks["hooks"] == wanted
+
+
+# Every command line, run on a store
+
+
+class Desk:
+    """A project with the program on its path, as an agent finds it."""
+
+    def __init__(self, folder):
+        self.folder = folder / "project"
+        self.folder.mkdir()
+        subprocess.run(["git", "init", "-q"], cwd=self.folder, check=True)
+        kept = {
+            name: value for name, value in os.environ.items() if not name.startswith(("PRIMING_", "ARC_"))
+        }
+        self.environment = {
+            **kept,
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "HOME": str(folder),
+            "PYTHONUTF8": "1",
+        }
+
+    def run(self, script, said="", status=0):
+        """Run a command line in a shell; what it printed."""
+        done = subprocess.run(
+            ["/bin/sh", "-c", script],
+            cwd=self.folder,
+            env=self.environment,
+            input=said,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == status, (script, done.stdout, done.stderr)
+        assert not (self.folder / "pwned").exists(), script
+        return done.stdout
+
+    def ask(self, script, status=0):
+        """The JSON that a command line answers."""
+        return json.loads(self.run(script, status=status))
+
+
+@pytest.fixture
+def desk(tmp_path):
+    return Desk(tmp_path)
+
+
+def filled(script, **values):
+    """A command line of the plugin as an agent fills it in; nothing may be left open."""
+    script = script.replace("$ARGUMENTS", HOSTILE)
+    for name, value in values.items():
+        script = script.replace(f"'{name}'", shlex.quote(value))
+    assert not re.search(r"'[A-Z]{2,}'(?!\n)", script), script
+    return script
+
+
+def test_the_loop_is_driven_from_begin_to_end(desk):
+    new, context, add, pivot, complete, block, store, report = blocks(PLUGIN / "commands" / "arc.md")
+    first = {"TASK": "Make the file done", "DELTA": '["done"]', "VERIFY": "test -e done"}
+    desk.ask(filled(store, TASK=first["TASK"], LEARNING="Use touch", SESSION="earlier"))
+    session = desk.ask(filled(new))["session_id"]
+    found = desk.ask(filled(context, SESSION=session))
+    assert found["objective"] == HOSTILE
+    (shown,) = [one["name"] for one in desk.ask("priming loop recall 'make a file' --json")]
+    desk.ask(filled(add, SESSION=session, INJECTED=json.dumps([shown]), **first))
+    second = {"TASK": "Reach the moon", "DELTA": "[]", "VERIFY": "false", "INJECTED": "[]"}
+    desk.ask(filled(add.replace("--seq 1", "--seq 2"), SESSION=session, **second))
+    desk.ask(filled(pivot, SESSION=session))
+    done = filled(complete, SESSION=session, DETAILS="Touched it.", UTILIZED=json.dumps([shown]))
+    assert desk.ask(done, status=3)["status"] == "pending"
+    (desk.folder / "done").touch()
+    assert desk.ask(done)["feedback"]["helped"] == 1
+    blocked = filled(block, SESSION=session, OBSTACLE="No rocket.", UTILIZED="[]")
+    assert desk.ask(blocked)["status"] == "blocked"
+    assert "No rocket." in desk.run(filled(report, SESSION=session))
+    kinds = {one["type"] for one in desk.ask("priming loop recall 'reach the moon' --json")}
+    assert "failure" in kinds
+
+
+def test_thinking_gathers_and_changes_nothing(desk):
+    (context,) = blocks(PLUGIN / "commands" / "think.md")
+    assert desk.ask(filled(context))["objective"] == HOSTILE
+    assert desk.ask("priming log --json") == []
+
+
+def test_recall_takes_whatever_is_typed(desk):
+    (recall,) = blocks(PLUGIN / "commands" / "recall.md")
+    assert desk.ask(filled(recall)) == []
+
+
+@pytest.mark.parametrize("name", ["health", "decay", "consolidate"])
+def test_the_care_of_the_memory_runs(desk, name):
+    for script in blocks(PLUGIN / "commands" / f"{name}.md"):
+        desk.run(filled(script))
+
+
+@pytest.mark.parametrize("name", ["meta", "chunk"])
+def test_what_looks_at_a_session_runs(desk, name):
+    session = desk.ask("priming loop task new-session --json")["session_id"]
+    for script in blocks(PLUGIN / "commands" / f"{name}.md"):
+        desk.run(filled(script, SESSION=session, TASK="Mend the gate", APPROACH="Kill the group"))
+
+
+EXAMPLES = {
+    "SessionStart": {"source": "startup"},
+    "UserPromptSubmit": {"prompt": "No, use touch, never cat."},
+    "PreToolUse": {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}},
+    "PostToolUse": {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": {"stdout": ""}},
+    "Stop": {"stop_hook_active": False},
+}
+
+
+@pytest.mark.parametrize("event", EXAMPLES)
+def test_each_hook_runs_and_says_nothing_or_what_claude_code_reads(desk, event):
+    desk.run("priming remember 'Use touch, never cat.' --kind behavior")
+    hooks = json.loads((PLUGIN / "hooks" / "hooks.json").read_text("utf-8"))["hooks"]
+    ((one,),) = [group["hooks"] for group in hooks[event]]
+    common = {"session_id": "s1", "cwd": str(desk.folder), "hook_event_name": event}
+    printed = desk.run(one["command"], json.dumps({**common, **EXAMPLES[event]}))
+    if printed:
+        answer = json.loads(printed)
+        assert answer["hookSpecificOutput"]["hookEventName"] == event
+
+
+def test_all_hooks_are_run_here():
+    assert set(json.loads((PLUGIN / "hooks" / "hooks.json").read_text("utf-8"))["hooks"]) == set(EXAMPLES)
+
+
+def test_the_server_that_is_named_speaks_mcp(desk):
+    servers = json.loads((PLUGIN / ".mcp.json").read_text("utf-8"))
+    assert set(servers) == {"mcpServers"}
+    entry = servers["mcpServers"]["priming"]
+    assert set(entry) <= {"command", "args", "env"}
+    hello = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }
+    printed = desk.run(shlex.join([entry["command"], *entry["args"]]), json.dumps(hello) + "\n")
+    assert json.loads(printed.splitlines()[0])["result"]["serverInfo"]["name"] == "priming"
