@@ -24,7 +24,7 @@ def test_a_file_tells_its_language(file, language):
     [
         ("pytest -q tests", ["test"]),
         ("uv run python -m pytest", ["test"]),
-        ("/work/.venv/bin/python -m pytest", ["test"]),
+        ("/srv/app/.venv/bin/python -m pytest", ["test"]),
         ("cd app && npm test && git commit -m 'x'", ["test", "commit"]),
         ("git push origin main", ["push"]),
         ("CI=1 make check | tail -5", ["test"]),
