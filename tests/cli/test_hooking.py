@@ -282,7 +282,13 @@ console.log(JSON.stringify({ id: plugin.id, told: event.system.map((one) => one.
 """
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node to run the plugin")
+def node():
+    """What opencode runs plugins with; without it nothing can be said of ours."""
+    found = shutil.which("node")
+    assert found, "install Node.js, for instance Debian's package nodejs: these tests run a plugin in it"
+    return found
+
+
 def test_the_plugin_of_opencode_puts_before_the_model_what_the_hooks_say(shell, home):
     launcher = shell.folder / "bin" / "priming"
     launcher.parent.mkdir()
@@ -293,7 +299,7 @@ def test_the_plugin_of_opencode_puts_before_the_model_what_the_hooks_say(shell, 
     shell.ask("setup", "opencode", "--yes")
     (shell.folder / "run.mjs").write_text(PLUGIN)
     done = subprocess.run(
-        ["node", "run.mjs"],
+        [node(), "run.mjs"],
         cwd=shell.folder,
         env={**shell.environment, "PATH": f"{launcher.parent}:{os.environ['PATH']}", "HOME": str(home)},
         capture_output=True,
@@ -309,12 +315,11 @@ def test_the_plugin_of_opencode_puts_before_the_model_what_the_hooks_say(shell, 
     assert any("Never push to main" in one for one in answer["told"])
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node to run the plugin")
 def test_the_plugin_is_in_nobodys_way_where_the_command_is_missing(shell):
     shell.ask("setup", "opencode", "--yes")
     (shell.folder / "run.mjs").write_text(PLUGIN)
     done = subprocess.run(
-        [shutil.which("node"), "run.mjs"],
+        [node(), "run.mjs"],
         cwd=shell.folder,
         env={"PATH": str(shell.folder)},
         capture_output=True,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +14,7 @@ from priming.config import locate
 from priming.embed.protocol import Embedder
 from priming.embed.static import StaticEmbedder
 from priming.engine import care, history, links, past, transfer, undo
-from priming.engine.draft import MOST, count, name_, one_of, text_, uuid_
+from priming.engine.draft import MOST, count, name_, one_of, text_
 from priming.engine.opened import DEFAULT_NAMESPACE, Opened
 from priming.engine.recall import question, recall
 from priming.engine.remember import remember_many, remember_one
@@ -362,26 +361,6 @@ class Memory(Judging, Behaving, Packing, Observing, Keeping, Practising, Timing,
 
         """
         return undo.undo(self._opened, operation_id)
-
-    @contextmanager
-    def identified(self, operation_id: str) -> Iterator[None]:
-        """Let the first operation inside the block have an id of the caller's own, so that it can look for it later.
-
-        Who lost the answer to a call finds out by ``log`` whether it was carried out, and need not do it twice.
-
-        Raises:
-            ParamError: it is no UUID.
-            Conflict: raised inside the block by the verb, if there is an operation of that id already.
-
-        """
-        with self._opened.identified(uuid_("operation_id", operation_id)):
-            yield
-
-    def operation(self, operation_id: str) -> Operation | None:
-        """The operation of an id with what it changed, or None: whether a call was carried out."""
-        with self._opened.lock:
-            logged = self._opened.store.operation(self.namespace, uuid_("operation_id", operation_id))
-            return None if logged is None else self._opened.operation(logged)
 
     def status(self) -> Status:
         """Which Priming this is, where it works, and how much there is."""

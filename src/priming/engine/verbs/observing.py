@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 
 from priming.engine import graph, rollback, strengths
+from priming.engine.draft import uuid_
 from priming.engine.verbs.base import Verbs
 from priming.types import Operation
 from priming.verdicts import Oscillation, StrengthEvent, Strengths
@@ -13,6 +15,26 @@ from priming.verdicts import Oscillation, StrengthEvent, Strengths
 
 class Observing(Verbs):
     """The log and the graph as an instrument."""
+
+    @contextmanager
+    def identified(self, operation_id: str) -> Iterator[None]:
+        """Let the first operation inside the block have an id of the caller's own, so that it can look for it later.
+
+        Who lost the answer to a call finds out by ``log`` whether it was carried out, and need not do it twice.
+
+        Raises:
+            ParamError: it is no UUID.
+            Conflict: raised inside the block by the verb, if there is an operation of that id already.
+
+        """
+        with self._opened.identified(uuid_("operation_id", operation_id)):
+            yield
+
+    def operation(self, operation_id: str) -> Operation | None:
+        """The operation of an id with what it changed, or None: whether a call was carried out."""
+        with self._opened.lock:
+            logged = self._opened.store.operation(self._opened.namespace, uuid_("operation_id", operation_id))
+            return None if logged is None else self._opened.operation(logged)
 
     def events(
         self,
