@@ -22,7 +22,7 @@ check: $(VENV)/.all browser  ## format, lint, strict types, docs, tests
 	$(BIN)/python docs/generate.py --check
 	$(BIN)/python -m pytest --numprocesses=auto tests src
 
-bench: $(VENV)/.bench        ## measure speed, as ratios; FLAGS=--quick for small sizes
+bench: $(VENV)/.bench        ## measure speed, as ratios, and quality where PRIMING_BENCH_DATA is; FLAGS=--quick for less
 	$(BIN)/python benchmarks/run.py $(FLAGS)
 
 docs: $(VENV)/.all           ## regenerate what the docs paste: tables, help, output

@@ -1,4 +1,4 @@
-"""Every benchmark, one after the other; flags are passed on (``--quick``)."""
+"""Every benchmark, one after the other: speed, and quality where its data is (``--data``)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+from common import arguments
+
+SPEED = ("spread", "memory", "recall", "sleep", "mcp_start", "serving", "hooks")
+
 
 def main() -> None:
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--data", help="the folder of the sets that quality is measured on")
+    options = parser.parse_args()
+    flags = ["--quick"] if options.quick else []
+    where = [] if options.data is None else ["--data", options.data]
     here = Path(__file__).parent
-    for name in ("spread", "memory", "sleep", "mcp_start", "serving", "hooks"):
-        subprocess.run([sys.executable, str(here / f"{name}.py"), *sys.argv[1:]], check=True)
+    for name, more in (*((one, []) for one in SPEED), ("quality", where)):
+        subprocess.run([sys.executable, str(here / f"{name}.py"), *flags, *more], check=True)
 
 
 if __name__ == "__main__":

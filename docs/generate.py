@@ -5,6 +5,7 @@ Between ``<!-- output: … -->`` and ``<!-- /output -->`` in any page stands one
 - ``shell``: a console session; the lines after each ``$ …`` are what it printed
 - ``python``: a session at the Python prompt
 - ``table NAME``: one of ``docs/tables.py``
+- ``results NAME``: one of ``docs/measured.py``, of what was measured and lies in ``benchmarks/results``
 
 and is replaced by what happens now. A session begins in a folder of its own that holds ``docs/scenario`` and a
 store with the memories of its ``memories.jsonl``. ``empty`` begins without the store, ``shop`` has a git repository
@@ -37,6 +38,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import measured
 import tables
 import typer.main
 
@@ -153,11 +155,12 @@ def filled(text: str, desk: Desk, broken: Callable[[str], None]) -> str:
         kind, *options = block[2].split()
         try:
             made = _KINDS[kind](block[3], options, desk)
-        except (DocsError, KeyError) as error:
+        except (DocsError, measured.Missing, KeyError) as error:
             line = text[: block.start()].count("\n") + 1
             broken(f"line {line}: {error}")
             made = block[3]
-        return f"{block[1]}{block[3] if alike(block[3], made) else made}{block[4]}"
+        same = kind not in _EXACT and alike(block[3], made)
+        return f"{block[1]}{block[3] if same else made}{block[4]}"
 
     return _BLOCK.sub(fill, text)
 
@@ -178,6 +181,11 @@ def _shape(text: str) -> list[str]:
 def _table(_: str, options: list[str], __: Desk) -> str:
     name, *arguments = options
     return f"{tables.TABLES[name](*arguments).strip()}\n"
+
+
+def _results(_: str, options: list[str], __: Desk) -> str:
+    name, *arguments = options
+    return f"{measured.KINDS[name](*arguments).strip()}\n"
 
 
 def _shell(body: str, options: list[str], desk: Desk) -> str:
@@ -274,7 +282,10 @@ _KINDS: dict[str, Callable[[str, list[str], Desk], str]] = {
     "shell": _shell,
     "python": _python,
     "table": _table,
+    "results": _results,
 }
+_EXACT = ("results",)
+"""Kinds that must stand on the page to the last digit: nothing in them is computed anew."""
 
 
 @contextlib.contextmanager
@@ -288,7 +299,7 @@ def _desk() -> Iterator[Desk]:
     clock = FixedClock(NOW - timedelta(days=1))
     embedder = StaticEmbedder()
     priming.engine.memory.SystemClock = lambda: clock  # type: ignore[misc,assignment]
-    priming.engine.memory.StaticEmbedder = lambda: embedder  # type: ignore[misc,assignment]
+    priming.embed.static.StaticEmbedder = lambda: embedder  # type: ignore[misc,assignment]
     with tempfile.TemporaryDirectory(prefix="priming-docs-") as folder:
         desk = Desk(Path(folder).resolve(), clock)
         _scenario(desk.folder / "scenario")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import priming.errors
-from priming import filters, params, profiles
+from priming import bench_params, filters, params, profiles
 from priming import words as fixed
 from priming.checked import rule_of
 from priming.engine import care, layout
@@ -25,7 +25,7 @@ from priming.store import sqlite_check
 YES, NO = "yes", "no"
 
 _WHOLE = re.compile(r"\.0(?!\d)")
-_MODULES = (params, git, markdown, layout)
+_MODULES = (params, bench_params, git, markdown, layout)
 _ROWS: tuple[tuple[str, Callable[[Profile], Any]], ...] = (
     ("combine", lambda one: one.spread.combine),
     ("direction", lambda one: one.spread.direction),

@@ -7,6 +7,7 @@ from priming.errors import MissingExtra, ParamError, PrimingError
 
 CODES = {
     "AgentError": "agent",
+    "BenchError": "bench",
     "Busy": "busy",
     "Conflict": "conflict",
     "Corrupt": "corrupt",

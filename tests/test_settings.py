@@ -312,3 +312,21 @@ def test_the_file_that_arc_names_stands_between_our_own_variable_and_the_files(d
     assert (found.value, found.source) == ("sqlite:////var/arc.db", "ARC_DB_PATH")
     monkeypatch.setenv("PRIMING_URL", "sqlite:///env.db")
     assert load()["store.url"] == "sqlite:///env.db"
+
+
+def test_an_embedder_stands_in_the_users_file_but_not_in_a_projects(tmp_path, monkeypatch):
+    monkeypatch.delenv("PRIMING_EMBEDDER", raising=False)
+    monkeypatch.setenv("PRIMING_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "home").mkdir(exist_ok=True)
+    (tmp_path / "home" / "config.toml").write_text('[store]\nembedder = "hashed:8"\n', "utf-8")
+    settings = load()
+    assert settings["store.embedder"] == "hashed:8"
+    with Memory.open("sqlite://", settings=settings) as memory:
+        assert memory.status().generation.startswith("hashed-blake2b/8/")
+    with Memory.open("sqlite://", settings=settings, embedder="hashed:16") as memory:
+        assert memory.status().generation.startswith("hashed-blake2b/16/")
+    (tmp_path / ".priming").mkdir()
+    (tmp_path / ".priming" / "config.toml").write_text('[store]\nembedder = "onnx:/elsewhere"\n', "utf-8")
+    with pytest.raises(ParamError, match=r"store\.embedder = .*: must not stand in a project's file"):
+        load()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from priming.engine.memory import Memory
     from priming.errors import (
         AgentError,
+        BenchError,
         Busy,
         Conflict,
         Corrupt,
@@ -38,6 +39,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AgentError",
+    "BenchError",
     "Busy",
     "CommandAgent",
     "Conflict",

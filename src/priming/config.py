@@ -12,6 +12,8 @@ else:
 - ``PRIMING_AGENT``: the command that the command line asks as its agent, such as ``claude -p``
 - ``PRIMING_MODEL``: the endpoint and the model that it asks instead, as ``URL,NAME``
 - ``PRIMING_AGENT_KEY``: what the endpoint knows its user by
+- ``PRIMING_EMBEDDER``: the embedder of the command line, such as ``onnx``
+- ``PRIMING_EMBEDDER_KEY``: what an embedder's endpoint knows its user by
 - ``PRIMING_SERVER``: ``off`` to work on the file itself even where a server of it runs
 - ``PRIMING_DEBUG``: set to anything, a hook that failed tells where
 - ``XDG_RUNTIME_DIR``: where the socket of a server is, if it cannot be beside the store
@@ -63,6 +65,11 @@ def agent_settings(command: str | None = None, model: str | None = None) -> Agen
             where[0], command, f"cannot stand with {where[1]}, which names an agent too: leave one out"
         )
     return AgentSettings(command, model, os.environ.get("PRIMING_AGENT_KEY") or None)
+
+
+def embedder_key() -> str | None:
+    """What an embedder's endpoint knows its user by: it stands in the environment only."""
+    return os.environ.get("PRIMING_EMBEDDER_KEY") or None
 
 
 def variables() -> dict[str, str]:

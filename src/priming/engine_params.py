@@ -33,22 +33,41 @@ class RecallParams(Checked):
     """The recipe of the default profile (RECALL.md). Each term can be ablated by name."""
 
     idf: bool = param(True, doc="whether the cue's tokens are weighted by their rarity for its vector")
-    bm25: float = param(0.3, low=0.0, high=1.0, doc="weight of BM25")
-    cosine: float = param(0.3, low=0.0, high=1.0, doc="weight of the memory's cosine")
-    sentence: float = param(0.3, low=0.0, high=1.0, doc="weight of the best sentence's cosine")
+    bm25: float = param(0.4, low=0.0, high=1.0, doc="weight of BM25")
+    cosine: float = param(0.5, low=0.0, high=1.0, doc="weight of the cosine")
+    near: bool = param(
+        True, doc="whether words near in meaning to the cue's stand for them, in part; names do not"
+    )
+    near_floor: float = param(
+        0.25, low=0.0, high=0.99, unit="cosine", doc="likeness from which a word stands for another"
+    )
+    near_gain: float = param(
+        1.5, low=0.0, doc="factor on the likeness above the floor, which is the part it stands for"
+    )
+    near_most: int = param(16, low=1, unit="words", doc="words that stand for one of the cue's, at the most")
     pairs: float = param(0.1, low=0.0, high=1.0, doc="weight of adjacent stem pairs")
-    named: float = param(0.2, low=0.0, doc="prior of a memory whose heading the cue names")
-    date: float = param(0.25, low=0.0, doc="prior of a memory of the date that the cue names")
+    named: float = param(0.25, low=0.0, doc="prior of a memory whose heading the cue names")
+    named_bare: float = param(
+        0.5, low=0.0, high=1.0, doc="share of it where the cue names the heading but not its parenthesis"
+    )
+    date: float = param(0.3, low=0.0, doc="prior of a memory of the date that the cue names")
     time: float = param(0.05, low=0.0, doc="prior of a time expression when the cue asks for a time")
     length: float = param(0.1, low=0.0, doc="prior of longer memories")
     question: float = param(0.1, low=0.0, doc="taken from memories that only ask")
-    window: float = param(0.1, low=0.0, doc="weight of BM25 over the neighbouring memories")
+    window: float = param(0.15, low=0.0, doc="weight of BM25 over a memory and what was said before it")
     session: float = param(0.1, low=0.0, doc="weight of BM25 over the session")
+    gist: float = param(0.15, low=0.0, doc="weight of the cosine of a memory with what was said before it")
+    answer: float = param(0.15, low=0.0, doc="prior of what follows a question, by how the question matches")
+    details: float = param(0.2, low=0.0, doc="prior of names, numbers and times in what was said")
     context: float = param(0.3, low=0.0, doc="prior of confirmed `when` predicates")
     proved: float = param(0.25, low=0.0, doc="prior of a memory that verdicts on such a cue spoke for")
-    refused: float = param(0.25, low=0.0, doc="taken from memories that verdicts on such a cue spoke against")
+    refused: float = param(0.15, low=0.0, doc="taken from memories that verdicts on such a cue spoke against")
     retention: float = param(0.05, low=0.0, doc="taken from reviewed memories as they are forgotten")
-    base: float = param(0.05, low=0.0, doc="prior of memories that were used, by how often and how lately")
+    base: float = param(
+        0.05,
+        low=0.0,
+        doc="prior of memories that were used, by how often and how lately, as far as they match",
+    )
     same_cue: float = param(
         0.5,
         low=0.0,
@@ -58,6 +77,13 @@ class RecallParams(Checked):
     length_terms: int = param(
         25, low=1, unit="terms", doc="memories of this length get the whole length prior"
     )
+    window_fade: float = param(
+        0.6,
+        low=0.0,
+        high=1.0,
+        doc="what a memory counts in the window of the next one; its square in that after",
+    )
+    details_full: int = param(3, low=1, doc="a memory with so many details gets the whole prior for them")
     speaker_share: float = param(
         0.05, low=0.0, high=1.0, doc="share of memories that makes a heading a speaker"
     )
@@ -71,7 +97,6 @@ class RecallParams(Checked):
     coverage_gain: float = param(2.2, low=0.0, doc="factor on the tf part of BM25 in name coverage")
     coverage_base: float = param(0.3, low=0.0, doc="share of lacking names that needs no other evidence")
     coverage_cap: float = param(0.5, low=0.0, high=1.0, doc="most of the activation that coverage moves")
-    gate_base: float = param(0.1, low=0.0, doc="what a link into an unrelated memory counts")
     log_floor: float = param(0.00001, low=1e-12, doc="added to activation before the logarithm")
     floor: float = param(
         0.2,
@@ -83,9 +108,34 @@ class RecallParams(Checked):
     heading_mention: float = param(
         8.0, low=0.0, doc="factor of a link to the name that is a memory's heading"
     )
+    titled_mention: float = param(
+        8.0, low=0.0, doc="factor of a link to a name that is the heading of any memory"
+    )
     mention_min: int = param(2, low=1, unit="memories", doc="fewest memories of a name that carries")
     mention_max: int = param(10, low=1, unit="memories", doc="a name in more memories than this …")
     mention_share: float = param(0.02, low=0.0, high=1.0, doc="… and in more than this share carries nothing")
+    covered: float = param(
+        0.2, low=0.0, doc="taken from a hit whose words of the cue all stand in better hits already"
+    )
+    repeated: float = param(
+        0.4,
+        low=0.0,
+        doc="taken from a hit that stands alone for better ones of its heading, half of it for one",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceParams(Checked):
+    """How sure an answer is, and how sure it must be (fitted: docs/quality.md)."""
+
+    constant: float = param(-2.0, doc="with nothing that speaks for an answer")
+    score: float = param(1.4, doc="weight of the best hit's score")
+    covered: float = param(1.0, doc="weight of the share of the cue that the best hit holds")
+    cosine: float = param(3.3, doc="weight of the best hit's cosine")
+    rivalry: float = param(1.1, doc="weight of how much better what the cue names meets it than the rest")
+    floor: float = param(0.12, low=0.0, high=1.0, doc="nothing is returned below this confidence")
+    least: int = param(50, low=0, unit="memories", doc="in a smaller namespace it says nothing by itself")
+    extreme: float = param(700.0, low=1.0, high=700.0, doc="where the exponential would overflow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,3 +323,4 @@ SLEEP = SleepParams()
 AGENT = AgentParams()
 SERVER = ServerParams()
 STORE = StoreParams()
+CONFIDENCE = ConfidenceParams()

@@ -10,6 +10,7 @@
     │   └── SchemaTooNew schema_too_new the file was written by a newer Priming
     ├── EmbedderError   embedder        a text could not be turned into a vector
     ├── AgentError      agent           an agent gave no usable answer
+    ├── BenchError      bench           a contestant could not run, or its answers cannot be scored
     └── MissingExtra    missing_extra   an optional dependency is not installed
 
 Every message gives the value, the rule and the remedy. ``code`` is stable: programs may match on it.
@@ -96,6 +97,12 @@ class AgentError(PrimingError):
     """An agent gave no usable answer."""
 
     code = "agent"
+
+
+class BenchError(PrimingError):
+    """A contestant of a benchmark could not run, or what it answered cannot be scored."""
+
+    code = "bench"
 
 
 class MissingExtra(PrimingError):

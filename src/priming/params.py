@@ -9,11 +9,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from priming.ablation_params import ABLATION, AblationParams
 from priming.checked import Checked, param
 from priming.context_params import CONTEXT, ContextParams
+from priming.embedder_params import EMBEDDER, ONNX, EmbedderParams, OnnxParams
 from priming.engine_params import (
     ACTIVE,
     AGENT,
+    CONFIDENCE,
     FADING,
     LINKING,
     SERVER,
@@ -22,6 +25,7 @@ from priming.engine_params import (
     ActiveParams,
     AgentParams,
     AnchorParams,
+    ConfidenceParams,
     FadingParams,
     LinkFactors,
     LinkParams,
@@ -36,11 +40,14 @@ from priming.loop_params import LOOP, LoopParams
 from priming.socket_params import SOCKET, SocketParams
 
 __all__ = [
+    "ABLATION",
     "ACTIVE",
     "AGENT",
     "BASE_LEVEL",
     "BM25",
+    "CONFIDENCE",
     "CONTEXT",
+    "EMBEDDER",
     "FADING",
     "FORGETTING",
     "FSRS",
@@ -50,6 +57,7 @@ __all__ = [
     "LINKING",
     "LOOP",
     "METACOGNITION",
+    "ONNX",
     "PLASTICITY",
     "SCORE",
     "SERVER",
@@ -61,12 +69,15 @@ __all__ = [
     "SUPPRESSING",
     "TIERS",
     "WHEN",
+    "AblationParams",
     "ActiveParams",
     "AgentParams",
     "AnchorParams",
     "BaseLevelParams",
     "Bm25Params",
+    "ConfidenceParams",
     "ContextParams",
+    "EmbedderParams",
     "FadingParams",
     "ForgettingParams",
     "FsrsParams",
@@ -76,6 +87,7 @@ __all__ = [
     "LinkParams",
     "LoopParams",
     "MetacognitionParams",
+    "OnnxParams",
     "PlasticityParams",
     "RecallParams",
     "ScoreParams",

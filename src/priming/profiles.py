@@ -9,6 +9,7 @@ from priming.errors import ParamError
 from priming.params import (
     AnchorParams,
     BaseLevelParams,
+    ConfidenceParams,
     ForgettingParams,
     InhibitParams,
     LinkFactors,
@@ -31,7 +32,7 @@ class Profile:
 
     ``base_level`` and ``forgetting`` name the law of LAWS §3 and §4 that the profile's score uses, with its
     parameters beside it. ``inhibit`` and ``squash`` are None where the design has no such step; ``cut`` drops
-    what is below epsilon in between.
+    what is below epsilon in between. ``confidence`` is None where the design does not say how sure it is.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Profile:
     scoring: ScoreParams = field(default_factory=ScoreParams)
     linking: LinkParams = field(default_factory=LinkParams)
     tiers: TierParams | None = None
+    confidence: ConfidenceParams | None = None
 
 
 PRIMING = Profile(
@@ -62,6 +64,7 @@ PRIMING = Profile(
     links=LinkFactors(
         by_relation=(("part-of", 0.0), ("next-but-one", 0.5)), similar=0.0, terms=0.0, fan_out_names=True
     ),
+    confidence=ConfidenceParams(),
 )
 FLOOP = Profile(
     name="floop",

@@ -79,6 +79,7 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "store", "profile", str, "priming", "PRIMING_PROFILE", about={"choices": PROFILES}, doc="the profile"
     ),
+    Setting("store", "embedder", str, "wordllama", "PRIMING_EMBEDDER", within=_OWN, doc="what makes vectors"),
     Setting(
         "retrieval",
         "spreading_strength",

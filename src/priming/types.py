@@ -258,6 +258,8 @@ class Recall:
     text: str = ""
     omitted: tuple[Omitted, ...] = ()
     profile: str = "priming"
+    confidence: float | None = None
+    """How sure the best hit is, in [0, 1] (``core.confidence``); None where the profile does not say."""
     timings: Mapping[str, float] = field(default_factory=lambda: EMPTY)
     spread: tuple[Mapping[str, float], ...] = ()
     """Of a trace: the activation of each memory that was met, by key; first of the anchors, then after each step."""
@@ -285,6 +287,8 @@ class Stats:
     traces: int
     bytes: int
     generation: str | None
+    weights: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: EMPTY)
+    """By profile, the weights that this namespace has of its own."""
 
 
 @dataclass(frozen=True, slots=True)

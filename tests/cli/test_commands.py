@@ -165,6 +165,23 @@ def test_recall_takes_what_may_come_up_from_its_options(two):
     assert CACHE_KEY not in keys("--no-spread", "--ablate", "window", "--ablate", "session", "--limit", "2")
 
 
+def test_recall_says_nothing_where_it_is_less_sure_than_asked_for(two):
+    found = two.ask("recall", "deploy disk", "--floor", "0")
+    assert found["hits"]
+    assert 0 < found["confidence"] < 1
+    silent = two.ask("recall", "deploy disk", "--floor", "1")
+    assert (silent["hits"], silent["confidence"]) == ([], found["confidence"])
+    assert silent["reason"].endswith(f"confidence {found['confidence']:.2f}, less than 1")
+    assert f" · confidence {found['confidence']:.2f}\n" in two.run("recall", "deploy disk").stdout
+
+
+@pytest.mark.parametrize("floor", ["-0.1", "1.5", "nan"])
+def test_a_floor_outside_its_range_is_refused(two, floor):
+    done = two.run("recall", "deploy disk", f"--floor={floor}")
+    assert done.exit_code == 2
+    assert "floor = " in done.stderr
+
+
 def test_recall_takes_a_context(shell):
     shell.ask("remember", "Use tabs in makefiles.", "--when", "language=make")
     found = shell.ask("recall", "--language", "make", "--context", "shell=zsh")

@@ -34,7 +34,7 @@ BAD = [
     (["remember", "x", "--key", "two\nlines"], "key = 'two\\nlines': must be one printable line"),
     (["remember", "Another text.", "--key", DISK_KEY], f"key '{DISK_KEY}' is taken"),
     (["remember"], "Missing argument 'TEXT'"),
-    (["rember", "x"], "No such command 'rember'. Did you mean 'remember'?"),
+    (["rember", "x"], "No such command 'rember'. Did you mean 'remember'"),
     (["recall"], "must not be blank: give a text, a cue with a context, or both"),
     (["recall", "x", "--limit", "0"], "limit = 0"),
     (["recall", "x", "--ablate", "magic"], "ablate = 'magic': must be one of bm25"),

@@ -60,6 +60,12 @@ def test_full_width_and_decomposed_letters_meet_their_plain_twins():
     assert terms("cafe\u0301") == terms("caf\u00e9")
 
 
+def test_accents_of_latin_letters_make_no_difference_and_marks_of_other_scripts_do():
+    assert terms("Tekez\u00e9, Aschenbr\u00f6del") == terms("Tekeze, Aschenbrodel")
+    assert terms("\u0439") != terms("\u0438")
+    assert terms("\u304c\u3055") != terms("\u304b\u3055")
+
+
 @given(ANY_TEXT)
 @settings(deadline=None)
 def test_any_text_has_terms_without_stop_words_or_spaces(text):

@@ -58,6 +58,29 @@ def test_ragged_rows_come_back_whether_packed_or_not(rows, packed):
     assert [again[i].tolist() for i in range(len(rows))] == rows
 
 
+def test_like_vectors_have_one_product_wherever_they_stand():
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(700, 16)).astype(np.float32)
+    twins = rng.integers(0, 20, 700)
+    vectors = Vectors(16, rows[twins[:333]])
+    for twin in twins[333:].tolist():
+        vectors.append(rows[twin])
+    query = rng.normal(size=16).astype(np.float32)
+    found = vectors.exact(query)
+    assert found == pytest.approx(rows[twins].astype(np.float64) @ query, abs=1e-5)
+    alike = [set(np.round(found[twins == twin], 12).tolist()) for twin in range(20)]
+    assert [len(values) for values in alike] == [1] * 20
+
+
+def test_the_largest_products_are_summed_in_double_precision():
+    rng = np.random.default_rng(3)
+    vectors = Vectors(64, rng.normal(size=(1000, 64)).astype(np.float32))
+    query = rng.normal(size=64).astype(np.float32)
+    wanted = vectors.packed().astype(np.float64) @ query
+    best = np.argsort(-wanted)[:200]
+    assert vectors.exact(query)[best] == pytest.approx(wanted[best], rel=1e-13)
+
+
 def test_vectors_of_a_read_only_base_and_of_the_tail_answer_alike():
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(150, 8)).astype(np.float32)

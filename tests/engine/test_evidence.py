@@ -7,6 +7,7 @@ import pytest
 
 from priming import Cue
 from priming.core.lexical import bm25, idf
+from priming.embed.static import StaticEmbedder
 from priming.engine.evidence import Evidence
 from priming.engine.recall import TERMS
 from priming.profiles import PRIMING
@@ -33,6 +34,12 @@ SHOWN = {
     "cosine": (
         [item("wrong", "from under a red car"), item("right", "the red car")],
         "the red car",
+        ("bm25",),
+        (),
+    ),
+    "near": (
+        [item("wrong", "they paint a bridge"), item("right", "they paint a puppy")],
+        "paint the dog",
         ("bm25",),
         (),
     ),
@@ -73,8 +80,49 @@ SHOWN = {
         ("bm25", "prior"),
         (),
     ),
-    "window": (TWO_SESSIONS, "paint walls", ("bm25", "prior"), ()),
+    "window": (
+        [
+            item("before-wrong", "the sea is wide", session="a"),
+            item("wrong", "we paint walls", session="a"),
+            item("before-right", "a wall to paint", session="b"),
+            item("right", "we paint walls", session="b"),
+        ],
+        "paint walls",
+        ("bm25", "prior"),
+        (),
+    ),
     "session": (TWO_SESSIONS, "paint walls", ("bm25", "prior"), ()),
+    "gist": (
+        [
+            item("before-wrong", "deep sky", session="a"),
+            item("wrong", "paint", session="a"),
+            item("before-right", "the red car went by", session="b"),
+            item("right", "paint", session="b"),
+        ],
+        "paint the red car",
+        ("bm25", "prior"),
+        (),
+    ),
+    "answer": (
+        [
+            item("before-wrong", "we paint walls.", session="a"),
+            item("wrong", "only blue", session="a"),
+            item("before-right", "do we paint walls?", session="b"),
+            item("right", "only blue", session="b"),
+        ],
+        "paint walls blue",
+        ("bm25", "prior"),
+        (),
+    ),
+    "details": (
+        [
+            item("wrong", "we paint walls", session="a"),
+            item("right", "we paint two walls", session="a"),
+        ],
+        "paint walls",
+        ("bm25", "prior"),
+        (),
+    ),
     "context": (
         [item("wrong", "we paint walls"), item("right", "we paint walls", when={"language": "go"})],
         Cue("paint", language="Go"),
@@ -90,16 +138,6 @@ SHOWN = {
         "Zed paint wall brush Oslo",
         ("bm25",),
         (),
-    ),
-    "gate": (
-        [
-            item("top", "paint walls with brush"),
-            item("wrong", "sea salt fish water"),
-            item("right", "brush teeth often now"),
-        ],
-        "paint walls brush",
-        ("bm25", "spread"),
-        (("top", "wrong", 0.6), ("top", "right", 0.3)),
     ),
     "spread": (
         [item("top", "paint walls"), item("wrong", "wide sea"), item("right", "deep sky")],
@@ -153,8 +191,40 @@ SHOWN = {
         ("bm25", "prior"),
         (),
     ),
+    "titled": (
+        [
+            item("top", "they paint for Zed and Kim"),
+            item("wrong", "then Zed slept"),
+            item("right", "wide sea near Kim"),
+            item("about", "deep sky", heading="Kim"),
+        ],
+        "paint",
+        ("bm25", "spread", "names"),
+        (),
+    ),
+    "covered": (
+        [
+            item("top", "paint walls brush"),
+            item("wrong", "paint walls"),
+            item("right", "sea salt fish water"),
+        ],
+        "paint walls brush sea",
+        ("bm25",),
+        (),
+    ),
+    "repeated": (
+        [
+            item("top", "paint walls red", heading="Quill"),
+            item("wrong", "paint walls blue sky", heading="Quill"),
+            item("right", "paint walls big dark room", heading="Brook"),
+            *(item(f"filler-{i}", f"filler number{i} here") for i in range(45)),
+        ],
+        "paint walls",
+        ("bm25",),
+        (),
+    ),
     "prior": (
-        [item("right", "paint walls brush sea salt fish water"), item("wrong", "paint walls?")],
+        [item("right", "paint walls brush sea salt"), item("wrong", "paint walls?")],
         "paint",
         ("bm25", "question"),
         (),
@@ -183,8 +253,9 @@ def keys(answer):
 
 
 @pytest.mark.parametrize("term", TERMS)
-def test_a_term_decides_and_can_be_switched_off(memory, clock, term):
+def test_a_term_decides_and_can_be_switched_off(open_memory, clock, term):
     items, cue, needed, links = SHOWN[term]
+    memory = open_memory(embedder=StaticEmbedder()) if term == "near" else open_memory()
     memory.remember_many(items)
     memory.link_many({"source": a, "target": b, "weight": w} for a, b, w in links)
     cue = cue if isinstance(cue, Cue) else Cue(cue)
@@ -233,17 +304,65 @@ def test_pairs_count_the_rarity_of_what_stands_side_by_side(memory):
     assert evidence(memory, "red car").pairs == pytest.approx([idf(2, 4), 0, idf(2, 4), 0])
 
 
+def test_a_cue_typed_without_accents_finds_what_was_told_with_them(memory):
+    memory.remember("we saw Aschenbrödel", key="told")
+    memory.remember("we saw nothing")
+    for cue in ("Aschenbrodel", "Aschenbrödel", "ASCHENBRO\u0308DEL"):
+        assert (evidence(memory, cue).literal > 0).tolist() == [True, False]
+
+
 def test_a_pair_does_not_reach_from_the_heading_into_the_text(memory):
     memory.remember("car by the sea", heading="red")
     assert evidence(memory, "red car").pairs.tolist() == [0]
 
 
-def test_the_window_is_the_memory_with_two_to_either_side(memory):
+def test_the_window_is_the_memory_with_the_two_before_it_each_counting_less(memory):
     for i in range(7):
         memory.remember("red" if i == 3 else f"word{i}", session="s")
     memory.remember("blue")
     found = evidence(memory, "red").window
-    assert (found > 0).tolist() == [False, True, True, True, True, True, False, False]
+    assert (found > 0).tolist() == [False, False, False, True, True, True, False, False]
+    assert found[3] > found[4] > found[5]
+
+
+def test_the_window_knows_speakers_by_their_turns_and_not_by_their_names(memory):
+    for i in range(3):
+        memory.remember(f"red {i}", speaker="Ada", session="s")
+        memory.remember(f"blue {i}", speaker="Bob", session="s")
+    assert not evidence(memory, "Ada").window.any()
+    assert evidence(memory, "Ada red").window.tolist() == evidence(memory, "red").window.tolist()
+
+
+def test_the_gist_is_the_mean_cosine_of_the_window(memory):
+    for text in ("red car", "wide sea", "deep sky", "tall tree"):
+        memory.remember(text, session="s")
+    memory.remember("paint walls")
+    found, fade = evidence(memory, "red sea sky"), PRIMING.recall.window_fade
+    a, b, c, d, alone = found.working.vectors.exact(found.query)
+    weight = 1 + fade + fade**2
+    expected = [
+        a,
+        (b + fade * a) / (1 + fade),
+        (c + fade * b + fade**2 * a) / weight,
+        (d + fade * c + fade**2 * b) / weight,
+        alone,
+    ]
+    assert found.gist == pytest.approx(np.maximum(expected, 0), abs=1e-5)
+
+
+def test_what_follows_a_question_has_the_match_of_that_question(memory):
+    for text in ("Red?", "Yes.", "Red.", "No."):
+        memory.remember(text, session="s")
+    memory.remember("Red?")
+    assert evidence(memory, "red").priors["answer"].tolist() == [0, 1, 0, 0, 0]
+
+
+def test_details_speak_for_a_memory_up_to_a_number_of_them(memory):
+    memory.remember("so kind", session="s")
+    memory.remember("we met Ada", session="s")
+    memory.remember("we met Ada, Bob, Cem and Dora", session="s")
+    found = evidence(memory, "met").priors["details"]
+    assert found == pytest.approx([0, 1 / PRIMING.recall.details_full, 1])
 
 
 def test_a_memory_without_neighbours_is_its_own_window_and_session(memory):
@@ -255,12 +374,12 @@ def test_a_memory_without_neighbours_is_its_own_window_and_session(memory):
     assert (found.session > 0).tolist() == [False, False, True]
 
 
-def test_where_no_memory_has_a_neighbour_neither_window_nor_session_says_anything(memory):
+def test_where_no_memory_has_a_neighbour_nothing_around_it_says_anything(memory):
     memory.remember("red")
-    memory.remember("red car", session="s")
+    memory.remember("two red cars", session="s")
     found = evidence(memory, "red")
-    assert not found.window.any()
-    assert not found.session.any()
+    for name in ("window", "session", "gist", "answer", "details"):
+        assert not found.priors[name].any()
 
 
 def test_the_window_closes_over_a_forgotten_memory(memory):
@@ -291,7 +410,7 @@ def test_of_speakers_only_the_one_named_first_counts(memory):
     for i in range(4):
         memory.remember(f"paint {i}", speaker="Ada", key=f"ada-{i}")
         memory.remember(f"paint {i}", speaker="Bob", key=f"bob-{i}")
-    ranked = memory.recall("does Bob paint more than Ada", limit=8).hits
+    ranked = memory.recall("does Bob paint more than Ada", limit=8, ablate=["covered"]).hits
     assert [hit.components["named"] for hit in ranked] == [1.0] * 4 + [0.0] * 4
     assert {hit.memory.speaker for hit in ranked[:4]} == {"Bob"}
 
@@ -346,3 +465,33 @@ def test_what_verdicts_said_is_forgotten_when_they_are_undone_and_kept_over_a_re
     assert evidence(again, "paint walls").priors["proved"].tolist() == [1.0]
     again.undo(operation.id)
     assert "proved" not in evidence(again, "paint walls").priors
+
+
+def test_a_heading_whose_parenthesis_the_cue_leaves_out_is_half_named(memory):
+    memory.remember("a verse tragedy", heading="Brand (play)")
+    memory.remember("a village", heading="Brand")
+    memory.remember("a comedy", heading="Brand New (play)")
+    memory.remember_many(item(f"filler-{i}", f"filler number{i} here") for i in range(45))
+    assert evidence(memory, "who wrote Brand").priors["named"][:3].tolist() == [0.5, 1.0, 0.0]
+    assert evidence(memory, "who wrote the play Brand").priors["named"][:3].tolist() == [1.0, 1.0, 0.0]
+
+
+def test_a_name_is_titled_as_long_as_a_memory_has_it_for_its_heading(memory):
+    memory.remember("we met Kim", key="told")
+    memory.remember("a painter", heading="Kim", key="about")
+
+    def titled():
+        opened = memory._opened
+        working = opened.working(opened.now())
+        return bool(working.titled(np.array([working.entities["kim"]]))[0])
+
+    assert titled()
+    memory.forget("about")
+    assert not titled()
+
+
+def test_details_speak_for_no_memory_that_matches_nothing(memory):
+    memory.remember("the sea", session="s")
+    memory.remember("Ada met Bob", session="s", key="other")
+    words = evidence(memory, "sea", ablate=["cosine"])
+    assert words.priors["details"][1] == 0 < words.working.details[1]

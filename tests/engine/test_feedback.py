@@ -416,7 +416,8 @@ def test_ten_verdicts_turn_the_wrong_route_into_the_last_and_the_right_one_into_
         operations.append(memory.feedback(recall.recall_id, used=["right"], not_relevant=["wrong"]))
         history.append(weights(memory))
     assert led_to()[1] == ["right", "other", "wrong"]
-    assert history[-1]["kestrel", "similar-to", "wrong"] == pytest.approx(0.55 - 10 * PLASTICITY.conscious)
+    whole = 10 * PLASTICITY.conscious
+    assert 0.55 - whole <= history[-1]["kestrel", "similar-to", "wrong"] < 0.55 - 0.9 * whole
     for operation in reversed(operations):
         assert weights(memory) == history.pop()
         memory.undo(operation.id)

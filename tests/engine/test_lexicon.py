@@ -27,6 +27,7 @@ def reloaded(lexicon):
     made = Lexicon()
     made.load(
         list(lexicon.terms),
+        lexicon.words,
         lexicon.df.values,
         tuple(packed[:3]),
         tuple(packed[3:]),

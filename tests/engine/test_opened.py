@@ -22,7 +22,10 @@ def two(open_memory, url):
 
 
 def found(memory, cue):
-    return [hit.memory.key for hit in memory.recall(cue, ablate=["cosine", "next", "window", "session"]).hits]
+    return [
+        hit.memory.key
+        for hit in memory.recall(cue, ablate=["cosine", "next", "window", "session", "gist"]).hits
+    ]
 
 
 def test_what_the_other_remembers_is_recalled(two):

@@ -18,7 +18,7 @@ from priming.params import STORE
 from priming.types import Step
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
-WORDS_ALONE = ("cosine", "window", "session")
+WORDS_ALONE = ("cosine", "window", "session", "gist")
 
 
 def keys(answer):
@@ -64,10 +64,11 @@ def test_what_a_given_link_joins_is_reached_over_it(memory):
     tell(memory, a="We paint walls.", b="The bread was stale.", c="Snow fell.")
     memory.link("b", "a", "requires", 0.4)
     memory.link("b", "c", "because of", 0.4)
-    _, near, far = memory.recall("who paints", ablate=WORDS_ALONE).hits
-    assert (near.memory.key, steps(near)) == ("b", [("a", "requires", "b")])
-    assert (far.memory.key, far.distance) == ("c", 2)
-    assert steps(far) == [("a", "requires", "b"), ("b", "because of", "c")]
+    found = {hit.memory.key: hit for hit in memory.recall("who paints", ablate=WORDS_ALONE).hits}
+    assert set(found) == {"a", "b", "c"}
+    assert steps(found["b"]) == [("a", "requires", "b")]
+    assert found["c"].distance == 2
+    assert steps(found["c"]) == [("a", "requires", "b"), ("b", "because of", "c")]
 
 
 def test_similarity_found_by_rule_carries_nothing_and_given_similarity_does(memory):
@@ -101,7 +102,7 @@ def test_without_spreading_the_order_is_that_of_the_anchors(memory):
     opened, cue = memory._opened, "word1 word2 word3 word4"
     evidence = Evidence(opened.working(opened.now()), opened.embedder, cue, profiles.PRIMING.recall, NOW)
     documents, activation = softmax_anchors(evidence.h, 20, 0.08)
-    answer = memory.recall(cue, spread=False, ablate=["prior", "coverage"], limit=20)
+    answer = memory.recall(cue, spread=False, ablate=["prior", "coverage", "covered"], limit=20)
     assert [hit.memory.id for hit in answer.hits] == [
         opened._working.ids[opened._working.row[document]] for document in documents
     ]
@@ -125,8 +126,10 @@ def by_formula(hit, profile=profiles.PRIMING):
     p, c = profile.recall, hit.components
     prior = p.length * (c["length"] - 1) - p.question * c["question"]
     prior += math.fsum(
-        getattr(p, x) * c[x] for x in ("named", "date", "time", "window", "session", "context")
+        getattr(p, x) * c[x]
+        for x in ("named", "date", "time", "window", "session", "gist", "answer", "details", "context")
     )
+    prior -= p.covered * c["covered"] + p.repeated * c["repeated"]
     return p.temperature * math.log(c["activation"] + p.log_floor) + prior
 
 

@@ -15,7 +15,7 @@ def work(memory):
     memory.remember("Gulls nest upon tall cliffs.", key="b")
     memory.remember("Porridge tastes best with honey.", key="c")
     memory.link("a", "b")
-    memory.link("b", "c")
+    memory.link("b", "c", weight=0.2)
     return memory
 
 
@@ -32,15 +32,15 @@ def test_links_among_what_a_run_was_shown_rise_when_its_output_is_used(work, clo
     clock.at += timedelta(minutes=1)
     ended = work.run_end(run.id)
     assert ended.shown == tuple(shown)
-    assert weights(work) == {("a", "b"): 0.5, ("b", "c"): 0.5}
+    assert weights(work) == {("a", "b"): 0.5, ("b", "c"): 0.2}
     done = work.run_used(run.id)
     assert done.settled == "used"
-    assert weights(work) == pytest.approx({("a", "b"): 0.5 + 1e-5, ("b", "c"): 0.5}, abs=1e-12)
+    assert weights(work) == pytest.approx({("a", "b"): 0.5 + 1e-5, ("b", "c"): 0.2}, abs=1e-12)
     (operation,) = work.log(limit=1)
     assert (operation.id, operation.kind, operation.source) == (done.operation, "run", "automatic")
     assert run.id in operation.reason
     work.undo(operation.id)
-    assert weights(work) == {("a", "b"): 0.5, ("b", "c"): 0.5}
+    assert weights(work) == {("a", "b"): 0.5, ("b", "c"): 0.2}
     assert [one.settled for one in work.run_list()] == [None]
 
 
@@ -48,7 +48,7 @@ def test_they_sink_when_it_ends_in_nothing(work):
     run = work.run_start()
     work.recall(CUE, session=run.session, limit=2)
     assert work.run_end(run.id, used=False).settled == "unused"
-    assert weights(work) == pytest.approx({("a", "b"): 0.5 - 1e-5, ("b", "c"): 0.5}, abs=1e-12)
+    assert weights(work) == pytest.approx({("a", "b"): 0.5 - 1e-5, ("b", "c"): 0.2}, abs=1e-12)
 
 
 def test_a_hundred_runs_move_a_link_by_a_thousandth(work, clock):

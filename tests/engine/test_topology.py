@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from priming import profiles
+from priming.engine.adjacency import SETTLED
 from priming.engine.topology import Topology, Weighed
 from priming.params import LinkFactors
 
@@ -17,8 +18,13 @@ def nobody(rows):
     return np.full(len(rows), -1)
 
 
-def weighed(topology, factors=None, headings=nobody, documents=8, now=0.0):
-    return Weighed(topology, factors or LinkFactors(), profiles.PRIMING.recall, headings, documents, now)
+def untitled(rows):
+    return np.zeros(len(rows), np.bool_)
+
+
+def weighed(topology, factors=None, headings=nobody, documents=8, now=0.0, titled=untitled):
+    factors = factors or LinkFactors()
+    return Weighed(topology, factors, profiles.PRIMING.recall, headings, titled, documents, now)
 
 
 def of_rows(count=ROWS):
@@ -127,6 +133,16 @@ def test_the_name_that_is_a_memorys_own_heading_carries_eight_times():
     assert own == pytest.approx(8 * other)
 
 
+def test_a_name_that_is_any_memorys_heading_carries_eight_times():
+    topology = of_rows(6)
+    for row in (2, 3):
+        topology.put(row, 0, "mentions", 0.5, given=False, activated=0.0)
+        topology.put(row, 1, "mentions", 0.5, given=False, activated=0.0)
+    graph = weighed(topology, LinkFactors(fan_out_names=True), titled=lambda rows: rows == 0)
+    titled, other = graph.edges(np.array([2]), both=False).weight.tolist()
+    assert titled == pytest.approx(8 * other)
+
+
 def test_a_mention_that_was_given_counts_whole_and_a_rare_word_as_the_profile_says():
     topology = of_rows(4)
     topology.words[3] = True
@@ -164,3 +180,34 @@ def test_many_links_are_compacted_and_stay():
     edges = weighed(topology).edges(rows, both=False)
     assert len(edges.owner) == 2 * 2999
     assert edges.weight.sum() == pytest.approx(2999 * 0.75)
+
+
+def test_links_weighed_once_for_many_recalls_are_those_met_one_by_one():
+    topology = of_rows()
+    for source, target, relation in (
+        (0, 1, "next"),
+        (2, 1, "mentions"),
+        (1, 3, "similar-to"),
+        (4, 0, "next"),
+    ):
+        topology.put(source, target, relation, 0.5, given=False, activated=0.0)
+    rows = np.array([0, 1, 3, 7])
+    for both in (True, False):
+        told = [weighed(topology, now=7200.0).edges(rows, both=both) for _ in range(2 * SETTLED)]
+        assert {tuple(walked(edges, rows)) for edges in told} == {tuple(walked(told[0], rows))}
+        assert [edges.hours.tolist() for edges in told] == [told[0].hours.tolist()] * len(told)
+        assert told[0].owner.tolist() == sorted(told[0].owner.tolist())
+
+
+def test_what_was_weighed_once_is_weighed_anew_when_a_link_changes():
+    topology, rows = of_rows(), np.array([0])
+    topology.put(0, 1, "next", 0.5, given=True, activated=0.0)
+    for _ in range(2 * SETTLED):
+        before = weighed(topology).edges(rows, both=True)
+    topology.put(0, 1, "next", 1.0, given=True, activated=0.0)
+    topology.put(0, 2, "next", 0.5, given=True, activated=0.0)
+    after = weighed(topology).edges(rows, both=True)
+    assert after.neighbour.tolist() == [1, 2]
+    assert after.weight[0] == 2 * before.weight[0]
+    topology.drop(0, 1, "next")
+    assert weighed(topology).edges(rows, both=True).neighbour.tolist() == [2]

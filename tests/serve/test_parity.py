@@ -55,6 +55,8 @@ SCRIPT = [
         ],
     ),
     ("recall", {"text": "zzz", "kinds": ["correction"]}, ["recall", "zzz", "--kind", "correction"]),
+    ("recall", {"text": "who tests", "floor": 1.0}, ["recall", "who tests", "--floor", "1"]),
+    ("recall", {"text": "who tests", "floor": 2.0}, ["recall", "who tests", "--floor", "2"]),
     ("recall", {"text": " "}, ["recall", " "]),
     ("recall", {"text": "x", "valid_at": "2026-03-01"}, None),
     (
@@ -87,6 +89,9 @@ SCRIPT = [
     ("log", {"limit": 3}, ["log", "--limit", "3"]),
     ("sleep", {"dry_run": True}, ["sleep", "--dry-run"]),
     ("sleep", {"stages": ["dreaming"]}, ["sleep", "dreaming"]),
+    ("reembed", {}, None),
+    ("ablate", {"terms": ["bm25", "date"]}, ["ablate", "bm25", "date"]),
+    ("ablate", {"terms": ["luck"]}, ["ablate", "luck"]),
     ("stats", {}, ["stats"]),
     ("validate", {}, ["validate"]),
 ]

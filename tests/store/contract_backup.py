@@ -8,7 +8,7 @@ import pytest
 from priming.errors import Conflict, Corrupt, ParamError, PrimingError, StoreError
 from priming.store.protocol import Changes, Store
 
-from .making import NOW, dump, link, operation, pair, remember, run, texts, trace, verdict, whole
+from .making import NOW, dump, link, operation, pair, remember, run, texts, trace, verdict, weights, whole
 
 
 def fill_two(store: Store) -> None:
@@ -21,6 +21,7 @@ def fill_two(store: Store) -> None:
             verdict("a"),
             pair("a", "b"),
             run("n", "b"),
+            weights("priming", date=0.5),
         ]
         remember(store, rows, id="first", namespace=name)
         kept = trace("r", NOW, "a", nodes=("a", "b"), flow=b"flow")

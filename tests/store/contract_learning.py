@@ -23,6 +23,7 @@ from .making import (
     rows_of,
     run,
     verdict,
+    weights,
     whole,
 )
 
@@ -36,12 +37,14 @@ FULL_VERDICT = verdict(
     session="s/1",
     cue={"text": "wörds 大阪", "n": 1.5, "ok": True, "deep": [None, {}]},
 )
+FULL_WEIGHTS = weights("wörld-weaver", named=0.1 + 0.2, bm25=0.0)
 FULL_RUN = run("n", "b", "gone", ended_at=NOW + DAY, settled="unused", session="s/1")
 
 
 def test_every_field_of_what_was_learnt_comes_back_as_it_was(store: Store) -> None:
-    rows = [*whole("a"), *whole("b"), FULL_VERDICT, pair("a", "b", NOW, NOW + DAY), FULL_RUN]
+    rows = [*whole("a"), *whole("b"), FULL_VERDICT, pair("a", "b", NOW, NOW + DAY), FULL_RUN, FULL_WEIGHTS]
     remember(store, rows)
+    assert store.weights("mine") == [FULL_WEIGHTS]
     assert store.verdicts("mine") == [FULL_VERDICT]
     assert store.pairs("mine") == [pair("a", "b", NOW, NOW + DAY)]
     assert store.runs("mine") == [FULL_RUN]
@@ -107,9 +110,21 @@ def test_runs_come_oldest_first_by_id_and_by_whether_they_still_wait(store: Stor
     assert store.runs("mine", []) == []
 
 
-@pytest.mark.parametrize("row", [verdict("a"), pair("a", "b"), run("n", "a")], ids=["verdict", "pair", "run"])
+def test_weights_are_found_by_their_profile(store: Store) -> None:
+    remember(store, weights("b", date=0.5), weights("a"))
+    assert store.weights("mine") == [weights("a"), weights("b", date=0.5)]
+    assert store.weights("mine", "b") == [weights("b", date=0.5)]
+    assert store.weights("mine", "c") == []
+
+
+@pytest.mark.parametrize(
+    "row",
+    [verdict("a"), pair("a", "b"), run("n", "a"), weights("a")],
+    ids=["verdict", "pair", "run", "weights"],
+)
 def test_what_was_not_learnt_is_not_present(store: Store, row: Row) -> None:
     remember(store, whole("a"), whole("b"), pair("b", "a"), verdict("a", operation="other"), run("m"))
+    remember(store, weights("b"))
     assert store.present("mine", row) is None
 
 
@@ -117,6 +132,8 @@ MOVED = {
     "a pair": (pair("a", "b"), pair("a", "b", NOW, NOW + DAY)),
     "a pair that loses its times": (pair("a", "b"), replace(pair("a", "b"), times=())),
     "a run": (run("n", "a"), run("n", "a", "b", ended_at=NOW + DAY, settled="used", session="t")),
+    "weights": (weights("priming", date=0.5), weights("priming", date=0.25, named=0.0)),
+    "weights that name none": (weights("priming", date=0.5), weights("priming")),
     "a verdict": (verdict("a"), verdict("a", tier="manual", cue={"text": "?"})),
 }
 
@@ -175,6 +192,17 @@ UNLEARNT: dict[str, tuple[Changes, type[PrimingError], str]] = {
     ),
     "a pair that is there": (operation(added(pair("a", "b", NOW + DAY))), Conflict, "there already"),
     "a run that is there": (operation(added(run("n"))), Conflict, "there already"),
+    "weights that are there": (operation(added(weights("p"))), Conflict, "there already"),
+    "a change of no weights": (
+        operation([RowChange(weights("q"), weights("q", date=0.5))]),
+        NotFound,
+        "weights is not there",
+    ),
+    "weights of another profile": (
+        operation([RowChange(weights("p", date=0.5), weights("q", date=0.5))]),
+        Conflict,
+        "cannot become another",
+    ),
     "a verdict on nothing": (operation(added(whole("c"), verdict("nil"))), NotFound, "no memory 'nil'"),
     "a pair with nothing": (operation(added(whole("c"), pair("a", "nil"))), NotFound, "no memory 'nil'"),
     "a change of no verdict": (
@@ -239,6 +267,7 @@ def test_what_is_refused_of_what_was_learnt_writes_nothing(
     store: Store, changes: Changes, error: type[PrimingError], words: str
 ) -> None:
     remember(store, whole("a"), whole("b"), verdict("a", recall="r"), pair("a", "b"), run("n", "a"), id="1")
+    remember(store, weights("p", date=0.5))
     before = dump(store)
     with pytest.raises(error, match=words):
         store.apply(changes)

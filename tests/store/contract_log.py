@@ -22,6 +22,7 @@ from .making import (
     texts,
     trace,
     verdict,
+    weights,
     whole,
 )
 
@@ -117,6 +118,7 @@ def test_a_restored_namespace_equals_the_one_it_came_from(store: Store) -> None:
     remember(store, link("b", "a"), id="2", at=NOW + DAY)
     store.apply(operation([RowChange(link("b", "a"), None)], id="3", undoes=("2",)))
     learnt: list[Row] = [verdict("a", recall="r1", cue={"text": "?"}), pair("a", "b"), run("n", "b", "p")]
+    learnt.append(weights("priming", date=0.5))
     remember(store, whole("p"), learnt, id="4")
     store.purge(Changes("mine", "5", "purge", NOW), ["p"])
     held = dump(store)

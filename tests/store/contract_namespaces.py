@@ -26,11 +26,12 @@ from .making import (
     vector,
     verdict,
     version,
+    weights,
     whole,
 )
 
 RECALL = trace("r1", NOW, "a", session="s", nodes=("a", "b"), flow=b"flow")
-LEARNT: list[Row] = [verdict("a", recall="r1"), pair("a", "b"), run("n", "a")]
+LEARNT: list[Row] = [verdict("a", recall="r1"), pair("a", "b"), run("n", "a"), weights("priming", date=0.5)]
 Read = Callable[[Store, str], Any]
 READS: dict[str, Read] = {
     "head": lambda store, name: store.head(name),
@@ -76,9 +77,12 @@ READS: dict[str, Read] = {
     "pairs with either end": lambda store, name: store.pairs(name, ["a"], both=False),
     "runs": lambda store, name: store.runs(name),
     "some runs": lambda store, name: store.runs(name, ["n"], settled=False),
+    "weights": lambda store, name: store.weights(name),
+    "weights of a profile": lambda store, name: store.weights(name, "priming"),
     "present verdict": lambda store, name: store.present(name, LEARNT[0]),
     "present pair": lambda store, name: store.present(name, LEARNT[1]),
     "present run": lambda store, name: store.present(name, LEARNT[2]),
+    "present weights": lambda store, name: store.present(name, LEARNT[3]),
     "counts": lambda store, name: (store.counts(name).memories, store.counts(name).links),
     "generation": lambda store, name: store.counts(name).generation,
 }
@@ -108,6 +112,10 @@ WRITES: dict[str, tuple[Write, type[PrimingError] | None]] = {
     ),
     "changing a run": (
         lambda store: store.apply(theirs([RowChange(LEARNT[2], run("n", "a", "b"))])),
+        NotFound,
+    ),
+    "changing weights": (
+        lambda store: store.apply(theirs([RowChange(LEARNT[3], weights("priming", date=0.75))])),
         NotFound,
     ),
     "removing a run": (lambda store: store.apply(theirs([RowChange(LEARNT[2], None)])), NotFound),

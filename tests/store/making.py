@@ -17,6 +17,7 @@ from priming.store.rows import (
     RunRow,
     VerdictRow,
     VersionRow,
+    WeightsRow,
     stamp,
 )
 
@@ -52,6 +53,10 @@ def pair(source: str, target: str, *times: datetime) -> PairRow:
 
 def run(run_id: str, *shown: str, **fields: Any) -> RunRow:
     return RunRow(**{"id": run_id, "session": "s", "started_at": NOW, "shown": shown, **fields})
+
+
+def weights(profile: str, **values: float) -> WeightsRow:
+    return WeightsRow(profile, values)
 
 
 def vector(*numbers: float) -> bytes:
@@ -110,6 +115,7 @@ def dump(store: Store, namespace: str = "mine") -> dict[str, Any]:
         "verdicts": store.verdicts(namespace),
         "pairs": store.pairs(namespace),
         "runs": store.runs(namespace),
+        "weights": store.weights(namespace),
         "vectors": vectors,
         "log": store.operations(namespace, limit=None),
         "traces": [store.trace(namespace, one.recall_id) for one in store.traces(namespace, limit=10**6)],
@@ -128,7 +134,7 @@ def _counted(store: Store, namespace: str) -> dict[str, Any]:
     }
 
 
-ROWS = ("memories", "versions", "links", "verdicts", "pairs", "runs")
+ROWS = ("memories", "versions", "links", "verdicts", "pairs", "runs", "weights")
 
 
 def rows_of(held: dict[str, Any]) -> dict[str, Any]:

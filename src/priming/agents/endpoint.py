@@ -5,24 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib.util import find_spec
-from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from time import sleep
+from typing import TYPE_CHECKING
 
 from priming.agents.answers import settled
 from priming.agents.protocol import Answer, Schema
-from priming.errors import AgentError, MissingExtra, ParamError, shown
+from priming.errors import AgentError, ParamError, shown
 from priming.params import AGENT, AgentParams
+from priming.posting import Posting, check_endpoint, is_url
 
 if TYPE_CHECKING:
-    from httpx2 import Client, Response
+    from httpx2 import Client
 
-EXTRA, LIBRARY = "openai", "httpx2"
 _EXAMPLE = "http://localhost:8080/v1"
-_DONE = 200
-_BUSY, _BROKEN = 429, 500
-"""Too many requests; and from here on, the endpoint's own troubles: both may pass."""
+_PATH = "chat/completions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +36,7 @@ class EndpointAgent:
     wait: Callable[[float], None] = field(default=sleep, repr=False)
 
     def __post_init__(self) -> None:
-        if not _is_url(self.url):
-            raise ParamError(
-                "url", self.url, f"must be an address before /chat/completions, such as {_EXAMPLE}"
-            )
-        if not isinstance(self.model, str) or not self.model.strip():
-            raise ParamError("model", self.model, "must name a model that the endpoint has")
-        if self.key is not None and not (self.key.isascii() and self.key.isprintable() and self.key.strip()):
-            raise ParamError("key", "…", "must be printable ASCII characters on one line")
-        if find_spec(LIBRARY) is None:
-            raise MissingExtra(EXTRA, "an agent behind an endpoint")
+        check_endpoint(self.url, self.model, self.key, _PATH, _EXAMPLE, "an agent behind an endpoint")
 
     def answer(self, prompt: str, schema: Schema) -> Answer:
         """Ask the model, once more if its answer is malformed; ``AgentError`` says why there is none."""
@@ -65,7 +52,7 @@ class EndpointAgent:
         return f"the model {self.model!r} at {self.url}"
 
     def _said(self, client: Client, prompt: str, schema: Schema) -> str:
-        """What the model said; requests that the endpoint could not serve now are sent again, within the time."""
+        """What the model said."""
         body = {
             "model": self.model,
             "messages": [{"role": "user", "content": prompt}],
@@ -74,55 +61,10 @@ class EndpointAgent:
                 "json_schema": {"name": "answer", "schema": dict(schema)},
             },
         }
-        deadline = monotonic() + self.params.timeout
-        for attempt in range(self.params.retries + 1):
-            status, headers, text = self._sent(client, body, deadline)
-            if status != _BUSY and status < _BROKEN:
-                break
-            pause = self._pause(attempt, headers.get("retry-after"))
-            if attempt == self.params.retries or monotonic() + pause > deadline:
-                break
-            self.wait(pause)
-        if status != _DONE:
-            raise self._error(
-                f"answered with status {status}: {shown(text, self.params.repeated)};"
-                " see that URL, name and PRIMING_AGENT_KEY are right, or try again later"
-            )
-        return self._content(text)
+        posting = Posting(self.url, _PATH, self.key, "PRIMING_AGENT_KEY", self.params, self.wait, self._error)
+        return self._content(posting, posting.said(client, body))
 
-    def _pause(self, attempt: int, asked: str | None) -> float:
-        """What the endpoint asks for, else twice as long each time; never longer than the longest."""
-        own = self.params.pause * 2.0**attempt
-        wanted = float(asked) if asked is not None and asked.isdecimal() else own
-        return min(wanted, self.params.longest_pause)
-
-    def _sent(self, client: Client, body: Any, deadline: float) -> tuple[int, Any, str]:
-        """One request: status, headers and text."""
-        from httpx2 import HTTPError, InvalidURL, Timeout
-
-        url = f"{self.url.rstrip('/')}/chat/completions"
-        headers = {} if self.key is None else {"authorization": f"Bearer {self.key}"}
-        left = max(0.0, deadline - monotonic())
-        timeout = Timeout(left, connect=min(self.params.connect, left))
-        try:
-            with client.stream("POST", url, json=body, headers=headers, timeout=timeout) as reply:
-                return reply.status_code, reply.headers, self._read(reply, deadline)
-        except (HTTPError, InvalidURL) as error:
-            what = str(error) or type(error).__name__
-            raise self._error(f"gave no answer: {what}; see that it runs and that the URL is right") from None
-
-    def _read(self, reply: Response, deadline: float) -> str:
-        """The text of a reply, which may be neither too long nor too late."""
-        said = bytearray()
-        for part in reply.iter_bytes():
-            said += part
-            if len(said) > self.params.output:
-                raise self._error(f"answered with more than {self.params.output:,} bytes: ask another model")
-            if monotonic() > deadline:
-                raise self._error(f"gave no answer within {self.params.timeout:g} s: ask a faster one")
-        return said.decode("utf-8", "replace")
-
-    def _content(self, text: str) -> str:
+    def _content(self, posting: Posting, text: str) -> str:
         """What the model said, from the reply of a chat completion."""
         try:
             choice = json.loads(text)["choices"][0]
@@ -130,8 +72,8 @@ class EndpointAgent:
             content = message.get("content")
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             raise self._error(
-                f"answered with what is no chat completion: {shown(text, self.params.repeated)};"
-                f" its URL must be the one before /chat/completions, such as {_EXAMPLE}"
+                f"answered with what is no chat completion: {posting.repeated(text)};"
+                f" its URL must be the one before /{_PATH}, such as {_EXAMPLE}"
             ) from None
         if not isinstance(content, str):
             why = message.get("refusal") or choice.get("finish_reason")
@@ -149,22 +91,6 @@ def parsed(text: str) -> tuple[str, str]:
     ('http://localhost:8080/v1', 'qwen3')
     """
     url, _, name = text.rpartition(",")
-    if not (_is_url(url) and name.strip()):
+    if not (is_url(url) and name.strip()):
         raise ParamError("model", text, f"must be URL,NAME, such as {_EXAMPLE},qwen3")
     return url, name.strip()
-
-
-def _is_url(url: object) -> bool:
-    """Whether a text is the URL of an endpoint: one that a path can be put at the end of, without a password."""
-    if not isinstance(url, str) or not url.isprintable():
-        return False
-    try:
-        parts = urlsplit(url)
-        is_whole = bool(parts.hostname) and (parts.port is None or parts.port > 0)
-    except ValueError:
-        return False
-    return (
-        is_whole
-        and parts.scheme in ("http", "https")
-        and not (parts.query or parts.fragment or parts.username)
-    )

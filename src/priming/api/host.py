@@ -127,9 +127,9 @@ class Host:
     def embedder(self) -> Embedder:
         """What makes the vectors of its memories."""
         if self._embedder is None:
-            from priming.embed.static import StaticEmbedder
+            from priming.embed.choose import DEFAULT, named
 
-            self._embedder = StaticEmbedder()
+            self._embedder = named(self.settings["store.embedder"] if self.settings else DEFAULT)
         return self._embedder
 
     def close(self) -> None:

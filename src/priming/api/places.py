@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from priming import __version__, config
 from priming.config import Location
-from priming.embed import weights
+from priming.embed import choose
 from priming.errors import ParamError, StoreError
 
 if TYPE_CHECKING:
@@ -88,16 +88,17 @@ def greeting(
 ) -> dict[str, str]:
     """What a server of a database is, and a client wants: version, file, vectors, profile, how it retrieves.
 
-    ``stamp`` stands for an embedder; None means that of the bundled weights.
+    ``stamp`` stands for an embedder; None means that of the settings.
     """
     assert where.path is not None
     found = where.path.stat()
+    own = choose.DEFAULT if settings is None else settings["store.embedder"]
     return {
         "version": __version__,
         "database": str(where.path),
         "synchronous": where.synchronous,
         "file": f"{found.st_dev}:{found.st_ino}",
-        "vectors": weights.stamp(weights.folder()) if stamp is None else stamp,
+        "vectors": choose.stamp(own) if stamp is None else stamp,
         "profile": profile,
         "retrieval": json.dumps({} if settings is None else dict(settings.retrieval), sort_keys=True),
     }

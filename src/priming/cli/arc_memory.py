@@ -10,8 +10,9 @@ from typing import Annotated, Any
 import typer
 from typer import Argument, Option
 
+from priming.cli.completing import one_of
 from priming.cli.failures import BAD_INPUT
-from priming.cli.options import Place, one_of
+from priming.cli.options import Place
 from priming.cli.screen import Part, line
 from priming.cli.verb import Answer, verb
 from priming.errors import ParamError

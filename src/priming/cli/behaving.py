@@ -9,7 +9,8 @@ import typer
 from typer import Argument, Option
 
 from priming.cli import parse
-from priming.cli.options import Place, Scope, one_of
+from priming.cli.completing import one_of
+from priming.cli.options import Place, Scope
 from priming.cli.verb import Answer, verb
 from priming.words import RULES, TRUST
 

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
+from priming.cli.completing import importer_names
 from priming.cli.failures import FAILURE
-from priming.cli.options import Place, importer_names
+from priming.cli.options import Place
 from priming.cli.screen import line, progress
 from priming.cli.verb import Answer, verb
 from priming.cli.writing import agreed
@@ -46,6 +47,17 @@ def validate(place: Place) -> Answer:
     with place.memory() as memory:
         found = memory.validate()
     return Answer(found, render.findings(found), FAILURE if found else 0)
+
+
+@verb(app)
+def reembed(place: Place) -> Answer:
+    """Make the vectors that the embedder in use lacks. Interrupted, it goes on where it stopped."""
+    with place.memory() as memory, progress("embedding") as step:
+        made = memory.reembed(progress=step)
+        generation = memory.status().generation
+    counted = "1 text" if made == 1 else f"{made:,} texts"
+    said = f"  {counted} by {generation}" if made else f"  nothing: every text has a vector of {generation}"
+    return Answer({"vectors": made, "generation": generation}, [line(("embedded", "green"), said)])
 
 
 @verb(app, "import")

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from priming.cli.options import Context, Key, Place, one_of
+from priming.cli.completing import one_of
+from priming.cli.options import Context, Key, Place
 from priming.cli.verb import Answer, verb
 from priming.cli.writing import link
 from priming.words import KINDS

@@ -12,7 +12,8 @@ from typer import Argument, Option
 from typer.core import TyperGroup
 
 from priming.cli import parse, screen
-from priming.cli.options import TIME, Kinds, Limit, Place, Relation, Since, Source, Target, one_of
+from priming.cli.completing import one_of
+from priming.cli.options import TIME, Kinds, Limit, Place, Relation, Since, Source, Target
 from priming.cli.verb import Answer, verb
 from priming.errors import StoreError
 from priming.words import FORMATS

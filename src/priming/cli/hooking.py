@@ -8,8 +8,9 @@ import typer
 from typer import Argument, Option
 
 from priming.cli.agent_files import AGENTS, PROJECT, USER, difference, launcher, plan, write
+from priming.cli.completing import one_of
 from priming.cli.failures import FAILURE
-from priming.cli.options import Place, one_of
+from priming.cli.options import Place
 from priming.cli.screen import Part, line
 from priming.cli.verb import Answer, verb
 from priming.cli.writing import agreed

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from priming.cli.options import Place, one_of
+from priming.cli.completing import one_of
+from priming.cli.options import Place
 from priming.cli.verb import Answer, verb
 from priming.errors import NotFound, ParamError
 

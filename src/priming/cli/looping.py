@@ -13,8 +13,9 @@ import typer
 from typer import Argument, Option
 
 from priming.cli import arc_memory
+from priming.cli.completing import one_of
 from priming.cli.loop_outside import meta, task
-from priming.cli.options import Asked, Limit, Place, one_of
+from priming.cli.options import Asked, Limit, Place
 from priming.cli.screen import clean, line
 from priming.cli.terminal import Terminal, interrupts
 from priming.cli.verb import Answer, give, verb

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from priming.cli import (
+    ablating,
     behaving,
+    benching,
     care,
     configuring,
     curating,
@@ -33,9 +35,11 @@ for part in (
     care.app,
     practising.app,
     sleeping.app,
+    ablating.app,
     timing.app,
     reviewing.app,
     configuring.app,
+    benching.app,
     mcp.app,
     hooking.app,
     serving.app,

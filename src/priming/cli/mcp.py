@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from priming.cli.options import Place, one_of
+from priming.cli.completing import one_of
+from priming.cli.options import Place
 from priming.cli.verb import Answer, verb
 from priming.errors import ParamError
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +11,7 @@ from typer import Argument, Option
 
 from priming import config
 from priming.cli import parse
+from priming.cli.completing import embedder_names, one_of, profile_names, relation_names
 from priming.errors import ParamError, PrimingError
 from priming.words import KINDS, OUTCOMES, PACK, SOURCES, STATUSES, TRUST
 
@@ -22,39 +23,6 @@ if TYPE_CHECKING:
     from priming.types import Cue
 
 TIME = "ISO 8601, local time without a zone; or how long ago, as 10m"
-
-
-def one_of(choices: tuple[str, ...]) -> Callable[[str], list[str]]:
-    """Shell completion from a fixed list."""
-    return lambda incomplete: [one for one in choices if one.startswith(incomplete)]
-
-
-def profile_names(incomplete: str) -> list[str]:
-    """Shell completion of profiles."""
-    from priming.profiles import ALL
-
-    return [name for name in ALL if name.startswith(incomplete)]
-
-
-def relation_names(incomplete: str) -> list[str]:
-    """Shell completion of relations."""
-    from priming.words import RELATIONS
-
-    return [name for name in RELATIONS if name.startswith(incomplete)]
-
-
-def importer_names(incomplete: str) -> list[str]:
-    """Shell completion of what can be imported."""
-    from priming.api.importers import OWN, names
-
-    return [name for name in (OWN, *names()) if name.startswith(incomplete)]
-
-
-def term_names(incomplete: str) -> list[str]:
-    """Shell completion of the terms of recall."""
-    from priming.engine.recall import TERMS
-
-    return [name for name in TERMS if name.startswith(incomplete)]
 
 
 Url = Annotated[
@@ -70,6 +38,15 @@ ProfileName = Annotated[
         metavar="NAME",
         help="The profile, see 'priming profiles' [env: PRIMING_PROFILE]",
         autocompletion=profile_names,
+    ),
+]
+EmbedderName = Annotated[
+    str | None,
+    Option(
+        "--embedder",
+        metavar="NAME",
+        help="What makes vectors: wordllama, onnx, hashed or an endpoint [env: PRIMING_EMBEDDER]",
+        autocompletion=embedder_names,
     ),
 ]
 Global = Annotated[
@@ -122,6 +99,7 @@ class Place:
     url: Url = None
     namespace: Namespace = None
     profile: ProfileName = None
+    embedder: EmbedderName = None
     everywhere: Global = False
     as_json: Json = False
     file_only: NoServer = False
@@ -132,6 +110,7 @@ class Place:
             url=outer.get("url") if self.url is None else self.url,
             namespace=outer.get("namespace") if self.namespace is None else self.namespace,
             profile=outer.get("profile") if self.profile is None else self.profile,
+            embedder=outer.get("embedder") if self.embedder is None else self.embedder,
             everywhere=self.everywhere or bool(outer.get("everywhere")),
             as_json=self.as_json or bool(outer.get("as_json")),
             file_only=self.file_only or bool(outer.get("file_only")),
@@ -179,6 +158,7 @@ class Place:
             "store.url": (self._url(), "--global" if self.everywhere else "--url"),
             "store.namespace": (self.namespace, "--namespace"),
             "store.profile": (self.profile, "--profile"),
+            "store.embedder": (self.embedder, "--embedder"),
         }
         return {name: (value, option) for name, (value, option) in given.items() if value is not None}
 
@@ -189,6 +169,10 @@ class Place:
     def chosen_profile(self) -> str:
         """The profile to work with."""
         return str(self.settings()["store.profile"])
+
+    def chosen_embedder(self) -> str:
+        """The name of the embedder to work with."""
+        return str(self.settings()["store.embedder"])
 
     def store(self) -> str | None:
         """The URL of the store, if one is named."""

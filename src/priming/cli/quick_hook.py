@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-_OPTIONS = {"--agent": "agent", "--url": "url", "--namespace": "namespace", "--profile": "profile"}
+_OPTIONS = {f"--{name}": name for name in ("agent", "url", "namespace", "profile", "embedder")}
 
 
 def answered(arguments: Sequence[str]) -> bool:

@@ -10,6 +10,7 @@ from typer import Argument, Option
 
 from priming.api import values
 from priming.cli import parse
+from priming.cli.completing import term_names
 from priming.cli.options import (
     TIME,
     Context,
@@ -22,7 +23,6 @@ from priming.cli.options import (
     Since,
     Status,
     Then,
-    term_names,
 )
 from priming.cli.verb import Answer, verb
 
@@ -39,6 +39,9 @@ def recall(
     limit: Limit = 10,
     tokens: Annotated[
         int | None, Option("--tokens", metavar="N", help="Also pack the hits into so many tokens")
+    ] = None,
+    floor: Annotated[
+        float | None, Option("--floor", metavar="X", help="Say nothing unless so sure, 0 to 1")
     ] = None,
     session: Annotated[
         str | None, Option("--session", metavar="NAME", help="The session to keep the recall under")
@@ -84,6 +87,7 @@ def recall(
             limit=limit,
             tokens=tokens,
             session=session,
+            floor=floor,
             filters=values.with_times(wanted, parse.moment),
             valid_at=times["valid_at"],
             known_at=times["known_at"],

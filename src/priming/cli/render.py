@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from priming.cli.screen import Part, Span, Table, line
+from priming.cli.screen import Line, Part, Span, Table, line
 
 if TYPE_CHECKING:
     from priming.api.importers import Report
@@ -52,6 +52,12 @@ def remembered(one: Remembered) -> Iterator[Part]:
             yield line((f"←{link.relation}─ {link.source} ({link.weight:.2f})", DIM), indent=2)
 
 
+def degraded(parts: Sequence[str]) -> Line:
+    """What an answer had to do without, and what brings it back."""
+    remedy = ": priming reembed makes the vectors" if "vectors" in parts else ""
+    return line((f"degraded: answered without {', '.join(parts)}{remedy}", WARN))
+
+
 def recall(
     found: Recall, *, trace: bool = False, packed: bool = False, plot: Path | None = None
 ) -> Iterator[Part]:
@@ -61,7 +67,7 @@ def recall(
     for rank, hit in enumerate(found.hits, 1):
         yield from _hit(rank, hit)
     if found.degraded:
-        yield line((f"degraded: answered without {', '.join(found.degraded)}", WARN))
+        yield degraded(found.degraded)
     for one in found.omitted:
         yield line((f"omitted: {one.key} ({one.reason}, {one.tokens} tokens)", DIM))
     if packed and found.text:
@@ -74,7 +80,8 @@ def recall(
         yield from _steps(found.spread)
     if plot is not None:
         yield line(("drawn", "green"), f"  to {plot}")
-    yield line((f"recall {found.recall_id}", DIM))
+    sure = "" if found.confidence is None else f" · confidence {found.confidence:.2f}"
+    yield line((f"recall {found.recall_id}{sure}", DIM))
     if found.timings:
         steps = " · ".join(f"{name} {spent:.1f}" for name, spent in found.timings.items())
         yield line((f"{sum(found.timings.values()):.1f} ms: {steps}", DIM))
@@ -302,6 +309,14 @@ def stats(one: Stats) -> Iterator[Part]:
             ("embedding", one.generation or "none yet"),
         ),
     )
+    own = [
+        (profile, name, f"{value:g}")
+        for profile, values in one.weights.items()
+        for name, value in values.items()
+    ]
+    if own:
+        yield line()
+        yield Table(("profile", "weight", "here"), tuple(own))
 
 
 def size(number: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from priming.cli.render import DIM, KEY, WARN, path
+from priming.cli.render import DIM, KEY, WARN, degraded, path
 from priming.cli.screen import Part, line
 from priming.core.trust import instructs
 from priming.engine.present import rule_kind, rule_tier
@@ -47,7 +47,7 @@ def active(found: Recall, *, packed: bool = False) -> Iterator[Part]:
     for rank, hit in enumerate(found.hits, 1):
         yield from _hit(rank, hit, found.text)
     if found.degraded:
-        yield line((f"degraded: answered without {', '.join(found.degraded)}", WARN))
+        yield degraded(found.degraded)
     for one in found.omitted:
         yield line((f"omitted: {one.key} ({one.reason}, {one.tokens} tokens)", DIM))
     if packed and found.text:

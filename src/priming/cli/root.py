@@ -10,7 +10,7 @@ from typer import Option
 
 from priming import __version__
 from priming.cli.failures import Commands
-from priming.cli.options import Global, Json, Namespace, NoServer, ProfileName, Url
+from priming.cli.options import EmbedderName, Global, Json, Namespace, NoServer, ProfileName, Url
 
 
 def made() -> typer.Typer:
@@ -19,8 +19,8 @@ def made() -> typer.Typer:
         name="priming",
         cls=Commands,
         help="Associative memory for AI agents.",
-        epilog="--url, --namespace, --profile, --global, --no-server and --json may stand before or after the"
-        " command. Exit status: 0 done, 1 a failure, 2 bad input, 130 interrupted.",
+        epilog="--url, --namespace, --profile, --embedder, --global, --no-server and --json may stand before or after"
+        " the command. Exit status: 0 done, 1 a failure, 2 bad input, 130 interrupted.",
         invoke_without_command=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
@@ -36,6 +36,7 @@ def root(
     url: Url = None,  # noqa: ARG001
     namespace: Namespace = None,  # noqa: ARG001
     profile: ProfileName = None,  # noqa: ARG001
+    embedder: EmbedderName = None,  # noqa: ARG001
     everywhere: Global = False,  # noqa: ARG001
     as_json: Json = False,
     file_only: NoServer = False,  # noqa: ARG001

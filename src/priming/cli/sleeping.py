@@ -13,8 +13,9 @@ import typer
 from typer import Argument, Option
 
 from priming.cli import parse
+from priming.cli.completing import one_of
 from priming.cli.failures import tell
-from priming.cli.options import Asked, Place, one_of
+from priming.cli.options import Asked, Place
 from priming.cli.screen import Progress, draw, line, progress
 from priming.cli.verb import Answer, give, verb
 from priming.errors import Busy, ParamError

@@ -10,6 +10,7 @@ import typer
 from typer import Argument, Option
 
 from priming.cli import parse
+from priming.cli.completing import one_of, relation_names
 from priming.cli.failures import FAILURE
 from priming.cli.options import (
     TIME,
@@ -20,8 +21,6 @@ from priming.cli.options import (
     Source,
     Target,
     Text,
-    one_of,
-    relation_names,
 )
 from priming.cli.verb import Answer, verb
 from priming.errors import NotFound, ParamError

@@ -29,12 +29,18 @@ def floats(
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise ParamError(name, value, "must be a number or an array of numbers") from None
+    if not array.size or _within(float(array.min()), float(array.max()), low, high, below):
+        return array
     bad = ~np.isfinite(array) | (array < low) | (array > high)
     if below is not None:
         bad |= array >= below
-    if np.any(bad):
-        raise ParamError(name, float(array[bad].flat[0]), f"must be {interval(low, high, below)}")
-    return array
+    raise ParamError(name, float(array[bad].flat[0]), f"must be {interval(low, high, below)}")
+
+
+def _within(least: float, most: float, low: float, high: float, below: float | None) -> bool:
+    """Whether all from ``least`` to ``most`` is finite and in the range; NaN, which any comparison denies, is not."""
+    finite = -math.inf < least and most < math.inf
+    return finite and low <= least and most <= high and not _reaches(most, below)
 
 
 def number(

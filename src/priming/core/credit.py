@@ -195,13 +195,18 @@ def strongest_paths(flow: Flow | Routes, targets: Iterable[int]) -> dict[int, tu
     trails = [_Trail(row, anchors.get(row, 0.0), row, []) for row in ended]
     for step in range(flow.steps, 0, -1):
         under_way = [trail for trail in trails if not trail.begins(anchors)]
-        largest = {
-            made.row: made.largest() for made in _makings(flow, step, {trail.head for trail in under_way})
-        }
+        largest = _largest(flow, step, {trail.head for trail in under_way})
         for trail in under_way:
             trail.follow(largest.get(trail.head))
     found = {trail.row: tuple(reversed(trail.hops)) for trail in trails if trail.begins(anchors)}
     return {row: found.get(row, ()) for row in rows.tolist()}
+
+
+def _largest(flow: Flow | Routes, step: int, rows: Iterable[int]) -> Mapping[int, Arrival | None]:
+    """Return the fullest arrival at each of ``rows`` in ``step``, as far as the row itself did not hold more."""
+    if isinstance(flow, Routes):
+        return flow.largest(step, np.array(sorted(rows), np.int64))
+    return {made.row: made.largest() for made in _makings(flow, step, rows)}
 
 
 @dataclass(slots=True)

@@ -83,6 +83,8 @@ class Walk:
         if not self.suppresses.any():
             return self._stream(edges, a, self.gate), None
         against = self.suppresses[edges.relation]
+        if not against.any():
+            return self._stream(edges.only(edges.forward) if out else edges, a, self.gate), None
         acts = edges.forward | self.mutual[edges.relation]
         gives = ~against & edges.forward if out else ~against
         return self._stream(edges.only(gives), a, self.gate), self._stream(
@@ -92,7 +94,7 @@ class Walk:
     def _stream(self, edges: Edges, a: Floats, gate: Floats | None) -> Stream:
         """Return e(u→v) = a(u) · gain · hop_decay · w · exp(−rho · hours) / norm(u) over ``edges``."""
         params = self.params
-        weight = edges.weight if gate is None else edges.weight * _factors(gate[edges.neighbour])
+        weight = edges.weight if gate is None else edges.weight * _met(gate, edges.neighbour)
         amount = (a * params.gain * params.hop_decay).take(edges.owner) * weight
         if params.rho:
             amount *= np.exp(-params.rho * np.fmax(edges.hours, 0.0))
@@ -130,6 +132,12 @@ def _gate(gate: ArrayLike, n: int) -> Floats:
     if array.shape != (n,):
         raise ParamError("gate", array.shape, f"must have one factor a row, shape ({n},)")
     return _factors(array) if n <= GATE_CHECKED else array
+
+
+def _met(gate: Floats, rows: Ints) -> Floats:
+    """Return the factors of some rows; those of a long gate are checked only here."""
+    factors: Floats = gate.take(rows)
+    return factors if gate.size <= GATE_CHECKED else _factors(factors)
 
 
 def _factors(factors: Floats) -> Floats:

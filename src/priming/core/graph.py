@@ -266,6 +266,15 @@ def _codes(relation: Sequence[str] | None, count: int) -> tuple[tuple[str, ...],
     return names, np.fromiter((code[name] for name in relation), np.int32, len(relation))
 
 
+def among(values: Ints, some: Ints) -> Bools:
+    """Mark those of ``values`` that stand in ``some``, which ascends."""
+    if not some.size:
+        return np.zeros(values.size, np.bool_)
+    at = np.minimum(np.searchsorted(some, values), some.size - 1)
+    found: Bools = some[at] == values
+    return found
+
+
 def in_order(keys: Ints, *, digits: int = ROW_DIGITS) -> Ints:
     """Return the stable ascending order of keys of one sign: digits of 16 bits, which numpy sorts by radix."""
     if keys.size < RADIX:

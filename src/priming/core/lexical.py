@@ -30,6 +30,7 @@ _CJK_PARTS = re.compile(f"([{_CJK_CLASS}]+)")
 # The rest of a word beyond 64 letters is passed over: such words are data, and terms are cached.
 _TOKEN = re.compile(r"(?<![^\W_])[^\W_]{1,64}+(?:'[a-z]{1,16}+){0,2}")
 _CLITICS = ("s", "ll", "ve", "re", "d", "m")
+_MARKS = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")
 _APOSTROPHES = dict.fromkeys(map(ord, "\u2018\u2019\u02bc\u2032\uff07"), "'")
 
 
@@ -52,7 +53,8 @@ def terms(text: str) -> list[str]:
     Notes
     -----
     Text that is not ASCII is brought to the Unicode form NFKC first, so that full-width and decomposed
-    letters meet their plain twins. Words are cut to 64 letters.
+    letters meet their plain twins, and Latin letters lose their accents, since a cue is often typed without
+    them. Words are cut to 64 letters.
 
     References
     ----------
@@ -67,12 +69,27 @@ def terms(text: str) -> list[str]:
     """
     if text.isascii():
         return _words(text)
-    text = _plain(text)
-    if _CJK.search(text) is None:
-        return _words(text)
     found: list[str] = []
-    for place, piece in enumerate(_CJK_PARTS.split(text)):
+    for place, piece in enumerate(_CJK_PARTS.split(_plain(text))):
         found += _pairs(piece) if place % 2 else _words(piece)
+    return found
+
+
+def spelled(text: str) -> dict[str, str]:
+    """Give the first word, in lower case, that stands for each term of a text; CJK pairs stand for themselves.
+
+    Examples
+    --------
+    >>> spelled("She hikes; hiking is fun")
+    {'hike': 'hikes', 'fun': 'fun'}
+    """
+    found: dict[str, str] = {}
+    for place, piece in enumerate(_CJK_PARTS.split(_plain(text))):
+        words = _pairs(piece) if place % 2 else _TOKEN.findall(piece.lower())
+        for word in words:
+            term = word if place % 2 else _term(word)
+            if term:
+                found.setdefault(term, word)
     return found
 
 
@@ -212,6 +229,53 @@ def bm25(
     return like(np.asarray(_idf(df, n) * (k1 + 1.0) * part))
 
 
+def length_norm(length: ArrayLike, mean_length: ArrayLike, k1: float = BM25.k1, b: float = BM25.b) -> Any:
+    """What the occurrences of a term are saturated by in a document: k1·(1 − b + b·length/mean_length).
+
+    Parameters
+    ----------
+    length, mean_length, k1, b : as in ``tf_part``.
+
+    Returns
+    -------
+    A number ≥ 0 for each length; tf / (tf + this) is ``tf_part``. No cue plays a part in it.
+
+    Raises
+    ------
+    ParamError : as ``tf_part``.
+
+    Examples
+    --------
+    >>> length_norm(20, 20.0) == BM25.k1
+    True
+    """
+    return like(_length_norm(length, mean_length, k1, b))
+
+
+def okapi(tf: Floats, norm: Floats, rarity: Floats, k1: float = BM25.k1) -> Floats:
+    """Weigh occurrences by BM25 where its parts are known already: rarity · (k1 + 1) · tf/(tf + norm).
+
+    Parameters
+    ----------
+    tf : occurrences, > 0.
+    norm : ``length_norm`` of their documents.
+    rarity : ``idf`` of their terms.
+    k1 : saturation, ≥ 0, as in the norm.
+
+    Returns
+    -------
+    What ``bm25`` returns. Nothing is checked: this is for statistics that the caller counted himself.
+
+    Examples
+    --------
+    >>> norm = np.array([length_norm(8, 8.0)])
+    >>> float(okapi(np.array([2.0]), norm, np.array([idf(1, 10)]))[0]) == bm25(2, 1, 10, 8, 8.0)
+    True
+    """
+    weighed: Floats = rarity * (k1 + 1.0) * (tf / (tf + norm))
+    return weighed
+
+
 def minmax(x: ArrayLike) -> Floats:
     """Move scores to [0, 1]: (x − min)/(max − min); where all are equal, 1 if they are positive, else 0.
 
@@ -269,7 +333,11 @@ def scaled(x: ArrayLike) -> Floats:
 
 
 def _plain(text: str) -> str:
-    return text if text.isascii() else unicodedata.normalize("NFKC", text.translate(_APOSTROPHES))
+    """Bring a text to NFKC, Latin letters without their accents: a cue is often typed without them."""
+    if text.isascii():
+        return text
+    apart = unicodedata.normalize("NFKD", text.translate(_APOSTROPHES))
+    return unicodedata.normalize("NFKC", _MARKS.sub("", apart))
 
 
 def _words(text: str) -> list[str]:
@@ -310,12 +378,17 @@ def _idf(df: ArrayLike, n: ArrayLike) -> Floats:
 
 
 def _tf_part(tf: ArrayLike, length: ArrayLike, mean_length: ArrayLike, k1: float, b: float) -> Floats:
-    count, terms_here = _checked("tf", tf), _checked("length", length)
-    mean, k1, b = _checked("mean_length", mean_length), _checked("k1", k1), _checked("b", b, high=1.0)
-    ratio = terms_here / np.where(mean > 0, mean, np.inf)
-    total: Floats = np.asarray(count + k1 * (1.0 - b + b * ratio))
+    count = _checked("tf", tf)
+    total: Floats = np.asarray(count + _length_norm(length, mean_length, k1, b))
     part: Floats = np.divide(count, total, out=np.zeros_like(total), where=total > 0)
     return part
+
+
+def _length_norm(length: ArrayLike, mean_length: ArrayLike, k1: float, b: float) -> Floats:
+    terms_here, mean = _checked("length", length), _checked("mean_length", mean_length)
+    k1, b = _checked("k1", k1), _checked("b", b, high=1.0)
+    ratio = terms_here / np.where(mean > 0, mean, np.inf)
+    return np.asarray(k1 * (1.0 - b + b * ratio))
 
 
 def _checked(name: str, value: Any, *, high: float = math.inf) -> Any:

@@ -121,3 +121,61 @@ def route_score(activation: Floats, priors: Floats, temperature: float, floor: f
     [0.0, -0.821]
     """
     return np.asarray(temperature * np.log(activation + floor) + priors, dtype=np.float64)
+
+
+def give_way(
+    scores: Floats,
+    held: NDArray[np.bool_],
+    worth: Floats,
+    group: Ints,
+    covered: float,
+    repeated: float,
+    count: int,
+) -> tuple[Ints, Floats, dict[str, Floats]]:
+    """Hits once each has given way for what better ones hold: s − λ·share − ρ·(1 − ½^m).
+
+    share = Σ worth of the hit's terms that better hits hold / Σ worth of its terms; m = better hits of its
+    group. The best keeps its score; a hit without any term of the cue adds none, and counts as covered. One
+    after the other the best of what is left is chosen, so scores never rise.
+
+    Args:
+        scores: descending, shape (n,).
+        held: which terms of the cue each hit holds, shape (n, t).
+        worth: what each term is worth, > 0, shape (t,).
+        group: hits of one group repeat each other, shape (n,); −1 is none.
+        covered: λ ≥ 0.
+        repeated: ρ ≥ 0.
+        count: how many are chosen one by one; the rest follow by what is left of their scores.
+
+    Returns:
+        The new order as positions; by old position the scores, and what was taken for, each in [0, 1]:
+        ``covered``, the share, and ``repeated``, 1 − ½^m.
+
+    >>> held = np.array([[True, False], [True, False], [False, True]])
+    >>> alone = np.array([-1, -1, -1])
+    >>> order, _, _ = give_way(np.array([0.9, 0.8, 0.7]), held, np.array([1.0, 1.0]), alone, 0.15, 0.2, 3)
+    >>> order.tolist()
+    [0, 2, 1]
+    """
+    now, share, again = scores.copy(), np.zeros(len(scores)), np.zeros(len(scores))
+    left, chosen = np.ones(len(scores), np.bool_), []
+    weighed, said = held * worth, np.zeros(len(worth), np.bool_)
+    total = weighed.sum(axis=1)
+    for turn in range(min(count, len(scores))):
+        at = int(np.argmax(np.where(left, now, -np.inf)))
+        chosen.append(at)
+        left[at] = False
+        news, grouped = bool((held[at] & ~said).any()), group[at] >= 0
+        if len(worth) and (news or turn == 0):
+            said |= held[at]
+            shares = np.divide(weighed @ said, total, out=np.ones(len(scores)), where=total > 0)
+            share[left] = np.minimum(1.0, shares[left])
+        if grouped:
+            same = left & (group == group[at])
+            again[same] = (1.0 + again[same]) / 2.0
+        if news or grouped or turn == 0:
+            now = np.where(left, scores - covered * share - repeated * again, now)
+    rest = np.flatnonzero(left)
+    rest = rest[np.argsort(-now[rest], kind="stable")]
+    order = np.concatenate([np.array(chosen, np.int64), rest]).astype(np.int64)
+    return order, now, {"covered": share, "repeated": again}

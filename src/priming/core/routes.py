@@ -16,7 +16,7 @@ import numpy as np
 
 from priming.core.check import Floats, number
 from priming.core.flow import SMALLEST, Arrival, Flow
-from priming.core.graph import Bools, Ints, rows_of
+from priming.core.graph import Bools, Ints, among, rows_of
 from priming.params import PLASTICITY, SpreadParams
 
 
@@ -63,10 +63,8 @@ class Routes:
     def values(self, step: int, rows: Ints | None = None) -> dict[int, float]:
         """Return row → activation > 0 after ``step`` steps, of all rows or of ``rows``; 0 = the anchors."""
         a = self.history[step]
-        live = a > 0
-        if rows is not None:
-            live &= np.isin(np.arange(self.n), rows)
-        return dict(zip(np.flatnonzero(live).tolist(), a[live].tolist(), strict=True))
+        live = np.flatnonzero(a > 0) if rows is None else np.unique(rows[a[rows] > 0])
+        return dict(zip(live.tolist(), a[live].tolist(), strict=True))
 
     def amounts(self, step: int) -> Floats:
         """Return what each link carried in ``step``, from 1 on."""
@@ -76,9 +74,7 @@ class Routes:
 
     def arrivals(self, step: int, rows: Ints) -> list[Arrival]:
         """Return what came to any of ``rows`` in ``step``, sorted."""
-        near = np.flatnonzero(np.isin(self.target, rows))
-        amount = self.amounts(step)[near]
-        near, amount = near[amount > 0], amount[amount > 0]
+        near, amount = self._into(step, rows)
         columns = (
             self.source[near].tolist(),
             self.target[near].tolist(),
@@ -90,6 +86,40 @@ class Routes:
             Arrival(source, target, self.relations[code], step, carried, forward)
             for source, target, code, carried, forward in zip(*columns, strict=True)
         )
+
+    def largest(self, step: int, rows: Ints) -> dict[int, Arrival]:
+        """Return the fullest arrival at each of ``rows`` in ``step``, where the row itself held less.
+
+        Of equals that of the lowest source, and of links from there that of the first relation by name.
+        """
+        near, amount = self._into(step, rows)
+        target = self.target[near]
+        most = self.params.retention * self.history[step - 1]
+        if self.params.combine != "max":
+            most = np.maximum(most, self.params.restart * self.history[0])
+        own = most[target]
+        np.maximum.at(most, target, amount)
+        found: dict[int, Arrival] = {}
+        for i in np.flatnonzero((amount == most[target]) & (amount > own)).tolist():
+            arrival = self._arrival(near[i], step, amount[i])
+            known = found.get(arrival.target)
+            if known is None or arrival < known:
+                found[arrival.target] = arrival
+        return found
+
+    def _arrival(self, link: int, step: int, amount: float) -> Arrival:
+        name = self.relations[self.relation[link]]
+        source, target = int(self.source[link]), int(self.target[link])
+        return Arrival(source, target, name, step, float(amount), bool(self.forward[link]))
+
+    def _into(self, step: int, rows: Ints) -> tuple[Ints, Floats]:
+        """Return the links that brought any of ``rows`` something in ``step``, and how much."""
+        wanted = np.zeros(self.n, np.bool_)
+        wanted[rows] = True
+        near = np.flatnonzero(wanted[self.target])
+        amount = self.amounts(step)[near]
+        some = amount > 0
+        return near[some], amount[some]
 
 
 def routes(flow: Flow, targets: Iterable[int]) -> Routes:
@@ -125,10 +155,10 @@ def routes(flow: Flow, targets: Iterable[int]) -> Routes:
     met, slot = np.unique(flow.met, return_inverse=True)
     history = np.array([np.bincount(slot[: a.size], weights=a, minlength=met.size) for a in flow.history])
     loud = (history[:-1] >= max(flow.params.epsilon, SMALLEST)).any(axis=0)
-    emitters, stays = met[loud], loud | np.isin(met, wanted)
+    emitters, stays = met[loud], loud | among(met, np.unique(wanted))
     kept = met[stays]
     gives, _ = flow.walk.emit(emitters, np.ones(emitters.size))
-    gives = gives.only(np.isin(gives.target, kept))
+    gives = gives.only(among(gives.target, kept))
     return Routes(
         rows=kept,
         history=history[:, stays],

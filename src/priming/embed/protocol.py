@@ -51,6 +51,15 @@ class TokenEmbedder(Embedder, Protocol):
         ...
 
 
+@runtime_checkable
+class WordEmbedder(TokenEmbedder, Protocol):
+    """An embedder by whose vectors single words of like meaning are near one another."""
+
+    def words(self, words: Sequence[str]) -> Vectors:
+        """Make an array (words, dimension) of unit rows."""
+        ...
+
+
 def unit(vector: NDArray[np.float64]) -> Vectors:
     """Bring ``vector`` to length 1, as float32; zeros stay zeros."""
     length = float(np.linalg.norm(vector))

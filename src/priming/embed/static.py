@@ -81,6 +81,10 @@ class StaticEmbedder:
         np.divide(out, lengths, out=out, where=lengths > 0)
         return out
 
+    def words(self, words: Sequence[str]) -> Vectors:
+        """Make unit rows, one a word; words of like meaning are near one another."""
+        return self.embed(words)
+
     def tokens(self, texts: Sequence[str]) -> list[TokenIds]:
         """List the byte-pair tokens of each text, without the model's start token."""
         return [ids for batch in _batches(texts) for ids in self._ids(batch)]

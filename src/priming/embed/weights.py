@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -25,8 +26,13 @@ def folder() -> Path:
 
 def stamp(folder: Path) -> str:
     """Which files are there, without reading them: of one stamp, one generation."""
+    return stamp_of([folder / one for one in (WEIGHTS, TOKENIZER)], REMEDY)
+
+
+def stamp_of(paths: Iterable[Path], remedy: str) -> str:
+    """The place, size and time of files."""
     try:
-        found = [(folder / one).resolve().stat() for one in (WEIGHTS, TOKENIZER)]
+        found = [one.resolve().stat() for one in paths]
     except OSError as error:
-        raise EmbedderError(f"{folder} cannot be read ({error.strerror}); {REMEDY}") from error
+        raise EmbedderError(f"{error.filename} cannot be read ({error.strerror}); {remedy}") from error
     return " ".join(f"{one.st_dev}:{one.st_ino}:{one.st_size}:{one.st_mtime_ns}" for one in found)

@@ -22,10 +22,11 @@ from priming.core.spread import Activation, spread
 from priming.core.when import findings
 from priming.engine import traces
 from priming.engine.arrays import NONE
+from priming.engine.ask import Ranked, weighed
 from priming.engine.draft import count, name_, text_, words
 from priming.engine.opened import Opened
 from priming.engine.present import RULES_HEADER, rule_full, rules
-from priming.engine.rank import Ranked, relevance, settled, weighed
+from priming.engine.rank import relevance, settled
 from priming.engine.rivals import Candidate, claim, resolved, twins_of
 from priming.engine.working import WorkingSet
 from priming.errors import ParamError

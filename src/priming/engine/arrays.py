@@ -10,22 +10,26 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from priming.core.check import Floats
+from priming.core.lexical import length_norm
 from priming.embed.protocol import Embedder, TokenEmbedder
 from priming.engine.columns import Column, Ints, Ragged, Vectors
-from priming.engine.document import Document, is_rare_word, slot_of_title
+from priming.engine.document import Document, bare_terms, is_rare_word, slot_of_title
 from priming.engine.judgements import Judgements
 from priming.engine.lexicon import Lexicon
 from priming.engine.retention import Practice
 from priming.engine.statements import Statements
+from priming.engine.surroundings import Surroundings, surroundings
 from priming.engine.topology import Topology
+from priming.engine.vocabulary import Vocabulary
 from priming.words import KINDS
 
 NONE = -1
 ENTITY = KINDS.index("entity")
 REACH = 2
-"""A memory's window reaches this far to both sides in its session."""
+"""A memory's window reaches this far back in its session."""
 _KEEP_AFTER = 256
 
 
@@ -33,12 +37,12 @@ class Arrays:
     """What is derived from the memories of one namespace; every change is one call."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
+        self.embedder = embedder
         self.clear()
 
     def clear(self) -> None:
         """Begin with nothing."""
-        vocabulary = self._embedder.vocabulary if isinstance(self._embedder, TokenEmbedder) else 0
+        vocabulary = self.embedder.vocabulary if isinstance(self.embedder, TokenEmbedder) else 0
         self.ids: list[str] = []
         self.row_of: dict[str, int] = {}
         self.places: dict[str, int] = {}
@@ -58,8 +62,10 @@ class Arrays:
         self.occurred = Column(np.float64)
         self.timed = Column(np.bool_)
         self.asks = Column(np.bool_)
+        self.details = Column(np.int64)
         self.lexicon = Lexicon()
-        self.vectors = Vectors(self._embedder.dimension)
+        self.vectors = Vectors(self.embedder.dimension)
+        self.vocabulary = Vocabulary(self.embedder)
         self.tokens = Ragged()
         self.token_df = Column(np.int64, np.zeros(vocabulary, np.int64))
         self.predicates: dict[int, Mapping[str, Any]] = {}
@@ -70,6 +76,7 @@ class Arrays:
         self.session_end: dict[int, int] = {}
         self.titles: dict[str, int] = {}
         self.title_terms: list[tuple[str, ...]] = []
+        self.title_bare: list[int] = []
         self.title_count = Column(np.int64)
         self.title_entity = Column(np.int64)
         self.titles_by_term: dict[str, list[int]] = {}
@@ -77,7 +84,9 @@ class Arrays:
         self.boundaries: dict[str, float] = {}
         self.head = 0
         self.kept_rows = 0
-        self._window_lengths: Floats | None = None
+        self._window_norm: tuple[float, Floats] | None = None
+        self._surroundings: Surroundings | None = None
+        self._titled: NDArray[np.bool_] | None = None
         self._order: Ints | None = None
         self._counted = 0
 
@@ -102,6 +111,12 @@ class Arrays:
         return bool(np.any(self.living.values & ~self.embedded.values))
 
     @property
+    def unembedded(self) -> list[str]:
+        """The memories that it lacks a vector of."""
+        lacking = np.flatnonzero(self.living.values & ~self.embedded.values)
+        return [self.ids[int(row)] for row in self.row.values[lacking]]
+
+    @property
     def order(self) -> Ints | None:
         """The documents in the order of their rows, the oldest memory first; None if they stand in it."""
         if self._counted != self.documents:
@@ -110,27 +125,45 @@ class Arrays:
             self._counted, self._order = self.documents, None if in_order else np.argsort(rows, kind="stable")
         return self._order
 
-    def windowed(self, documents: Ints) -> tuple[Ints, Ints]:
-        """The documents whose windows hold each of ``documents``, and the position that each came from."""
-        targets, positions = [documents], [np.arange(len(documents))]
-        for step in (self.before.values, self.behind.values):
-            at, where = documents, np.arange(len(documents))
-            for _ in range(REACH):
-                at = step[at]
-                where, at = where[at != NONE], at[at != NONE]
-                targets.append(at)
-                positions.append(where)
-        return np.concatenate(targets), np.concatenate(positions)
+    def windowed(self, documents: Ints, fade: float) -> tuple[Ints, Ints, Floats]:
+        """The documents whose windows hold each of ``documents``, the position that each came from, and its weight.
+
+        A window is the memory (weight 1) and those said before it (``fade``, then its square).
+        """
+        at, where = documents, np.arange(len(documents))
+        targets, positions, weights = [at], [where], [np.ones(len(at))]
+        for distance in range(1, REACH + 1):
+            at = self.behind.values[at]
+            where, at = where[at != NONE], at[at != NONE]
+            targets.append(at)
+            positions.append(where)
+            weights.append(np.full(len(at), fade**distance))
+        return np.concatenate(targets), np.concatenate(positions), np.concatenate(weights)
+
+    def window_norm(self, fade: float) -> Floats:
+        """What BM25 saturates occurrences by in each window; counted anew as documents come and go."""
+        if self._window_norm is None or self._window_norm[0] != fade:
+            targets, at, weights = self.windowed(np.arange(self.documents), fade)
+            lengths = np.where(self.living.values, self.lexicon.length.values, 0.0)
+            total = np.bincount(targets, weights=lengths[at] * weights, minlength=self.documents)
+            mean = float(total[self.living.values].mean()) if self.memories else 1.0
+            self._window_norm = fade, np.asarray(length_norm(total, max(mean, 1.0)))
+        return self._window_norm[1]
+
+    def over_window(self, values: Floats, fade: float) -> Floats:
+        """The mean of ``values`` over the window of each document, by weight."""
+        total, weight = values.copy(), np.ones(self.documents)
+        for distance, (held, at) in enumerate(self.surroundings.earlier, 1):
+            total[held] += fade**distance * values[at]
+            weight[held] += fade**distance
+        return np.asarray(total / weight)
 
     @property
-    def window_lengths(self) -> Floats:
-        """Terms in the window of each document; counted anew when documents came or went."""
-        if self._window_lengths is None:
-            targets, at = self.windowed(np.arange(self.documents))
-            lengths = np.where(self.living.values, self.lexicon.length.values, 0.0)
-            counted = np.bincount(targets, weights=lengths[at], minlength=self.documents)
-            self._window_lengths = counted.astype(np.float64)
-        return self._window_lengths
+    def surroundings(self) -> Surroundings:
+        """Sessions, and who has neighbours; counted anew when documents came or went."""
+        if self._surroundings is None:
+            self._surroundings = surroundings(self, REACH)
+        return self._surroundings
 
     @property
     def worth_keeping(self) -> bool:
@@ -171,15 +204,17 @@ class Arrays:
 
     def _add_text(self, row: int, document: Document) -> int:
         number = self.documents
-        self._window_lengths = None
+        self._window_norm = self._surroundings = self._titled = None
+        self.topology.held.forget()
         self.row.append(row)
         self.living.append(True)
         self.embedded.append(document.vector is not None or not (document.body or document.heading))
         self.occurred.append(document.occurred)
         self.timed.append(document.timed)
         self.asks.append(document.asks)
+        self.details.append(document.details)
         self.title.append(self._title(document))
-        self.lexicon.append(document.heading, document.body)
+        self.lexicon.append(document.heading, document.body, document.words)
         self.vectors.append(document.vector)
         self.tokens.append(document.tokens)
         self.token_df[document.tokens] += 1
@@ -190,6 +225,8 @@ class Arrays:
 
     def _settle(self, slot: str, row: int) -> None:
         """An entity takes (or, with ``NONE``, leaves) its slot."""
+        self._titled = None
+        self.topology.held.forget()
         if row == NONE:
             del self.entities[slot]
         else:
@@ -205,12 +242,21 @@ class Arrays:
         titles = np.where(documents == NONE, NONE, self.title[np.maximum(documents, 0)])
         return np.where(titles == NONE, NONE, self.title_entity[np.maximum(titles, 0)])
 
+    def titled(self, rows: Ints) -> NDArray[np.bool_]:
+        """Which rows are entities that the heading of a living memory names; counted anew when headings change."""
+        if self._titled is None or len(self._titled) < self.rows:
+            self._titled = np.zeros(self.rows, np.bool_)
+            named = self.title_entity.values[self.title_count.values > 0]
+            self._titled[named[named != NONE]] = True
+        return np.asarray(self._titled[rows])
+
     def _title(self, document: Document) -> int:
         if document.title is None:
             return NONE
         code = self.titles.setdefault(document.title, len(self.titles))
         if code == len(self.title_terms):
             self.title_terms.append(document.heading)
+            self.title_bare.append(bare_terms(document.title, document.heading))
             self.title_count.append(0)
             if document.heading:
                 self.titles_by_term.setdefault(document.heading[0], []).append(code)
@@ -267,7 +313,8 @@ class Arrays:
 
     def _remove_text(self, number: int) -> None:
         self.living[number] = False
-        self._window_lengths = None
+        self._window_norm = self._surroundings = self._titled = None
+        self.topology.held.forget()
         self.predicates.pop(number, None)
         self.lexicon.remove(number)
         self.token_df[self.tokens[number]] -= 1

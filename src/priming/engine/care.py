@@ -24,6 +24,7 @@ def stats(opened: Opened) -> Stats:
         traces=counts.traces,
         bytes=counts.bytes,
         generation=counts.generation,
+        weights={one.profile: one.weights for one in opened.store.weights(opened.namespace)},
     )
 
 
@@ -57,7 +58,7 @@ def validate(opened: Opened) -> list[Finding]:
                 "missing-vectors",
                 opened.namespace,
                 f"memories without a vector of {opened.embedder.generation}: they are found by words alone",
-                "export the namespace and import it into a new store",
+                "make them: priming reembed",
             )
         )
     return found

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 Ints = NDArray[np.int64]
-_BLOCK = 512
+_EXACT = 256
+"""So many of the largest products are summed in double precision, and what equals the last of them."""
 
 
 class Column:
@@ -87,6 +88,17 @@ class Ragged:
             return self._tail[row - base]
         return self._data[self._start[row] : self._start[row + 1]]
 
+    def gather(self, rows: Ints) -> tuple[NDArray[np.int32], Ints]:
+        """The lists of some rows, which ascend, in one piece; and where each of them ends in it."""
+        early = rows[rows < len(self._start) - 1]
+        first, count = self._start[early], self._start[early + 1] - self._start[early]
+        ends = np.cumsum(count)
+        at = np.arange(int(count.sum())) + np.repeat(first - (ends - count), count)
+        late = [self._tail[row] for row in (rows[len(early) :] - len(self._start) + 1).tolist()]
+        if late:
+            ends = np.cumsum(np.concatenate([count, [len(one) for one in late]]))
+        return np.concatenate([self._data[at], *late]), ends.astype(np.int64, copy=False)
+
     def packed(self) -> tuple[Ints, NDArray[np.int32]]:
         """Every row in one piece: offsets and data."""
         lengths = np.array([len(one) for one in self._tail], np.int64)
@@ -117,23 +129,30 @@ class Vectors:
         self._tail[self._rows] = 0 if vector is None else vector
         self._rows += 1
 
-    def dot(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The inner product of every row with ``vector`` (or each of its columns): for unit vectors, the cosine."""
-        products = [self._base @ vector, self._tail[: self._rows] @ vector]
+    def dot(self, vector: NDArray[np.float32], since: int = 0) -> NDArray[np.float32]:
+        """The inner product of rows with ``vector`` (or each of its columns): for unit vectors, the cosine."""
+        late = max(0, since - len(self._base))
+        products = [self._base[since:] @ vector, self._tail[late : self._rows] @ vector]
         joined: NDArray[np.float32] = np.concatenate(products)
         return joined
 
     def exact(self, vector: NDArray[np.float32]) -> NDArray[np.float64]:
         """The inner product of every row with ``vector``, the same whatever rows stand around it.
 
-        Summed in double precision, a block that fits the processor's cache at a time: that costs no more.
+        Each row is summed by itself in single precision, which a product of a matrix does not promise; the
+        largest are summed again in double.
         """
-        wide, found = vector.astype(np.float64), np.empty(len(self))
-        for start, rows in ((0, self._base), (len(self._base), self._tail[: self._rows])):
-            for first in range(0, len(rows), _BLOCK):
-                block = rows[first : first + _BLOCK]
-                found[start + first : start + first + len(block)] = block.astype(np.float64) @ wide
+        query = np.ascontiguousarray(vector, np.float32)
+        parts = (self._base, self._tail[: self._rows])
+        found = np.concatenate([np.einsum("ij,j->i", part, query) for part in parts]).astype(np.float64)
+        best = _largest(found)
+        found[best] = self._some(best).astype(np.float64) @ query.astype(np.float64)
         return found
+
+    def _some(self, rows: Ints) -> NDArray[np.float32]:
+        """Some rows, which ascend, in one piece."""
+        early = int(np.searchsorted(rows, len(self._base)))
+        return np.concatenate([self._base[rows[:early]], self._tail[rows[early:] - len(self._base)]])
 
     def __getitem__(self, row: int) -> NDArray[np.float32]:
         base = len(self._base)
@@ -144,3 +163,11 @@ class Vectors:
         """Every row in one piece."""
         joined: NDArray[np.float32] = np.concatenate([self._base, self._tail[: self._rows]])
         return joined
+
+
+def _largest(values: NDArray[np.float64]) -> Ints:
+    """The positions of the ``_EXACT`` largest values and of what equals the least of them, ascending."""
+    if len(values) <= _EXACT:
+        return np.arange(len(values))
+    bar = np.partition(values, len(values) - _EXACT)[len(values) - _EXACT]
+    return np.flatnonzero(values >= bar) if bar > 0 else np.flatnonzero(values > 0)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from priming.core.dates import has_time, is_question
-from priming.core.lexical import terms
+from priming.core.details import details
+from priming.core.lexical import spelled, terms
 from priming.core.names import heading_name, normal
 from priming.core.slots import Statement, statement
-from priming.embed.protocol import Embedder, TokenEmbedder
+from priming.embed.protocol import Embedder, TokenEmbedder, WordEmbedder
 from priming.types import MemoryRecord
 
 
@@ -32,10 +33,12 @@ class Document:
     occurred: float
     timed: bool
     asks: bool
+    details: int
     indexed: bool
     slot: str | None
     when: Mapping[str, Any]
     stated: Statement | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
 
 
 def is_rule_made(record: MemoryRecord) -> bool:
@@ -82,6 +85,18 @@ def slot_of_title(title: str) -> str:
     return normal(heading_name(title))
 
 
+def bare_terms(title: str, spelt: Sequence[str]) -> int:
+    """How many of a title's terms, ``spelt``, come before its parenthesis; all of them if it does not end in one.
+
+    >>> bare_terms("Brand (play)", ("brand", "play")), bare_terms("Sleep", ("sleep",))
+    (1, 1)
+    """
+    if "(" not in title and "[" not in title:
+        return len(spelt)
+    bare = terms(heading_name(title))
+    return len(bare) if bare and list(spelt[: len(bare)]) == bare else len(spelt)
+
+
 def embedded_text(title: str | None, content: str) -> str:
     """What a memory's vector is made of: its title and its text."""
     return f"{title}: {content}" if title else content
@@ -111,14 +126,15 @@ def describe(
     texts = ["" if is_rule_made(r) else embedded_text(r.title, r.content) for r in records]
     none = [np.zeros(0, np.int64)] * len(records)
     tokens = embedder.tokens(texts) if isinstance(embedder, TokenEmbedder) else none
+    by_word = isinstance(embedder, WordEmbedder)
     return [
-        _document(record, np.unique(ids), vector)
+        _document(record, np.unique(ids), vector, by_word)
         for record, ids, vector in zip(records, tokens, vectors, strict=True)
     ]
 
 
 def _document(
-    record: MemoryRecord, tokens: NDArray[np.int64], vector: NDArray[np.float32] | None
+    record: MemoryRecord, tokens: NDArray[np.int64], vector: NDArray[np.float32] | None, by_word: bool
 ) -> Document:
     indexed = not is_rule_made(record)
     at = record.occurred_at
@@ -134,8 +150,10 @@ def _document(
         occurred=at.timestamp() if at is not None else np.nan,
         timed=indexed and has_time(record.content),
         asks=indexed and is_question(record.content),
+        details=details(record.content) if indexed else 0,
         indexed=indexed,
         slot=slot_of_record(record),
         when=record.when,
         stated=statement(record.content, record.speaker) if record.kind == FACT else None,
+        words=spelled(f"{record.title or ''}\n{searched_text(record)}") if indexed and by_word else {},
     )

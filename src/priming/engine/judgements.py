@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from priming.core.lexical import terms
 from priming.store.rows import VerdictRow
 
-_SIGN = {"used": 1, "confirmed": 1, "not-relevant": -1, "not-useful": -1, "overridden": -1}
+SIGN = {"used": 1, "confirmed": 1, "not-relevant": -1, "not-useful": -1, "overridden": -1}
 
 Told = tuple[str, str, str, str]
 """Memory, verdict, operation and cue."""
@@ -39,7 +39,7 @@ class Judgements:
         identity = (row.id, row.verdict, row.operation)
         cue = self._told.pop(identity, None)
         if cue is not None:
-            self._sums[cue][row.id] -= _SIGN[row.verdict]
+            self._sums[cue][row.id] -= SIGN[row.verdict]
 
     def on(self, cue: Collection[str], least: float, rarity: Callable[[str], float]) -> dict[str, float]:
         """By memory, what verdicts said on cues like one of these terms: for it above 0, against it below.
@@ -53,7 +53,7 @@ class Judgements:
         found: dict[str, float] = {}
         most: dict[str, float] = {}
         for other in sorted(near):  # floats added up in another order come to another sum
-            likeness = _alike(asked, self._terms[other], rarity)
+            likeness = alike(asked, self._terms[other], rarity)
             if likeness < least:
                 continue
             for memory_id, balance in self._sums[other].items():
@@ -71,10 +71,10 @@ class Judgements:
         for term in known:
             self._cues.setdefault(term, set()).add(cue)
         sums = self._sums.setdefault(cue, {})
-        sums[memory_id] = sums.get(memory_id, 0) + _SIGN[verdict]
+        sums[memory_id] = sums.get(memory_id, 0) + SIGN[verdict]
 
 
-def _alike(a: frozenset[str], b: frozenset[str], rarity: Callable[[str], float]) -> float:
+def alike(a: frozenset[str], b: frozenset[str], rarity: Callable[[str], float]) -> float:
     """The Jaccard index of two sets of terms, each term counted by its rarity."""
     shared, either = (sum(map(rarity, sorted(some))) for some in (a & b, a | b))
     return shared / either if either else 0.0

@@ -11,8 +11,8 @@ from typing import Any, Self
 
 from priming import profiles
 from priming.config import locate
+from priming.embed.choose import DEFAULT, named
 from priming.embed.protocol import Embedder
-from priming.embed.static import StaticEmbedder
 from priming.engine import care, history, links, past, transfer, undo
 from priming.engine.draft import MOST, count, name_, one_of, text_
 from priming.engine.opened import DEFAULT_NAMESPACE, Opened
@@ -27,6 +27,7 @@ from priming.engine.verbs.practising import Practising
 from priming.engine.verbs.reviewing import Reviewing
 from priming.engine.verbs.sleeping import Sleeping
 from priming.engine.verbs.timing import Timing
+from priming.engine.verbs.weighing import Weighing
 from priming.errors import ParamError
 from priming.params import PLASTICITY
 from priming.settings import Settings
@@ -51,7 +52,9 @@ from priming.words import KINDS, STATUSES
 Progress = Callable[[int, int | None], None]
 
 
-class Memory(Judging, Behaving, Packing, Observing, Keeping, Practising, Timing, Sleeping, Reviewing):
+class Memory(
+    Judging, Behaving, Packing, Observing, Keeping, Practising, Timing, Sleeping, Reviewing, Weighing
+):
     """An associative memory: one namespace of one store. Open it with ``Memory.open``.
 
     Every verb that writes is one operation in the log, found there by its id; reads change nothing.
@@ -65,7 +68,7 @@ class Memory(Judging, Behaving, Packing, Observing, Keeping, Practising, Timing,
         *,
         namespace: str = DEFAULT_NAMESPACE,
         profile: str = "priming",
-        embedder: Embedder | None = None,
+        embedder: Embedder | str | None = None,
         clock: Clock | None = None,
         settings: Settings | None = None,
     ) -> Memory:
@@ -76,7 +79,8 @@ class Memory(Judging, Behaving, Packing, Observing, Keeping, Practising, Timing,
                 ``PRIMING_URL``, else ``.priming/memory.db``.
             namespace: the scope of every memory; nothing crosses it.
             profile: one of ``priming.profiles``.
-            embedder: what makes vectors; by default WordLlama's bundled weights, loaded at first need.
+            embedder: what makes vectors, or its name (``docs/embedders.md``); None: that of the settings, by default
+                WordLlama's bundled weights. It is loaded at first need.
             clock: where the present comes from.
             settings: as ``priming.settings.load`` reads them: how they shape the profiles. A program that wants
                 their store, namespace and profile too gives them as arguments.
@@ -96,7 +100,8 @@ class Memory(Judging, Behaving, Packing, Observing, Keeping, Practising, Timing,
             raise ParamError("namespace", namespace, "must be given")
         location = locate(url)
         store = SqliteStore(location.path, synchronous=location.synchronous)
-        own = embedder or StaticEmbedder()
+        chosen_embedder = embedder or (DEFAULT if settings is None else settings["store.embedder"])
+        own = named(chosen_embedder) if isinstance(chosen_embedder, str) else chosen_embedder
         return cls(Opened(store, name, own, clock or SystemClock(), chosen, known))
 
     def __enter__(self) -> Self:
@@ -187,6 +192,7 @@ class Memory(Judging, Behaving, Packing, Observing, Keeping, Practising, Timing,
         session: str | None = None,
         filters: Mapping[str, Any] | None = None,
         profile: str | None = None,
+        floor: float | None = None,
         valid_at: datetime | None = None,
         known_at: datetime | None = None,
         include_superseded: bool = False,
@@ -205,6 +211,7 @@ class Memory(Judging, Behaving, Packing, Observing, Keeping, Practising, Timing,
             session: the session that the recall is kept under.
             filters: which memories may come up (see ``priming.filters``).
             profile: another profile for this recall.
+            floor: how sure the best hit must be, in [0, 1], for anything to come up; None: the profile's.
             valid_at: ask what was true then.
             known_at: ask what was known then: the answer that was given then, its clock included. A recall with
                 any of these three is not kept: no verdict can be given on it.
@@ -227,6 +234,7 @@ class Memory(Judging, Behaving, Packing, Observing, Keeping, Practising, Timing,
             "session": session,
             "filters": filters,
             "profile": profile,
+            "floor": floor,
             "valid_at": valid_at,
             "known_at": known_at,
             "include_superseded": include_superseded,

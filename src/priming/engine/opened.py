@@ -23,7 +23,7 @@ from priming.ids import uuid7
 from priming.profiles import ALL, Profile
 from priming.sleeping import Proposal
 from priming.store.protocol import Changes, Logged, Store, VersionKey
-from priming.store.rows import LinkRow, PairRow, RowChange, encode
+from priming.store.rows import LinkRow, PairRow, RowChange, WeightsRow, encode
 from priming.types import Change, Clock, Link, MemoryRecord, Operation, aware
 
 if TYPE_CHECKING:
@@ -136,6 +136,8 @@ class Opened:
         path = self._snapshot_path()
         if path is None or not working.worth_keeping or self._purged_since(working.head):
             return
+        if self._was_embedded(working):
+            return
         stamp = {
             **self._stamp(),
             "head": working.head,
@@ -147,6 +149,12 @@ class Opened:
             # Another process may have purged meanwhile, and have found no snapshot to drop.
             if self._purged_since(working.head):
                 self.drop_snapshot()
+
+    def _was_embedded(self, working: WorkingSet) -> bool:
+        """Whether vectors that the working set lacks are in the store: another process made them."""
+        lacking = working.unembedded
+        found = self.store.vectors(self.namespace, self.embedder.generation, lacking) if lacking else ()
+        return any(True for _ in found)
 
     def _purged_since(self, head: int) -> bool:
         return any(logged.erased for logged in self.store.since(self.namespace, head))
@@ -304,4 +312,6 @@ def _named(row: Any, names: Mapping[str, str]) -> str:
         return f"{names.get(row.source, row.source)} {row.relation} {names.get(row.target, row.target)}"
     if isinstance(row, PairRow):
         return f"{names.get(row.source, row.source)} + {names.get(row.target, row.target)}"
+    if isinstance(row, WeightsRow):
+        return row.profile
     return str(names.get(row.id, row.id))

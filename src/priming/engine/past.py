@@ -16,7 +16,16 @@ from priming.engine.undo import vectors_again
 from priming.engine.working import RESTORE
 from priming.errors import NotFound, ParamError
 from priming.store.protocol import Logged, VersionKey
-from priming.store.rows import LinkRow, MemoryRow, Row, RowChange, VerdictRow, VersionRow, record
+from priming.store.rows import (
+    LinkRow,
+    MemoryRow,
+    Row,
+    RowChange,
+    VerdictRow,
+    VersionRow,
+    WeightsRow,
+    record,
+)
 from priming.store.sqlite import SqliteStore
 from priming.types import FixedClock, Hit, MemoryRecord, aware
 
@@ -134,6 +143,7 @@ class _Rows:
     versions: list[VersionRow]
     links: list[LinkRow]
     verdicts: list[VerdictRow]
+    weights: list[WeightsRow]
     vectors: dict[VersionKey, bytes]
 
 
@@ -145,7 +155,7 @@ def _made(
     if superseded:
         rows, outdated = _with_outdated(rows, valid)
     store = SqliteStore(None)
-    everything: list[Row] = [*rows.memories, *rows.versions, *rows.links, *rows.verdicts]
+    everything: list[Row] = [*rows.memories, *rows.versions, *rows.links, *rows.verdicts, *rows.weights]
     # The one operation is what tells the working set that there is something to read.
     now = known or opened.now()
     store.restore(opened.namespace, everything, [Logged(1, "past", "past", now)])
@@ -180,6 +190,7 @@ def _rows_at(opened: Opened, known: datetime | None) -> _Rows:
         list(versions.values()),
         list(then.of(LinkRow, store.links(namespace)).values()),
         list(then.of(VerdictRow, store.verdicts(namespace)).values()),
+        list(then.of(WeightsRow, store.weights(namespace)).values()),
         _vectors(opened, list(versions.values()), there),
     )
 

@@ -57,17 +57,22 @@ def _line(record: MemoryRecord, text: str, superseded: bool) -> str:
 def _title(record: MemoryRecord) -> str:
     """What stands before the quoted text; quoted as well where it is from somebody who may not instruct."""
     title = record.title or ""
-    return title.translate(_ESCAPES) if instructs(record.trust) else quoted(title)
+    return _shown(title) if instructs(record.trust) else quoted(title)
 
 
 def _label(key: str) -> str:
     """A key between brackets: quoted where it could be taken for the end of them."""
-    return quoted(key) if _LABEL.intersection(key) else key.translate(_ESCAPES)
+    return quoted(key) if _LABEL.intersection(key) else _shown(key)
 
 
 def quoted(text: str) -> str:
     """A text as one quoted line, in which nothing is hidden."""
-    return json.dumps(text, ensure_ascii=False).translate(_ESCAPES)
+    return _shown(json.dumps(text, ensure_ascii=False))
+
+
+def _shown(line: str) -> str:
+    """A line with what may not stand in it escaped; nothing of that is printable, and few lines have any."""
+    return line if line.isprintable() else line.translate(_ESCAPES)
 
 
 def packables(hits: Iterable[Hit], *, tiers: bool = False) -> list[Packable]:
@@ -75,16 +80,19 @@ def packables(hits: Iterable[Hit], *, tiers: bool = False) -> list[Packable]:
 
     What sinks first is what has the lowest score; in a design with ``tiers``, which compare activation, that.
     """
-    return [
-        Packable(
-            key=hit.memory.key,
-            name=name(hit.memory, superseded=hit.superseded_by is not None),
-            gist=gist(hit.memory, superseded=hit.superseded_by is not None),
-            full=full(hit.memory, superseded=hit.superseded_by is not None),
-            activation=hit.components.get("activation", hit.score) if tiers else hit.score,
-        )
-        for hit in hits
-    ]
+    return [_packable(hit, tiers) for hit in hits]
+
+
+def _packable(hit: Hit, tiers: bool) -> Packable:
+    one, superseded = hit.memory, hit.superseded_by is not None
+    whole = full(one, superseded=superseded)
+    return Packable(
+        key=one.key,
+        name=name(one, superseded=superseded),
+        gist=whole if one.gist == told_text(one) else gist(one, superseded=superseded),
+        full=whole,
+        activation=hit.components.get("activation", hit.score) if tiers else hit.score,
+    )
 
 
 RULES_HEADER = "Rules learned from corrections: keep to them where they apply.\n"

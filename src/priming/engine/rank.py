@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
@@ -26,13 +26,11 @@ from priming.core.inhibit import inhibit, squash
 from priming.core.lexical import scaled, terms
 from priming.core.recipe import best, blend_anchors, route_score, softmax_anchors
 from priming.core.spread import Activation, spread
-from priming.engine.arrays import ENTITY
+from priming.engine.ask import EXACT, Ask, Ranked, ordered
 from priming.engine.columns import Ints
-from priming.engine.evidence import Evidence
 from priming.engine.present import rule_kind
 from priming.engine.retention import days_between, executions
-from priming.engine.topology import Weighed
-from priming.engine.working import WorkingSet
+from priming.engine.yielding import yielding
 from priming.params import SUPPRESSING
 from priming.profiles import Profile
 from priming.types import MemoryRecord
@@ -40,75 +38,13 @@ from priming.words import KINDS
 
 EPISODE = KINDS.index("episode")
 _CAPITALISED = re.compile(r"\b[^\W\d_a-z]\w*|\b\d{3,4}\b")
-_EXACT = 12  # decimals of a score that the order in which links are summed does not touch
 _HOURS = 24.0
 """Hours in a day."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """One question to a working set: who may answer, what speaks for each, and how it is to be ranked.
-
-    ``eligible`` says which rows may be hits, ``pool`` which documents may be anchors, and ``named``
-    which rows are the names in the cue.
-    """
-
-    working: WorkingSet
-    evidence: Evidence
-    profile: Profile
-    eligible: NDArray[np.bool_]
-    pool: NDArray[np.bool_]
-    limit: int
-    now: datetime
-    records: Callable[[Ints], Mapping[int, MemoryRecord]]
-    named: Callable[[], Sequence[int]]
-    spreading: bool = True
-    ablate: Collection[str] = ()
-
-    def graph(self) -> Weighed:
-        """The links as the profile weighs them, less those that are ablated."""
-        off = {"next": ("next", "next-but-one"), "names": ("mentions",)}
-        silent = tuple((one, 0.0) for name in off if name in self.ablate for one in off[name])
-        return weighed(self.working, self.profile, self.now, silent)
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """Rows from best to worst, with what made up each score."""
-
-    rows: Ints
-    scores: Floats
-    components: Mapping[str, Floats] = field(default_factory=dict)
-    activation: Activation | None = None
-
-
-def weighed(
-    working: WorkingSet, profile: Profile, now: datetime, silent: tuple[tuple[str, float], ...] = ()
-) -> Weighed:
-    """The links of a namespace as a profile weighs them, with other factors for some relations."""
-    factors = replace(profile.links, by_relation=(*profile.links.by_relation, *silent))
-    return Weighed(
-        working.topology, factors, profile.recall, working.heading_entity, working.memories, now.timestamp()
-    )
 
 
 def rank(ask: Ask) -> Ranked:
     """Rank by the profile's own design."""
     return _DESIGNS[ask.profile.score](ask)
-
-
-def _ordered(
-    ask: Ask,
-    rows: Ints,
-    scores: Floats,
-    components: Mapping[str, Floats],
-    activation: Activation | None = None,
-) -> Ranked:
-    keep = ask.eligible[rows]
-    rows, scores = rows[keep], np.round(scores[keep], _EXACT)
-    order = np.lexsort((rows, -scores))[: ask.limit]
-    chosen = {name: np.asarray(values)[keep][order] for name, values in components.items()}
-    return Ranked(rows[order], scores[order], chosen, activation)
 
 
 def _priming(ask: Ask) -> Ranked:
@@ -118,14 +54,23 @@ def _priming(ask: Ask) -> Ranked:
     activation = None
     rows, x = anchors
     if ask.spreading and "spread" not in ask.ablate and len(rows):
-        activation = spread(ask.graph(), anchors, ask.profile.spread, gate=_gate(ask), record_flow=True)
+        activation = spread(ask.graph(), anchors, ask.profile.spread, record_flow=True)
         rows, x = activation.rows, activation.values
     prior = np.zeros(len(rows)) if "prior" in ask.ablate else ask.working.at(evidence.prior, rows)
     scores = route_score(x, prior, p.temperature, p.log_floor)
+    more = replace(ask, limit=max(ask.limit, p.anchors) + p.anchors)
+    ranked = _yielding(ask, ordered(more, rows, scores, {"activation": x}, activation))
     parts = {**evidence.matches, **evidence.priors}
-    shown = {name: np.minimum(1.0, ask.working.at(values, rows)) for name, values in parts.items()}
-    components = {"activation": x, **shown}
-    return _ordered(ask, rows, scores, components, activation)
+    shown = {name: np.minimum(1.0, ask.working.at(values, ranked.rows)) for name, values in parts.items()}
+    return replace(ranked, components={**ranked.components, **shown})
+
+
+def _yielding(ask: Ask, ranked: Ranked) -> Ranked:
+    """What only repeats better hits gives way (RECALL.md, per cue 8)."""
+    order, scores, parts = yielding(ask.evidence, ask.working.document[ranked.rows], ranked.scores)
+    best = order[: ask.limit]
+    components = {name: values[best] for name, values in {**ranked.components, **parts}.items()}
+    return Ranked(ranked.rows[best], np.round(scores[best], EXACT), components, ranked.activation)
 
 
 def _covering_anchors(ask: Ask) -> tuple[Ints, Floats]:
@@ -158,23 +103,13 @@ def _best(ask: Ask, values: Floats, count: int) -> Ints:
     return best(values, count) if order is None else order[best(values[order], count)]
 
 
-def _gate(ask: Ask) -> Floats | None:
-    """Links into a memory count as much as speaks for it; links into names count whole."""
-    if "gate" in ask.ablate:
-        return None
-    gate = np.ones(ask.working.rows)
-    texts = np.flatnonzero(ask.working.living.values & (ask.working.kind[ask.working.row.values] != ENTITY))
-    gate[ask.working.row[texts]] = ask.profile.recall.gate_base + ask.evidence.h[texts]
-    return gate
-
-
 def _anchors(ask: Ask) -> dict[int, float]:
     """The best episodes and the best of the other kinds, each with its evidence as activation."""
     chosen = ask.profile.anchors
     assert chosen is not None, "a profile without RECALL.md's anchors names its own"
     values = ask.evidence.cosine
     if chosen.evidence == "fused":
-        values = np.maximum(values, 0.5 * (values + np.asarray(scaled(ask.evidence.bm25))))
+        values = np.maximum(values, 0.5 * (values + np.asarray(scaled(ask.evidence.literal))))
         values = np.maximum(values, _context(ask))
     values = np.where(ask.pool, values, 0.0)
     episodes = ask.working.kind[ask.working.row.values] == EPISODE
@@ -236,12 +171,12 @@ def _ethos(ask: Ask) -> Ranked:
     rows = activation.rows
     near, blend = ask.working.at(ask.evidence.cosine, rows), ask.profile.scoring.ethos
     scored = score.ethos(near, activation.values, in_degree, int(in_degree.max()), weights=blend)
-    return _ordered(ask, rows, np.asarray(scored.total), _arrays(scored), activation)
+    return ordered(ask, rows, np.asarray(scored.total), _arrays(scored), activation)
 
 
 def _plain(ask: Ask, cosine: Floats) -> Ranked:
     found = _best(ask, cosine, ask.limit)
-    return _ordered(ask, ask.working.row[found], cosine[found], {"cosine": cosine[found]})
+    return ordered(ask, ask.working.row[found], cosine[found], {"cosine": cosine[found]})
 
 
 def _synapse(ask: Ask) -> Ranked:
@@ -250,7 +185,7 @@ def _synapse(ask: Ask) -> Ranked:
     rows = activation.rows[kept]
     centrality = in_degree[kept] / max(int(in_degree.max(initial=0)), 1)
     scored = score.synapse(ask.working.at(ask.evidence.cosine, rows), values[kept], centrality)
-    return _ordered(ask, rows, np.asarray(scored.total), _arrays(scored), activation)
+    return ordered(ask, rows, np.asarray(scored.total), _arrays(scored), activation)
 
 
 def _poc(ask: Ask) -> Ranked:
@@ -258,7 +193,7 @@ def _poc(ask: Ask) -> Ranked:
     known = ask.records(activation.rows)
     weight = np.array([known[row].weight if row in known else 0.0 for row in activation.rows.tolist()])
     scored = score.poc(activation.values, weight)
-    return _ordered(ask, activation.rows, np.asarray(scored.total), _arrays(scored), activation)
+    return ordered(ask, activation.rows, np.asarray(scored.total), _arrays(scored), activation)
 
 
 def _floop(ask: Ask) -> Ranked:
@@ -274,7 +209,7 @@ def _floop(ask: Ask) -> Ranked:
     fit = np.array([fits.get(one, np.nan) for one in ask.working.document[rows].tolist()])
     scored = relevance(records, values, fit, ask.now)
     components = {**_arrays(scored), "activation": values}
-    return _ordered(ask, rows, np.asarray(scored.total), components, activation)
+    return ordered(ask, rows, np.asarray(scored.total), components, activation)
 
 
 def relevance(records: list[MemoryRecord], values: Floats, fit: Floats, now: datetime) -> score.Score:
@@ -294,7 +229,7 @@ def _arc(ask: Ask) -> Ranked:
     recency = recency_half_life(_ages(ask.now, records), ask.profile.forgetting_params.half_life)
     helped = score.effectiveness(_counts(records, "helped"), _counts(records, "failed"))
     scored = score.arc(ask.working.at(ask.evidence.cosine, rows), helped, recency)
-    return _ordered(ask, rows, np.asarray(scored.total), _arrays(scored))
+    return ordered(ask, rows, np.asarray(scored.total), _arrays(scored))
 
 
 def _world_weaver(ask: Ask) -> Ranked:
@@ -318,7 +253,7 @@ def _world_weaver(ask: Ask) -> Ranked:
         parts.append(scored.components)
     names = dict.fromkeys(name for part in parts for name in part)
     components = {name: np.array([float(part.get(name, np.nan)) for part in parts]) for name in names}
-    return _ordered(ask, rows, totals, components)
+    return ordered(ask, rows, totals, components)
 
 
 def _fact_scores(

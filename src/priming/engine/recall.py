@@ -6,7 +6,7 @@ import json
 import logging
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
@@ -15,18 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming import filters as filtering
+from priming.core.check import number
 from priming.core.pack import pack
 from priming.core.score import partial_activation
 from priming.core.when import evaluate
 from priming.engine import past, traces
 from priming.engine.arrays import ENTITY
+from priming.engine.ask import Ask, Ranked
+from priming.engine.confidence import certainty
 from priming.engine.draft import count, name_, one_of, text_, words
 from priming.engine.evidence import Evidence
 from priming.engine.opened import Opened
 from priming.engine.past import Moment, moment
 from priming.engine.present import HEADER, packables
-from priming.engine.rank import Ask, Ranked, rank
+from priming.engine.rank import rank
 from priming.engine.standing import named
+from priming.engine.weights import in_force
 from priming.engine.working import WorkingSet
 from priming.errors import ParamError
 from priming.ids import uuid7
@@ -38,6 +42,7 @@ from priming.words import KINDS
 TERMS = (
     "bm25",
     "cosine",
+    "near",
     "pairs",
     "named",
     "date",
@@ -46,18 +51,23 @@ TERMS = (
     "question",
     "window",
     "session",
+    "gist",
+    "answer",
+    "details",
     "context",
     "proved",
     "refused",
     "retention",
     "base",
     "coverage",
-    "gate",
     "spread",
     "next",
     "names",
+    "titled",
     "idf",
     "prior",
+    "covered",
+    "repeated",
 )
 """What ``ablate`` can switch off."""
 
@@ -82,6 +92,7 @@ class Question:
     spread: bool
     ablate: frozenset[str]
     trace: bool
+    floor: float | None = None
     moment: Moment | None = None
 
 
@@ -101,7 +112,7 @@ class Stopwatch:
 
 _DEFAULTS: Mapping[str, Any] = {
     **dict.fromkeys(
-        ("text", "cue", "kinds", "tokens", "session", "filters", "profile", "valid_at", "known_at")
+        ("text", "cue", "kinds", "tokens", "session", "filters", "profile", "floor", "valid_at", "known_at")
     ),
     "include_superseded": False,
     "spread": True,
@@ -120,10 +131,11 @@ def question(profile: Profile, given: Mapping[str, Any], profiles: Mapping[str, 
     text = arguments["text"] if arguments["text"] is not None else cue.text
     kinds = arguments["kinds"]
     wanted = arguments["filters"]
+    profile = get(arguments["profile"], profiles) if arguments["profile"] else profile
     return Question(
         text=_cue_text(text, cue),
         cue=cue,
-        profile=get(arguments["profile"], profiles) if arguments["profile"] else profile,
+        profile=profile,
         kinds=None if kinds is None else _some("kinds", kinds, KINDS),
         limit=count("limit", arguments["limit"], 1, MOST_HITS),
         tokens=None if arguments["tokens"] is None else count("tokens", arguments["tokens"], 0, 10_000_000),
@@ -132,6 +144,7 @@ def question(profile: Profile, given: Mapping[str, Any], profiles: Mapping[str, 
         spread=bool(arguments["spread"]),
         ablate=frozenset(_some("ablate", arguments["ablate"], TERMS)),
         trace=bool(arguments["trace"]),
+        floor=None if arguments["floor"] is None else number("floor", arguments["floor"], low=0.0, high=1.0),
         moment=moment(
             arguments["valid_at"], arguments["known_at"], superseded=arguments["include_superseded"]
         ),
@@ -167,6 +180,7 @@ class Answer:
     hits: tuple[Hit, ...]
     kept: traces.Kept
     reason: str | None
+    confidence: float | None
     degraded: tuple[str, ...]
     spread: tuple[Mapping[str, float], ...]
     carried: tuple[Step, ...]
@@ -179,6 +193,7 @@ def recall(opened: Opened, asked: Question) -> Recall:
         opened.readable()
         asked_of = past.at(opened, asked.moment)
         with asked_of.store.transaction(write=False):
+            asked = replace(asked, profile=in_force(asked_of, asked.profile))
             answer = _answer(asked_of, asked, watch)
         hits, tiers = answer.hits, asked.profile.tiers
         packed = (
@@ -197,6 +212,7 @@ def recall(opened: Opened, asked: Question) -> Recall:
         text=packed.text if packed else "",
         omitted=tuple(Omitted(o.key, o.reason, o.tokens) for o in packed.omitted) if packed else (),
         profile=asked.profile.name,
+        confidence=answer.confidence,
         timings=MappingProxyType(watch.laps),
         spread=answer.spread,
         carried=answer.carried,
@@ -224,10 +240,10 @@ def _answer(opened: Opened, asked: Question, watch: Stopwatch) -> Answer:
     valid = opened.valid(now)
     working = opened.working(valid)
     watch.lap("refresh")
-    context, eligible, pool = _who(opened, asked, working, valid)
+    context, eligible, pool = who(opened, asked, working, valid)
     profile, at = asked.profile, asked.cue.at or now
     evidence = Evidence(working, opened.embedder, asked.text, profile.recall, at, context, asked.ablate, pool)
-    reason = _silence(evidence, eligible, pool, asked)
+    reason = silence(evidence, eligible, pool, asked)
     watch.lap("evidence")
     ranked = Ranked(np.zeros(0, np.int64), np.zeros(0))
     if reason is None:
@@ -246,11 +262,16 @@ def _answer(opened: Opened, asked: Question, watch: Stopwatch) -> Answer:
                 asked.ablate,
             )
         )
+    sure = certainty(evidence, ranked, profile.confidence) if profile.confidence else None
+    floor = _floor(asked, evidence)
+    if sure is not None and sure < floor:
+        reason = f"nothing above the floor: confidence {sure:.2f}, less than {floor:g}"
+        ranked = Ranked(np.zeros(0, np.int64), np.zeros(0))
     watch.lap("rank")
     steps = _steps(opened, working, ranked) if asked.trace or LOG.isEnabledFor(logging.DEBUG) else ()
-    for number, values in enumerate(steps):
+    for at_step, values in enumerate(steps):
         shown = {key: float(f"{value:.{_DIGITS}g}") for key, value in values.items()}
-        LOG.debug("step %d of the spread: %s", number, json.dumps(shown, ensure_ascii=False))
+        LOG.debug("step %d of the spread: %s", at_step, json.dumps(shown, ensure_ascii=False))
     kept = traces.kept(working, profile, ranked, _matched(working, profile, evidence))
     hits = past.told(opened, _hits(opened, working, ranked, kept, valid), asked.limit)
     watch.lap("paths")
@@ -258,6 +279,7 @@ def _answer(opened: Opened, asked: Question, watch: Stopwatch) -> Answer:
         hits=hits,
         kept=kept,
         reason=reason if hits or reason else "nothing above the floor",
+        confidence=sure,
         degraded=("vectors",) if working.missing_vectors else (),
         spread=steps if asked.trace else (),
         carried=traces.carried(opened, kept, [hit.memory.id for hit in hits]) if asked.trace else (),
@@ -269,7 +291,7 @@ def _matched(working: WorkingSet, profile: Profile, evidence: Evidence) -> trace
     return (lambda rows: working.at(evidence.match, rows)) if profile.anchors is None else None
 
 
-def _who(
+def who(
     opened: Opened, asked: Question, working: WorkingSet, valid: datetime
 ) -> tuple[dict[int, float], NDArray[np.bool_], NDArray[np.bool_]]:
     """Who may be a hit, who may be an anchor, and how well each memory's predicates fit the cue."""
@@ -297,7 +319,7 @@ def _who(
     return context, eligible, able[working.row.values] & working.living.values
 
 
-def _silence(
+def silence(
     evidence: Evidence, eligible: NDArray[np.bool_], pool: NDArray[np.bool_], asked: Question
 ) -> str | None:
     """Why nothing can come up, if nothing can."""
@@ -307,11 +329,20 @@ def _silence(
         return "no memory passes the kinds, filters and predicates asked for"
     if not pool.any():
         return "no memory with a text may answer"
-    if evidence.context or np.any(evidence.bm25[pool] > 0):
+    if evidence.context or np.any(evidence.literal[pool] > 0):
         return None
     if float(evidence.cosine[pool].max()) < asked.profile.recall.floor:
         return "nothing above the floor"
     return None
+
+
+def _floor(asked: Question, evidence: Evidence) -> float:
+    """How sure an answer must be. Who narrows a recall says that there is something; few memories tell little."""
+    if asked.floor is not None:
+        return asked.floor
+    law = asked.profile.confidence
+    narrowed = asked.kinds is not None or asked.condition is not None or bool(evidence.context)
+    return 0.0 if law is None or narrowed or evidence.working.memories < law.least else law.floor
 
 
 def _records(
@@ -327,11 +358,12 @@ def _hits(
 ) -> tuple[Hit, ...]:
     known = _records(opened, working, ranked.rows.tolist(), valid)
     paths = traces.steps_of(opened, kept, [one.id for one in known.values()])
+    columns = {name: column.tolist() for name, column in ranked.components.items()}
     hits = []
     for i, row in enumerate(ranked.rows.tolist()):
         if row in known:
-            values = {name: float(column[i]) for name, column in ranked.components.items()}
-            shown = {name: value for name, value in values.items() if not np.isnan(value)}
+            values = {name: float(column[i]) for name, column in columns.items()}
+            shown = {name: value for name, value in values.items() if value == value}  # not NaN
             score = float(ranked.scores[i])
             path = paths.get(known[row].id, ())
             hits.append(Hit(known[row], score, MappingProxyType(shown), path, distance=len(path)))

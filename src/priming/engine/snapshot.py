@@ -21,15 +21,17 @@ from numpy.typing import NDArray
 
 from priming.core.slots import Statement
 from priming.engine.columns import Column, Ragged, Vectors
+from priming.engine.document import bare_terms
 from priming.engine.judgements import Judgements
 from priming.engine.retention import Practice
+from priming.engine.vocabulary import Vocabulary
 from priming.engine.working import WorkingSet
 
-FORMAT = 4
+FORMAT = 5
 _ALIGN = 64
 _COLUMNS = (
     *("alive", "kind", "document", "row", "living", "embedded", "session", "before", "behind", "title"),
-    *("occurred", "timed", "asks", "token_df", "title_count", "title_entity"),
+    *("occurred", "timed", "asks", "details", "token_df", "title_count", "title_entity"),
 )
 _LINK_COLUMNS = ("source", "target", "relation", "weight", "given", "activated", "mentioned", "words")
 Arrays = Mapping[str, NDArray[Any]]
@@ -106,11 +108,13 @@ def _captured(working: WorkingSet) -> tuple[dict[str, Any], dict[str, NDArray[An
     arrays |= _numbered("postings", lexicon.packed()) | _numbered("sequences", lexicon.sequences.packed())
     arrays |= _numbered("tokens", working.tokens.packed())
     arrays |= {"df": lexicon.df.values, "length": lexicon.length.values, "vectors": working.vectors.packed()}
+    arrays["words"] = working.vocabulary.vectors(lexicon.words).packed()
     arrays["ids"] = np.array(working.ids, "S36")
     arrays["entity_rows"] = np.array(list(working.slots), np.int64)
     ends = working.session_end
     facts = {
         "terms": list(lexicon.terms),
+        "words": lexicon.words,
         "totals": [lexicon.total_length, lexicon.documents],
         "relations": topology.relations,
         "entities": list(working.slots.values()),
@@ -148,6 +152,7 @@ def _restore(working: WorkingSet, facts: Mapping[str, Any], arrays: Arrays) -> N
     working.entities = {slot: row for row, slot in sorted(working.slots.items(), reverse=True)}
     working.lexicon.load(
         facts["terms"],
+        facts["words"],
         arrays["df"],
         _together("postings", arrays),
         _together("sequences", arrays),
@@ -155,6 +160,7 @@ def _restore(working: WorkingSet, facts: Mapping[str, Any], arrays: Arrays) -> N
         (float(facts["totals"][0]), int(facts["totals"][1])),
     )
     working.vectors = Vectors(working.vectors.dimension, arrays["vectors"])
+    working.vocabulary = Vocabulary(working.embedder, arrays["words"])
     working.tokens = Ragged(*_together("tokens", arrays))
     links = {name: arrays[f"link.{name}"] for name in _LINK_COLUMNS}
     working.topology.restore(facts["relations"], links, (_together("out", arrays), _together("in", arrays)))
@@ -166,6 +172,8 @@ def _restore_names(working: WorkingSet, facts: Mapping[str, Any]) -> None:
     working.session_end = dict(enumerate(facts["session_end"]))
     working.titles = {name: code for code, name in enumerate(facts["titles"])}
     working.title_terms = [tuple(terms) for terms in facts["title_terms"]]
+    spelt = zip(facts["titles"], working.title_terms, strict=True)
+    working.title_bare = [bare_terms(title, terms) for title, terms in spelt]
     for code, terms in enumerate(working.title_terms):
         if terms:
             working.titles_by_term.setdefault(terms[0], []).append(code)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from priming.core.check import Floats
 from priming.core.graph import Edges
+from priming.engine.adjacency import Held, Links, Met, Whole
 from priming.engine.columns import Column, Ints
 from priming.params import LinkFactors, RecallParams
 
@@ -43,6 +44,7 @@ class Topology:
         self._out = self._in = (np.zeros(1, np.int64), np.zeros(0, np.int64))
         self._tail_out: dict[int, list[int]] = {}
         self._tail_in: dict[int, list[int]] = {}
+        self.held = Held()
 
     @property
     def rows(self) -> int:
@@ -51,6 +53,7 @@ class Topology:
 
     def add_row(self, *, word: bool = False) -> None:
         """One more row, without links; ``word`` says that it is a rare word rather than a name."""
+        self.held.forget()
         self._rows += 1
         self.mentioned.append(0)
         self.words.append(word)
@@ -66,6 +69,7 @@ class Topology:
         self, source: int, target: int, relation: str, weight: float, *, given: bool, activated: float
     ) -> None:
         """Add a link, or move the one that is there."""
+        self.held.forget()
         link = self.find(source, target, relation)
         if link is None:
             link = self.source.size
@@ -89,6 +93,7 @@ class Topology:
 
     def extend(self, links: Sequence[tuple[int, int, str, float, bool, float]]) -> None:
         """Add links that are known to be new: (source, target, relation, weight, given, activated)."""
+        self.held.forget()
         first = self.source.size
         columns = (self.source, self.target, self.relation, self.weight, self.given, self.activated)
         for column, values in zip(columns, zip(*links, strict=True), strict=True):
@@ -126,6 +131,7 @@ class Topology:
         return None
 
     def _kill(self, link: int) -> None:
+        self.held.forget()
         self.alive[link] = False
         self._count(link, -1)
 
@@ -140,6 +146,7 @@ class Topology:
 
     def compact(self) -> None:
         """Build the base anew from all living links, in the order of their numbers."""
+        self.held.forget()
         keep = np.flatnonzero(self.alive.values)
         columns = (
             self.source,
@@ -188,6 +195,7 @@ class Topology:
         base: tuple[tuple[Ints, Ints], tuple[Ints, Ints]],
     ) -> None:
         """Take columns and a base that were compacted before."""
+        self.held.forget()
         for name in relations:
             self.code(name)
         for name, values in columns.items():
@@ -218,7 +226,10 @@ class Topology:
 class Weighed:
     """The links of a namespace with the effective weights of one profile: what the kernel spreads over.
 
-    ``heading_entity`` gives, for some rows, the entities that their own headings name (−1: none).
+    It is for one recall: what it met once it does not look at again, whatever becomes of the links. Where no
+    link changes from recall to recall, they are weighed once for all.
+    ``heading_entity`` gives, for some rows, the entities that their own headings name (−1: none), and
+    ``titled`` says which rows the heading of any memory names.
     """
 
     def __init__(
@@ -227,22 +238,43 @@ class Weighed:
         factors: LinkFactors,
         recall: RecallParams,
         heading_entity: Callable[[Ints], Ints],
+        titled: Callable[[Ints], NDArray[np.bool_]],
         documents: int,
         now: float,
     ) -> None:
         self._topology = topology
         self._factors = factors
         self._heading_entity = heading_entity
+        self._titled = titled
         self._now = now
         self.n = topology.rows
         self.relations = tuple(topology.relations)
         self._recall = recall
         by_relation = dict(factors.by_relation)
         self._by_code = np.array([by_relation.get(name, factors.others) for name in self.relations])
+        self._documents = documents
+        self._met: dict[bool, Met] = {}
+        self._whole: dict[bool, Whole | None] = {}
         self._mention_bounds = recall.mention_min, max(recall.mention_max, recall.mention_share * documents)
 
     def edges(self, rows: NDArray[np.int64], *, both: bool) -> Edges:
         """The links that leave ``rows`` and, if ``both``, those that enter them, grouped by row."""
+        constants = (self._factors, self._recall, self._documents, self._heading_entity, self._titled, both)
+        if both not in self._whole:
+            everything = np.arange(self.n)
+            self._whole[both] = self._topology.held.whole(
+                constants, lambda: Whole.of(self.n, self._links(everything, both=both))
+            )
+            self._met[both] = Met(self.n)
+        whole = self._whole[both]
+        if whole is not None:
+            return self._aged(whole.met(rows))
+        return self._met[both].edges(rows, lambda fresh: self._aged(self._links(fresh, both=both)))
+
+    def _aged(self, met: Links) -> Edges:
+        return Edges(met.owner, met.neighbour, met.weight, met.relation, self._hours(met.link), met.forward)
+
+    def _links(self, rows: NDArray[np.int64], *, both: bool) -> Links:
         owner, link = self._topology.gather(rows, inward=False)
         forward = np.ones(len(link), np.bool_)
         if both or self._factors.mirror:
@@ -255,14 +287,8 @@ class Weighed:
         order = np.argsort(owner, kind="stable")
         owner, link, forward = owner[order], link[order], forward[order]
         source, target = self._topology.source[link], self._topology.target[link]
-        return Edges(
-            owner,
-            np.where(source == rows[owner], target, source),
-            self.weights(link),
-            self._topology.relation[link],
-            self._hours(link),
-            forward,
-        )
+        neighbour = np.where(source == rows[owner], target, source)
+        return Links(owner, link, neighbour, self.weights(link), self._topology.relation[link], forward)
 
     def _mirrored(self, link: Ints) -> NDArray[np.bool_]:
         """Which links count as leaving the row that they enter."""
@@ -289,9 +315,9 @@ class Weighed:
         source, target = self._topology.source[link], self._topology.target[link]
         df = self._topology.mentioned[target]
         low, high = self._mention_bounds
-        worth = np.where(
-            self._heading_entity(source) == target, self._recall.heading_mention, 1.0
-        ) / np.log1p(np.maximum(df, 1))
+        own = np.where(self._heading_entity(source) == target, self._recall.heading_mention, 1.0)
+        anyones = np.where(self._titled(target), self._recall.titled_mention, 1.0)
+        worth = own * anyones / np.log1p(np.maximum(df, 1))
         return np.asarray(np.where((df >= low) & (df <= high), worth, 0.0))
 
     def _hours(self, link: Ints) -> Floats:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,11 @@ from priming.core.flow import Arrival
 from priming.core.routes import Routes, routes, trimmed
 from priming.core.spread import Activation
 from priming.engine.arrays import ENTITY
+from priming.engine.ask import Ranked
 from priming.engine.columns import Ints
 from priming.engine.draft import text_
 from priming.engine.opened import Opened
-from priming.engine.rank import Ranked, settled
+from priming.engine.rank import settled
 from priming.engine.working import WorkingSet
 from priming.errors import Corrupt, NotFound, StoreError
 from priming.ids import uuid7
@@ -58,6 +59,8 @@ class Kept:
     nodes: tuple[str, ...]
     routes: Routes
     active: tuple[tuple[int, float, bool], ...] = ()
+    known: Mapping[int, tuple[Arrival, ...]] = field(default_factory=dict, compare=False, repr=False)
+    """The ways to the hits, as far as they were walked already."""
 
     @cached_property
     def _rows(self) -> dict[str, int]:
@@ -73,6 +76,8 @@ class Kept:
 
     def paths(self, rows: Collection[int]) -> dict[int, tuple[Arrival, ...]]:
         """The way by which most came to each row; empty for one that the cue itself matched best."""
+        if all(row in self.known for row in rows):
+            return {row: self.known[row] for row in rows}
         return strongest_paths(self.routes, rows)
 
     def shares(self, row: int) -> dict[Ends, float]:
@@ -103,7 +108,15 @@ def kept(working: WorkingSet, profile: Profile, ranked: Ranked, matched: Matched
     small = trimmed(whole, set(own.values()), also=ways)
     known = small.locals()
     active = tuple((known[row], *levels[row]) for row in levels if row in known)
-    return Kept(tuple(working.ids[row] for row in small.rows.tolist()), small, active)
+    place = {at: known[row] for row, at in whole.locals().items() if row in known}
+    walked = {place[at]: tuple(_moved(hop, place) for hop in path) for at, path in paths.items()}
+    return Kept(tuple(working.ids[row] for row in small.rows.tolist()), small, active, walked)
+
+
+def _moved(hop: Arrival, place: Mapping[int, int]) -> Arrival:
+    """A hop between rows that have other numbers now."""
+    ends = place[hop.source], place[hop.target]
+    return Arrival(*ends, hop.relation, hop.step, hop.amount, hop.forward)
 
 
 def _direct(n: int) -> Routes:
@@ -157,11 +170,17 @@ def encode(one: Kept) -> bytes:
         "rows": r.n,
         "links": int(r.rate.size),
         "relations": r.relations,
-        "params": asdict(r.params),
+        "params": _constants(r.params),
         "active": one.active,
     }
     arrays = b"".join(np.ascontiguousarray(getattr(r, name), kind).tobytes() for name, kind in _ARRAYS)
     return zlib.compress(json.dumps(header).encode() + b"\n" + arrays, _SWIFT)
+
+
+@lru_cache(maxsize=8)
+def _constants(params: SpreadParams) -> Mapping[str, Any]:
+    """The constants of a spread by name; a process uses few sets of them."""
+    return asdict(params)
 
 
 def decode(nodes: Sequence[str], packed: bytes) -> Kept:

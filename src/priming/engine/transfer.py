@@ -15,9 +15,10 @@ from priming.core.forgetting import FsrsState
 from priming.engine.document import RULES, embedded_text
 from priming.engine.draft import fraction, one_of, text_
 from priming.engine.opened import Opened
+from priming.engine.weights import weighed
 from priming.engine.working import IMPORT
 from priming.errors import Conflict, ParamError, StoreError
-from priming.params import STORE
+from priming.params import STORE, RecallParams
 from priming.store.protocol import Logged, VersionKey
 from priming.store.rows import (
     ROOMS,
@@ -30,6 +31,7 @@ from priming.store.rows import (
     RunRow,
     VerdictRow,
     VersionRow,
+    WeightsRow,
     decode,
     encode,
     stamp,
@@ -37,8 +39,8 @@ from priming.store.rows import (
 from priming.types import aware
 from priming.words import KINDS, STATUSES, TRUST
 
-FORMAT, FORMAT_VERSION = "priming", 3
-"""Version 2 has verdicts, pairs and runs, version 3 retention; files of the versions before are read too."""
+FORMAT, FORMAT_VERSION = "priming", 4
+"""Version 2 has verdicts, pairs and runs, 3 retention, 4 weights; files of the versions before are read too."""
 Progress = Callable[[int, int | None], None]
 
 
@@ -91,6 +93,8 @@ def _lines(opened: Opened) -> Iterator[dict[str, Any]]:
         yield {"pairs": encode(pair)}
     for run in store.runs(namespace):
         yield {"runs": encode(run)}
+    for weights in store.weights(namespace):
+        yield {"weights": encode(weights)}
     for logged in reversed(store.operations(namespace, limit=None)):
         yield {"operation": _encoded(logged)}
 
@@ -128,12 +132,14 @@ class Bundle:
     verdicts: list[VerdictRow] = field(default_factory=list)
     pairs: list[PairRow] = field(default_factory=list)
     runs: list[RunRow] = field(default_factory=list)
+    weights: list[WeightsRow] = field(default_factory=list)
     operations: list[Logged] = field(default_factory=list)
 
     @property
     def rows(self) -> list[Row]:
         """All rows in the order in which they can be written."""
-        return [*self.memories, *self.versions, *self.links, *self.verdicts, *self.pairs, *self.runs]
+        learnt: list[Row] = [*self.links, *self.verdicts, *self.pairs, *self.runs, *self.weights]
+        return [*self.memories, *self.versions, *learnt]
 
 
 def import_(opened: Opened, path: Path, progress: Progress | None = None) -> int:
@@ -141,7 +147,7 @@ def import_(opened: Opened, path: Path, progress: Progress | None = None) -> int
 
     An empty namespace becomes what was exported, its log included. Into another, what is not there is added as
     one operation; what is there and the same is left; what is there and different is a ``Conflict``. That holds for
-    links, verdicts, pairs and runs as for memories: two histories of learning are not added up.
+    links, verdicts, pairs, runs and weights as for memories: two histories of learning are not added up.
     """
     bundle = _read(path)
     vectors = _vectors(opened, bundle.versions, progress)
@@ -176,6 +182,8 @@ def _named(row: Row) -> str:
         return f"the link {row.relation!r} from {row.source} to {row.target}"
     if isinstance(row, VerdictRow):
         return f"the verdict {row.verdict!r} on {row.id}"
+    if isinstance(row, WeightsRow):
+        return f"the weights of {row.profile!r}"
     return f"the run {row.id}" if isinstance(row, RunRow) else f"the pair of {row.source} and {row.target}"
 
 
@@ -268,6 +276,8 @@ def _check_values(row: Row) -> None:
                 text_("shown", memory_id)
             if row.settled is not None:
                 one_of("settled", row.settled, ("used", "unused"))
+        case WeightsRow():
+            weighed(RecallParams(), row.weights)
 
 
 def _check_span(name: str, end: datetime | None, start_name: str, start: datetime | None) -> None:

@@ -20,6 +20,7 @@ from priming.store.rows import (
     RunRow,
     VerdictRow,
     VersionRow,
+    WeightsRow,
     ends_of,
     identity,
 )
@@ -184,6 +185,8 @@ def _because(done: Logged, chosen: Logged | None, what: str) -> str:
 
 
 def _what(row: Row) -> str:
+    if isinstance(row, WeightsRow):
+        return "weights"
     if isinstance(row, (PairRow, RunRow)):
         return "pair" if isinstance(row, PairRow) else "run"
     return "memory"

@@ -14,6 +14,7 @@ from priming.engine import traces
 from priming.engine.merging import REPLACED
 from priming.engine.opened import Opened
 from priming.engine.pack_file import pack_of
+from priming.engine.weights import NAMES, in_force
 from priming.errors import ParamError
 from priming.params import PLASTICITY, STORE
 from priming.store.protocol import Trace
@@ -40,6 +41,7 @@ def why(opened: Opened, key: str, *, recall_id: str | None, cue: Cue | None) -> 
             predicates=_predicates(there, _context(cue, trace)),
             neighbours=_neighbours(opened, there.id, now),
             verdicts=_verdicts(opened, there),
+            weights=_weights(opened, trace),
         )
         told = opened.store.operations(opened.namespace, memory_id=there.id, limit=STORE.why_operations)
         return Why(
@@ -66,6 +68,8 @@ class Case:
     predicates: tuple[Predicate, ...]
     neighbours: Sequence[tuple[LinkRow, MemoryRecord]]
     verdicts: tuple[Verdict, ...]
+    weights: Mapping[str, tuple[float, float]]
+    """Of the profile of the recall: what this namespace weighs otherwise, here and in the profile itself."""
 
     def others(self, relation: str, *, inward: bool = False) -> tuple[str, ...]:
         """The keys that links of a relation lead to, or come from."""
@@ -79,6 +83,7 @@ class Case:
         yield from self._rivals()
         yield from self._record()
         yield from self._origin()
+        yield from self._weighing()
 
     def _at(self, relation: str, *, inward: bool = False) -> list[MemoryRecord]:
         end = "source" if inward else "target"
@@ -155,6 +160,12 @@ class Case:
             by = f" by {_counted(number, 'verdict')}" if number else ""
             yield f"weight {moved} from {start:g} to {weight:g}{by}"
 
+    def _weighing(self) -> Iterator[str]:
+        """What is weighed here otherwise than by the profile."""
+        if self.weights:
+            said = [f"{name} {here:g} instead of {there:g}" for name, (here, there) in self.weights.items()]
+            yield f"recalls of this namespace weigh {', '.join(said)}, as ablate set it"
+
     def _origin(self) -> Iterator[str]:
         """Where it is from, and what that means."""
         for one in self._at("learned-from"):
@@ -164,6 +175,14 @@ class Case:
             yield f"came with the pack {pack.name}, version {pack.version}"
         if self.memory.kind == "behavior" and not instructs(self.memory.trust):
             yield f"its trust is {self.memory.trust!r}: it is shown as quoted data, never as a rule"
+
+
+def _weights(opened: Opened, trace: Trace | None) -> Mapping[str, tuple[float, float]]:
+    """What this namespace weighs otherwise than the profile of a recall, the memory's own where there is none."""
+    profile = opened.profile if trace is None else opened.profiles.get(trace.profile, opened.profile)
+    own = in_force(opened, profile).recall
+    pairs = {name: (getattr(own, name), getattr(profile.recall, name)) for name in NAMES}
+    return {name: (here, there) for name, (here, there) in pairs.items() if here != there}
 
 
 def _route(opened: Opened, trace: Trace, memory_id: str) -> Route | None:

@@ -97,12 +97,12 @@ class WorkingSet(Arrays):
             some = records[first : first + batch]
             whole = len(records) > batch
             stored = self._store.vectors(
-                self.namespace, self._embedder.generation, None if whole else [one.id for one in some]
+                self.namespace, self.embedder.generation, None if whole else [one.id for one in some]
             )
             if first == 0:
                 vectors = {key: np.frombuffer(blob, "<f4") for key, blob in stored}
             chosen = [vectors.get((one.id, one.version)) for one in some]
-            for document in describe(some, chosen, self._embedder):
+            for document in describe(some, chosen, self.embedder):
                 self.add(document)
 
     def _note_boundaries(self, one: MemoryRecord, now: datetime) -> None:
@@ -139,6 +139,15 @@ class WorkingSet(Arrays):
         else:
             self.practice[memory_id] = found
 
+    def learn(self, changes: Iterable[RowChange]) -> None:
+        """Take in what was learned, that is verdicts, practice and links, and nothing of any text."""
+        for change in changes:
+            self._take_verdict(change)
+            if isinstance(change.after, MemoryRow):
+                self._note_practice(change.after.id, use_of(change.after), retention_of(change.after))
+            elif isinstance(change.row, LinkRow):
+                self._take_link(change)
+
     def _place(self, logged: Logged) -> None:
         """Rows for the memories that an operation made, in its order, as in the store: also for those read later."""
         made = [c.row.id for c in logged.rows if c.before is None and isinstance(c.row, MemoryRow)]
@@ -154,9 +163,9 @@ class WorkingSet(Arrays):
 
     def _read(self, records: Sequence[MemoryRecord]) -> list[Document]:
         ids = [one.id for one in records]
-        stored = self._store.vectors(self.namespace, self._embedder.generation, ids)
+        stored = self._store.vectors(self.namespace, self.embedder.generation, ids)
         vectors = {key: np.frombuffer(blob, "<f4") for key, blob in stored}
-        return describe(records, [vectors.get((one.id, one.version)) for one in records], self._embedder)
+        return describe(records, [vectors.get((one.id, one.version)) for one in records], self.embedder)
 
     def _reread(self, ids: Iterable[str], now: datetime) -> None:
         """Bring some memories and their links to the store's present state."""

@@ -80,11 +80,13 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "run_list": {},
     "sleep": {"stages": ["decay", "light"], "dry_run": True},
     "apply": {"proposal": PROPOSAL},
+    "ablate": {"terms": ["spread", "proved"], "propose": False},
+    "reembed": {},
     "pack_list": {},
     "pack_remove": {"name": "house-style"},
     "pack_content": {"name": "go-style", "description": "what we learned"},
     "pack_add": {"pack": json.dumps(_PACK)},
     "export_lines": {},
-    "import_lines": {"lines": '{"format": "priming", "version": 3, "namespace": "default"}\n'},
+    "import_lines": {"lines": '{"format": "priming", "version": 4, "namespace": "default"}\n'},
 }
 """By operation. They work where the memories that they name are there."""

@@ -34,14 +34,14 @@ def run(
     url: str | None = None,
     namespace: str | None = None,
     profile: str | None = None,
+    embedder: str | None = None,
     server: bool = True,
 ) -> None:
     """Answer one event: read standard input, write standard output, and end well."""
     with _in_time():
         try:
-            told = _answer(
-                event, agent, {"url": url, "namespace": namespace, "profile": profile}, server=server
-            )
+            options = {"url": url, "namespace": namespace, "profile": profile, "embedder": embedder}
+            told = _answer(event, agent, options, server=server)
         except Exception as error:  # noqa: BLE001
             _tell(event, error)
             return

@@ -21,6 +21,7 @@ from typing import Any
 from priming.api import envelope, frames, places, requests
 from priming.api.host import Host
 from priming.api.requests import Gone
+from priming.embed.choose import stamp_of
 from priming.errors import Conflict, ParamError, StoreError
 from priming.settings import Settings
 from priming.socket_params import SOCKET, SocketParams
@@ -90,8 +91,7 @@ def _greeting(host: Host) -> dict[str, str]:
     if where is None:
         raise ParamError("url", host.url, "must be a store in a file: a socket stands beside it")
     with host.memory("default"):
-        stamp = getattr(host.embedder, "stamp", None) or host.embedder.generation
-        return places.greeting(where, host.profile, host.settings, stamp)
+        return places.greeting(where, host.profile, host.settings, stamp_of(host.embedder))
 
 
 @contextmanager

@@ -27,6 +27,7 @@ from priming.store.rows import (
     RunRow,
     VerdictRow,
     VersionRow,
+    WeightsRow,
 )
 from priming.types import Finding, MemoryRecord
 
@@ -323,6 +324,10 @@ class Store(Protocol):
         self, namespace: str, ids: Collection[str] | None = None, *, settled: bool = True
     ) -> list[RunRow]:
         """Runs by id (None: all), oldest first; without ``settled`` only those that still wait."""
+        ...
+
+    def weights(self, namespace: str, profile: str | None = None) -> list[WeightsRow]:
+        """The weights that are set for a profile (None: for any), in the order of their names."""
         ...
 
     def backup(self, path: Path) -> None:

@@ -126,7 +126,15 @@ class RunRow:
     shown: tuple[str, ...] = ()
 
 
-Row = MemoryRow | VersionRow | LinkRow | VerdictRow | PairRow | RunRow
+@dataclass(frozen=True, slots=True)
+class WeightsRow:
+    """The weights that a namespace gives to terms of a profile, by name; what it does not name is the profile's."""
+
+    profile: str
+    weights: Mapping[str, float] = field(default_factory=lambda: EMPTY)
+
+
+Row = MemoryRow | VersionRow | LinkRow | VerdictRow | PairRow | RunRow | WeightsRow
 R = TypeVar("R", bound=Row)
 ROOMS: dict[str, type[Row]] = {
     "memories": MemoryRow,
@@ -135,6 +143,7 @@ ROOMS: dict[str, type[Row]] = {
     "verdicts": VerdictRow,
     "pairs": PairRow,
     "runs": RunRow,
+    "weights": WeightsRow,
 }
 _ROOM_OF = {cls: room for room, cls in ROOMS.items()}
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
@@ -173,6 +182,8 @@ def ends_of(row: Row) -> tuple[str, ...]:
     """The ids of the memories that a row is about: both ends of a link or pair, all that a run has shown."""
     if isinstance(row, RunRow):
         return row.shown
+    if isinstance(row, WeightsRow):
+        return ()
     return (row.source, row.target) if isinstance(row, (LinkRow, PairRow)) else (row.id,)
 
 
@@ -188,6 +199,8 @@ def identity(row: Row) -> tuple[str, ...]:
             return room, row.id, str(row.revision)
         case VerdictRow():
             return room, row.id, row.verdict, row.operation
+        case WeightsRow():
+            return room, row.profile
     return room, row.id
 
 

@@ -22,6 +22,7 @@ _TABLES = (
     "verdicts",
     "pairs",
     "runs",
+    "weights",
     "operations",
     "changes",
     "touched",

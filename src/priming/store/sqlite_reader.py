@@ -20,6 +20,7 @@ from priming.store.rows import (
     RunRow,
     VerdictRow,
     VersionRow,
+    WeightsRow,
     identity,
     names_of,
     record,
@@ -40,6 +41,7 @@ AS_JSON: dict[type[Row], tuple[str, ...]] = {
     VerdictRow: ("cue",),
     PairRow: ("times",),
     RunRow: ("shown",),
+    WeightsRow: ("weights",),
 }
 """The fields whose columns hold JSON; NULL stands for an empty one."""
 _LISTS = ("tags", "times", "shown", "recent")
@@ -229,6 +231,12 @@ class SqliteReader:
         rows = self._db.run(f"SELECT {columns} {which}{only} ORDER BY r.started_at, r.id", values)
         return [_stored(RunRow, row) for row in rows]
 
+    def weights(self, namespace: str, profile: str | None = None) -> list[WeightsRow]:
+        """The weights that are set for a profile (None: for any), in the order of their names."""
+        sql = "SELECT profile, weights FROM weights WHERE namespace = ? AND coalesce(?2, profile) = profile"
+        rows = self._db.run(f"{sql} ORDER BY profile", (namespace, profile))
+        return [_stored(WeightsRow, row) for row in rows]
+
     def _ids(self, namespace: str, numbers: Collection[int] | None) -> dict[int, str]:
         """The ids of the memories of some numbers, or of all."""
         if numbers is None:
@@ -260,6 +268,8 @@ class SqliteReader:
             alike = self.verdicts(namespace, [row.id])
         elif isinstance(row, PairRow):
             alike = self.pairs(namespace, [row.source, row.target])
+        elif isinstance(row, WeightsRow):
+            alike = self.weights(namespace, row.profile)
         else:
             alike = self.runs(namespace, [row.id])
         return next((one for one in alike if identity(one) == identity(row)), None)

@@ -19,6 +19,7 @@ from priming.store.rows import (
     RunRow,
     VerdictRow,
     VersionRow,
+    WeightsRow,
     encode,
     identity,
     names_of,
@@ -42,6 +43,7 @@ _TABLE: dict[type[Row], str] = {
     VersionRow: "versions",
     MemoryRow: "memories",
     RunRow: "runs",
+    WeightsRow: "weights",
 }
 """In the order in which rows are removed: what refers to others before them."""
 _COLUMNS: dict[type[Row], tuple[str, ...]] = {
@@ -51,6 +53,7 @@ _COLUMNS: dict[type[Row], tuple[str, ...]] = {
     VersionRow: ("namespace", "memory", *VERSION_COLUMNS, "bigrams"),
     MemoryRow: ("namespace", "number", *MEMORY_COLUMNS),
     RunRow: ("namespace", *names_of(RunRow)),
+    WeightsRow: ("namespace", *names_of(WeightsRow)),
 }
 _IDENTITY: dict[type[Row], str] = {
     LinkRow: "namespace = ? AND source = ? AND target = ? AND relation = ?",
@@ -59,6 +62,7 @@ _IDENTITY: dict[type[Row], str] = {
     VersionRow: "namespace = ? AND memory = ? AND revision = ?",
     MemoryRow: "namespace = ? AND number = ?",
     RunRow: "namespace = ? AND id = ?",
+    WeightsRow: "namespace = ? AND profile = ?",
 }
 _MOVES: dict[type[Row], tuple[str, ...]] = {
     LinkRow: ("weight", "given", "created_at", "last_activated"),
@@ -67,6 +71,7 @@ _MOVES: dict[type[Row], tuple[str, ...]] = {
     VersionRow: ("retired_at", "valid_from", "valid_to"),
     MemoryRow: MEMORY_COLUMNS[1:],
     RunRow: names_of(RunRow)[1:],
+    WeightsRow: names_of(WeightsRow)[1:],
 }
 _TEXT = "v.number, v.heading, v.content, v.bigrams FROM json_each(:some) i CROSS JOIN versions v"
 _VERSION = (
@@ -134,7 +139,7 @@ class RowWriter:
         memories = [row for row in rows if isinstance(row, MemoryRow)]
         if memories:
             self._make_memories(memories)
-        for cls in (VersionRow, LinkRow, VerdictRow, PairRow, RunRow):
+        for cls in (VersionRow, LinkRow, VerdictRow, PairRow, RunRow, WeightsRow):
             values = [self._values(row) for row in rows if type(row) is cls]
             if values:
                 self._db.many(_insertion(cls), values)
@@ -211,6 +216,8 @@ class RowWriter:
                 return self._namespace, self._number(row.id), row.verdict, row.operation
             case RunRow():
                 return self._namespace, row.id
+            case WeightsRow():
+                return self._namespace, row.profile
         return self._namespace, self._number(row.id)
 
     def _values(self, row: Row) -> tuple[Any, ...]:
@@ -221,7 +228,7 @@ class RowWriter:
         columns = list(_encoded(row).values())
         if isinstance(row, PairRow):
             return self._namespace, self._number(row.source), self._number(row.target), *columns[2:]
-        if isinstance(row, RunRow):
+        if isinstance(row, (RunRow, WeightsRow)):
             return self._namespace, *columns
         if isinstance(row, VersionRow):
             columns.append(pairs(f"{row.heading}\n{row.content}" if row.heading else row.content))

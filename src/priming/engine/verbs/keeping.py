@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from priming.engine import backup
+from priming.engine.reembed import reembed
 from priming.engine.verbs.base import Verbs
 
 
@@ -41,3 +43,18 @@ class Keeping(Verbs):
 
         """
         return backup.restore_backup(self._opened, path)
+
+    def reembed(self, *, progress: Callable[[int, int | None], None] | None = None) -> int:
+        """Make the vectors that the embedder of this memory lacks, of every version of every text; how many it made.
+
+        Wanted where a store was made with another embedder. Interrupted, it goes on where it stopped. Other processes
+        that have the namespace open find by these vectors once they have opened it again.
+
+        Args:
+            progress: called with (done, total).
+
+        Raises:
+            EmbedderError: the embedder made no vectors; those made before are kept.
+
+        """
+        return reembed(self._opened, progress)

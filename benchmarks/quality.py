@@ -1,0 +1,199 @@
+"""Retrieval quality on the three sets, beside baselines and rivals; and what a recall takes as the store grows.
+
+The sets are read where ``--data`` or ``PRIMING_BENCH_DATA`` says; without them only the second part runs. Summaries
+go to ``results/quality-SET.json``, each question's answers to ``results/questions/SET.json``; with ``--quick`` to
+files whose names begin so. Another embedder, and gold that is shuffled, are measured without the others, and their
+names end in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import statistics
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import corpus
+from common import RESULTS, Row, arguments, medians, show, write
+from priming.bench import plots, report, sets
+from priming.bench.baselines import BASELINES, Plain
+from priming.bench.benchmark import Benchmark, Plan, run
+from priming.bench.ours import Priming, Shelf
+from priming.bench.rival import rivals
+from priming.bench.running import Step
+from priming.bench.sets import Item, Part
+from priming.bench_params import BENCH
+from priming.cli.screen import Table, draw, line
+from priming.core.metrics import percentiles
+from priming.embed.choose import named
+from priming.embed.protocol import Embedder
+from priming.engine.recall import TERMS
+
+VARIABLE = "PRIMING_BENCH_DATA"
+RIVALS = Path(__file__).parent / "rivals"
+FEW = 40
+"""Questions of each set where it is to be quick."""
+HITS = 10
+_FOLDERS = re.compile(r"(?:/[\w.@+-]+){2,}/")
+SLOWER = 3.0
+"""At most so many times the plain hybrid, at the largest size."""
+
+
+def main() -> None:
+    options = _options()
+    embedder = named(options.embedder)
+    data = options.data or os.environ.get(VARIABLE)
+    if data:
+        for name in options.set or sets.NAMES:
+            measure(name, Path(data), embedder, options)
+    else:
+        print(
+            f"quality: name the folder of locomo, hotpot and musique, as --data FOLDER or {VARIABLE}=FOLDER"
+        )
+    if not options.set and not _apart(options):
+        latency(embedder, options)
+
+
+def measure(name: str, data: Path, embedder: Embedder, options: argparse.Namespace) -> None:
+    """One set: everybody, the tables, the files and the figures."""
+    of = sets.load(name, data).first(FEW if options.quick else None)
+    plan = Plan(
+        ablate=TERMS if options.ablations else (),
+        baselines=() if _apart(options) else BASELINES,
+        rivals=rivals([RIVALS / name for name in options.rival], [RIVALS] if options.rivals else []),
+        cache=Path(".bench"),
+        token_costs=not options.shuffled,
+        shuffled=options.shuffled,
+        params=replace(BENCH, rival_seconds=options.rival_seconds),
+    )
+    found = run(of, embedder, plan, watch)
+    tell(found)
+    now, quick = datetime.now(UTC), _quick(options)
+    for folder, whole in ((RESULTS, False), (RESULTS / "questions", True)):
+        folder.mkdir(parents=True, exist_ok=True)
+        called = f"{name}{_apart(options)}.json"
+        path = folder / (f"{quick}{called}" if whole else f"{quick}quality-{called}")
+        indent = None if whole else 1
+        content = _impersonal(report.document(found, now, questions=whole))
+        said = json.dumps(content, ensure_ascii=False, indent=indent)
+        report.write(path, f"{said}\n")
+        print(path)
+    if options.plots is not None:
+        print(*plots.write(found, options.plots), sep="\n")
+
+
+def _impersonal(content: dict[str, Any]) -> dict[str, Any]:
+    """A document whose errors name no folder of this machine: its summary is published."""
+    for one in content["contestants"]:
+        if one["error"] is not None:
+            one["error"] = _FOLDERS.sub("…/", one["error"])
+    return content
+
+
+def tell(found: Benchmark) -> None:
+    """The tables, as ``priming bench`` prints them."""
+    draw([line((found.of.name, "bold"), f"  {found.of.questions:,} questions, {found.generation}")])
+    tables = (report.results, report.categories, report.differences, report.costs)
+    for columns, rows in (one(found) for one in tables):
+        if rows:
+            draw([Table(columns, tuple(rows)), line()])
+    draw([line((f"{name} could not run", "red"), f": {error}") for name, error in report.failures(found)])
+
+
+@contextmanager
+def watch(what: str) -> Iterator[Step]:
+    """A line on stderr for each contestant: this may run for an hour."""
+    print(what, end=" ", file=sys.stderr, flush=True)
+    yield lambda _done, _total: None
+    print("done", file=sys.stderr)
+
+
+def latency(embedder: Embedder, options: argparse.Namespace) -> None:
+    """A recall and the plain hybrid on the same memories, in turns; and where the recall's time goes."""
+    sizes = (300, 1_000, 3_000) if options.quick else (1_000, 3_000, 10_000)
+    curves: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    rows, laps, tails = [], {}, {}
+    for size in sizes:
+        taken, laps[size], tails[size] = at_size(size, embedder, FEW if options.quick else 5 * FEW)
+        for name, ms in taken.items():
+            curves[name].append((float(size), ms))
+        target = SLOWER if size == sizes[-1] else None
+        what = f"recall, {size:,} memories"
+        rows.append(Row(what, taken["priming"], taken["plain hybrid"], target, "plain hybrid", growth=True))
+    show("What a recall takes", rows)
+    print(write(f"{_quick(options)}quality-latency", rows, milliseconds=laps, p99=tails, quick=options.quick))
+    if options.plots is not None:
+        drawn = plots.latency([plots.Curve(*one) for one in curves.items()], "a search as the store grows")
+        print(*plots.save({"latency-by-size.svg": drawn}, options.plots))
+
+
+def at_size(
+    size: int, embedder: Embedder, questions: int
+) -> tuple[dict[str, float], dict[str, float], float]:
+    """Median milliseconds of both, those of each step of our recall, and its 99th percentile."""
+    items = [
+        Item(one["key"], one["content"], one["key"], session=one["session"]) for one in corpus.memories(size)
+    ]
+    part = Part("corpus", tuple(items), ())
+    vectors = embedder.embed([item.indexed for item in items])
+    shelf = Shelf("priming", embedder)
+    ours, plain = Priming(shelf), Plain("hybrid")
+    for one in (ours, plain):
+        one.load(part, vectors)
+    cues = corpus.questions(questions)
+    taken = medians(
+        {
+            "priming": lambda cue: ours.search(cue, vectors[0], HITS),
+            "plain hybrid": lambda cue: plain.search(cue, embedder.embed([cue])[0], HITS),
+        },
+        cues,
+    )
+    steps = [shelf.memory(part).recall(cue, limit=HITS).timings for cue in cues]
+    laps = {name: round(statistics.median(one[name] for one in steps), 4) for name in steps[0]}
+    (tail,) = percentiles([sum(one.values()) for one in steps], (0.99,))
+    shelf.close()
+    return taken, laps, round(tail, 4)
+
+
+def _quick(options: argparse.Namespace) -> str:
+    """What the names of files begin with: quick figures never stand where whole ones do."""
+    return "quick-" if options.quick else ""
+
+
+def _apart(options: argparse.Namespace) -> str:
+    """What the names of files end in where it is not the default that is measured."""
+    other = (
+        "" if options.embedder == "wordllama" else f"-{re.sub(r'[^a-z0-9]+', '-', options.embedder.lower())}"
+    )
+    return f"{other}-shuffled" if options.shuffled else other
+
+
+def _options() -> argparse.Namespace:
+    parser = arguments((__doc__ or "").partition("\n")[0])
+    parser.add_argument("--data", help=f"the folder of the sets; {VARIABLE} if not given")
+    parser.add_argument("--set", action="append", choices=sets.NAMES, help="only this set (repeatable)")
+    parser.add_argument("--rivals", action="store_true", help="also every rival of benchmarks/rivals")
+    parser.add_argument(
+        "--rival", action="append", default=[], metavar="NAME", help="also this one of them (repeatable)"
+    )
+    parser.add_argument(
+        "--rival-seconds", type=float, default=BENCH.rival_seconds, help="how long each may take for a set"
+    )
+    parser.add_argument("--ablations", action="store_true", help="also without each term of recall")
+    parser.add_argument("--embedder", default="wordllama", help="what makes the vectors")
+    parser.add_argument("--shuffled", action="store_true", help="deal the gold out anew: only chance is left")
+    parser.add_argument("--plots", type=Path, help="draw the figures into this folder, as SVG")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

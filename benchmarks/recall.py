@@ -1,0 +1,246 @@
+"""Recall against plain hybrid search in the same process, and where each millisecond of it goes.
+
+Recall is the default profile, from the cue to ten packed hits with the trace kept. Plain hybrid search is what
+is commonly built instead: BM25 whose weights were worked out when the index was made, the cosine of all vectors
+in one product of single precision, the two brought to [0, 1] and added by halves, the ten best, and their texts
+read by key from SQLite. Both split the cue into the same terms and embed it with the same model. They take turns.
+
+What is counted is processor time: on a busy machine the longer of two is stopped more often, and would look
+longer still.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import corpus
+from common import Row, arguments, show, write
+from priming import Memory
+from priming.core import lexical
+from priming.embed.static import StaticEmbedder
+from priming.engine import rank, recall, traces
+from priming.engine.ask import Ask
+from priming.engine.evidence import Evidence
+from priming.engine.recall import Stopwatch
+from priming.store.sqlite_traces import SqliteTraces
+
+HITS = 10
+MOST = 3.0
+"""How many times as long as plain hybrid search recall may take at 10,000 memories."""
+GROWTH = 4.0
+"""How many times as long it may take for ten times as many memories."""
+Times = dict[str, list[float]]
+
+
+def main() -> None:
+    options = arguments(__doc__ or "").parse_args()
+    sizes, cues = ((1_000, 10_000), 60) if options.quick else ((1_000, 10_000, 100_000), 300)
+    taken = {size: measured(size, cues) for size in sizes}
+    rows = [against(size, times) for size, times in taken.items()]
+    for small, large in pairwise(sizes):
+        ours, peer = (statistics.median(taken[size]["recall"]) for size in (large, small))
+        rows.append(
+            Row(f"recall, {small:,} → {large:,} memories", ours, peer, GROWTH, f"{small:,}", growth=True)
+        )
+    show("Recall and plain hybrid search", rows)
+    for size, times in taken.items():
+        rows += parts(size, times)
+    show("Where it goes", rows[2 * len(sizes) - 1 :])
+    milliseconds = {str(size): summary(times) for size, times in taken.items()}
+    print(write("recall", rows, packages=("wordllama",), quick=options.quick, milliseconds=milliseconds))
+
+
+def against(size: int, times: Times) -> Row:
+    """Recall and plain hybrid search, by their medians."""
+    ours, peer = (statistics.median(times[name]) for name in ("recall", "hybrid"))
+    target = MOST if size == 10_000 else None
+    return Row(f"recall of {size:,} memories", ours, peer, target, "plain hybrid search", growth=True)
+
+
+def parts(size: int, times: Times) -> list[Row]:
+    """Each step by its median, and its 99th percentile beside it in place of a peer."""
+    return [
+        Row(f"{size:,}: {name}", one["median"], one["p99"], None, "99th percentile")
+        for name, one in summary(times).items()
+    ]
+
+
+def summary(times: Times) -> dict[str, dict[str, float]]:
+    """Median and 99th percentile of each, in milliseconds."""
+    return {
+        name: {"median": float(np.median(values)), "p99": float(np.quantile(values, 0.99))}
+        for name, values in times.items()
+    }
+
+
+def measured(size: int, count: int) -> Times:
+    """Milliseconds of each cue: recall, hybrid search, and the steps of a recall that is watched."""
+    items, asked = corpus.memories(size), corpus.questions(count + HITS)
+    with tempfile.TemporaryDirectory() as folder:
+        plain = Hybrid([item["content"] for item in items], Path(folder) / "plain.db")
+        url = f"sqlite:///{folder}/memory.db"
+        with Memory.open(url) as memory:
+            memory.remember_many(items)
+        with Memory.open(url) as memory:
+            for cue in asked[:HITS]:
+                memory.recall(cue, limit=HITS), plain.search(cue)
+            return _turns(memory, plain, asked[HITS:])
+
+
+def _turns(memory: Memory, plain: Hybrid, cues: Sequence[str]) -> Times:
+    times: Times = {"recall": [], "hybrid": []}
+    ask = partial(memory.recall, limit=HITS)
+    for cue in cues:
+        times["recall"].append(_taken(ask, cue))
+        times["hybrid"].append(_taken(plain.search, cue))
+    for cue in cues:
+        laps: dict[str, float] = defaultdict(float)
+        with watched(laps):
+            answer = memory.recall(cue, limit=HITS)
+        for name, value in {**answer.timings, **laps}.items():
+            times.setdefault(name, []).append(value)
+    return times
+
+
+def _taken(run: Callable[[str], Any], cue: str) -> float:
+    began = time.process_time()
+    run(cue)
+    return (time.process_time() - began) * 1000
+
+
+@dataclass(slots=True)
+class Spent(Stopwatch):
+    """A stopwatch of processor time."""
+
+    _began: float = field(default_factory=time.process_time)
+
+    def lap(self, name: str) -> None:
+        """End a step."""
+        now = time.process_time()
+        self.laps[name] = (now - self._began) * 1000
+        self._began = now
+
+
+INSIDE: Mapping[str, tuple[Any, str]] = {
+    "rank: spread": (rank, "spread"),
+    "trace: pack routes": (traces, "encode"),
+    "trace: write": (SqliteTraces, "add_trace"),
+}
+"""The steps inside a lap, and where each is looked up."""
+TERMS = ("terms", "query", "bm25", "cosine", "pairs", "window", "session", "priors", "prior", "h")
+
+
+@contextmanager
+def watched(laps: dict[str, float]) -> Iterator[None]:
+    """Time the steps inside the laps of a recall. What a step asks of another counts for that other one alone."""
+    under_way = [0.0]
+
+    def timed(name: str, run: Callable[..., Any]) -> Callable[..., Any]:
+        def watching(*args: Any, **more: Any) -> Any:
+            began = time.process_time()
+            under_way.append(0.0)
+            try:
+                return run(*args, **more)
+            finally:
+                whole = (time.process_time() - began) * 1000
+                laps[name] += whole - under_way.pop()
+                under_way[-1] += whole
+
+        return watching
+
+    places: list[tuple[Any, str, str]] = [(_owner(name), name, f"evidence: {name}") for name in TERMS]
+    places += [(_owner("lacking"), "lacking", "rank: coverage"), (Ask, "graph", "rank: graph")]
+    places += [(place, name, shown) for shown, (place, name) in INSIDE.items()]
+    kept: list[tuple[Any, str, Any]] = [(place, name, vars(place)[name]) for place, name, _ in places]
+    kept.append((recall, "Stopwatch", Stopwatch))
+    recall.Stopwatch = Spent  # type: ignore[misc]
+    for place, name, shown in places:
+        before = vars(place)[name]
+        if isinstance(before, cached_property):
+            after: Any = cached_property(timed(shown, before.func))
+            after.__set_name__(place, name)
+        else:
+            after = timed(shown, before)
+        setattr(place, name, after)
+    try:
+        yield
+    finally:
+        for place, name, before in kept:
+            setattr(place, name, before)
+
+
+def _owner(name: str) -> type:
+    """The class that computes a part of the evidence."""
+    return next(one for one in Evidence.__mro__ if name in vars(one))
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Where a term stands, and what it is worth there."""
+
+    rows: NDArray[np.int64]
+    worth: NDArray[np.float64]
+
+
+class Hybrid:
+    """Plain hybrid search: everything that does not depend on the cue is worked out beforehand."""
+
+    def __init__(self, texts: Sequence[str], path: Path) -> None:
+        self.embedder = StaticEmbedder()
+        self.vectors = np.concatenate(
+            [self.embedder.embed(texts[i : i + 500]) for i in range(0, len(texts), 500)]
+        )
+        self.index = _index([lexical.terms(text) for text in texts])
+        self.sqlite = sqlite3.connect(path, isolation_level=None)
+        self.sqlite.execute("CREATE TABLE texts (number INTEGER PRIMARY KEY, content TEXT)")
+        self.sqlite.execute("BEGIN")
+        self.sqlite.executemany("INSERT INTO texts VALUES (?, ?)", enumerate(texts))
+        self.sqlite.execute("COMMIT")
+
+    def search(self, cue: str) -> list[str]:
+        """The texts of the ten best."""
+        words = np.zeros(len(self.vectors))
+        for term in dict.fromkeys(lexical.terms(cue)):
+            if (found := self.index.get(term)) is not None:
+                words[found.rows] += found.worth
+        near = self.vectors @ self.embedder.embed([cue])[0]
+        score = lexical.minmax(words) / 2 + lexical.minmax(near) / 2
+        best = np.argpartition(-score, HITS)[:HITS]
+        best = best[np.argsort(-score[best], kind="stable")]
+        marks = ",".join("?" * HITS)
+        sql = f"SELECT number, content FROM texts WHERE number IN ({marks})"
+        read = dict(self.sqlite.execute(sql, best.tolist()).fetchall())
+        return [read[row] for row in best.tolist()]
+
+
+def _index(texts: Sequence[Sequence[str]]) -> dict[str, Listed]:
+    held: dict[str, list[tuple[int, int]]] = {}
+    for row, words in enumerate(texts):
+        for term, count in Counter(words).items():
+            held.setdefault(term, []).append((row, count))
+    length = np.array([len(words) for words in texts], np.float64)
+    mean = max(float(length.mean()), 1.0)
+    made = {}
+    for term, found in held.items():
+        rows, tf = np.array(found, np.int64).T
+        worth = lexical.bm25(tf.astype(np.float64), len(rows), len(texts), length[rows], mean)
+        made[term] = Listed(rows, np.asarray(worth))
+    return made
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Benchmarks of retrieval: sets with gold, contestants, scores, and reports of them."""

@@ -1,0 +1,244 @@
+"""The figures of a benchmark as SVG: the same figures give the same bytes, on light ground and on dark."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from priming.bench.benchmark import Benchmark, Row
+from priming.bench.scoring import headline
+from priming.checked import Checked, param
+from priming.core.metrics import recall_at
+from priming.errors import MissingExtra, StoreError
+
+_COLOURS = ("#2f7ed8", "#d9822b", "#3f9c57", "#b05fc4", "#c9504f", "#8a7350", "#3ba3a8", "#7d7f86")
+"""Each can be told from white and from black."""
+_INK = "#7a828e"
+"""Axes and words: readable on both grounds."""
+_PERCENT = 100.0
+_DASHES = ("-", "--", ":", "-.")
+_FAINT = 0.6
+_LABELLED = "25"
+_MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+
+@dataclass(frozen=True, slots=True)
+class PlotParams(Checked):
+    """How the figures are drawn."""
+
+    width: float = param(7.2, low=1.0, unit="inches", doc="width of a figure")
+    height: float = param(4.2, low=1.0, unit="inches", doc="height of a figure")
+    bar: float = param(0.32, low=0.05, unit="inches", doc="height of each bar of the ablations")
+    line: float = param(1.6, low=0.1, unit="points", doc="width of a line")
+    mark: float = param(4.5, low=0.1, unit="points", doc="diameter of a mark")
+    letters: float = param(9.0, low=1.0, unit="points", doc="size of the letters")
+    named: int = param(
+        8, low=1, unit="curves", doc="so many that end highest are named, the others stand grey"
+    )
+    room: float = param(2.3, low=0.0, unit="inches", doc="width that such names take")
+    margin: float = param(0.6, low=0.0, unit="bars", doc="room above the first bar and below the last")
+
+
+PLOT = PlotParams()
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A line with a name: points from left to right."""
+
+    name: str
+    points: Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A difference with a name, and the ends of its interval."""
+
+    name: str
+    mean: float
+    low: float
+    high: float
+
+
+def write(found: Benchmark, folder: Path, params: PlotParams = PLOT) -> list[Path]:
+    """Draw every figure that a run has the numbers for; the files that were written."""
+    made = {
+        f"{found.of.name}-quality-by-k.svg": by_k(found, params),
+        f"{found.of.name}-quality-by-tokens.svg": by_tokens(found, params),
+        f"{found.of.name}-ablations.svg": ablations(found, params),
+    }
+    return save({name: data for name, data in made.items() if data}, folder)
+
+
+def save(figures: Mapping[str, bytes], folder: Path) -> list[Path]:
+    """Write figures into a folder, made if need be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in figures.items():
+            (folder / name).write_bytes(data)
+    except OSError as error:
+        raise StoreError(f"{folder} could not be written: {error.strerror}") from error
+    return [folder / name for name in figures]
+
+
+def by_k(found: Benchmark, params: PlotParams = PLOT) -> bytes:
+    """Recall at each k, a line a contestant."""
+    deep = range(1, found.plan.params.hits + 1)
+    curves = []
+    for row in _whole(found.rows):
+        answers = headline(row.outcome.answers, found.of)
+        if answers:
+            at = [
+                math.fsum(recall_at(one.gold, one.labels, k) for one in answers) / len(answers) for k in deep
+            ]
+            curves.append(Curve(row.outcome.name, [(float(k), y) for k, y in zip(deep, at, strict=True)]))
+    title = f"{found.of.name}: evidence among the first k"
+    return (
+        lines(curves, title, "k, hits", "share of the evidence", params=params, share=True) if curves else b""
+    )
+
+
+def by_tokens(found: Benchmark, params: PlotParams = PLOT) -> bytes:
+    """The evidence held within each budget of tokens, a line a contestant; nothing where it was not measured."""
+    curves = [
+        Curve(row.outcome.name, [(float(budget), y) for budget, y in row.curve])
+        for row in _whole(found.rows)
+        if row.curve
+    ]
+    title = f"{found.of.name}: evidence within a budget"
+    if not curves:
+        return b""
+    return lines(
+        curves, title, "tokens", "share of the evidence", params=params, share=True, logarithmic=True
+    )
+
+
+def ablations(found: Benchmark, params: PlotParams = PLOT) -> bytes:
+    """What recall loses without each term, with intervals; nothing where no term was switched off."""
+    name = f"R@{found.of.ks[1]}"
+    bars = [
+        Bar(f"without {', '.join(row.ablated)}", one.mean, one.low, one.high)
+        for row in found.rows
+        if row.ablated and (one := row.over_first.get(name)) is not None
+    ]
+    title = f"{found.of.name}: what each term is worth"
+    return differences(bars, title, f"change of {name}, points, with its interval", params) if bars else b""
+
+
+def latency(curves: Sequence[Curve], title: str, params: PlotParams = PLOT) -> bytes:
+    """Milliseconds by number of memories, both logarithmic."""
+    return lines(curves, title, "memories", "median ms a search", params=params, logarithmic=True, both=True)
+
+
+def lines(
+    curves: Sequence[Curve],
+    title: str,
+    x: str,
+    y: str,
+    *,
+    params: PlotParams = PLOT,
+    share: bool = False,
+    logarithmic: bool = False,
+    both: bool = False,
+) -> bytes:
+    """Curves over one axis, told apart by colour, dash and mark."""
+    many = len(curves) > params.named
+    ranked = sorted(curves, key=lambda one: -one.points[-1][1]) if many else list(curves)
+    named, others = ranked[: params.named], ranked[params.named :]
+
+    def draw(axes: Any) -> None:
+        for i, curve in enumerate(named):
+            axes.plot(
+                *zip(*curve.points, strict=True),
+                label=curve.name,
+                color=_COLOURS[i % len(_COLOURS)],
+                linestyle=_DASHES[i // len(_COLOURS) % len(_DASHES)],
+                marker=_MARKS[i % len(_MARKS)],
+                linewidth=params.line,
+                markersize=params.mark,
+            )
+        for i, curve in enumerate(others):
+            told = f"{len(others)} others" if i == 0 else None
+            thin = {"linewidth": params.line / 2, "alpha": _FAINT, "zorder": 1}
+            axes.plot(*zip(*curve.points, strict=True), label=told, color=_INK, **thin)
+        if logarithmic:
+            _by_tens(axes.xaxis, axes.set_xscale)
+        else:
+            axes.locator_params(axis="x", integer=True)
+        if both:
+            _by_tens(axes.yaxis, axes.set_yscale)
+        if share:
+            axes.set_ylim(0.0, 1.0)
+        place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if many else {}
+        axes.legend(frameon=False, labelcolor=_INK, fontsize=params.letters, **place)
+
+    wide = replace(params, width=params.width + params.room) if many else params
+    return _drawn(draw, title, x, y, params.height, wide)
+
+
+def _by_tens(axis: Any, scale: Callable[[str], None]) -> None:
+    """A logarithmic axis whose numbers are written out: 1, 2 and 5 of each ten."""
+    scale("log")
+    axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+    axis.set_minor_formatter(lambda value, _: f"{value:,.10g}" if f"{value:e}"[0] in _LABELLED else "")
+
+
+def differences(bars: Sequence[Bar], title: str, x: str, params: PlotParams = PLOT) -> bytes:
+    """Bars from nothing, each with its interval, in the order given from above."""
+
+    def draw(axes: Any) -> None:
+        places = range(len(bars))
+        means = [_PERCENT * bar.mean for bar in bars]
+        around = [
+            [max(0.0, _PERCENT * (bar.mean - bar.low)) for bar in bars],
+            [max(0.0, _PERCENT * (bar.high - bar.mean)) for bar in bars],
+        ]
+        axes.barh(places, means, xerr=around, color=_COLOURS[0], ecolor=_INK, capsize=params.mark / 2)
+        axes.set_yticks(places, [bar.name for bar in bars])
+        axes.set_ylim(len(bars) - 1 + params.margin, -params.margin)
+        axes.axvline(0.0, color=_INK, linewidth=params.line / 2)
+
+    height = params.height / 2 + params.bar * len(bars)
+    return _drawn(draw, title, x, "", height, params)
+
+
+def _whole(rows: Sequence[Row]) -> list[Row]:
+    """The rows that have figures and go without no term."""
+    return [row for row in rows if row.summary is not None and not row.ablated]
+
+
+def _drawn(
+    draw: Callable[[Any], None], title: str, x: str, y: str, height: float, params: PlotParams
+) -> bytes:
+    """One figure on no ground of its own."""
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtra("plot", "figures of a benchmark") from None
+    style: Any = {
+        "svg.fonttype": "none",
+        "svg.hashsalt": "priming",
+        "font.family": ["DejaVu Sans"],
+        "font.size": params.letters,
+        "axes.unicode_minus": False,
+        **dict.fromkeys(
+            ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), _INK
+        ),
+    }
+    buffer = BytesIO()
+    with mpl.rc_context(style):
+        figure = Figure(figsize=(params.width, height), layout="constrained")
+        axes = figure.add_subplot()
+        draw(axes)
+        axes.set_title(title)
+        axes.set_xlabel(x)
+        axes.set_ylabel(y)
+        axes.grid(True, color=_INK, alpha=0.25, linewidth=params.line / 3)
+        axes.spines[["top", "right"]].set_visible(False)
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    return buffer.getvalue()

@@ -1,0 +1,207 @@
+"""What a benchmark found, as one JSON document and as tables. No text of a question or a memory is in either."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from priming.bench.benchmark import Benchmark, Row
+from priming.bench.scoring import Asked, Figures
+from priming.bench.sets import BenchSet
+from priming.errors import StoreError
+
+Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
+"""Names of columns, and rows of cells."""
+
+_PERCENT = 100.0
+_DIGITS = 6
+"""Digits of what is written: more would be noise."""
+
+
+def document(of: Benchmark, at: datetime, *, questions: bool = True) -> dict[str, Any]:
+    """Everything that was found; each question's answers only where ``questions``."""
+    return {
+        "benchmark": of.of.name,
+        "at": at.isoformat(timespec="seconds"),
+        "data": {
+            "files": list(of.of.files),
+            "sha256": of.of.digest,
+            "memories": of.of.memories,
+            "questions": of.of.questions,
+            "skipped": of.of.skipped,
+        },
+        "settings": {
+            "profile": of.plan.profile,
+            "embedder": of.generation,
+            "shuffled": of.plan.shuffled,
+            "params": asdict(of.plan.params),
+        },
+        "versions": versions(),
+        "machine": machine(),
+        "contestants": [_contestant(row, of.of, questions=questions) for row in of.rows],
+    }
+
+
+def _contestant(row: Row, of: BenchSet, *, questions: bool) -> dict[str, Any]:
+    outcome, found = row.outcome, row.summary
+    said: dict[str, Any] = {
+        "name": outcome.name,
+        "what": outcome.what,
+        "ablated": list(row.ablated),
+        "versions": outcome.versions,
+        "error": outcome.error,
+        "asked": len(outcome.answers),
+    }
+    if found is None:
+        return said
+    said |= {
+        "headline": _figures(found.headline),
+        "by_category": {name: _figures(each) for name, each in found.by_category.items()},
+        "median_ms": _short(found.median_ms),
+        "p99_ms": _short(found.p99_ms),
+        "load_seconds": _short(outcome.load_seconds),
+        "auc": None if found.auc is None else _short(found.auc),
+        "over_first": {
+            name: {part: _short(value) for part, value in asdict(each).items()}
+            for name, each in row.over_first.items()
+        },
+        "costs": [{**asdict(each), "saved": each.saved} for each in row.costs],
+        "curve": [list(point) for point in row.curve],
+    }
+    return {**said, "questions": _questions(outcome.answers, of)} if questions else said
+
+
+def _figures(found: Figures) -> dict[str, Any]:
+    counts = {"questions": found.questions, "silent": found.silent}
+    return {**counts, **{name: _short(value) for name, value in found.values.items()}}
+
+
+def _questions(answers: Sequence[Asked], of: BenchSet) -> list[dict[str, Any]]:
+    """What each question got: numbers and keys only."""
+    keys: dict[tuple[str, str], list[str]] = {}
+    for part in of.parts:
+        for item in part.items:
+            keys.setdefault((part.name, item.label), []).append(item.key)
+    return [
+        {
+            "part": one.part,
+            "number": one.number,
+            "category": one.category,
+            "gold": sorted(key for label in one.gold for key in keys.get((one.part, label), ())),
+            "keys": list(one.keys),
+            "scores": None if one.scores is None else [_short(score) for score in one.scores],
+            "confidence": None if one.confidence is None else _short(one.confidence),
+            "ms": _short(one.ms),
+        }
+        for one in answers
+    ]
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
+
+
+def results(of: Benchmark) -> Table:
+    """A row a contestant: of how many questions, quality in percent beside what it costs in milliseconds."""
+    names = list(next(row.summary.headline.values for row in of.rows if row.summary is not None))
+    separates = any(row.summary is not None and row.summary.auc is not None for row in of.rows)
+    columns = ("contestant", "n", *names, *(("AUC",) if separates else ()), "median ms", "p99 ms")
+    return columns, [_result(row, names, separates) for row in of.rows]
+
+
+def _result(row: Row, names: Sequence[str], separates: bool) -> tuple[str, ...]:
+    found = row.summary
+    if found is None:
+        return (row.outcome.name, "", *["failed"] * len(names), *(("",) if separates else ()), "", "")
+    told = [_percent(found.headline.values.get(name)) for name in names]
+    area = ("" if found.auc is None else f"{found.auc:.3f}",) if separates else ()
+    asked = f"{found.headline.questions:,}"
+    return (row.outcome.name, asked, *told, *area, f"{found.median_ms:.1f}", f"{found.p99_ms:.1f}")
+
+
+def categories(of: Benchmark) -> Table:
+    """What the first contestant got in each category."""
+    found = of.rows[0].summary
+    assert found is not None, "our own row has figures, or the run ended"
+    names = list(found.headline.values)
+    rows = [
+        (name, str(each.questions), str(each.silent), *(_percent(each.values[one]) for one in names))
+        for name, each in found.by_category.items()
+    ]
+    return ("category", "questions", "no hits", *names), rows
+
+
+def differences(of: Benchmark) -> Table:
+    """What each other contestant has over the first, in points, with its interval."""
+    rows = [row for row in of.rows if row.over_first]
+    names = list(rows[0].over_first) if rows else []
+    cells = [
+        (row.outcome.name, *(_interval(row.over_first[name]) for name in names if name in row.over_first))
+        for row in rows
+    ]
+    return ("against the first", *names), cells
+
+
+def costs(of: Benchmark) -> Table:
+    """What it takes to hold most of the evidence."""
+    columns = ("contestant", "evidence", "budget", "of all", "hits", "tokens of so many")
+    cells: list[tuple[str, ...]] = []
+    for row in of.rows:
+        for one in row.costs:
+            told = (
+                ("", "not reached", "", "")
+                if one.saved is None
+                else (
+                    f"{one.budget:,}",
+                    f"{_PERCENT * (1.0 - one.saved):.1f} %",
+                    str(one.k),
+                    f"{one.tokens:,.0f}",
+                )
+            )
+            cells.append((row.outcome.name, f"{_PERCENT * one.share:.0f} %", *told))
+    return columns, cells
+
+
+def failures(of: Benchmark) -> list[tuple[str, str]]:
+    """Who could not run, and why."""
+    return [(row.outcome.name, row.outcome.error) for row in of.rows if row.outcome.error is not None]
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{_PERCENT * value:.1f}"
+
+
+def _interval(one: Any) -> str:
+    mean, low, high = (_PERCENT * value for value in (one.mean, one.low, one.high))
+    return f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]"
+
+
+def versions() -> dict[str, str]:
+    """Of Python and what recall is computed with."""
+    found = {name: metadata.version(name) for name in ("priming", "numpy", "wordllama", "tokenizers")}
+    return {"python": platform.python_version(), **found}
+
+
+def machine() -> dict[str, Any]:
+    """What it was measured on, without names that would identify it."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+    return {
+        "system": platform.system(),
+        "architecture": platform.machine(),
+        "cores": os.cpu_count(),
+        "load": None if load is None else round(load, 2),
+    }
+
+
+def write(path: Path, text: str) -> None:
+    """Write a report, or ``StoreError``."""
+    try:
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        raise StoreError(f"{path} could not be written: {error.strerror}") from error

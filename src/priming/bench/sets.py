@@ -1,0 +1,287 @@
+"""The sets that retrieval is measured on: files read in place, as memories to remember and questions with gold.
+
+A set is one or more parts. Each part is a store of its own: a dialogue of LoCoMo, the whole corpus of the others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from priming.errors import ParamError
+
+_EVIDENCE = re.compile(r"D:?(\d+):0*(\d+)")
+"""A turn that is named as evidence, however it was typed: D1:3, D:1:3, D1:03, or several in one string."""
+_WHEN = "%I:%M %p on %d %B, %Y"
+_CORPUS = "_corpus"
+_HOPS = 4
+"""Letters of a question's id in MuSiQue that say how many hops it takes: ``2hop``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing to remember. ``label`` is what gold names it by: its key, or the title that it shares."""
+
+    key: str
+    text: str
+    label: str
+    kind: str = "episode"
+    heading: str | None = None
+    speaker: str | None = None
+    session: str | None = None
+    occurred_at: datetime | None = None
+
+    @property
+    def title(self) -> str | None:
+        """What stands before the text where it is indexed."""
+        return self.heading or self.speaker
+
+    @property
+    def indexed(self) -> str:
+        """The text that vectors are made of, for every contestant."""
+        return f"{self.title}: {self.text}" if self.title else self.text
+
+    def arguments(self) -> dict[str, Any]:
+        """It as arguments of ``remember``."""
+        given = {
+            "content": self.text,
+            "key": self.key,
+            "kind": self.kind,
+            "heading": self.heading,
+            "speaker": self.speaker,
+            "session": self.session,
+            "occurred_at": self.occurred_at,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question, the labels of what answers it, and its category."""
+
+    text: str
+    gold: frozenset[str]
+    category: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Memories that stand in one store, and the questions that are asked of it."""
+
+    name: str
+    items: tuple[Item, ...]
+    queries: tuple[Query, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BenchSet:
+    """A set: its parts, the places that are reported, and what its headline figures leave out."""
+
+    name: str
+    parts: tuple[Part, ...]
+    ks: tuple[int, ...]
+    digest: str
+    files: tuple[str, ...]
+    unanswerable: str | None = None
+    skipped: int = 0
+
+    @property
+    def questions(self) -> int:
+        """The number of questions of all parts."""
+        return sum(len(part.queries) for part in self.parts)
+
+    @property
+    def memories(self) -> int:
+        """The number of memories of all parts."""
+        return sum(len(part.items) for part in self.parts)
+
+    def first(self, limit: int | None) -> BenchSet:
+        """The set with at most ``limit`` questions, evenly spaced over all; parts left without any are dropped."""
+        if limit is None or limit >= self.questions:
+            return self
+        if limit < 1:
+            raise ParamError("limit", limit, "must be ≥ 1")
+        chosen = {i * self.questions // limit for i in range(limit)}
+        parts, start = [], 0
+        for part in self.parts:
+            kept = tuple(query for i, query in enumerate(part.queries, start) if i in chosen)
+            start += len(part.queries)
+            parts.append(replace(part, queries=kept))
+        return replace(self, parts=tuple(part for part in parts if part.queries))
+
+    def shuffled(self, rng: np.random.Generator) -> BenchSet:
+        """The set with the gold of each part dealt out anew among its questions: a ranking must not notice."""
+        return replace(self, parts=tuple(_shuffled(part, rng) for part in self.parts))
+
+
+def _shuffled(part: Part, rng: np.random.Generator) -> Part:
+    order = rng.permutation(len(part.queries))
+    pairs = zip(part.queries, order, strict=True)
+    return replace(part, queries=tuple(replace(one, gold=part.queries[i].gold) for one, i in pairs))
+
+
+def load(name: str, data: Path) -> BenchSet:
+    """Read a set from its file, or from the folder that holds it.
+
+    Raises:
+        ParamError: a name that is none of ``NAMES``, a file that is not there, or one that is no such set.
+
+    """
+    if name not in _READERS:
+        raise ParamError("set", name, f"must be one of {', '.join(NAMES)}")
+    path = _found(name, data)
+    try:
+        return _READERS[name](path)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        if isinstance(error, ParamError):
+            raise
+        said = f"is no file of {name} ({type(error).__name__}: {error}): give the file as it is published"
+        raise ParamError("data", str(path), said) from error
+
+
+def _found(name: str, data: Path) -> Path:
+    """The file of a set: itself, or the only one of its name in a folder."""
+    if data.is_file():
+        return data
+    if not data.is_dir():
+        raise ParamError("data", str(data), f"must be the file of {name}, or the folder that holds it")
+    pattern = f"{name}*.json"
+    there = sorted(one for one in data.glob(pattern) if not one.stem.endswith(_CORPUS))
+    if len(there) != 1:
+        many = f"holds {len(there)} files {pattern}: name one of {', '.join(one.name for one in there)}"
+        rule = many if there else f"holds no file {pattern}: name the file itself"
+        raise ParamError("data", str(data), rule)
+    return there[0]
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise ParamError("data", str(path), f"cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise ParamError("data", str(path), f"must be JSON: {error}") from error
+
+
+def _digest(*paths: Path) -> str:
+    total = hashlib.sha256()
+    for path in paths:
+        total.update(path.read_bytes())
+    return total.hexdigest()
+
+
+def _locomo(path: Path) -> BenchSet:
+    dialogues = _read(path)
+    parts = tuple(_dialogue(one) for one in dialogues)
+    if not parts:
+        raise ParamError("data", str(path), "must hold at least one dialogue")
+    kept = sum(len(part.queries) for part in parts)
+    return BenchSet(
+        name="locomo",
+        parts=parts,
+        ks=(5, 10, 20),
+        digest=_digest(path),
+        files=(path.name,),
+        unanswerable="5",
+        skipped=sum(len(one["qa"]) for one in dialogues) - kept,
+    )
+
+
+def _dialogue(one: Mapping[str, Any]) -> Part:
+    """One dialogue: a turn is a memory; a question without a turn that is there is left out."""
+    items = tuple(_turns(one["conversation"]))
+    keys = {item.key for item in items}
+    queries = []
+    for asked in one["qa"]:
+        named = {f"D{a}:{b}" for text in asked["evidence"] for a, b in _EVIDENCE.findall(text)}
+        if gold := frozenset(named & keys):
+            queries.append(Query(str(asked["question"]), gold, str(asked["category"])))
+    return Part(str(one["sample_id"]), items, tuple(queries))
+
+
+def _turns(conversation: Mapping[str, Any]) -> list[Item]:
+    found, number = [], 1
+    while f"session_{number}" in conversation or f"session_{number}_date_time" in conversation:
+        session = f"session_{number}"
+        said = conversation.get(f"{session}_date_time")
+        at = None if said is None else datetime.strptime(said, _WHEN).replace(tzinfo=UTC)
+        for turn in conversation.get(session, ()):
+            caption = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
+            key, text = str(turn["dia_id"]), turn["text"] + caption
+            found.append(Item(key, text, key, speaker=str(turn["speaker"]), session=session, occurred_at=at))
+        number += 1
+    return found
+
+
+def _hotpot(path: Path) -> BenchSet:
+    """HotpotQA: gold are the titles of the supporting facts."""
+    return _passages(
+        "hotpot",
+        path,
+        lambda one: Query(
+            one["question"], frozenset(title for title, _ in one["supporting_facts"]), str(one["type"])
+        ),
+    )
+
+
+def _musique(path: Path) -> BenchSet:
+    """MuSiQue: gold are the titles of the supporting paragraphs."""
+    return _passages(
+        "musique",
+        path,
+        lambda one: Query(
+            one["question"],
+            frozenset(passage["title"] for passage in one["paragraphs"] if passage["is_supporting"]),
+            str(one["id"])[:_HOPS],
+        ),
+    )
+
+
+def _passages(name: str, path: Path, query: Callable[[Mapping[str, Any]], Query]) -> BenchSet:
+    """Questions over a corpus of passages that stands beside them."""
+    corpus = path.with_name(f"{path.stem}{_CORPUS}.json")
+    if not corpus.is_file():
+        raise ParamError("data", str(path), f"must have its passages beside it, in {corpus.name}")
+    rows = _rows(_read(corpus))
+    items = tuple(
+        Item(f"{path.stem}-{i}", text, title, kind="fact", heading=title)
+        for i, (title, text) in enumerate(rows)
+    )
+    titles = Counter(title for title, _ in rows)
+    asked = [query(one) for one in _read(path)]
+    kept = tuple(
+        replace(one, gold=gold) for one in asked if (gold := frozenset(t for t in one.gold if t in titles))
+    )
+    return BenchSet(
+        name=name,
+        parts=(Part(path.stem, items, kept),),
+        ks=(2, 5, 10),
+        digest=_digest(path, corpus),
+        files=(path.name, corpus.name),
+        skipped=len(asked) - len(kept),
+    )
+
+
+def _rows(corpus: Any) -> list[tuple[str, str]]:
+    """Titles and texts: an object of lists of sentences, or a list of passages."""
+    if isinstance(corpus, dict):
+        return [(title, text if isinstance(text, str) else "".join(text)) for title, text in corpus.items()]
+    return [(passage["title"], passage["text"]) for passage in corpus]
+
+
+_READERS: Mapping[str, Callable[[Path], BenchSet]] = {
+    "locomo": _locomo,
+    "hotpot": _hotpot,
+    "musique": _musique,
+}
+NAMES: Sequence[str] = tuple(_READERS)
+"""The sets that can be read."""

@@ -1,0 +1,46 @@
+"""The tunables of embedders that are not the bundled one. They are asked for as ``priming.params``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from priming.checked import Checked, param
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxParams(Checked):
+    """How a model runs on this machine, and what of a text it reads."""
+
+    tokens: int = param(
+        256,
+        low=3,
+        unit="tokens",
+        source="model card of all-MiniLM-L6-v2",
+        doc="longest text, with the two marks at its ends; what is beyond is not read",
+    )
+    threads: int = param(0, low=0, unit="texts", doc="at work at once; 0: one for each processor")
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderParams(Checked):
+    """Patience and limits of an embedder behind an endpoint, and of making all vectors anew."""
+
+    batch: int = param(64, low=1, unit="texts", doc="texts in one request")
+    characters: int = param(32_768, low=1, unit="characters", doc="longest text; what is beyond is not sent")
+    timeout: float = param(60.0, low=0.0, unit="seconds", doc="patience with one batch, repetitions included")
+    connect: float = param(
+        10.0, low=0.0, unit="seconds", doc="patience with an endpoint that takes no connection"
+    )
+    output: int = param(67_108_864, low=1, unit="bytes", doc="longest answer")
+    retries: int = param(3, low=0, unit="requests", doc="sent again after status 429 or 5xx")
+    pause: float = param(
+        1.0, low=0.0, unit="seconds", doc="before the first of these; each next waits twice as long"
+    )
+    longest_pause: float = param(
+        30.0, low=0.0, unit="seconds", doc="longest of these, whatever `Retry-After` says"
+    )
+    repeated: int = param(300, low=1, unit="characters", doc="most of an answer that an error repeats")
+    kept: int = param(100, low=1, unit="texts", doc="vectors that `reembed` makes and keeps at once")
+
+
+ONNX, EMBEDDER = OnnxParams(), EmbedderParams()

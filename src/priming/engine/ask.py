@@ -1,0 +1,86 @@
+"""One question to a working set, and the rows that answer it: what every design of ranking takes and gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.core.check import Floats
+from priming.core.spread import Activation
+from priming.engine.columns import Ints
+from priming.engine.evidence import Evidence
+from priming.engine.topology import Weighed
+from priming.engine.working import WorkingSet
+from priming.profiles import Profile
+from priming.types import MemoryRecord
+
+EXACT = 12
+"""Decimals of a score that the order in which links are summed does not touch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One question to a working set: who may answer, what speaks for each, and how it is to be ranked.
+
+    ``eligible`` says which rows may be hits, ``pool`` which documents may be anchors, and ``named``
+    which rows are the names in the cue.
+    """
+
+    working: WorkingSet
+    evidence: Evidence
+    profile: Profile
+    eligible: NDArray[np.bool_]
+    pool: NDArray[np.bool_]
+    limit: int
+    now: datetime
+    records: Callable[[Ints], Mapping[int, MemoryRecord]]
+    named: Callable[[], Sequence[int]]
+    spreading: bool = True
+    ablate: Collection[str] = ()
+
+    def graph(self) -> Weighed:
+        """The links as the profile weighs them, less those that are ablated."""
+        off = {"next": ("next", "next-but-one"), "names": ("mentions",)}
+        silent = tuple((one, 0.0) for name in off if name in self.ablate for one in off[name])
+        profile = self.profile
+        if "titled" in self.ablate:
+            profile = replace(profile, recall=replace(profile.recall, titled_mention=1.0))
+        return weighed(self.working, profile, self.now, silent)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Rows from best to worst, with what made up each score."""
+
+    rows: Ints
+    scores: Floats
+    components: Mapping[str, Floats] = field(default_factory=dict)
+    activation: Activation | None = None
+
+
+def weighed(
+    working: WorkingSet, profile: Profile, now: datetime, silent: tuple[tuple[str, float], ...] = ()
+) -> Weighed:
+    """The links of a namespace as a profile weighs them, with other factors for some relations."""
+    factors = replace(profile.links, by_relation=(*profile.links.by_relation, *silent))
+    titles = working.heading_entity, working.titled
+    return Weighed(working.topology, factors, profile.recall, *titles, working.memories, now.timestamp())
+
+
+def ordered(
+    ask: Ask,
+    rows: Ints,
+    scores: Floats,
+    components: Mapping[str, Floats],
+    activation: Activation | None = None,
+) -> Ranked:
+    """The rows that may be hits, best first, and of equals the older memories."""
+    keep = ask.eligible[rows]
+    rows, scores = rows[keep], np.round(scores[keep], EXACT)
+    order = np.lexsort((rows, -scores))[: ask.limit]
+    chosen = {name: np.asarray(values)[keep][order] for name, values in components.items()}
+    return Ranked(rows[order], scores[order], chosen, activation)

@@ -1,0 +1,200 @@
+"""Recalls asked again of the memories of today, with what was learned as it was when they were first asked."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.core.metrics import average_precision
+from priming.embed.protocol import Embedder
+from priming.engine.ask import Ask
+from priming.engine.backwards import newest_first
+from priming.engine.coactivation import RELATION
+from priming.engine.evidence import Evidence
+from priming.engine.judged import Judged
+from priming.engine.opened import Opened
+from priming.engine.rank import rank
+from priming.engine.recall import Question, question, silence, who
+from priming.engine.working import WorkingSet
+from priming.params import ABLATION, RecallParams
+from priming.profiles import Profile
+from priming.store.protocol import Logged
+from priming.store.rows import LinkRow, MemoryRow, RowChange, VerdictRow
+from priming.types import Cue
+
+_RAW = ("terms", "literal", "pairs", "neighboured", "window", "_practised", "_verdicts")
+_BY_SWITCH = {"near": ("bm25", "session"), "idf": ("query", "cosine", "gist")}
+"""Evidence that does not depend on weights: it is carried from one replay of a recall to the next.
+
+Some of it depends on a switch, and is carried only where that stands the same in both."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one operation taught: rows of links, verdicts and practice, before and after."""
+
+    id: str
+    at: datetime
+    changes: tuple[RowChange, ...]
+
+
+class Learned:
+    """A working set of one's own whose learned state can be moved to and fro along the log."""
+
+    def __init__(self, working: WorkingSet, steps: Sequence[Step]) -> None:
+        """``steps`` are all that the working set has taken in since some time, oldest first."""
+        self.working = working
+        self._steps = steps
+        self._known = len(steps)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether more than half of the steps are learned."""
+        return 2 * self._known > len(self._steps)
+
+    def to(self, known: int) -> None:
+        """Have the first ``known`` steps learned, and no others."""
+        while self._known > known:
+            self._known -= 1
+            changes = self._steps[self._known].changes
+            self.working.learn([one.inverse() for one in reversed(changes)])
+        while self._known < known:
+            self.working.learn(self._steps[self._known].changes)
+            self._known += 1
+
+
+def steps_since(opened: Opened, recalls: Sequence[Judged]) -> tuple[list[Step], list[int]]:
+    """What was learned since the first of some recalls, oldest first; and how much of it each of them knew.
+
+    A recall knew what was done up to its time, and never a verdict on itself, whatever the clock says.
+    """
+    if not recalls:
+        return [], []
+    earliest, verdicts = min(one.trace.at for one in recalls), {one.first for one in recalls}
+    steps = list[Step]()
+    for logged in newest_first(opened):
+        if logged.at <= earliest and not verdicts:
+            break
+        verdicts.discard(logged.id)
+        steps.append(Step(logged.id, logged.at, _taught(logged)))
+    lows = list(accumulate((one.at for one in steps), min))
+    place = {one.id: i for i, one in enumerate(steps, 1)}
+    later = [bisect_left(lows, True, key=one.trace.at.__ge__) for one in recalls]
+    unknown = [max(i, place.get(one.first, 0)) for i, one in zip(later, recalls, strict=True)]
+    return steps[::-1], [len(steps) - i for i in unknown]
+
+
+def _taught(logged: Logged) -> tuple[RowChange, ...]:
+    """Verdicts, practice, the weights of links, and links that verdicts made; what was told stays."""
+    return tuple(change for change in logged.rows if _is_learned(change))
+
+
+def _is_learned(change: RowChange) -> bool:
+    row, both = change.row, change.before is not None and change.after is not None
+    if isinstance(row, LinkRow):
+        return both or row.relation == RELATION
+    return isinstance(row, VerdictRow) or (both and isinstance(row, MemoryRow))
+
+
+@dataclass(slots=True)
+class Case:
+    """A judged recall, ready to be replayed; ``known`` is how much had been learned."""
+
+    judged: Judged
+    asked: Question
+    known: int
+    context: Mapping[int, float]
+    eligible: NDArray[np.bool_]
+    pool: NDArray[np.bool_]
+    evidence: Evidence | None = None
+
+
+class Replay:
+    """Judged recalls of one namespace, and how well each comes out with some weights and without some terms."""
+
+    def __init__(self, embedder: Embedder, profile: Profile, learned: Learned, cases: Sequence[Case]) -> None:
+        self._embedder = embedder
+        self._profile = profile
+        self._learned = learned
+        self.cases = cases
+        arrays = (len(_RAW) + sum(map(len, _BY_SWITCH.values()))) * max(learned.working.documents, 1)
+        self._carries = arrays * len(cases) <= ABLATION.carried
+
+    @property
+    def is_late(self) -> bool:
+        """Whether more than half of what there is to learn is learned at present."""
+        return self._learned.is_late
+
+    def precision(self, case: Case, params: RecallParams, off: Collection[str] = ()) -> float:
+        """The average precision of a recall's hits, with some weights and without some terms."""
+        self._learned.to(case.known)
+        evidence = self._evidence(case, params, off)
+        asked = replace(case.asked, profile=replace(self._profile, recall=params))
+        if silence(evidence, case.eligible, case.pool, asked) is not None:
+            return 0.0
+        working = self._learned.working
+        ranked = rank(
+            Ask(
+                working,
+                evidence,
+                asked.profile,
+                case.eligible,
+                case.pool,
+                ABLATION.depth,
+                case.judged.trace.at,
+                lambda _: {},
+                tuple,
+                ablate=off,
+            )
+        )
+        return average_precision(case.judged.relevant, [working.ids[row] for row in ranked.rows.tolist()])
+
+    def _evidence(self, case: Case, params: RecallParams, off: Collection[str]) -> Evidence:
+        at = case.judged.trace.at
+        made = Evidence(
+            self._learned.working, self._embedder, case.asked.text, params, at, case.context, off, case.pool
+        )
+        if not self._carries:
+            return made
+        if case.evidence is None:
+            case.evidence = made
+        elif case.evidence is not made:
+            vars(made).update(_carried(case.evidence, made))
+        return made
+
+
+def _carried(known: Evidence, made: Evidence) -> dict[str, Any]:
+    """What of the evidence that is ``known`` is the same in ``made``, by name."""
+
+    def stands(one: Evidence, switch: str) -> bool:
+        return bool(getattr(one.params, switch)) and switch not in one.ablate
+
+    same = [names for switch, names in _BY_SWITCH.items() if stands(known, switch) == stands(made, switch)]
+    return {name: vars(known)[name] for names in (_RAW, *same) for name in names if name in vars(known)}
+
+
+def cases(
+    opened: Opened, profile: Profile, working: WorkingSet, recalls: Sequence[Judged], known: Sequence[int]
+) -> list[Case]:
+    """The recalls as they can be asked again: by their text and context, of all that may answer today."""
+    now = opened.now()
+    made = []
+    for one, steps in zip(recalls, known, strict=True):
+        asked = _asked(profile, one.trace.cue)
+        context, eligible, pool = who(opened, asked, working, now)
+        made.append(Case(one, asked, steps, context, eligible, pool))
+    return made
+
+
+def _asked(profile: Profile, cue: Mapping[str, Any]) -> Question:
+    context = {name: value for name, value in cue.items() if name != "text"}
+    return question(
+        profile, {"text": cue.get("text"), "cue": Cue(**context), "limit": ABLATION.depth, "trace": False}
+    )

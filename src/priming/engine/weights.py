@@ -1,0 +1,64 @@
+"""The weights that a namespace gives to the terms of a profile: read with each recall, written as one operation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from datetime import datetime
+from typing import Any
+
+from priming.engine.opened import Opened
+from priming.errors import Conflict, ParamError
+from priming.params import RecallParams
+from priming.profiles import Profile
+from priming.store.protocol import Logged
+from priming.store.rows import RowChange, WeightsRow
+
+KIND = "ablate"
+NAMES = tuple(one.name for one in fields(RecallParams) if one.type == "float")
+"""What may be set: the numbers of the recipe. A name that another version knew counts for nothing."""
+
+
+def in_force(opened: Opened, profile: Profile) -> Profile:
+    """A profile as this namespace weighs it."""
+    own = own_weights(opened, profile.name)
+    return replace(profile, recall=weighed(profile.recall, own)) if own else profile
+
+
+def own_weights(opened: Opened, profile: str) -> Mapping[str, float]:
+    """The weights that this namespace has of its own for a profile; empty where it has none."""
+    rows = opened.store.weights(opened.namespace, profile)
+    return rows[0].weights if rows else {}
+
+
+def weighed(params: RecallParams, weights: Mapping[str, float]) -> RecallParams:
+    """The recipe with some of its weights replaced; ``ParamError`` names those that are out of their range."""
+    for name, value in weights.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise ParamError(name, value, "must be a number")
+    known: dict[str, Any] = {name: float(value) for name, value in weights.items() if name in NAMES}
+    return replace(params, **known)
+
+
+def write(
+    opened: Opened, profile: Profile, weights: Mapping[str, float], before: Mapping[str, float], now: datetime
+) -> Logged:
+    """Set some weights of a profile, as one operation. A weight that is the profile's own is no longer kept.
+
+    ``Conflict`` where the weights are not those of ``before`` any more.
+    """
+    row = next(iter(opened.store.weights(opened.namespace, profile.name)), None)
+    there = weighed(profile.recall, {} if row is None else row.weights)
+    for name, value in before.items():
+        if getattr(there, name) != value:
+            raise Conflict(
+                f"{name} is {getattr(there, name):g} by now, where {value:g} was measured: ablate again"
+            )
+    merged = {**({} if row is None else row.weights), **weights}
+    own = {
+        name: merged[name] for name in sorted(merged) if merged[name] != getattr(profile.recall, name, None)
+    }
+    after = WeightsRow(profile.name, own) if own else None
+    moves = [f"{name} {before[name]:g} → {weights[name]:g}" for name in weights]
+    message = f"weights of {profile.name}: {', '.join(moves)}"
+    return opened.write(KIND, now, [RowChange(row, after)], message=message)

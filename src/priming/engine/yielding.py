@@ -1,0 +1,44 @@
+"""What hits hold in common, so that those which only repeat better ones can give way."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.core.check import Floats
+from priming.core.graph import among
+from priming.core.lexical import idf
+from priming.core.recipe import give_way
+from priming.engine.arrays import NONE
+from priming.engine.columns import Ints
+from priming.engine.evidence import Evidence
+
+
+def yielding(evidence: Evidence, documents: Ints, scores: Floats) -> tuple[Ints, Floats, dict[str, Floats]]:
+    """``give_way`` among hits, best first: their new order, their scores, and what was taken for."""
+    p, off = evidence.params, evidence.ablate
+    held, worth = held_terms(evidence, documents)
+    covered = 0.0 if "covered" in off else p.covered
+    repeated = 0.0 if "repeated" in off else p.repeated
+    return give_way(scores, held, worth, same_heading(evidence, documents), covered, repeated, p.anchors)
+
+
+def held_terms(evidence: Evidence, documents: Ints) -> tuple[NDArray[np.bool_], Floats]:
+    """Which of the cue's terms stand in each document, and the idf of each term."""
+    lexicon, codes = evidence.working.lexicon, np.array(evidence.terms.codes, np.int64)
+    held = np.zeros((len(documents), len(codes)), np.bool_)
+    for at, code in enumerate(codes.tolist()):
+        held[:, at] = among(documents, lexicon.postings(code).rows)
+    return held, np.asarray(idf(lexicon.df[codes], lexicon.documents), np.float64)
+
+
+def same_heading(evidence: Evidence, documents: Ints) -> Ints:
+    """The heading of each document that stands alone, by number; −1 where it is a speaker's, or there is none."""
+    working = evidence.working
+    titles = np.where(documents == NONE, NONE, working.title[np.maximum(documents, 0)])
+    if not working.title_count.size:
+        return np.full(len(documents), NONE, np.int64)
+    bar = evidence.params.speaker_share * working.memories
+    speakers = working.title_count[np.maximum(titles, 0)] >= bar
+    silent = speakers | evidence.neighboured[np.maximum(documents, 0)]
+    return np.asarray(np.where(silent, NONE, titles), np.int64)

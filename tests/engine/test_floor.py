@@ -1,0 +1,101 @@
+"""How sure an answer is, and when nothing is said."""
+
+from dataclasses import replace
+
+import pytest
+
+from priming import Memory, ParamError
+from priming.params import ConfidenceParams
+
+PLACES = (
+    "harbour",
+    "orchard",
+    "library",
+    "station",
+    "meadow",
+    "quarry",
+    "chapel",
+    "bakery",
+    "museum",
+    "garden",
+)
+THINGS = ("ladder", "candle", "barrel", "blanket", "lantern", "whistle")
+
+
+@pytest.fixture
+def told():
+    """Sixty turns of two speakers, each of whom said where they left half of the things."""
+    memory = Memory.open("sqlite://")
+    turns = [(place, thing) for place in PLACES for thing in THINGS]
+    memory.remember_many(
+        {
+            "content": f"I left the {thing} of uncle number {i} at the {place} yesterday evening.",
+            "speaker": "Ines" if i % 2 else "Tomas",
+            "key": f"{place}-{thing}",
+            "session": place,
+        }
+        for i, (place, thing) in enumerate(turns)
+    )
+    yield memory
+    memory.close()
+
+
+def test_what_was_said_is_surer_than_what_was_not(told):
+    said = told.recall("Where did Ines leave the candle at the harbour?", floor=0.0)
+    unsaid = told.recall("Which orchestra did Ines conduct in Vienna?", floor=0.0)
+    assert said.hits[0].memory.key == "harbour-candle"
+    assert said.confidence > unsaid.confidence
+
+
+def test_what_another_speaker_said_makes_an_answer_less_sure(told):
+    right = told.recall("Did Ines leave the candle at the harbour?", floor=0.0)
+    wrong = told.recall("Did Tomas leave the candle at the harbour?", floor=0.0)
+    assert right.confidence > wrong.confidence
+
+
+def test_below_the_floor_nothing_comes_up_and_the_reason_names_both_figures(told):
+    asked = "Which orchestra did Ines conduct in Vienna?"
+    sure = told.recall(asked, floor=0.0).confidence
+    floor = round(sure + 0.05, 2)
+    silent = told.recall(asked, floor=floor)
+    assert silent.hits == ()
+    assert silent.text == ""
+    assert silent.reason == f"nothing above the floor: confidence {sure:.2f}, less than {floor:g}"
+    assert silent.confidence == sure
+
+
+def test_at_the_floor_it_answers(told):
+    asked = "Where did Ines leave the candle at the harbour?"
+    sure = told.recall(asked).confidence
+    assert told.recall(asked, floor=sure).hits
+
+
+def test_a_small_namespace_answers_unless_a_floor_is_asked_for():
+    with Memory.open("sqlite://") as memory:
+        memory.remember("The bread was stale.", key="bread")
+        vague = "was the orchestra of Vienna late again, and who would conduct it in the spring?"
+        assert memory.recall(vague + " bread").hits
+        assert not memory.recall(vague + " bread", floor=0.99).hits
+
+
+def test_who_narrows_a_recall_is_answered(told):
+    opened = told._opened
+    opened.profile = replace(opened.profile, confidence=ConfidenceParams(floor=0.99))
+    told.remember("An old stool.", key="odd", tags=["rare"])
+    vague = "Which orchestra did Ines conduct in Vienna in the spring, and on what stool did she sit?"
+    assert told.recall(vague).hits == ()
+    asked = told.recall(vague, filters={"tags": {"contains": "rare"}})
+    assert [hit.memory.key for hit in asked.hits] == ["odd"]
+    assert told.recall(vague, kinds=["episode"]).hits
+
+
+def test_a_profile_that_does_not_say_how_sure_it_is_has_no_confidence_and_no_floor(told):
+    found = told.recall("candle at the harbour", profile="ethos")
+    assert found.hits
+    assert found.confidence is None
+
+
+@pytest.mark.parametrize("floor", [-0.1, 1.5, float("nan")])
+def test_a_floor_is_a_share(told, floor):
+    with pytest.raises(ParamError, match="floor"):
+        told.recall("candle", floor=floor)

@@ -1,0 +1,199 @@
+"""The tables of what was measured: made from small results that stand in a folder of their own."""
+
+import importlib
+import json
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from priming.engine.recall import TERMS
+from priming.profiles import get
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+PAGE = (DOCS / "quality.md").read_text("utf-8")
+FIGURES = {
+    "locomo": ("R@5", "R@10", "R@20", "MRR"),
+    "hotpot": ("R@2", "R@5", "MRR"),
+    "musique": ("R@2", "R@5", "MRR"),
+}
+
+
+@pytest.fixture
+def measured(tmp_path, monkeypatch):
+    """The module, which reads the results of this test."""
+    monkeypatch.syspath_prepend(str(DOCS))
+    module = importlib.import_module("measured")
+    monkeypatch.setattr(module, "RESULTS", tmp_path)
+    return module
+
+
+@pytest.fixture
+def put(tmp_path):
+    """Writes a file of results."""
+    return lambda name, content: (tmp_path / f"{name}.json").write_text(json.dumps(content), "utf-8")
+
+
+def contestant(name, of="locomo", value=0.5, error=None, ablated=(), silent=0):
+    """What the harness says of one contestant that has the same value for every figure."""
+    if error is not None:
+        return {"name": name, "ablated": [], "error": error}
+    headline = {"questions": 4, "silent": silent, **dict.fromkeys(FIGURES[of], value)}
+    return {
+        "name": name,
+        "ablated": list(ablated),
+        "error": None,
+        "headline": headline,
+        "by_category": {"1": headline, "5": {"questions": 2, "silent": 1}},
+        "median_ms": 3.0,
+        "p99_ms": 9.0,
+        "load_seconds": 1.0,
+        "auc": 0.75,
+        "costs": [{"share": 0.8, "whole": 1000.0, "budget": 100, "k": 3, "tokens": 120.0, "saved": 0.9}],
+    }
+
+
+def results(*contestants):
+    return {"contestants": contestants, "settings": {"embedder": "words", "shuffled": False}}
+
+
+def lines(text):
+    """The cells of the rows of a table."""
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()[2:]]
+
+
+def test_a_result_that_is_missing_says_what_makes_it(measured):
+    with pytest.raises(
+        measured.Missing, match=r"designs\.json is missing: run python benchmarks/designs\.py"
+    ):
+        measured.designs("terms")
+
+
+def test_a_result_that_is_no_json_says_so(measured, tmp_path):
+    (tmp_path / "fit.json").write_text("{", "utf-8")
+    with pytest.raises(measured.Missing, match=r"fit\.json is no JSON"):
+        measured.fit()
+
+
+def test_a_group_of_designs_that_is_not_there_says_so(measured, put):
+    put(
+        "designs",
+        {"variants": [], "default": {of: dict.fromkeys(names, 0.5) for of, names in FIGURES.items()}},
+    )
+    with pytest.raises(measured.Missing, match="no group match"):
+        measured.designs("match")
+
+
+def test_the_best_stands_first_and_ours_is_bold_below_floor_and_goal(measured, put):
+    put("quality-locomo", results(contestant("priming", value=0.8), contestant("other", value=0.9)))
+    made = measured.quality("locomo")
+    rows = lines(made)
+    at = [cell.strip() for cell in made.splitlines()[0].strip("|").split("|")].index("R@5")
+    assert [row[0] for row in rows] == ["*floor*", "*goal*", "other", "**priming**"]
+    assert rows[0][at] == f"*{measured.FLOORS['locomo']['R@5'][0]:g}*"
+    assert rows[3][at] == "**80.0**"
+
+
+def test_who_goes_without_a_term_or_could_not_run_is_in_no_table_of_figures(measured, put):
+    gone = contestant("broken", error="cannot run at /home/somebody/store/file.db: no key")
+    put(
+        "quality-locomo", results(contestant("priming"), contestant("priming without x", ablated=["x"]), gone)
+    )
+    assert [row[0] for row in lines(measured.quality("locomo"))[2:]] == ["**priming**"]
+    assert lines(measured.failed("locomo")) == [["broken", "cannot run at …/file.db: no key"]]
+
+
+def test_where_everybody_could_run_that_is_said(measured, put):
+    put("quality-locomo", results(contestant("priming")))
+    assert measured.failed("locomo") == "Everybody could run."
+
+
+def test_a_goal_is_told_as_reached_only_where_it_is(measured, put):
+    for of in FIGURES:
+        put(f"quality-{of}", results(contestant("priming", of, value=0.86)))
+    told = {(row[0], row[1]): row[-1] for row in lines(measured.aims())}
+    assert told["LoCoMo", "R@10"] == "goal reached"
+    assert told["LoCoMo", "R@20"] == "-5.0"
+
+
+def test_a_difference_is_bold_from_two_standard_errors_on(measured, put):
+    def sets(over, error):
+        one = {"value": 0.5, "over": over, "error": error}
+        return {of: dict.fromkeys(names, one) for of, names in FIGURES.items()}
+
+    rows = {"far": sets(-0.02, 0.01), "near": sets(-0.01, 0.01), "same": sets(0.0, 0.0)}
+    variants = [{"name": name, "why": "", "group": "terms", "sets": each} for name, each in rows.items()]
+    default = {of: dict.fromkeys(names, 0.5) for of, names in FIGURES.items()}
+    put("designs", {"default": default, "variants": variants})
+    cells = {row[0]: row[2] for row in lines(measured.designs("terms"))}
+    assert cells == {"**default**": "50.0", "far": "**-2.0 ± 1.0**", "near": "-1.0 ± 1.0", "same": "="}
+
+
+def test_silence_is_counted_for_both_kinds_of_questions(measured, put):
+    put("quality-locomo", results(contestant("priming", silent=1)))
+    assert lines(measured.abstention()) == [["**priming**", "**0.750**", "**1 of 4**", "**1 of 2**"]]
+
+
+def test_the_floor_in_force_is_bold_among_those_that_were_tried(measured, put):
+    tried = [{"floor": floor, "locomo, said": floor, "locomo, unsaid": 1.0} for floor in (0.1, 0.2)]
+    areas = {"auc": {"locomo, unsaid": 0.75}, "auc_held_out": {"locomo, unsaid": 0.5}}
+    put("abstention", {"silenced": tried, "in_force": {"floor": 0.2}, **areas})
+    assert lines(measured.floors())[0][1:] == ["", "0.750"]
+    assert lines(measured.floors())[2:] == [
+        ["floor 0.1", "10.0 %", "100.0 %"],
+        ["**floor 0.2**", "**20.0 %**", "**100.0 %**"],
+    ]
+
+
+def test_the_short_table_holds_only_who_ran_on_every_set(measured, put):
+    for of in FIGURES:
+        more = [contestant("once", of)] if of == "hotpot" else []
+        put(f"quality-{of}", results(contestant("priming", of, value=0.4), contestant("plain", of), *more))
+    assert [row[0] for row in lines(measured.summary())] == ["**priming**", "plain"]
+
+
+def test_every_group_of_the_search_stands_on_the_page(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS.parent / "benchmarks"))
+    variants = importlib.import_module("variants").VARIANTS
+    shown = {one.group for one in variants if f"<!-- output: results designs {one.group} -->" in PAGE}
+    assert shown == {one.group for one in variants}
+
+
+def test_every_variant_that_is_tried_departs_from_the_default_and_has_a_name_of_its_own(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS.parent / "benchmarks"))
+    module = importlib.import_module("variants")
+    profile = get("priming")
+    chosen = module.tried(profile)
+    assert [one.name for one in chosen if one.of(profile) == profile and not one.ablate] == []
+    assert {one.group for one in chosen} == {one.group for one in module.VARIANTS}
+    names = [(one.group, one.name) for one in module.VARIANTS]
+    assert len(set(names)) == len(names)
+    assert [one.name for one in module.VARIANTS if not one.why] == []
+
+
+def test_a_page_that_is_off_by_a_rounding_is_out_of_date(tmp_path):
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import generate, measured;"
+        "measured.KINDS['one'] = lambda: '0.76';"
+        "print(generate.filled(sys.argv[2], None, print))"
+    )
+    text = "<!-- output: results one -->\n0.75\n<!-- /output -->"
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(DOCS), text],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "0.76" in done.stdout, done.stderr
+
+
+def test_every_variant_names_terms_and_constants_that_are_there(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS.parent / "benchmarks"))
+    module = importlib.import_module("variants")
+    profile = get("priming")
+    known = {one.name for part in ("recall", "spread", "links") for one in fields(getattr(profile, part))}
+    assert {name for one in module.VARIANTS for name in one.changed} - known == set()
+    assert {name for one in module.VARIANTS for name in one.ablate} - set(TERMS) == set()
