@@ -16,15 +16,12 @@ from priming.core.lexical import idf, scaled, spelled, terms
 from priming.core.recipe import fuse
 from priming.embed.protocol import Embedder, TokenEmbedder, Vectors, WordEmbedder
 from priming.engine.lexicon import Found, Near
-from priming.engine.vocabulary import Neighbours
+from priming.engine.vocabulary import EXACT, Neighbours
 from priming.engine.working import WorkingSet
 from priming.params import RecallParams
 
 NAMES = re.compile(r"\b[^\W\d_a-z]\w*|\b\w*\d\w*")
 """A word with a capital, or one with a digit."""
-
-EXACT = 6
-"""Decimals of a cosine that count: like texts tie."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from priming.embed.protocol import Embedder, WordEmbedder
 from priming.engine.columns import Ints, Vectors
 
 EXACT = 6
-"""Decimals of a cosine that count."""
+"""Decimals of a cosine that count: like texts tie."""
 _REMEMBERED = 4096
 """Words whose neighbours are kept as they were last asked for."""
 
