@@ -1,5 +1,6 @@
-"""Ids sort by time."""
+"""Ids sort by time, then by the order in which they were made."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -21,8 +22,22 @@ def test_ids_sort_by_time():
     assert made == sorted(made)
 
 
-def test_ids_of_one_instant_differ():
-    assert len({uuid7(NOW) for _ in range(1000)}) == 1000
+def test_ids_of_one_instant_differ_and_sort_in_the_order_in_which_they_were_made():
+    made = [uuid7(NOW) for _ in range(1000)]
+    assert made == sorted(set(made))
+
+
+def test_threads_never_make_the_same_id():
+    with ThreadPoolExecutor(4) as pool:
+        made = [one for ids in pool.map(lambda _: [uuid7(NOW) for _ in range(500)], range(8)) for one in ids]
+    assert len(set(made)) == 4000
+
+
+def test_ids_of_one_instant_stay_apart_from_run_to_run():
+    uuid7(NOW - timedelta(days=1))
+    first = uuid7(NOW)
+    uuid7(NOW - timedelta(days=1))
+    assert uuid7(NOW) != first
 
 
 def test_a_time_before_1970_still_gives_an_id():
