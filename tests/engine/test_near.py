@@ -74,7 +74,7 @@ def test_a_word_with_a_digit_stands_for_itself_alone(open_memory, by_word, asked
     memory = open_memory(embedder=by_word)
     memory.remember(f"it was {there}")
     working, word = evidence(memory, asked).working, asked.partition(".")[0]
-    assert len(working.vocabulary.near([word], working.lexicon.words, 0.25, 16)[word].codes)
+    assert len(working.vocabulary.near({word: None}, working.lexicon.words, 0.25, 16)[word].codes)
     for cue in (f"about {asked}", asked, asked.title()):
         found = evidence(memory, cue)
         assert found.bm25.tolist() == found.literal.tolist()

@@ -206,6 +206,12 @@ class Flow:
         """The constants of the spread."""
         return self.walk.params
 
+    def by_row(self) -> tuple[Ints, Floats]:
+        """Return the rows met, ascending, and their activations after 0, 1, … steps, shape (steps + 1, rows)."""
+        rows, slot = np.unique(self.met, return_inverse=True)
+        history = [np.bincount(slot[: a.size], weights=a, minlength=rows.size) for a in self.history]
+        return rows, np.array(history, np.float64)
+
     def values(self, step: int, rows: Ints | None = None) -> dict[int, float]:
         """Return row → activation > 0 after ``step`` steps, of all rows or of ``rows``; 0 = the anchors."""
         a = self.history[step]

@@ -122,13 +122,14 @@ class Routes:
         return near[some], amount[some]
 
 
-def routes(flow: Flow, targets: Iterable[int]) -> Routes:
+def routes(flow: Flow, targets: Iterable[int], by_row: tuple[Ints, Floats] | None = None) -> Routes:
     """Return the routes of a flow among the rows that emitted, and from them to ``targets``.
 
     Parameters
     ----------
     flow : what a spread recorded.
     targets : rows of the graph whose activation is to be explained later.
+    by_row : ``flow.by_row()``, from whoever has it already.
 
     Returns
     -------
@@ -152,8 +153,7 @@ def routes(flow: Flow, targets: Iterable[int]) -> Routes:
 
     """
     wanted = rows_of("targets", list(targets), flow.n)
-    met, slot = np.unique(flow.met, return_inverse=True)
-    history = np.array([np.bincount(slot[: a.size], weights=a, minlength=met.size) for a in flow.history])
+    met, history = flow.by_row() if by_row is None else by_row
     loud = (history[:-1] >= max(flow.params.epsilon, SMALLEST)).any(axis=0)
     emitters, stays = met[loud], loud | among(met, np.unique(wanted))
     kept = met[stays]

@@ -38,11 +38,12 @@ class Arrays:
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
+        self.pooler = embedder if isinstance(embedder, TokenEmbedder) else None
         self.clear()
 
     def clear(self) -> None:
         """Begin with nothing."""
-        vocabulary = self.embedder.vocabulary if isinstance(self.embedder, TokenEmbedder) else 0
+        vocabulary = self.pooler.vocabulary if self.pooler else 0
         self.ids: list[str] = []
         self.row_of: dict[str, int] = {}
         self.places: dict[str, int] = {}
@@ -152,11 +153,10 @@ class Arrays:
 
     def over_window(self, values: Floats, fade: float) -> Floats:
         """The mean of ``values`` over the window of each document, by weight."""
-        total, weight = values.copy(), np.ones(self.documents)
-        for distance, (held, at) in enumerate(self.surroundings.earlier, 1):
+        total, around = values.copy(), self.surroundings
+        for distance, (held, at) in enumerate(around.earlier, 1):
             total[held] += fade**distance * values[at]
-            weight[held] += fade**distance
-        return np.asarray(total / weight)
+        return np.asarray(total / np.cumsum([1.0, *(fade**d for d in range(1, REACH + 1))])[around.reaches])
 
     @property
     def surroundings(self) -> Surroundings:

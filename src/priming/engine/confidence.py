@@ -26,31 +26,38 @@ def figures(evidence: Evidence, ranked: Ranked) -> tuple[float, float, float, fl
     best = int(evidence.working.document[ranked.rows[0]])
     if best < 0:
         return None
-    worth = {term: evidence.rarity(term) for term in dict.fromkeys(evidence.terms.ordered)}
-    covered = float(_covered(evidence, worth)[best])
-    return float(ranked.scores[0]), covered, float(evidence.cosine[best]), _rivalry(evidence, worth)
+    share, cosine = _share(evidence, best), float(evidence.cosine[best])
+    return float(ranked.scores[0]), share, cosine, _rivalry(evidence)
 
 
-def _covered(evidence: Evidence, worth: dict[str, float], without: Collection[str] = ()) -> Floats:
-    """The share of the cue's terms that each memory holds, by their worth."""
-    lexicon = evidence.working.lexicon
-    held = np.zeros(evidence.working.documents)
-    total = sum(value for term, value in worth.items() if term not in without)
-    for term, value in worth.items():
-        code = lexicon.code(term)
-        if code is not None and term not in without:
-            held[lexicon.postings(code).rows] += value
-    return held / total if total else held
+def _share(evidence: Evidence, best: int) -> float:
+    """The share of the cue's terms that a memory holds, by their worth."""
+    found, total = evidence.found, sum(evidence.worth.values())
+    rarity = evidence.working.lexicon.rarity(evidence.terms.codes)
+    return float(rarity[found.term[found.rows == best]].sum()) / total if total else 0.0
 
 
-def _rivalry(evidence: Evidence, worth: dict[str, float]) -> float:
+def _rivalry(evidence: Evidence) -> float:
     """How much better what the cue names holds what it asks for than everything else does."""
     working = evidence.working
-    named = evidence.naming() > 0
+    named = evidence.naming > 0
     own, others = named & evidence.texts, ~named & evidence.texts
     if not own.any() or not others.any():
         return 0.0
     titles = np.unique(working.title.values[named])
     names = {term for title in titles.tolist() if title >= 0 for term in working.title_terms[title]}
-    met = _covered(evidence, worth, names) + evidence.cosine
+    met = _shares(evidence, names) + evidence.cosine
     return float(met[own].max() - met[others].max())
+
+
+def _shares(evidence: Evidence, without: Collection[str]) -> Floats:
+    """The share of the cue's terms that each memory holds, by their worth, ``without`` some."""
+    lexicon = evidence.working.lexicon
+    held = np.zeros(evidence.working.documents)
+    asked = {term: value for term, value in evidence.worth.items() if term not in without}
+    for term, value in asked.items():
+        code = lexicon.code(term)
+        if code is not None:
+            held[lexicon.postings(code).rows] += value
+    total = sum(asked.values())
+    return held / total if total else held

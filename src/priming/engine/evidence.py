@@ -25,7 +25,7 @@ class Evidence(Neighbourhood):
     def priors(self) -> dict[str, Floats]:
         """What speaks for a memory beside its match, by name, in [0, 1] before its weight."""
         made = {
-            "named": self.naming,
+            "named": lambda: self.naming,
             "date": self._date,
             "time": self._time,
             "length": self._length,
@@ -66,6 +66,7 @@ class Evidence(Neighbourhood):
         """The evidence for each memory with a text, relative to the best."""
         return evidence(self.match, self._living(self.prior))
 
+    @cached_property
     def naming(self) -> Floats:
         """1 where every term of the heading is in the cue, less where only those before its parenthesis are.
 

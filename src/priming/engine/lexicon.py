@@ -198,13 +198,11 @@ class Lexicon:
             return found[0]
         if not found:
             return Postings(np.zeros(0, np.int64), np.zeros(0))
-        rows = np.concatenate([one.rows for one in found])
-        tf = np.concatenate([share * one.tf for one, share in zip(found, near.shares, strict=True)])
-        order = np.lexsort((-tf, rows))
-        rows, tf = rows[order], tf[order]
-        first = np.ones(len(rows), np.bool_)
-        first[1:] = rows[1:] != rows[:-1]
-        return Postings(rows[first], tf[first])
+        best = np.zeros(len(self.sequences))
+        for one, share in zip(found, near.shares, strict=True):
+            best[one.rows] = np.maximum(best[one.rows], share * one.tf)
+        rows = np.flatnonzero(best)
+        return Postings(rows, best[rows])
 
     def near_score(self, near: Sequence[Near], found: Found) -> Floats:
         """BM25 of every row where ``found`` is what stands for each of ``near``."""

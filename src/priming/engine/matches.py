@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from priming.core.check import Floats
 from priming.core.lexical import idf, scaled, spelled, terms
 from priming.core.recipe import fuse
-from priming.embed.protocol import Embedder, TokenEmbedder, Vectors, WordEmbedder
+from priming.embed.protocol import Embedder, Vectors
 from priming.engine.lexicon import Found, Near
 from priming.engine.vocabulary import EXACT, Neighbours
 from priming.engine.working import WorkingSet
@@ -82,7 +82,7 @@ class Matches:
         lexicon, p = self.working.lexicon, self.params
         words = spelled(self.text)
         names = {term for word in self._names for term in terms(word)}
-        asked = [word for term, word in words.items() if term not in names]
+        asked = {word: lexicon.code(term) for term, word in words.items() if term not in names}
         found = self.working.vocabulary.near(asked, lexicon.words, p.near_floor, p.near_most)
         made = [self._stands_for(lexicon.code(term), found.get(word)) for term, word in words.items()]
         return tuple(one for one in made if one is not None)
@@ -109,9 +109,9 @@ class Matches:
             parts[own] = 1.0
         return Near(tuple(parts), tuple(parts.values()), max(1.0, float(held))) if parts else None
 
-    @cached_property
+    @property
     def _looks_near(self) -> bool:
-        return self.params.near and "near" not in self.ablate and isinstance(self.embedder, WordEmbedder)
+        return self.params.near and "near" not in self.ablate and self.working.vocabulary.speaks
 
     @cached_property
     def _nearby(self) -> Found:
@@ -121,13 +121,12 @@ class Matches:
     @cached_property
     def query(self) -> Vectors:
         """The cue's vector: its tokens weighted by how rare they are in this namespace, unless that is off."""
-        weighs = self.params.idf and "idf" not in self.ablate
-        if not weighs or not isinstance(self.embedder, TokenEmbedder):
+        pooler = self.working.pooler
+        if pooler is None or not self.params.idf or "idf" in self.ablate:
             (vector,) = self.embedder.embed([self.text])
             return np.asarray(vector, np.float32)
-        ids = self.embedder.tokens([self.text])[0]
-        weights = idf(self.working.token_df[ids], max(self.working.memories, 1))
-        return self.embedder.pool(ids, weights)
+        ids = pooler.tokens([self.text])[0]
+        return pooler.pool(ids, idf(self.working.token_df[ids], max(self.working.memories, 1)))
 
     @cached_property
     def cosine(self) -> Floats:
@@ -168,17 +167,31 @@ class Matches:
         fused = fuse(self.matches, self._matched) if self.matches else np.zeros(self.working.documents)
         return self._living(fused)
 
+    @cached_property
+    def worth(self) -> dict[str, float]:
+        """How much each of the cue's terms tells."""
+        some = tuple(dict.fromkeys(self.terms.ordered))
+        return dict(zip(some, self._rarities(some).tolist(), strict=True))
+
     def rarity(self, term: str) -> float:
         """How much a term tells: its idf, that of a term no memory has being the greatest."""
+        known = self.worth.get(term)
+        return float(self._rarities([term])[0]) if known is None else known
+
+    def _rarities(self, some: Sequence[str]) -> Floats:
         lexicon = self.working.lexicon
-        code = lexicon.code(term)
-        df = 0 if code is None else int(lexicon.df[code])
-        return float(idf(min(df, lexicon.documents), max(lexicon.documents, 1)))
+        codes = [lexicon.code(term) for term in some]
+        df = [0 if code is None else min(int(lexicon.df[code]), lexicon.documents) for code in codes]
+        return np.asarray(idf(df, max(lexicon.documents, 1)), np.float64)
 
     @property
     def texts(self) -> NDArray[np.bool_]:
         """Which documents may answer."""
         return self.working.living.values if self.pool is None else self.pool
 
+    @cached_property
+    def _all_living(self) -> bool:
+        return bool(self.texts.all())
+
     def _living(self, values: Floats) -> Floats:
-        return np.where(self.texts, values, 0.0)
+        return values if self._all_living else np.where(self.texts, values, 0.0)

@@ -26,6 +26,7 @@ from priming.core.inhibit import inhibit, squash
 from priming.core.lexical import scaled, terms
 from priming.core.recipe import best, blend_anchors, route_score, softmax_anchors
 from priming.core.spread import Activation, spread
+from priming.engine.arrays import NONE
 from priming.engine.ask import EXACT, Ask, Ranked, ordered
 from priming.engine.columns import Ints
 from priming.engine.present import rule_kind
@@ -60,14 +61,20 @@ def _priming(ask: Ask) -> Ranked:
     scores = route_score(x, prior, p.temperature, p.log_floor)
     more = replace(ask, limit=max(ask.limit, p.anchors) + p.anchors)
     ranked = _yielding(ask, ordered(more, rows, scores, {"activation": x}, activation))
-    parts = {**evidence.matches, **evidence.priors}
-    shown = {name: np.minimum(1.0, ask.working.at(values, ranked.rows)) for name, values in parts.items()}
-    return replace(ranked, components={**ranked.components, **shown})
+    return replace(ranked, components={**ranked.components, **_shown(ask, ranked.rows)})
+
+
+def _shown(ask: Ask, rows: Ints) -> dict[str, Floats]:
+    """What spoke for each row, in [0, 1]; nothing for those without a text."""
+    documents = ask.working.document[rows]
+    told, at = documents != NONE, np.maximum(documents, 0)
+    parts = {**ask.evidence.matches, **ask.evidence.priors}
+    return {name: np.minimum(1.0, np.where(told, values[at], 0.0)) for name, values in parts.items()}
 
 
 def _yielding(ask: Ask, ranked: Ranked) -> Ranked:
     """What only repeats better hits gives way (RECALL.md, per cue 8)."""
-    order, scores, parts = yielding(ask.evidence, ask.working.document[ranked.rows], ranked.scores)
+    order, scores, parts = yielding(ask.evidence, ask.working.document[ranked.rows], ranked.scores, ask.limit)
     best = order[: ask.limit]
     components = {name: values[best] for name, values in {**ranked.components, **parts}.items()}
     return Ranked(ranked.rows[best], np.round(scores[best], EXACT), components, ranked.activation)

@@ -329,7 +329,7 @@ def silence(
         return "no memory passes the kinds, filters and predicates asked for"
     if not pool.any():
         return "no memory with a text may answer"
-    if evidence.context or np.any(evidence.literal[pool] > 0):
+    if evidence.context or pool[evidence.found.rows].any():
         return None
     if float(evidence.cosine[pool].max()) < asked.profile.recall.floor:
         return "nothing above the floor"

@@ -26,6 +26,8 @@ class Surroundings:
     """Whether any has."""
     earlier: tuple[tuple[Ints, Ints], ...]
     """By distance from 1 on: the documents before which so much was said in their window, and what was said there."""
+    reaches: Ints
+    """How many documents each window holds beside the document itself."""
     session: Ints
     """The session of each document; one without is a session of its own."""
     sessions: int
@@ -39,7 +41,12 @@ def surroundings(arrays: Arrays, reach: int) -> Surroundings:
     neighboured = (arrays.before.values >= 0) | (arrays.behind.values >= 0)
     session, sessions, session_norm = _sessions(arrays)
     earlier = _earlier(arrays.before.values, reach)
-    return Surroundings(neighboured, bool(neighboured.any()), earlier, session, sessions, session_norm)
+    reaches = np.zeros(arrays.documents, np.int64)
+    for held, _ in earlier:
+        reaches[held] += 1
+    return Surroundings(
+        neighboured, bool(neighboured.any()), earlier, reaches, session, sessions, session_norm
+    )
 
 
 def _earlier(before: Ints, reach: int) -> tuple[tuple[Ints, Ints], ...]:

@@ -95,12 +95,13 @@ def kept(working: WorkingSet, profile: Profile, ranked: Ranked, matched: Matched
     activation = ranked.activation
     if activation is None or activation.flow is None:
         return Kept(tuple(working.ids[row] for row in hits), _direct(len(hits)))
+    met = activation.flow.by_row()
     levels = {
         row: level
-        for row, level in _levels(profile, activation, matched).items()
+        for row, level in _levels(profile, activation, met, matched).items()
         if working.kind[row] != ENTITY
     }
-    whole = routes(activation.flow, [*hits, *levels])
+    whole = routes(activation.flow, [*hits, *levels], met)
     known = whole.locals()
     own = {row: known[row] for row in dict.fromkeys([*hits, *levels]) if row in known}
     paths = strongest_paths(whole, [own[row] for row in hits if row in own])
@@ -136,26 +137,24 @@ def _direct(n: int) -> Routes:
 
 
 def _levels(
-    profile: Profile, activation: Activation, matched: Matched | None
+    profile: Profile, activation: Activation, met: tuple[Ints, Floats], matched: Matched | None
 ) -> dict[int, tuple[float, bool]]:
     """How active each row was that was active enough to be linked for it, and whether the cue is the reason.
 
-    As the design squashes it; where it does not, the row's peak over the steps as a share of the highest. Of a
-    small store every memory is an anchor, if a faint one: a seed is one that the cue matched well enough, by
-    ``matched`` if that is given, since the priors that make an anchor are no match.
+    ``met`` is ``by_row`` of the flow. The level is as the design squashes it; where it does not, the row's peak
+    over the steps as a share of the highest. Of a small store every memory is an anchor, if a faint one: a seed
+    is one that the cue matched well enough, by ``matched`` if that is given, since the priors that make an anchor
+    are no match.
     """
-    assert activation.flow is not None, "levels are asked of a recorded flow"
-    rows, slot = np.unique(activation.flow.met, return_inverse=True)
-    start, level = np.zeros(rows.size), np.zeros(rows.size)
-    np.maximum.at(start, slot[: activation.flow.history[0].size], activation.flow.history[0])
+    rows, history = met
     if profile.squash is not None:
+        level = np.zeros(rows.size)
         values, stays = settled(profile, activation)
         level[np.searchsorted(rows, activation.rows[stays])] = values[stays]
     else:
-        for a in activation.flow.history:
-            np.maximum.at(level, slot[: a.size], a)
+        level = history.max(axis=0)
         level /= max(float(level.max(initial=0.0)), np.finfo(float).tiny)
-    own = start if matched is None else matched(rows)
+    own = history[0] if matched is None else matched(rows)
     seeds = own / max(float(own.max(initial=0.0)), np.finfo(float).tiny)
     high = np.flatnonzero(level >= profile.plasticity.threshold)
     known = zip(level[high].tolist(), (seeds[high] >= profile.plasticity.matched).tolist(), strict=True)

@@ -38,6 +38,11 @@ class Vocabulary:
         self._vectors = Vectors(embedder.dimension, vectors)
         self._lately: dict[tuple[str, float, int], Neighbours] = {}
 
+    @property
+    def speaks(self) -> bool:
+        """Whether single words have a meaning to this embedder."""
+        return self._embedder is not None
+
     def vectors(self, met: Sequence[str]) -> Vectors:
         """The vectors of all words that were met, by their codes; none where single words have no meaning."""
         if self._embedder is not None and len(self._vectors) < len(met):
@@ -46,9 +51,12 @@ class Vocabulary:
         return self._vectors
 
     def near(
-        self, words: Sequence[str], met: Sequence[str], floor: float, most: int
+        self, words: Mapping[str, int | None], met: Sequence[str], floor: float, most: int
     ) -> Mapping[str, Neighbours]:
-        """Of each of ``words``, at most ``most`` that were ``met`` with a cosine above ``floor``."""
+        """Of each of ``words``, at most ``most`` that were ``met`` with a cosine above ``floor``.
+
+        A word may come with the code of its term.
+        """
         if self._embedder is None or not words:
             return {}
         known = {word: self._lately.get((word, floor, most)) for word in words}
@@ -57,11 +65,20 @@ class Vocabulary:
             if len(self._lately) + len(late) > _REMEMBERED:
                 self._lately.clear()
             since = min(one.met if (one := known[word]) else 0 for word in late)
-            fresh = self.vectors(met).dot(self._embedder.words(late).T, since)
+            fresh = self.vectors(met).dot(self._meaning({word: words[word] for word in late}, met).T, since)
             for word, cosines in zip(late, fresh.T, strict=True):
                 found = _merged(known[word], cosines, since, floor, most)
                 known[word] = self._lately[word, floor, most] = found
         return {word: one for word, one in known.items() if one is not None}
+
+    def _meaning(self, words: Mapping[str, int | None], met: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors of some words, of which those that were met have one already."""
+        assert self._embedder is not None, "words are asked for where they have a meaning"
+        known = self.vectors(met)
+        codes = {word: code for word, code in words.items() if code is not None and met[code] == word}
+        new = [word for word in words if word not in codes]
+        made = dict(zip(new, self._embedder.words(new), strict=True)) if new else {}
+        return np.stack([made[word] if word in made else known[codes[word]] for word in words])
 
 
 def _merged(

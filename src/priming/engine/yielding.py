@@ -14,13 +14,19 @@ from priming.engine.columns import Ints
 from priming.engine.evidence import Evidence
 
 
-def yielding(evidence: Evidence, documents: Ints, scores: Floats) -> tuple[Ints, Floats, dict[str, Floats]]:
-    """``give_way`` among hits, best first: their new order, their scores, and what was taken for."""
+def yielding(
+    evidence: Evidence, documents: Ints, scores: Floats, limit: int
+) -> tuple[Ints, Floats, dict[str, Floats]]:
+    """``give_way`` among hits, best first: their new order, their scores, and what was taken for.
+
+    Of the order, the first ``limit`` are wanted.
+    """
     p, off = evidence.params, evidence.ablate
     held, worth = held_terms(evidence, documents)
     covered = 0.0 if "covered" in off else p.covered
     repeated = 0.0 if "repeated" in off else p.repeated
-    return give_way(scores, held, worth, same_heading(evidence, documents), covered, repeated, p.anchors)
+    count = min(p.anchors, limit)
+    return give_way(scores, held, worth, same_heading(evidence, documents), covered, repeated, count)
 
 
 def held_terms(evidence: Evidence, documents: Ints) -> tuple[NDArray[np.bool_], Floats]:

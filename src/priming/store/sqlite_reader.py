@@ -383,7 +383,10 @@ def _stored(cls: type[R], row: Sequence[Any]) -> R:
     values = list(row)
     for i, is_list in _JSON[cls]:
         held = values[i]
-        values[i] = json.loads(held) if held is not None else [] if is_list else {}
+        if held is None or held == ("[]" if is_list else "{}"):
+            values[i] = [] if is_list else {}
+        else:
+            values[i] = json.loads(held)
     return row_of(cls, values)
 
 

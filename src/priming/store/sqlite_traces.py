@@ -64,13 +64,16 @@ class SqliteTraces:
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (namespace, number, *_values(trace)),
             )
-            for condition, bound in (("number <= ?", number - keep), ("at < ?", stamp(not_before))):
-                self._db.change(f"DELETE FROM traces WHERE namespace = ? AND {condition}", (namespace, bound))
-            self._db.change(
-                "UPDATE traces SET nodes = NULL, flow = NULL"
-                " WHERE namespace = ? AND number <= ? AND flow IS NOT NULL",
-                (namespace, number - keep_flows),
-            )
+            drop = "DELETE FROM traces WHERE namespace = ? AND"
+            self._db.change(f"{drop} at < ?", (namespace, stamp(not_before)))
+            if number > keep:
+                self._db.change(f"{drop} number <= ?", (namespace, number - keep))
+            if number > keep_flows:
+                self._db.change(
+                    "UPDATE traces SET nodes = NULL, flow = NULL"
+                    " WHERE namespace = ? AND number <= ? AND flow IS NOT NULL",
+                    (namespace, number - keep_flows),
+                )
 
     def _untrace(self, namespace: str, ids: Collection[str]) -> int:
         """Drop the recalls that brought up any of some memories, how many there were; and flows through them."""
