@@ -8,10 +8,8 @@ told by weights that were fitted without that part.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.linear_model import LogisticRegression
 
-from common import RESULTS, arguments, machine, versions
+from common import RESULTS, given, machine, of_sets, versions
 from priming.bench import sets
 from priming.bench.ours import Shelf
 from priming.bench.sets import Part
@@ -133,19 +131,10 @@ def silenced(some: Sequence[Case], sure: np.ndarray) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = arguments(__doc__.splitlines()[0])
-    parser.add_argument(
-        "--data", type=Path, default=os.environ.get("PRIMING_BENCH_DATA"), help="folder of the sets"
-    )
-    given = parser.parse_args()
-    if given.data is None:
-        Console().print(
-            "abstention: name the folder of the sets with --data or PRIMING_BENCH_DATA to measure it"
-        )
-        return
+    options = given(of_sets(__doc__.splitlines()[0]))
     shelf, some, digests = Shelf("priming", named("wordllama")), [], {}
     for name in sets.NAMES:
-        loaded = sets.load(name, Path(given.data)).first(60 if given.quick else None)
+        loaded = sets.load(name, options.data).first(60 if options.quick else None)
         digests[name] = loaded.digest
         for part in loaded.parts:
             some += cases(name, part, loaded.unanswerable, shelf.memory(part))
@@ -166,7 +155,7 @@ def main() -> None:
         "machine": machine(),
     }
     RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{'quick-' if given.quick else ''}abstention.json"
+    path = RESULTS / f"{'quick-' if options.quick else ''}abstention.json"
     path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     show(content)
 

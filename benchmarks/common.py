@@ -22,6 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 T = TypeVar("T")
+DATA = "PRIMING_BENCH_DATA"
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -152,3 +153,22 @@ def arguments(description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="smaller sizes, fewer runs")
     return parser
+
+
+def of_sets(description: str) -> argparse.ArgumentParser:
+    """That, and where the sets are that quality is measured on."""
+    parser = arguments(description)
+    where = f"folder of locomo, hotpot and musique; {DATA} if not given"
+    parser.add_argument("--data", type=Path, default=os.environ.get(DATA), help=where)
+    return parser
+
+
+def given(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """The arguments of who measures on the sets; where they are not named there is nothing to do."""
+    options = parser.parse_args()
+    if options.data is None:
+        print(
+            f"{parser.prog}: name the folder of locomo, hotpot and musique, as --data FOLDER or {DATA}=FOLDER"
+        )
+        raise SystemExit(0)
+    return options

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -21,8 +20,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from common import RESULTS
-from fit import ERRORS, Case, Progress, _cases, ranked
+from common import RESULTS, given, of_sets
+from fit import ERRORS, FEW, Case, Progress, _cases, ranked
 from priming.bench import plots, sets
 from priming.bench.report import machine, versions
 from priming.core.metrics import recall_at, reciprocal_rank
@@ -30,8 +29,6 @@ from priming.profiles import Profile, get
 from variants import TERM, Variant, tried
 
 PLACES = {"locomo": (5, 10, 20), "hotpot": (2, 5, 10), "musique": (2, 5, 10)}
-FEW = 20
-"""Questions of each set where it is to be quick."""
 CHECKED = 97
 """One in so many questions is ranked again from nothing, to see that what was kept may be kept."""
 DIGITS = 5
@@ -41,10 +38,6 @@ Figures = dict[str, dict[str, Any]]
 
 def main() -> None:
     options = _options()
-    if options.data is None:
-        print("designs: name the folder of the sets with --data or PRIMING_BENCH_DATA to measure it")
-        return
-    options.data = Path(options.data)
     if options.quick:
         options.questions = FEW
     profile, default = get("priming"), Variant("", "default", "")
@@ -159,14 +152,12 @@ def _document(
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--data", default=os.environ.get("PRIMING_BENCH_DATA"), help="folder of the sets")
-    parser.add_argument("--quick", action="store_true", help="a few questions of each set")
+    parser = of_sets((__doc__ or "").partition("\n")[0])
     parser.add_argument("--questions", type=int, help="at most so many of each set, evenly spaced")
     parser.add_argument("--group", action="append", help="only the variants of this group (repeatable)")
     parser.add_argument("--plots", type=Path, help="draw the ablations into this folder, as SVG")
     parser.add_argument("--embedder", default="wordllama", help="what makes the vectors")
-    return parser.parse_args()
+    return given(parser)
 
 
 if __name__ == "__main__":

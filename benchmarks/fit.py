@@ -25,7 +25,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from common import RESULTS
+from common import RESULTS, given, of_sets
 from priming.bench import sets
 from priming.bench.ours import Shelf
 from priming.bench.report import machine, versions
@@ -41,6 +41,8 @@ from priming.profiles import Profile, get
 LADDER = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
 """Round values, and their tenths and tens."""
 HITS = 20
+FEW = 20
+"""Questions of each set where it is to be quick."""
 HEADLINES = {"locomo": (5, 10), "hotpot": (2, 5), "musique": (2, 5)}
 """Places that count; of LoCoMo the reciprocal rank as well."""
 UNMEASURED = {"context", "proved", "refused", "retention", "base", "same_cue", "floor", "anchors_many"}
@@ -361,16 +363,19 @@ def _rounded(got: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--data", type=Path, required=True, help="the folder of the three sets")
+    parser = of_sets((__doc__ or "").partition("\n")[0])
     parser.add_argument("--questions", type=int, help="at most so many of each set, evenly spaced")
     parser.add_argument("--passes", type=int, default=1, help="how often all constants are gone through")
     parser.add_argument("--constant", action="append", help="only this constant (repeatable)")
     parser.add_argument("--embedder", default="wordllama", help="what makes the vectors")
     parser.add_argument(
-        "--out", type=Path, default=RESULTS / "fit.json", help="where the figures are written"
+        "--out", type=Path, help="where the figures are written; results/fit.json if not given"
     )
-    return parser.parse_args()
+    options = given(parser)
+    if options.quick:
+        options.questions = FEW
+    options.out = options.out or RESULTS / f"{'quick-' if options.quick else ''}fit.json"
+    return options
 
 
 if __name__ == "__main__":

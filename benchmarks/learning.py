@@ -7,10 +7,8 @@ plain reads (the first five count as used, whatever they are: what a memory does
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +16,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from common import RESULTS, arguments, machine, versions
+from common import RESULTS, given, machine, of_sets, versions
 from priming.bench import sets
 from priming.bench.ours import Shelf
 from priming.bench.sets import Part, Query
@@ -107,18 +105,9 @@ def figures(asked: list[Asked]) -> Iterator[tuple[str, int, float, Difference, D
 
 
 def main() -> None:
-    parser = arguments(__doc__.splitlines()[0])
-    parser.add_argument(
-        "--data", type=Path, default=os.environ.get("PRIMING_BENCH_DATA"), help="folder of the sets"
-    )
-    given = parser.parse_args()
-    if given.data is None:
-        Console().print(
-            "learning: name the folder of the sets with --data or PRIMING_BENCH_DATA to measure it"
-        )
-        return
-    loaded = sets.load("locomo", Path(given.data))
-    parts = loaded.parts[:1] if given.quick else loaded.parts
+    options = given(of_sets(__doc__.splitlines()[0]))
+    loaded = sets.load("locomo", options.data)
+    parts = loaded.parts[:1] if options.quick else loaded.parts
     shelf, results = Shelf("priming", named("wordllama")), {}
     for way, judge in WAYS.items():
         turns = [(part, half) for part in parts for half in (0, 1)]

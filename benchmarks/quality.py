@@ -1,20 +1,16 @@
-"""Retrieval quality on the three sets, beside baselines and rivals; and what a recall takes as the store grows.
+"""Retrieval quality on the three sets, beside baselines and rivals.
 
-The sets are read where ``--data`` or ``PRIMING_BENCH_DATA`` says; without them only the second part runs. Summaries
-go to ``results/quality-SET.json``, each question's answers to ``results/questions/SET.json``; with ``--quick`` to
-files whose names begin so. Another embedder, and gold that is shuffled, are measured without the others, and their
-names end in it.
+The sets are read where ``--data`` or ``PRIMING_BENCH_DATA`` says. Summaries go to ``results/quality-SET.json``,
+each question's answers to ``results/questions/SET.json``; with ``--quick`` to files whose names begin so. Another
+embedder, and gold that is shuffled, are measured without the others, and their names end in it.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
-import statistics
 import sys
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,45 +18,29 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import corpus
-from common import RESULTS, Row, arguments, medians, show, write
+from common import RESULTS, given, of_sets
 from priming.bench import plots, report, sets
-from priming.bench.baselines import BASELINES, Plain
+from priming.bench.baselines import BASELINES
 from priming.bench.benchmark import Benchmark, Plan, run
-from priming.bench.ours import Priming, Shelf
 from priming.bench.rival import rivals
 from priming.bench.running import Step
-from priming.bench.sets import Item, Part
 from priming.bench_params import BENCH
 from priming.cli.screen import Table, draw, line
-from priming.core.metrics import percentiles
 from priming.embed.choose import named
 from priming.embed.protocol import Embedder
 from priming.engine.recall import TERMS
 
-VARIABLE = "PRIMING_BENCH_DATA"
 RIVALS = Path(__file__).parent / "rivals"
 FEW = 40
 """Questions of each set where it is to be quick."""
-HITS = 10
 _FOLDERS = re.compile(r"(?:/[\w.@+-]+){2,}/")
-SLOWER = 3.0
-"""At most so many times the plain hybrid, at the largest size."""
 
 
 def main() -> None:
     options = _options()
     embedder = named(options.embedder)
-    data = options.data or os.environ.get(VARIABLE)
-    if data:
-        for name in options.set or sets.NAMES:
-            measure(name, Path(data), embedder, options)
-    else:
-        print(
-            f"quality: name the folder of locomo, hotpot and musique, as --data FOLDER or {VARIABLE}=FOLDER"
-        )
-    if not options.set and not _apart(options):
-        latency(embedder, options)
+    for name in options.set or sets.NAMES:
+        measure(name, options.data, embedder, options)
 
 
 def measure(name: str, data: Path, embedder: Embedder, options: argparse.Namespace) -> None:
@@ -117,53 +97,6 @@ def watch(what: str) -> Iterator[Step]:
     print("done", file=sys.stderr)
 
 
-def latency(embedder: Embedder, options: argparse.Namespace) -> None:
-    """A recall and the plain hybrid on the same memories, in turns; and where the recall's time goes."""
-    sizes = (300, 1_000, 3_000) if options.quick else (1_000, 3_000, 10_000)
-    curves: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    rows, laps, tails = [], {}, {}
-    for size in sizes:
-        taken, laps[size], tails[size] = at_size(size, embedder, FEW if options.quick else 5 * FEW)
-        for name, ms in taken.items():
-            curves[name].append((float(size), ms))
-        target = SLOWER if size == sizes[-1] else None
-        what = f"recall, {size:,} memories"
-        rows.append(Row(what, taken["priming"], taken["plain hybrid"], target, "plain hybrid", growth=True))
-    show("What a recall takes", rows)
-    print(write(f"{_quick(options)}quality-latency", rows, milliseconds=laps, p99=tails, quick=options.quick))
-    if options.plots is not None:
-        drawn = plots.latency([plots.Curve(*one) for one in curves.items()], "a search as the store grows")
-        print(*plots.save({"latency-by-size.svg": drawn}, options.plots))
-
-
-def at_size(
-    size: int, embedder: Embedder, questions: int
-) -> tuple[dict[str, float], dict[str, float], float]:
-    """Median milliseconds of both, those of each step of our recall, and its 99th percentile."""
-    items = [
-        Item(one["key"], one["content"], one["key"], session=one["session"]) for one in corpus.memories(size)
-    ]
-    part = Part("corpus", tuple(items), ())
-    vectors = embedder.embed([item.indexed for item in items])
-    shelf = Shelf("priming", embedder)
-    ours, plain = Priming(shelf), Plain("hybrid")
-    for one in (ours, plain):
-        one.load(part, vectors)
-    cues = corpus.questions(questions)
-    taken = medians(
-        {
-            "priming": lambda cue: ours.search(cue, vectors[0], HITS),
-            "plain hybrid": lambda cue: plain.search(cue, embedder.embed([cue])[0], HITS),
-        },
-        cues,
-    )
-    steps = [shelf.memory(part).recall(cue, limit=HITS).timings for cue in cues]
-    laps = {name: round(statistics.median(one[name] for one in steps), 4) for name in steps[0]}
-    (tail,) = percentiles([sum(one.values()) for one in steps], (0.99,))
-    shelf.close()
-    return taken, laps, round(tail, 4)
-
-
 def _quick(options: argparse.Namespace) -> str:
     """What the names of files begin with: quick figures never stand where whole ones do."""
     return "quick-" if options.quick else ""
@@ -178,8 +111,7 @@ def _apart(options: argparse.Namespace) -> str:
 
 
 def _options() -> argparse.Namespace:
-    parser = arguments((__doc__ or "").partition("\n")[0])
-    parser.add_argument("--data", help=f"the folder of the sets; {VARIABLE} if not given")
+    parser = of_sets((__doc__ or "").partition("\n")[0])
     parser.add_argument("--set", action="append", choices=sets.NAMES, help="only this set (repeatable)")
     parser.add_argument("--rivals", action="store_true", help="also every rival of benchmarks/rivals")
     parser.add_argument(
@@ -192,7 +124,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--embedder", default="wordllama", help="what makes the vectors")
     parser.add_argument("--shuffled", action="store_true", help="deal the gold out anew: only chance is left")
     parser.add_argument("--plots", type=Path, help="draw the figures into this folder, as SVG")
-    return parser.parse_args()
+    return given(parser)
 
 
 if __name__ == "__main__":

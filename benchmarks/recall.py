@@ -1,9 +1,14 @@
 """Recall against plain hybrid search in the same process, and where each millisecond of it goes.
 
-Recall is the default profile, from the cue to ten packed hits with the trace kept. Plain hybrid search is what
-is commonly built instead: BM25 whose weights were worked out when the index was made, the cosine of all vectors
-in one product of single precision, the two brought to [0, 1] and added by halves, the ten best, and their texts
-read by key from SQLite. Both split the cue into the same terms and embed it with the same model. They take turns.
+Recall is the default profile, from the cue to ten packed hits with the trace kept. It has two peers, and the three
+take turns; all split the cue into the same terms and embed it with the same model.
+
+* Plain hybrid search in this library: the same recall with every term off but BM25 and cosine, and nothing spread.
+  It serves the same: whole records out of the same file, filters, a packed text, a trace. What recall takes beyond
+  it is what association costs.
+* The bare arithmetic of hybrid search: BM25 whose weights were worked out when the index was made, the cosine of
+  all vectors in one product of single precision, the two brought to [0, 1] and added by halves, the ten best, and
+  their texts read by key from SQLite. Nothing else is served.
 
 What is counted is processor time: on a busy machine the longer of two is stopped more often, and would look
 longer still.
@@ -30,6 +35,7 @@ from numpy.typing import NDArray
 import corpus
 from common import Row, arguments, show, write
 from priming import Memory
+from priming.bench import plots
 from priming.core import lexical
 from priming.embed.static import StaticEmbedder
 from priming.engine import rank, recall, traces
@@ -39,6 +45,8 @@ from priming.engine.recall import Stopwatch
 from priming.store.sqlite_traces import SqliteTraces
 
 HITS = 10
+PLAIN = ("bm25", "cosine")
+"""The terms of plain hybrid search."""
 MOST = 3.0
 """How many times as long as plain hybrid search recall may take at 10,000 memories."""
 GROWTH = 4.0
@@ -47,10 +55,12 @@ Times = dict[str, list[float]]
 
 
 def main() -> None:
-    options = arguments(__doc__ or "").parse_args()
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--plots", type=Path, help="draw the figure into this folder, as SVG")
+    options = parser.parse_args()
     sizes, cues = ((1_000, 10_000), 60) if options.quick else ((1_000, 10_000, 100_000), 300)
     taken = {size: measured(size, cues) for size in sizes}
-    rows = [against(size, times) for size, times in taken.items()]
+    rows = [row for size, times in taken.items() for row in against(size, times)]
     for small, large in pairwise(sizes):
         ours, peer = (statistics.median(taken[size]["recall"]) for size in (large, small))
         rows.append(
@@ -59,16 +69,32 @@ def main() -> None:
     show("Recall and plain hybrid search", rows)
     for size, times in taken.items():
         rows += parts(size, times)
-    show("Where it goes", rows[2 * len(sizes) - 1 :])
+    show("Where it goes", rows[3 * len(sizes) - 1 :])
     milliseconds = {str(size): summary(times) for size, times in taken.items()}
     print(write("recall", rows, packages=("wordllama",), quick=options.quick, milliseconds=milliseconds))
+    if options.plots is not None:
+        print(*plots.save({"latency-by-size.svg": drawn(taken)}, options.plots))
 
 
-def against(size: int, times: Times) -> Row:
-    """Recall and plain hybrid search, by their medians."""
-    ours, peer = (statistics.median(times[name]) for name in ("recall", "hybrid"))
+def drawn(taken: Mapping[int, Times]) -> bytes:
+    """Recall and its peers as the store grows."""
+    titles = {"recall": "priming", "plain": "plain hybrid", "bare": "its bare arithmetic"}
+    curves = [
+        plots.Curve(title, [(float(size), statistics.median(times[name])) for size, times in taken.items()])
+        for name, title in titles.items()
+    ]
+    return plots.latency(curves, "a search as the store grows")
+
+
+def against(size: int, times: Times) -> list[Row]:
+    """Recall and its two peers, by their medians."""
+    ours, plain, bare = (statistics.median(times[name]) for name in ("recall", "plain", "bare"))
     target = MOST if size == 10_000 else None
-    return Row(f"recall of {size:,} memories", ours, peer, target, "plain hybrid search", growth=True)
+    what = f"recall of {size:,} memories"
+    return [
+        Row(what, ours, plain, target, "plain hybrid search in this library", growth=True),
+        Row(what, ours, bare, None, "the bare arithmetic of hybrid search", growth=True),
+    ]
 
 
 def parts(size: int, times: Times) -> list[Row]:
@@ -91,22 +117,27 @@ def measured(size: int, count: int) -> Times:
     """Milliseconds of each cue: recall, hybrid search, and the steps of a recall that is watched."""
     items, asked = corpus.memories(size), corpus.questions(count + HITS)
     with tempfile.TemporaryDirectory() as folder:
-        plain = Hybrid([item["content"] for item in items], Path(folder) / "plain.db")
+        bare = Bare([item["content"] for item in items], Path(folder) / "bare.db")
         url = f"sqlite:///{folder}/memory.db"
         with Memory.open(url) as memory:
             memory.remember_many(items)
         with Memory.open(url) as memory:
             for cue in asked[:HITS]:
-                memory.recall(cue, limit=HITS), plain.search(cue)
-            return _turns(memory, plain, asked[HITS:])
+                memory.recall(cue, limit=HITS), bare.search(cue)
+            return _turns(memory, bare, asked[HITS:])
 
 
-def _turns(memory: Memory, plain: Hybrid, cues: Sequence[str]) -> Times:
-    times: Times = {"recall": [], "hybrid": []}
+def _turns(memory: Memory, bare: Bare, cues: Sequence[str]) -> Times:
     ask = partial(memory.recall, limit=HITS)
+    peers = {
+        "recall": ask,
+        "plain": partial(ask, spread=False, ablate=[term for term in recall.TERMS if term not in PLAIN]),
+        "bare": bare.search,
+    }
+    times: Times = {name: [] for name in peers}
     for cue in cues:
-        times["recall"].append(_taken(ask, cue))
-        times["hybrid"].append(_taken(plain.search, cue))
+        for name, run in peers.items():
+            times[name].append(_taken(run, cue))
     for cue in cues:
         laps: dict[str, float] = defaultdict(float)
         with watched(laps):
@@ -141,7 +172,20 @@ INSIDE: Mapping[str, tuple[Any, str]] = {
     "trace: write": (SqliteTraces, "add_trace"),
 }
 """The steps inside a lap, and where each is looked up."""
-TERMS = ("terms", "query", "bm25", "cosine", "pairs", "window", "session", "priors", "prior", "h")
+TERMS = [
+    "terms",
+    "query",
+    "near",
+    "bm25",
+    "cosine",
+    "pairs",
+    "window",
+    "session",
+    "gist",
+    "priors",
+    "prior",
+    "h",
+]
 
 
 @contextmanager
@@ -196,8 +240,8 @@ class Listed:
     worth: NDArray[np.float64]
 
 
-class Hybrid:
-    """Plain hybrid search: everything that does not depend on the cue is worked out beforehand."""
+class Bare:
+    """The arithmetic of hybrid search: everything that does not depend on the cue is worked out beforehand."""
 
     def __init__(self, texts: Sequence[str], path: Path) -> None:
         self.embedder = StaticEmbedder()

@@ -9,6 +9,7 @@ from pathlib import Path
 from common import arguments
 
 SPEED = ("spread", "memory", "recall", "sleep", "mcp_start", "serving", "hooks")
+QUALITY = ("quality", "learning", "abstention")
 
 
 def main() -> None:
@@ -18,7 +19,7 @@ def main() -> None:
     flags = ["--quick"] if options.quick else []
     where = [] if options.data is None else ["--data", options.data]
     here = Path(__file__).parent
-    for name, more in (*((one, []) for one in SPEED), ("quality", where)):
+    for name, more in (*((one, []) for one in SPEED), *((one, where) for one in QUALITY)):
         subprocess.run([sys.executable, str(here / f"{name}.py"), *flags, *more], check=True)
 
 

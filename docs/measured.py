@@ -304,26 +304,29 @@ def _interval(mean: float, low: float, high: float) -> str:
 
 
 def latency() -> str:
-    """A recall beside plain hybrid search in the same process, by the number of memories."""
+    """A recall beside its two peers in the same process, by the number of memories."""
     found = read("recall", "recall")["milliseconds"]
-    rows = [
-        (
-            f"{int(size):,}",
-            *(f"{one['recall'][part]:.1f}" for part in ("median", "p99")),
-            *(f"{one['hybrid'][part]:.1f}" for part in ("median", "p99")),
-            f"{one['recall']['median'] / one['hybrid']['median']:.2f}×",
-        )
-        for size, one in found.items()
-    ]
-    heads = ("memories", "recall, median ms", "p99", "plain hybrid, median ms", "p99", "ratio")
-    return table(heads, rows)
+    rows = []
+    for size, one in found.items():
+        ours = one["recall"]["median"]
+        row = [f"{int(size):,}", f"{ours:.1f}", f"{one['recall']['p99']:.1f}"]
+        for peer in _PEERS:
+            row += [f"{one[peer][part]:.1f}" for part in ("median", "p99")]
+            row.append(f"{ours / one[peer]['median']:.1f}×")
+        rows.append(row)
+    peers = [head for title in _PEERS.values() for head in (f"{title}, median ms", "p99", "recall takes")]
+    return table(("memories", "recall, median ms", "p99", *peers), rows)
+
+
+_PEERS = {"plain": "plain hybrid search", "bare": "its bare arithmetic"}
+"""What a recall is timed beside."""
 
 
 def steps() -> str:
     """Where the time of a recall goes."""
     found = read("recall", "recall")["milliseconds"]
     largest = list(found.values())[-1]
-    laps = [name for name in largest if ":" not in name and name not in ("recall", "hybrid")]
+    laps = [name for name in largest if ":" not in name and name not in ("recall", *_PEERS)]
     names = sorted(
         (name for name in largest if name.partition(":")[0] in laps),
         key=lambda name: (laps.index(name.partition(":")[0]), ":" in name, -largest[name]["median"]),
