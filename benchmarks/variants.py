@@ -81,7 +81,7 @@ MATCH = (
         "match", "near_floor", "from which likeness a word may stand for another", 0.15, 0.25, 0.35, 0.45
     ),
     *_steps("match", "near_gain", "how fast likeness becomes a full occurrence", 1.0, 1.5, 2.0),
-    *_steps("match", "near_most", "fewer near words are cheaper, more reach further", 8, 16, 32),
+    *_steps("match", "near_most", "fewer near words are cheaper, more reach further", 4, 8, 16),
 )
 DIALOGUE = (
     _one("dialogue", "window .25, no gist", "the words of the window alone", gist=0.0, window=0.25),

@@ -44,7 +44,7 @@ class RecallParams(Checked):
     near_gain: float = param(
         1.5, low=0.0, doc="factor on the likeness above the floor, which is the part it stands for"
     )
-    near_most: int = param(8, low=1, unit="words", doc="words that stand for one of the cue's, at the most")
+    near_most: int = param(12, low=1, unit="words", doc="words that stand for one of the cue's, at the most")
     pairs: float = param(0.1, low=0.0, high=1.0, doc="weight of adjacent stem pairs")
     named: float = param(0.25, low=0.0, doc="prior of a memory whose heading the cue names")
     named_bare: float = param(

@@ -129,6 +129,15 @@ class Vectors:
         self._tail[self._rows] = 0 if vector is None else vector
         self._rows += 1
 
+    def extend(self, vectors: NDArray[np.float32]) -> None:
+        """Add some rows."""
+        first, self._rows = self._rows, self._rows + len(vectors)
+        if self._rows > len(self._tail):
+            grown = np.zeros((max(64, 2 * self._rows), self.dimension), np.float32)
+            grown[:first] = self._tail[:first]
+            self._tail = grown
+        self._tail[first : self._rows] = vectors
+
     def dot(self, vector: NDArray[np.float32], since: int = 0) -> NDArray[np.float32]:
         """The inner product of rows with ``vector`` (or each of its columns): for unit vectors, the cosine."""
         late = max(0, since - len(self._base))
@@ -146,10 +155,10 @@ class Vectors:
         parts = (self._base, self._tail[: self._rows])
         found = np.concatenate([np.einsum("ij,j->i", part, query) for part in parts]).astype(np.float64)
         best = _largest(found)
-        found[best] = self._some(best).astype(np.float64) @ query.astype(np.float64)
+        found[best] = self.some(best).astype(np.float64) @ query.astype(np.float64)
         return found
 
-    def _some(self, rows: Ints) -> NDArray[np.float32]:
+    def some(self, rows: Ints) -> NDArray[np.float32]:
         """Some rows, which ascend, in one piece."""
         early = int(np.searchsorted(rows, len(self._base)))
         return np.concatenate([self._base[rows[:early]], self._tail[rows[early:] - len(self._base)]])
