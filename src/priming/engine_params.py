@@ -128,12 +128,14 @@ class RecallParams(Checked):
 class ConfidenceParams(Checked):
     """How sure an answer is, and how sure it must be (fitted: docs/quality.md)."""
 
-    constant: float = param(-2.0, doc="with nothing that speaks for an answer")
-    score: float = param(1.4, doc="weight of the best hit's score")
-    covered: float = param(1.0, doc="weight of the share of the cue that the best hit holds")
-    cosine: float = param(3.3, doc="weight of the best hit's cosine")
-    rivalry: float = param(1.1, doc="weight of how much better what the cue names meets it than the rest")
-    floor: float = param(0.12, low=0.0, high=1.0, doc="nothing is returned below this confidence")
+    constant: float = param(-0.65, doc="with nothing that speaks for an answer")
+    score: float = param(6.4, doc="weight of the best hit's score, less what a dialogue adds to any")
+    covered: float = param(1.5, doc="weight of the share of the cue that the best hit holds")
+    cosine: float = param(1.0, doc="weight of the best hit's cosine")
+    rivalry: float = param(
+        1.3, doc="weight of how much better the speaker named meets the cue than the others"
+    )
+    floor: float = param(0.04, low=0.0, high=1.0, doc="nothing is returned below this confidence")
     least: int = param(50, low=0, unit="memories", doc="in a smaller namespace it says nothing by itself")
     extreme: float = param(700.0, low=1.0, high=700.0, doc="where the exponential would overflow")
 

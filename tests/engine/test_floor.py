@@ -5,7 +5,13 @@ from dataclasses import replace
 import pytest
 
 from priming import Memory, ParamError
+from priming.engine import recall as recalling
+from priming.engine.ask import Ask
+from priming.engine.confidence import figures
+from priming.engine.evidence import Evidence
+from priming.engine.rank import rank
 from priming.params import ConfidenceParams
+from priming.profiles import PRIMING
 
 PLACES = (
     "harbour",
@@ -40,6 +46,18 @@ def told():
     memory.close()
 
 
+def speaking(memory, asked):
+    """What speaks for the best hit of a cue."""
+    opened = memory._opened
+    now = opened.now()
+    working = opened.working(now)
+    question = recalling.question(PRIMING, {"text": asked, "limit": 5})
+    context, eligible, pool = recalling.who(opened, question, working, now)
+    evidence = Evidence(working, opened.embedder, asked, PRIMING.recall, now, context, (), pool)
+    ask = Ask(working, evidence, PRIMING, eligible, pool, 5, now, lambda _: {}, lambda: ())
+    return figures(evidence, rank(ask))
+
+
 def test_what_was_said_is_surer_than_what_was_not(told):
     said = told.recall("Where did Ines leave the candle at the harbour?", floor=0.0)
     unsaid = told.recall("Which orchestra did Ines conduct in Vienna?", floor=0.0)
@@ -51,6 +69,28 @@ def test_what_another_speaker_said_makes_an_answer_less_sure(told):
     right = told.recall("Did Ines leave the candle at the harbour?", floor=0.0)
     wrong = told.recall("Did Tomas leave the candle at the harbour?", floor=0.0)
     assert right.confidence > wrong.confidence
+
+
+def test_who_is_no_speaker_has_no_rivals():
+    facts = {
+        "Kestrel": "Kestrel was written by Ines Moreau.",
+        "Ines Moreau": "Ines Moreau was born in Vienna.",
+        "Vienna": "Vienna lies on the Danube.",
+        "Plover": "Plover is a small harbour.",
+    }
+    with Memory.open("sqlite://") as memory:
+        memory.remember_many({"content": text, "heading": heading} for heading, text in facts.items())
+        *_, rivalry = speaking(memory, "Where was the author of Kestrel born?")
+    assert rivalry == 0.0
+
+
+def test_a_score_counts_less_what_a_dialogue_adds_to_any(told):
+    asked = "Where did Ines leave the candle at the harbour?"
+    score, *_ = speaking(told, asked)
+    p = PRIMING.recall
+    lift = p.window + p.session + p.gist + p.answer + p.details
+    best = told.recall(asked, floor=0.0).hits[0]
+    assert score == pytest.approx(best.score - lift)
 
 
 def test_below_the_floor_nothing_comes_up_and_the_reason_names_both_figures(told):

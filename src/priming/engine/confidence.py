@@ -8,6 +8,7 @@ import numpy as np
 
 from priming.core.check import Floats
 from priming.core.confidence import confidence
+from priming.engine.arrays import NONE
 from priming.engine.ask import Ranked
 from priming.engine.evidence import Evidence
 from priming.params import ConfidenceParams
@@ -20,14 +21,14 @@ def certainty(evidence: Evidence, ranked: Ranked, params: ConfidenceParams) -> f
 
 
 def figures(evidence: Evidence, ranked: Ranked) -> tuple[float, float, float, float] | None:
-    """What speaks for the best hit: its score, the share of the cue it holds, its cosine, and the rivalry."""
+    """What speaks for the best hit: its score less the lift, its share of the cue, its cosine, and the rivalry."""
     if not len(ranked.rows):
         return None
     best = int(evidence.working.document[ranked.rows[0]])
     if best < 0:
         return None
     share, cosine = _share(evidence, best), float(evidence.cosine[best])
-    return float(ranked.scores[0]), share, cosine, _rivalry(evidence)
+    return float(ranked.scores[0]) - evidence.lift, share, cosine, _rivalry(evidence)
 
 
 def _share(evidence: Evidence, best: int) -> float:
@@ -38,14 +39,18 @@ def _share(evidence: Evidence, best: int) -> float:
 
 
 def _rivalry(evidence: Evidence) -> float:
-    """How much better what the cue names holds what it asks for than everything else does."""
+    """How much better what the cue asks for is met by the speaker whom it names than by all others.
+
+    A heading that the cue names is not asked to hold the rest of it: a question of two hops has that elsewhere.
+    """
     working = evidence.working
-    named = evidence.naming > 0
+    titles = working.title.values
+    named = (evidence.naming > 0) & (titles != NONE)
+    named[named] = evidence.speakers[titles[named]]
     own, others = named & evidence.texts, ~named & evidence.texts
     if not own.any() or not others.any():
         return 0.0
-    titles = np.unique(working.title.values[named])
-    names = {term for title in titles.tolist() if title >= 0 for term in working.title_terms[title]}
+    names = {term for title in np.unique(titles[named]).tolist() for term in working.title_terms[title]}
     met = _shares(evidence, names) + evidence.cosine
     return float(met[own].max() - met[others].max())
 

@@ -81,8 +81,7 @@ class Evidence(Neighbourhood):
             for title in working.titles_by_term.get(term, ())
             if known.issuperset(working.title_terms[title][: working.title_bare[title]])
         ]
-        bar = self.params.speaker_share * working.memories
-        speakers = [title for title in matched if working.title_count[title] >= bar]
+        speakers = [title for title in matched if self.speakers[title]]
         if len(speakers) > 1:
             spelt = working.title_terms
             first = min(speakers, key=lambda title: (ordered.index(spelt[title][0]), spelt[title]))

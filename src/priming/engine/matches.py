@@ -184,6 +184,12 @@ class Matches:
         df = [0 if code is None else min(int(lexicon.df[code]), lexicon.documents) for code in codes]
         return np.asarray(idf(df, max(lexicon.documents, 1)), np.float64)
 
+    @cached_property
+    def speakers(self) -> NDArray[np.bool_]:
+        """Which titles stand over so many memories that they are of speakers, not of what is told."""
+        bar = max(self.params.speaker_share * self.working.memories, 2)
+        return np.asarray(self.working.title_count.values >= bar)
+
     @property
     def texts(self) -> NDArray[np.bool_]:
         """Which documents may answer."""

@@ -28,6 +28,13 @@ class Neighbourhood(Matches):
         """Whether a memory has a neighbour in its session."""
         return self.working.surroundings.neighboured
 
+    @property
+    def lift(self) -> float:
+        """The most that what surrounds a memory can add to its score: a dialogue's scores are so much higher."""
+        told = ("window", "session", "gist", "answer", "details")
+        weights = [getattr(self.params, name) for name in told if name not in self.ablate]
+        return float(sum(weights)) if self.working.surroundings.some else 0.0
+
     @cached_property
     def window(self) -> Floats:
         """BM25 over each memory and what was said before it, less the names of speakers.
@@ -48,8 +55,8 @@ class Neighbourhood(Matches):
     def _speaker_codes(self) -> frozenset[int]:
         """Those of the cue's terms that are in a speaker's name: they tell who spoke, not of what."""
         working = self.working
-        often = working.title_count.values >= max(self.params.speaker_share * working.memories, 2)
-        named = {term for title in np.flatnonzero(often).tolist() for term in working.title_terms[title]}
+        often = np.flatnonzero(self.speakers).tolist()
+        named = {term for title in often for term in working.title_terms[title]}
         return frozenset(code for term in named if (code := working.lexicon.code(term)) is not None)
 
     @cached_property

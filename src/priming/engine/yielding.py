@@ -44,7 +44,5 @@ def same_heading(evidence: Evidence, documents: Ints) -> Ints:
     titles = np.where(documents == NONE, NONE, working.title[np.maximum(documents, 0)])
     if not working.title_count.size:
         return np.full(len(documents), NONE, np.int64)
-    bar = evidence.params.speaker_share * working.memories
-    speakers = working.title_count[np.maximum(titles, 0)] >= bar
-    silent = speakers | evidence.neighboured[np.maximum(documents, 0)]
+    silent = evidence.speakers[np.maximum(titles, 0)] | evidence.neighboured[np.maximum(documents, 0)]
     return np.asarray(np.where(silent, NONE, titles), np.int64)
