@@ -33,7 +33,7 @@ from priming.params import CONFIDENCE
 from priming.profiles import PRIMING
 
 FIGURES = ("score", "covered", "cosine", "rivalry")
-FLOORS = (0.05, 0.1, 0.12, 0.15, 0.2, 0.3, 0.4, 0.5)
+FLOORS = (0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.3)
 HITS = 20
 UNSAID = 3.0
 """How much more a question about what was never said weighs than one whose answer was taken out."""

@@ -12,7 +12,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +29,7 @@ from priming.cli.screen import Table, draw, line
 from priming.embed.choose import named
 from priming.embed.protocol import Embedder
 from priming.engine.recall import TERMS
+from served import served
 
 RIVALS = Path(__file__).parent / "rivals"
 FEW = 40
@@ -39,8 +40,9 @@ _FOLDERS = re.compile(r"(?:/[\w.@+-]+){2,}/")
 def main() -> None:
     options = _options()
     embedder = named(options.embedder)
-    for name in options.set or sets.NAMES:
-        measure(name, options.data, embedder, options)
+    with served(embedder) if options.served else nullcontext(embedder) as asked:
+        for name in options.set or sets.NAMES:
+            measure(name, options.data, asked, options)
 
 
 def measure(name: str, data: Path, embedder: Embedder, options: argparse.Namespace) -> None:
@@ -64,11 +66,22 @@ def measure(name: str, data: Path, embedder: Embedder, options: argparse.Namespa
         path = folder / (f"{quick}{called}" if whole else f"{quick}quality-{called}")
         indent = None if whole else 1
         content = _impersonal(report.document(found, now, questions=whole))
+        if options.again:
+            content["contestants"] += _others(path, content)
         said = json.dumps(content, ensure_ascii=False, indent=indent)
         report.write(path, f"{said}\n")
         print(path)
     if options.plots is not None:
         print(*plots.write(found, options.plots), sep="\n")
+
+
+def _others(path: Path, content: dict[str, Any]) -> list[dict[str, Any]]:
+    """Who was measured before, on the same data, and is not now; what they have over the first is of another run."""
+    before = json.loads(path.read_text("utf-8"))
+    if before["data"] != content["data"]:
+        sys.exit(f"{path} was measured on other data: leave --again out")
+    present = {one["name"] for one in content["contestants"]}
+    return [{**one, "over_first": None} for one in before["contestants"] if one["name"] not in present]
 
 
 def _impersonal(content: dict[str, Any]) -> dict[str, Any]:
@@ -107,7 +120,7 @@ def _apart(options: argparse.Namespace) -> str:
     other = (
         "" if options.embedder == "wordllama" else f"-{re.sub(r'[^a-z0-9]+', '-', options.embedder.lower())}"
     )
-    return f"{other}-shuffled" if options.shuffled else other
+    return f"{other}{'-served' * options.served}{'-shuffled' * options.shuffled}"
 
 
 def _options() -> argparse.Namespace:
@@ -120,8 +133,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--rival-seconds", type=float, default=BENCH.rival_seconds, help="how long each may take for a set"
     )
+    parser.add_argument("--again", action="store_true", help="keep the rows of who is not measured now")
     parser.add_argument("--ablations", action="store_true", help="also without each term of recall")
     parser.add_argument("--embedder", default="wordllama", help="what makes the vectors")
+    parser.add_argument(
+        "--served", action="store_true", help="ask for them over a socket, as a remote model's"
+    )
     parser.add_argument("--shuffled", action="store_true", help="deal the gold out anew: only chance is left")
     parser.add_argument("--plots", type=Path, help="draw the figures into this folder, as SVG")
     return given(parser)

@@ -50,6 +50,7 @@ WHY = {
     "date": "does a month or year in the cue point at what was said then?",
     "time": "does a question for a time want a memory with one?",
     "length": "do very short memories say little?",
+    "news": "does a turn say little whose words were all said before?",
     "question": "do questions answer nothing?",
     "window": "is a turn understood with the words said before it?",
     "session": "does the session's subject tell which turn is meant?",
@@ -63,6 +64,7 @@ WHY = {
     "titled": "is the mention of another memory's heading a reference to it?",
     "idf": "should rare tokens count more in the cue's vector?",
     "prior": "should the priors count in the last score as well?",
+    "bridge": "should what shares a name with the best hit and meets the rest of the cue follow it?",
     "covered": "should a hit yield that only repeats the words of better ones?",
     "repeated": "should a hit yield that has the heading of a better one?",
 }
@@ -97,6 +99,8 @@ DIALOGUE = (
     *_steps("dialogue", "details_full", "how many details are enough", 2, 3, 5),
     *_steps("dialogue", "question", "what a turn loses that only asks", 0.05, 0.1, 0.15),
     *_steps("dialogue", "length", "what a short turn loses", 0.05, 0.1, 0.2),
+    *_steps("dialogue", "news", "what a turn without a new word loses", 0.05, 0.15, 0.2),
+    *_steps("dialogue", "news_full", "how many new words are enough", 5, 20),
     *_steps("dialogue", "date", "how much a date in the cue counts", 0.2, 0.3, 0.4),
     *_steps("dialogue", "named", "how much a named speaker or heading counts", 0.15, 0.2, 0.25, 0.3),
 )
@@ -148,6 +152,9 @@ LINKS = (
     *_steps("links", "named_bare", "how much a heading counts without its parenthesis", 0.0, 0.5, 1.0),
 )
 YIELD = (
+    *_steps("yielding", "bridge", "how much what leads on from the best hit gains", 0.5, 1.0, 1.5),
+    *_steps("yielding", "bridge_text", "how much a name counts there outside of headings", 0.25, 0.5, 1.0),
+    *_steps("yielding", "bridge_names", "how many names of the best hit lead on", 8, 16, 40),
     *_steps("yielding", "covered", "how much a hit loses whose words better hits have", 0.1, 0.15, 0.2, 0.3),
     *_steps("yielding", "repeated", "how much a hit loses for better ones of its heading", 0.2, 0.4, 0.8),
 )
@@ -163,6 +170,7 @@ EARLIER: Mapping[str, Any] = {
     "answer": 0.0,
     "details": 0.0,
     "titled_mention": 1.0,
+    "bridge": 0.0,
     "covered": 0.0,
     "repeated": 0.0,
 }

@@ -260,7 +260,7 @@ def fit() -> str:
     kinds = ("present", "in_sample", "held_out")
     rows = [(SETS[of], *(_percent(each[kind], 2) for kind in kinds)) for of, each in found["figures"].items()]
     gains = [f"{100 * mean:+.2f} ± {100 * error:.2f}" for mean, error in found["gain"].values()]
-    rows.append(("gain, percent", "", *gains))
+    rows.append(("gain, percent", *gains))
     return table(("set", "present constants", "fitted on all", "fitted on the others"), rows)
 
 

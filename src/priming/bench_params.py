@@ -31,7 +31,7 @@ class BenchParams(Checked):
     seed: int = param(7, low=0, doc="seed of intervals and of shuffled gold")
     install_seconds: float = param(1800.0, low=0.0, unit="seconds", doc="longest installation of a rival")
     rival_seconds: float = param(
-        240.0,
+        120.0,
         low=0.0,
         unit="seconds",
         doc="how long a rival may load and answer a set; then its figures are those of the questions so far",

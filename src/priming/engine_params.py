@@ -59,6 +59,9 @@ class RecallParams(Checked):
     gist: float = param(0.15, low=0.0, doc="weight of the cosine of a memory with what was said before it")
     answer: float = param(0.15, low=0.0, doc="prior of what follows a question, by how the question matches")
     details: float = param(0.2, low=0.0, doc="prior of names, numbers and times in what was said")
+    news: float = param(
+        0.1, low=0.0, doc="taken from what was said in words that older memories hold already"
+    )
     context: float = param(0.3, low=0.0, doc="prior of confirmed `when` predicates")
     proved: float = param(0.25, low=0.0, doc="prior of a memory that verdicts on such a cue spoke for")
     refused: float = param(0.15, low=0.0, doc="taken from memories that verdicts on such a cue spoke against")
@@ -84,6 +87,7 @@ class RecallParams(Checked):
         doc="what a memory counts in the window of the next one; its square in that after",
     )
     details_full: int = param(3, low=1, doc="a memory with so many details gets the whole prior for them")
+    news_full: int = param(10, low=1, unit="terms", doc="a memory that brought so many loses nothing")
     speaker_share: float = param(
         0.05, low=0.0, high=1.0, doc="share of memories that makes a heading a speaker"
     )
@@ -114,8 +118,19 @@ class RecallParams(Checked):
     mention_min: int = param(2, low=1, unit="memories", doc="fewest memories of a name that carries")
     mention_max: int = param(10, low=1, unit="memories", doc="a name in more memories than this …")
     mention_share: float = param(0.02, low=0.0, high=1.0, doc="… and in more than this share carries nothing")
+    bridge: float = param(
+        1.0, low=0.0, doc="given to what shares a name with the best hit, by how it meets the rest of the cue"
+    )
+    bridge_text: float = param(
+        0.5, low=0.0, high=1.0, doc="what a name counts for that where the text has it and the heading not"
+    )
+    bridge_names: int = param(
+        16, low=1, unit="names", doc="names of the best hit that count for that, the rarest first"
+    )
     covered: float = param(
-        0.2, low=0.0, doc="taken from a hit whose words of the cue all stand in better hits already"
+        0.2,
+        low=0.0,
+        doc="taken from a hit that stands alone and whose words of the cue all stand in better hits already",
     )
     repeated: float = param(
         0.4,
@@ -128,14 +143,14 @@ class RecallParams(Checked):
 class ConfidenceParams(Checked):
     """How sure an answer is, and how sure it must be (fitted: docs/quality.md)."""
 
-    constant: float = param(-0.65, doc="with nothing that speaks for an answer")
-    score: float = param(6.4, doc="weight of the best hit's score, less what a dialogue adds to any")
-    covered: float = param(1.5, doc="weight of the share of the cue that the best hit holds")
-    cosine: float = param(1.0, doc="weight of the best hit's cosine")
+    constant: float = param(-2.0, doc="with nothing that speaks for an answer")
+    score: float = param(5.3, doc="weight of the best hit's score, less what its neighbourhood adds")
+    covered: float = param(0.9, doc="weight of the share of the cue that the best hit holds")
+    cosine: float = param(3.4, doc="weight of the best hit's cosine")
     rivalry: float = param(
-        1.3, doc="weight of how much better the speaker named meets the cue than the others"
+        1.2, doc="weight of how much better the speaker named meets the cue than the others"
     )
-    floor: float = param(0.04, low=0.0, high=1.0, doc="nothing is returned below this confidence")
+    floor: float = param(0.06, low=0.0, high=1.0, doc="nothing is returned below this confidence")
     least: int = param(50, low=0, unit="memories", doc="in a smaller namespace it says nothing by itself")
     extreme: float = param(700.0, low=1.0, high=700.0, doc="where the exponential would overflow")
 

@@ -89,7 +89,10 @@ def test_an_empty_recall_says_why(shown):
 
 def test_a_degraded_recall_names_what_is_missing(shown):
     parts = render.recall(Recall("r", (), reason="nothing", degraded=("vectors", "trace")))
-    assert shown(parts)[1] == "degraded: answered without vectors, trace: priming reembed makes the vectors"
+    assert shown(parts)[1] == (
+        "degraded: some memories have no vector of this model, and priming reembed makes them;"
+        " this recall could not be kept, and cannot be judged"
+    )
 
 
 def test_what_did_not_fit_is_named_and_the_packed_block_shown(shown):

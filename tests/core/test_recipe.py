@@ -1,4 +1,4 @@
-"""The arithmetic of the default recall (RECALL.md, per cue 4, 5, 7 and 8)."""
+"""The arithmetic of the default recall (RECALL.md, per cue 4, 5, 7, 8 and 9)."""
 
 import math
 
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from priming.core.recipe import (
     best,
     blend_anchors,
+    bridge,
     evidence,
     fuse,
     give_way,
@@ -82,45 +83,56 @@ def test_tenfold_activation_is_worth_tau_times_ln_ten():
 
 @st.composite
 def hits(draw):
-    """Scores in order, the terms that each hit holds, what terms are worth, and groups."""
+    """Scores in order, the terms that each hit holds, what terms are worth, groups, and who stands alone."""
     count, terms = draw(st.integers(1, 30)), draw(st.integers(0, 6))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     scores = np.sort(rng.random(count))[::-1]
-    return scores, rng.random((count, terms)) < 0.4, rng.random(terms) + 0.1, rng.integers(-1, 4, count)
+    held, worth, group = rng.random((count, terms)) < 0.4, rng.random(terms) + 0.1, rng.integers(-1, 4, count)
+    return scores, held, worth, group, rng.random(count) < 0.7
 
 
 @given(hits(), st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.integers(0, 40))
 def test_what_gives_way_keeps_the_best_loses_nothing_and_never_rises(given_hits, covered, repeated, count):
-    scores, held, worth, group = given_hits
-    order, after, parts = give_way(scores, held, worth, group, covered, repeated, count)
+    scores, held, worth, group, alone = given_hits
+    order, after, parts = give_way(scores, held, worth, group, alone, covered, repeated, count)
     assert sorted(order.tolist()) == list(range(len(scores)))
     assert after[order].tolist() == sorted(after.tolist(), reverse=True)
     assert (after <= scores).all()
     assert (order[0], after[0]) == (0, scores[0])
     taken = covered * parts["covered"] + repeated * parts["repeated"]
     assert after == pytest.approx(scores - taken)
+    assert not parts["covered"][~alone].any()
     assert all(0 <= value <= 1 for part in parts.values() for value in part)
 
 
 @given(hits())
 def test_nothing_gives_way_at_no_strength(given_hits):
-    scores, held, worth, group = given_hits
-    order, after, _ = give_way(scores, held, worth, group, 0.0, 0.0, 20)
+    scores, held, worth, group, alone = given_hits
+    order, after, _ = give_way(scores, held, worth, group, alone, 0.0, 0.0, 20)
     assert order.tolist() == list(range(len(scores)))
     assert after.tolist() == scores.tolist()
 
 
 def test_a_hit_is_covered_by_what_its_words_are_worth():
     held = np.array([[True, False, True], [True, True, False], [False, False, False]])
-    _, after, parts = give_way(
-        np.array([0.9, 0.8, 0.1]), held, np.array([3.0, 1.0, 5.0]), np.full(3, -1), 0.2, 0.0, 3
-    )
+    scores, worth, alone = np.array([0.9, 0.8, 0.1]), np.array([3.0, 1.0, 5.0]), np.full(3, True)
+    _, after, parts = give_way(scores, held, worth, np.full(3, -1), alone, 0.2, 0.0, 3)
     assert parts["covered"].tolist() == pytest.approx([0.0, 0.75, 1.0])
     assert after.tolist() == pytest.approx([0.9, 0.65, -0.1])
 
 
 def test_each_further_hit_of_a_heading_yields_by_half_of_what_is_left():
     group = np.array([7, 7, -1, 7, -1])
-    _, _, parts = give_way(np.zeros(5), np.ones((5, 0), np.bool_), np.zeros(0), group, 0.2, 0.4, 5)
+    held, alone = np.ones((5, 0), np.bool_), np.full(5, True)
+    _, _, parts = give_way(np.zeros(5), held, np.zeros(0), group, alone, 0.2, 0.4, 5)
     assert sorted(parts["repeated"].tolist()) == [0.0, 0.0, 0.0, 0.5, 0.75]
     assert parts["covered"].tolist() == [0.0] * 5
+
+
+@given(amounts, st.floats(0.1, 9.0), st.floats(0.1, 9.0))
+def test_what_leads_on_has_a_name_and_the_rest_and_both_count_alike(named, rarest, whole):
+    rest = named[::-1]
+    b = bridge(named, rarest, rest, whole)
+    assert ((b >= 0) & (b <= 1)).all()
+    assert not b[(named == 0) | (rest == 0)].any()
+    assert b.tolist() == pytest.approx(bridge(rest, rarest, named, whole).tolist())

@@ -1,5 +1,6 @@
 """What speaks for a memory: each term of the recipe is alone able to decide between two memories."""
 
+import math
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -123,6 +124,16 @@ SHOWN = {
         ("bm25", "prior"),
         (),
     ),
+    "news": (
+        [
+            item("earlier", "we paint lamps", session="a"),
+            item("wrong", "we paint lamps", session="a"),
+            item("right", "we paint walls", session="a"),
+        ],
+        "paint",
+        ("bm25", "prior"),
+        (),
+    ),
     "context": (
         [item("wrong", "we paint walls"), item("right", "we paint walls", when={"language": "go"})],
         Cue("paint", language="Go"),
@@ -202,6 +213,17 @@ SHOWN = {
         ("bm25", "spread", "names"),
         (),
     ),
+    "bridge": (
+        [
+            item("top", "we paint walls red for Zed and Kim"),
+            item("wrong", "then Zed met Kim"),
+            item("right", "the sea was wide for Kim"),
+            *COMMON,
+        ],
+        "paint walls red sea",
+        ("bm25", "spread", "names"),
+        (),
+    ),
     "covered": (
         [
             item("top", "paint walls brush"),
@@ -272,7 +294,7 @@ def test_a_term_decides_and_can_be_switched_off(open_memory, clock, term):
 def test_a_term_that_is_off_is_no_component(memory):
     memory.remember("Ada painted walls last May.", occurred_at=MAY)
     (whole,) = memory.recall("when did Ada paint").hits
-    for term in ("bm25", "cosine", "pairs", "named", "date", "time", "length", "question", "context"):
+    for term in ("bm25", "cosine", "pairs", "named", "date", "time", "length", "question", "news", "context"):
         (less,) = memory.recall("when did Ada paint", ablate=[term]).hits
         assert set(whole.components) - set(less.components) == {term}
 
@@ -363,6 +385,46 @@ def test_details_speak_for_a_memory_up_to_a_number_of_them(memory):
     memory.remember("we met Ada, Bob, Cem and Dora", session="s")
     found = evidence(memory, "met").priors["details"]
     assert found == pytest.approx([0, 1 / PRIMING.recall.details_full, 1])
+
+
+def test_news_is_how_many_words_no_older_memory_holds(memory):
+    full = math.log1p(PRIMING.recall.news_full)
+    memory.remember("red car", session="s", key="first")
+    memory.remember("red sea, red sky, sea wind", session="s")
+    memory.remember("car sea", session="s")
+    assert evidence(memory, "sea").priors["news"] == pytest.approx(
+        [math.log(3) / full, math.log(4) / full, 0]
+    )
+    memory.forget("first")
+    found = evidence(memory, "sea").priors["news"]
+    assert found[1:] == pytest.approx([math.log(5) / full, math.log(2) / full])
+
+
+def test_enough_new_words_are_enough_news(memory):
+    memory.remember("so kind", session="s")
+    memory.remember(" ".join(f"word{i}" for i in range(2 * PRIMING.recall.news_full)), session="s")
+    assert evidence(memory, "kind").priors["news"][1] == 1
+
+
+def test_a_memory_that_stands_alone_lacks_no_news(memory):
+    for text in ("red car", "car, red"):
+        memory.remember(text)
+    assert evidence(memory, "red").priors["news"].tolist() == [1, 1]
+    for text in ("red, car", "car red"):
+        memory.remember(text, session="s")
+    assert evidence(memory, "red").priors["news"].tolist() == [1, 1, 0, 0]
+
+
+def test_in_a_session_no_hit_gives_way_for_its_words(memory):
+    for text in ("paint walls brush", "paint walls", "paint"):
+        memory.remember(text, session="s")
+    memory.remember("brush walls")
+    shares = {
+        hit.memory.content: hit.components["covered"] for hit in memory.recall("paint walls brush").hits
+    }
+    assert shares.pop("brush walls") > 0
+    assert len(shares) == 3
+    assert not any(shares.values())
 
 
 def test_a_memory_without_neighbours_is_its_own_window_and_session(memory):

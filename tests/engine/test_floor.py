@@ -84,12 +84,13 @@ def test_who_is_no_speaker_has_no_rivals():
     assert rivalry == 0.0
 
 
-def test_a_score_counts_less_what_a_dialogue_adds_to_any(told):
+def test_a_score_counts_less_what_the_neighbourhood_adds(told):
     asked = "Where did Ines leave the candle at the harbour?"
     score, *_ = speaking(told, asked)
-    p = PRIMING.recall
-    lift = p.window + p.session + p.gist + p.answer + p.details
-    best = told.recall(asked, floor=0.0).hits[0]
+    best, p = told.recall(asked, floor=0.0).hits[0], PRIMING.recall
+    around = ("window", "session", "gist", "answer", "details")
+    lift = sum(getattr(p, name) * best.components[name] for name in around)
+    assert lift > 0
     assert score == pytest.approx(best.score - lift)
 
 
@@ -100,8 +101,19 @@ def test_below_the_floor_nothing_comes_up_and_the_reason_names_both_figures(told
     silent = told.recall(asked, floor=floor)
     assert silent.hits == ()
     assert silent.text == ""
-    assert silent.reason == f"nothing above the floor: confidence {sure:.2f}, less than {floor:g}"
+    assert silent.reason == f"nothing above the floor: confidence {sure:.3f}, less than {floor:g}"
     assert silent.confidence == sure
+
+
+def test_without_a_word_of_the_cue_the_reason_says_how_near_the_nearest_was():
+    with Memory.open("sqlite://") as memory:
+        memory.remember("Vera is allergic to peanuts.")
+        silent = memory.recall("zzz qqq")
+        assert silent.hits == ()
+        start = "nothing above the floor: no memory holds a word of the cue, and the best cosine is 0."
+        assert silent.reason.startswith(start)
+        assert silent.reason.endswith(f", less than {PRIMING.recall.floor:g}")
+        assert memory.recall("zzz qqq", floor=0.0).hits
 
 
 def test_at_the_floor_it_answers(told):

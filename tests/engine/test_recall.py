@@ -124,11 +124,12 @@ def test_where_nothing_is_linked_spreading_changes_no_order(memory):
 
 def by_formula(hit, profile=profiles.PRIMING):
     p, c = profile.recall, hit.components
-    prior = p.length * (c["length"] - 1) - p.question * c["question"]
+    prior = p.length * (c["length"] - 1) + p.news * (c["news"] - 1) - p.question * c["question"]
     prior += math.fsum(
         getattr(p, x) * c[x]
         for x in ("named", "date", "time", "window", "session", "gist", "answer", "details", "context")
     )
+    prior += p.bridge * c.get("bridge", 0.0)
     prior -= p.covered * c["covered"] + p.repeated * c["repeated"]
     return p.temperature * math.log(c["activation"] + p.log_floor) + prior
 
@@ -388,7 +389,7 @@ def test_an_empty_answer_says_why(memory):
         assert (answer.hits, answer.text, answer.omitted) == ((), "", ())
     memory.supersede("a", "We paint walls.", when={"language": "rust"})
     assert memory.recall(cue=Cue("paint", language="go")).reason.startswith("no memory passes")
-    assert memory.recall("zzz qqq").reason == "nothing above the floor"
+    assert memory.recall("zzz qqq").reason.startswith("nothing above the floor")
     assert memory.recall("paint").reason is None
     memory.forget("a")
     assert memory.recall("paint").reason == "nothing is remembered in this namespace yet"
@@ -396,8 +397,8 @@ def test_an_empty_answer_says_why(memory):
 
 def test_a_cue_without_any_word_finds_nothing(memory):
     tell(memory, a="We paint walls.")
-    assert memory.recall("?!").reason == "nothing above the floor"
-    assert memory.recall("the of and").reason in (None, "nothing above the floor")
+    assert memory.recall("?!").reason.startswith("nothing above the floor")
+    assert not memory.recall("the of and").hits or memory.recall("the of and").reason is None
 
 
 def test_a_recall_that_found_nothing_is_kept_too(memory):

@@ -54,8 +54,15 @@ def remembered(one: Remembered) -> Iterator[Part]:
 
 def degraded(parts: Sequence[str]) -> Line:
     """What an answer had to do without, and what brings it back."""
-    remedy = ": priming reembed makes the vectors" if "vectors" in parts else ""
-    return line((f"degraded: answered without {', '.join(parts)}{remedy}", WARN))
+    told = "; ".join(_LACKS.get(part, part) for part in parts)
+    return line((f"degraded: {told}", WARN))
+
+
+_LACKS = {
+    "vectors": "some memories have no vector of this model, and priming reembed makes them",
+    "trace": "this recall could not be kept, and cannot be judged",
+}
+"""What an answer did without."""
 
 
 def recall(

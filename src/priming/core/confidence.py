@@ -19,8 +19,8 @@ def confidence(
 
     Parameters
     ----------
-    score : the best hit's score, as the default profile gives it, less the most that the terms of a memory's
-        neighbourhood can add: what has none would else seem less sure.
+    score : the best hit's score, as the default profile gives it, less what its neighbourhood adds to it: what has
+        none would else seem less sure.
     covered : share of the cue's terms, by their idf, that the best hit holds, in [0, 1].
     cosine : of the cue and the best hit, in [0, 1].
     rivalry : how much better the cue is met by the speaker whom it names than by all others, in [−2, 2]; below 0
@@ -43,7 +43,7 @@ def confidence(
     Examples
     --------
     >>> round(confidence(0.1, 1.0, 0.7, 0.2), 2), round(confidence(-0.3, 0.2, 0.2, -0.5), 2)
-    (0.92, 0.06)
+    (0.89, 0.03)
     """
     given = {"score": score, "covered": covered, "cosine": cosine, "rivalry": rivalry}
     total = params.constant + math.fsum(

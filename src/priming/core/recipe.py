@@ -123,11 +123,33 @@ def route_score(activation: Floats, priors: Floats, temperature: float, floor: f
     return np.asarray(temperature * np.log(activation + floor) + priors, dtype=np.float64)
 
 
+def bridge(named: Floats, rarest: float, rest: Floats, whole: float) -> Floats:
+    """How far a memory leads on from the best hit: b = min(1, named/rarest · rest/whole).
+
+    The best hit seldom holds all that a question over two hops asks. The memory of the next hop shares a name
+    with it and meets what it leaves open; to do one of the two is nothing.
+
+    Args:
+        named: BM25 of the name of the best hit that tells most in each memory, ≥ 0, shape (n,).
+        rarest: the idf of a name that only one memory holds, > 0.
+        rest: BM25 of what the best hit leaves open of the cue, ≥ 0, shape (n,).
+        whole: Σ idf of the cue's terms, > 0.
+
+    Returns:
+        b in [0, 1], shape (n,).
+
+    >>> bridge(np.array([2.0, 2.0, 0.0]), 4.0, np.array([3.0, 0.0, 3.0]), 6.0).tolist()
+    [0.25, 0.0, 0.0]
+    """
+    return np.asarray(np.minimum(1.0, (named / rarest) * (rest / whole)), dtype=np.float64)
+
+
 def give_way(
     scores: Floats,
     held: NDArray[np.bool_],
     worth: Floats,
     group: Ints,
+    alone: NDArray[np.bool_],
     covered: float,
     repeated: float,
     count: int,
@@ -143,6 +165,7 @@ def give_way(
         held: which terms of the cue each hit holds, shape (n, t).
         worth: what each term is worth, > 0, shape (t,).
         group: hits of one group repeat each other, shape (n,); −1 is none.
+        alone: which hits give way for their terms, shape (n,); the share of the others stays 0.
         covered: λ ≥ 0.
         repeated: ρ ≥ 0.
         count: how many are chosen one by one; the rest follow by what is left of their scores.
@@ -152,8 +175,8 @@ def give_way(
         ``covered``, the share, and ``repeated``, 1 − ½^m.
 
     >>> held = np.array([[True, False], [True, False], [False, True]])
-    >>> alone = np.array([-1, -1, -1])
-    >>> order, _, _ = give_way(np.array([0.9, 0.8, 0.7]), held, np.array([1.0, 1.0]), alone, 0.15, 0.2, 3)
+    >>> scores, worth = np.array([0.9, 0.8, 0.7]), np.array([1.0, 1.0])
+    >>> order, _, _ = give_way(scores, held, worth, np.full(3, -1), np.full(3, True), 0.15, 0.2, 3)
     >>> order.tolist()
     [0, 2, 1]
     """
@@ -169,7 +192,7 @@ def give_way(
         if len(worth) and (news or turn == 0):
             said |= held[at]
             shares = np.divide(weighed @ said, total, out=np.ones(len(scores)), where=total > 0)
-            share[left] = np.minimum(1.0, shares[left])
+            share[left & alone] = np.minimum(1.0, shares[left & alone])
         if grouped:
             same = left & (group == group[at])
             again[same] = (1.0 + again[same]) / 2.0

@@ -19,6 +19,7 @@ from priming.engine.columns import Column, Ints, Ragged, Vectors
 from priming.engine.document import Document, bare_terms, is_rare_word, slot_of_title
 from priming.engine.judgements import Judgements
 from priming.engine.lexicon import Lexicon
+from priming.engine.news import brought, tally
 from priming.engine.retention import Practice
 from priming.engine.statements import Statements
 from priming.engine.surroundings import Surroundings, surroundings
@@ -81,6 +82,8 @@ class Arrays:
         self.title_count = Column(np.int64)
         self.title_entity = Column(np.int64)
         self.titles_by_term: dict[str, list[int]] = {}
+        self._titles_with: dict[str, list[int]] = {}
+        self._titles_read = 0
         self.title_slots: dict[str, list[int]] = {}
         self.boundaries: dict[str, float] = {}
         self.head = 0
@@ -89,6 +92,7 @@ class Arrays:
         self._surroundings: Surroundings | None = None
         self._titled: NDArray[np.bool_] | None = None
         self._order: Ints | None = None
+        self._news = Column(np.int64)
         self._counted = 0
 
     @property
@@ -166,6 +170,13 @@ class Arrays:
         return self._surroundings
 
     @property
+    def news(self) -> Ints:
+        """How many terms each document was the first to bring, counted when first asked for."""
+        if self._news.size != self.documents:
+            self._news = Column(np.int64, brought(self))
+        return np.asarray(self._news.values)
+
+    @property
     def worth_keeping(self) -> bool:
         """Whether enough came since the last snapshot for another to save more time than it costs."""
         dead = int(np.count_nonzero(~self.alive.values))
@@ -214,7 +225,11 @@ class Arrays:
         self.asks.append(document.asks)
         self.details.append(document.details)
         self.title.append(self._title(document))
-        self.lexicon.append(document.heading, document.body, document.words)
+        fresh = self.lexicon.append(document.heading, document.body, document.words)
+        if self._news.size == number:
+            self._news.append(fresh)
+            if row < self.rows - 1:
+                tally(self, self._news.values, number, 1)
         self.vectors.append(document.vector)
         self.tokens.append(document.tokens)
         self.token_df[document.tokens] += 1
@@ -249,6 +264,14 @@ class Arrays:
             named = self.title_entity.values[self.title_count.values > 0]
             self._titled[named[named != NONE]] = True
         return np.asarray(self._titled[rows])
+
+    def titles_with(self, term: str) -> list[int]:
+        """The headings that hold a term; those that came since are read when it is asked for."""
+        for code in range(self._titles_read, len(self.title_terms)):
+            for one in set(self.title_terms[code]):
+                self._titles_with.setdefault(one, []).append(code)
+        self._titles_read = len(self.title_terms)
+        return self._titles_with.get(term, [])
 
     def _title(self, document: Document) -> int:
         if document.title is None:
@@ -314,6 +337,8 @@ class Arrays:
     def _remove_text(self, number: int) -> None:
         self.living[number] = False
         self._window_norm = self._surroundings = self._titled = None
+        if self._news.size == self.documents:
+            tally(self, self._news.values, number, -1)
         self.topology.held.forget()
         self.predicates.pop(number, None)
         self.lexicon.remove(number)

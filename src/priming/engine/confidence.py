@@ -28,7 +28,7 @@ def figures(evidence: Evidence, ranked: Ranked) -> tuple[float, float, float, fl
     if best < 0:
         return None
     share, cosine = _share(evidence, best), float(evidence.cosine[best])
-    return float(ranked.scores[0]) - evidence.lift, share, cosine, _rivalry(evidence)
+    return float(ranked.scores[0]) - evidence.lift(best), share, cosine, _rivalry(evidence)
 
 
 def _share(evidence: Evidence, best: int) -> float:

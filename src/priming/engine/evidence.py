@@ -16,6 +16,9 @@ from priming.engine.arrays import NONE
 from priming.engine.neighbourhood import Neighbourhood
 from priming.engine.retention import Practice, base_levels, retained
 
+_AROUND = ("window", "session", "gist", "answer", "details")
+"""The priors that only what surrounds a memory can give it."""
+
 
 @dataclass(frozen=True)
 class Evidence(Neighbourhood):
@@ -35,6 +38,7 @@ class Evidence(Neighbourhood):
             "gist": lambda: np.asarray(scaled(self.gist)),
             "answer": self._answer,
             "details": self._details,
+            "news": self._news,
             "context": self._context,
         }
         if self.working.judgements:
@@ -49,13 +53,16 @@ class Evidence(Neighbourhood):
 
     @cached_property
     def prior(self) -> Floats:
-        """p: the priors, weighted and summed; questions, short memories and those being forgotten lose."""
+        """p: the priors, weighted and summed.
+
+        Questions, short memories, what brings nothing new and what is being forgotten lose.
+        """
         total = np.zeros(self.working.documents)
         for name, values in self.priors.items():
             weight = getattr(self.params, name)
             if name in ("question", "refused"):
                 total -= weight * values
-            elif name in ("length", "retention"):
+            elif name in ("length", "news", "retention"):
                 total += weight * (values - 1.0)
             else:
                 total += weight * values
@@ -150,6 +157,11 @@ class Evidence(Neighbourhood):
     @cached_property
     def _verdicts(self) -> dict[str, float]:
         return self.working.judgements.on(self.terms.ordered, self.params.same_cue, self.rarity)
+
+    def lift(self, document: int) -> float:
+        """What its neighbourhood adds to the score of a memory: where there is a dialogue all scores are higher."""
+        told = [name for name in _AROUND if name in self.priors]
+        return float(sum(getattr(self.params, name) * self.priors[name][document] for name in told))
 
     def lacking(self, best: int, names: Collection[str]) -> tuple[Floats, float]:
         """What the best anchor lacks of the cue's names: R of every row, and ω (RECALL.md, per cue 5)."""

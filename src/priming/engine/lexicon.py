@@ -98,8 +98,11 @@ class Lexicon:
 
     def append(
         self, heading: Sequence[str], body: Sequence[str], words: Mapping[str, str] = MappingProxyType({})
-    ) -> None:
-        """Add the next document; ``words`` says by which word a term stands in it."""
+    ) -> int:
+        """Add the next document; ``words`` says by which word a term stands in it.
+
+        Returns how many of its terms no document held that is there.
+        """
         row = len(self.sequences)
         sequence = [self._code(term, words) for term in heading]
         if heading:
@@ -111,13 +114,16 @@ class Lexicon:
         self._norms = self._log_lengths = None
         self.documents += 1
         self.total_length += length
+        fresh = 0
         for code, count in Counter(sequence).items():
             if code != BREAK:
+                fresh += int(self.df[code] == 0)
                 rows, counts = self._tail.setdefault(code, (array("i"), array("i")))
                 self._lately.pop(code, None)
                 rows.append(row)
                 counts.append(count)
                 self.df[code] += 1
+        return fresh
 
     def remove(self, row: int) -> None:
         """Take a document out of the statistics; its postings stay and must be masked by the caller."""
@@ -204,12 +210,14 @@ class Lexicon:
         rows = np.flatnonzero(best)
         return Postings(rows, best[rows])
 
-    def near_score(self, near: Sequence[Near], found: Found) -> Floats:
-        """BM25 of every row where ``found`` is what stands for each of ``near``."""
+    def near_rarity(self, near: Sequence[Near]) -> Floats:
+        """The idf of a cue's terms, each with what stands for it."""
         held = np.array([min(one.df, float(self.documents)) for one in near], np.float64)
-        rarity = np.asarray(idf(held, self.documents), np.float64)
-        worth = okapi(found.tf, self.norms[found.rows], rarity[found.term])
-        return summed(found.rows, worth, len(self.sequences))
+        return np.asarray(idf(held, self.documents), np.float64)
+
+    def worth(self, found: Found, rarity: Floats) -> Floats:
+        """What each occurrence adds to BM25, ``rarity`` being that of each term."""
+        return okapi(found.tf, self.norms[found.rows], rarity[found.term])
 
     def pair_score(self, codes: Sequence[int | None], alive: NDArray[np.bool_]) -> Floats:
         """For each pair of adjacent terms of a cue, its idf, summed over the pairs that stand in a row."""

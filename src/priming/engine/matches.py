@@ -15,7 +15,7 @@ from priming.core.check import Floats
 from priming.core.lexical import idf, scaled, spelled, terms
 from priming.core.recipe import fuse
 from priming.embed.protocol import Embedder, Vectors
-from priming.engine.lexicon import Found, Near
+from priming.engine.lexicon import Found, Near, summed
 from priming.engine.vocabulary import EXACT, Neighbours
 from priming.engine.working import WorkingSet
 from priming.params import RecallParams
@@ -71,7 +71,18 @@ class Matches:
         """BM25 of heading and body, in which near words stand for the cue's in part."""
         if not self._looks_near:
             return self.literal
-        return self._living(self.working.lexicon.near_score(self.near, self._nearby))
+        found, worth, _ = self.occurrences
+        return self._living(summed(found.rows, worth, self.working.documents))
+
+    @cached_property
+    def occurrences(self) -> tuple[Found, Floats, Floats]:
+        """Where the cue's terms, or near words, stand, what each adds to BM25, and the idf of each term."""
+        lexicon = self.working.lexicon
+        if self._looks_near:
+            found, rarity = self._nearby, lexicon.near_rarity(self.near)
+        else:
+            found, rarity = lexicon.found(self.terms.codes), lexicon.rarity(self.terms.codes)
+        return found, lexicon.worth(found, rarity), rarity
 
     @cached_property
     def near(self) -> tuple[Near, ...]:

@@ -28,13 +28,6 @@ class Neighbourhood(Matches):
         """Whether a memory has a neighbour in its session."""
         return self.working.surroundings.neighboured
 
-    @property
-    def lift(self) -> float:
-        """The most that what surrounds a memory can add to its score: a dialogue's scores are so much higher."""
-        told = ("window", "session", "gist", "answer", "details")
-        weights = [getattr(self.params, name) for name in told if name not in self.ablate]
-        return float(sum(weights)) if self.working.surroundings.some else 0.0
-
     @cached_property
     def window(self) -> Floats:
         """BM25 over each memory and what was said before it, less the names of speakers.
@@ -97,6 +90,14 @@ class Neighbourhood(Matches):
             return np.zeros(self.working.documents)
         share = np.minimum(1.0, self.working.details.values / self.params.details_full)
         return np.where(self.match > 0, share, 0.0)
+
+    def _news(self) -> Floats:
+        """How many words a memory brought that no older one holds; one that stands alone lacks nothing."""
+        working, around = self.working, self.working.surroundings
+        if not around.some:
+            return np.ones(working.documents)
+        brought = np.log1p(working.news) / np.log1p(self.params.news_full)
+        return np.where(around.neighboured, np.minimum(1.0, brought), 1.0)
 
 
 def _scored(found: Found, norm: Floats, documents: int) -> Floats:

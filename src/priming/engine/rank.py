@@ -28,6 +28,7 @@ from priming.core.recipe import best, blend_anchors, route_score, softmax_anchor
 from priming.core.spread import Activation, spread
 from priming.engine.arrays import NONE
 from priming.engine.ask import EXACT, Ask, Ranked, ordered
+from priming.engine.bridges import bridges
 from priming.engine.columns import Ints
 from priming.engine.present import rule_kind
 from priming.engine.retention import days_between, executions
@@ -49,18 +50,23 @@ def rank(ask: Ask) -> Ranked:
 
 
 def _priming(ask: Ask) -> Ranked:
-    """RECALL.md, per cue 4–8."""
+    """RECALL.md, per cue 4–9."""
     p, evidence = ask.profile.recall, ask.evidence
     anchors = _covering_anchors(ask)
-    activation = None
+    activation, graph = None, None
     rows, x = anchors
     if ask.spreading and "spread" not in ask.ablate and len(rows):
-        activation = spread(ask.graph(), anchors, ask.profile.spread, record_flow=True)
+        graph = ask.graph()
+        activation = spread(graph, anchors, ask.profile.spread, record_flow=True)
         rows, x = activation.rows, activation.values
     prior = np.zeros(len(rows)) if "prior" in ask.ablate else ask.working.at(evidence.prior, rows)
     scores = route_score(x, prior, p.temperature, p.log_floor)
+    parts = {"activation": x}
+    if graph is not None and p.bridge and "bridge" not in ask.ablate:
+        parts["bridge"] = bridges(ask, graph, rows, scores)
+        scores = scores + p.bridge * parts["bridge"]
     more = replace(ask, limit=max(ask.limit, p.anchors) + p.anchors)
-    ranked = _yielding(ask, ordered(more, rows, scores, {"activation": x}, activation))
+    ranked = _yielding(ask, ordered(more, rows, scores, parts, activation))
     return replace(ranked, components={**ranked.components, **_shown(ask, ranked.rows)})
 
 
@@ -73,7 +79,7 @@ def _shown(ask: Ask, rows: Ints) -> dict[str, Floats]:
 
 
 def _yielding(ask: Ask, ranked: Ranked) -> Ranked:
-    """What only repeats better hits gives way (RECALL.md, per cue 8)."""
+    """What only repeats better hits gives way (RECALL.md, per cue 9)."""
     order, scores, parts = yielding(ask.evidence, ask.working.document[ranked.rows], ranked.scores, ask.limit)
     best = order[: ask.limit]
     components = {name: values[best] for name, values in {**ranked.components, **parts}.items()}

@@ -54,6 +54,7 @@ TERMS = (
     "gist",
     "answer",
     "details",
+    "news",
     "context",
     "proved",
     "refused",
@@ -66,6 +67,7 @@ TERMS = (
     "titled",
     "idf",
     "prior",
+    "bridge",
     "covered",
     "repeated",
 )
@@ -265,7 +267,7 @@ def _answer(opened: Opened, asked: Question, watch: Stopwatch) -> Answer:
     sure = certainty(evidence, ranked, profile.confidence) if profile.confidence else None
     floor = _floor(asked, evidence)
     if sure is not None and sure < floor:
-        reason = f"nothing above the floor: confidence {sure:.2f}, less than {floor:g}"
+        reason = f"nothing above the floor: confidence {sure:.3f}, less than {floor:g}"
         ranked = Ranked(np.zeros(0, np.int64), np.zeros(0))
     watch.lap("rank")
     steps = _steps(opened, working, ranked) if asked.trace or LOG.isEnabledFor(logging.DEBUG) else ()
@@ -329,11 +331,13 @@ def silence(
         return "no memory passes the kinds, filters and predicates asked for"
     if not pool.any():
         return "no memory with a text may answer"
-    if evidence.context or pool[evidence.found.rows].any():
+    if evidence.context or pool[evidence.found.rows].any() or asked.floor == 0:
         return None
-    if float(evidence.cosine[pool].max()) < asked.profile.recall.floor:
-        return "nothing above the floor"
-    return None
+    nearest, floor = float(evidence.cosine[pool].max()), asked.profile.recall.floor
+    if nearest >= floor:
+        return None
+    told = f"no memory holds a word of the cue, and the best cosine is {nearest:.3f}, less than {floor:g}"
+    return f"nothing above the floor: {told}"
 
 
 def _floor(asked: Question, evidence: Evidence) -> float:

@@ -22,11 +22,15 @@ def yielding(
     Of the order, the first ``limit`` are wanted.
     """
     p, off = evidence.params, evidence.ablate
+    alone = ~evidence.neighboured[np.maximum(documents, 0)] | (documents == NONE)
+    if not alone.any():
+        none = np.zeros(len(scores))
+        return np.arange(len(scores)), scores, {"covered": none, "repeated": none}
     held, worth = held_terms(evidence, documents)
     covered = 0.0 if "covered" in off else p.covered
     repeated = 0.0 if "repeated" in off else p.repeated
-    count = min(p.anchors, limit)
-    return give_way(scores, held, worth, same_heading(evidence, documents), covered, repeated, count)
+    groups, count = same_heading(evidence, documents), min(p.anchors, limit)
+    return give_way(scores, held, worth, groups, alone, covered, repeated, count)
 
 
 def held_terms(evidence: Evidence, documents: Ints) -> tuple[NDArray[np.bool_], Floats]:
