@@ -14,7 +14,6 @@ from priming.core.recipe import (
     evidence,
     fuse,
     give_way,
-    lack,
     route_score,
     softmax_anchors,
 )
@@ -53,10 +52,6 @@ def test_anchors_sum_to_one_and_keep_the_order_of_the_evidence(h, count, tempera
 def test_two_anchors_a_temperature_apart_stand_as_e_to_one():
     _, a = softmax_anchors(np.array([1.0, 0.92]), 20, 0.08)
     assert a[0] / a[1] == pytest.approx(math.e)
-
-
-def test_a_name_that_the_best_anchor_covers_lacks_nothing():
-    assert lack(np.array([3.0, 3.0, 3.0]), np.array([1.0, 2.5, 0.0])).tolist() == [0.0, 0.0, 3.0]
 
 
 @given(st.floats(0.0, 1.0))

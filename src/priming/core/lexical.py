@@ -327,13 +327,9 @@ def scaled(x: ArrayLike) -> Floats:
     >>> scaled([-1.0, 1.0, 2.0]).tolist()
     [0.0, 0.5, 1.0]
     """
-    values = floats("x", x)
+    values = np.maximum(floats("x", x), 0.0)
     top = float(values.max(initial=0.0))
-    if top <= 0:
-        return np.zeros_like(values)
-    shares: Floats = np.maximum(values, 0.0)
-    shares /= top
-    return shares
+    return values / top if top > 0 else values
 
 
 def _plain(text: str) -> str:

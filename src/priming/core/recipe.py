@@ -89,15 +89,6 @@ def softmax_anchors(h: Floats, count: int, temperature: float) -> tuple[Ints, Fl
     return rows, a / a.sum()
 
 
-def lack(idf: Floats, covered: Floats) -> Floats:
-    """What of the cue's names the best anchor leaves open: lack = idf·(1 − min(1, covered)).
-
-    >>> lack(np.array([2.0, 3.0]), np.array([1.4, 0.5])).tolist()
-    [0.0, 1.5]
-    """
-    return np.asarray(idf * (1.0 - np.minimum(1.0, covered)), dtype=np.float64)
-
-
 def blend_anchors(
     first: tuple[Ints, Floats], second: tuple[Ints, Floats], share: float
 ) -> tuple[Ints, Floats]:

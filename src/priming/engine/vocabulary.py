@@ -19,8 +19,8 @@ _REMEMBERED = 4096
 _HEAD = 64
 """So many of the first dimensions say which words are worth a whole look; of models with fewer, all of them.
 
-They hold most of what a vector says, as embedders are trained to be cut short: of the eight nearest words they let
-99 of 100 through, those that they miss being barely near, for an eighth of the time.
+They hold most of what a vector says, as embedders are trained to be cut short. What that saves, and what it misses,
+is measured by ``benchmarks/near.py``.
 """
 _SLACK = 0.05
 """How far below the floor the first dimensions may find a word that is worth a whole look."""
