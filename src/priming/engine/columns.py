@@ -161,6 +161,10 @@ class Vectors:
     def some(self, rows: Ints) -> NDArray[np.float32]:
         """Some rows, which ascend, in one piece."""
         early = int(np.searchsorted(rows, len(self._base)))
+        if early == len(rows):
+            return self._base[rows]
+        if not early:
+            return self._tail[rows - len(self._base)]
         return np.concatenate([self._base[rows[:early]], self._tail[rows[early:] - len(self._base)]])
 
     def __getitem__(self, row: int) -> NDArray[np.float32]:
