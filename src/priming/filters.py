@@ -100,7 +100,7 @@ def _clause(name: Any, value: Any, depth: int) -> Condition:
     if isinstance(value, Mapping):
         if not value:
             raise ParamError(f"filters.{name}", value, f"must name an operator: {', '.join(OPERATORS)}")
-        return Group("and", tuple(_comparison(path, operator, wanted) for operator, wanted in value.items()))
+        return Group("and", tuple(_comparison(path, operator, operand) for operator, operand in value.items()))
     return _comparison(path, "eq", value)
 
 
@@ -126,22 +126,22 @@ def _comparison(path: tuple[str, ...], operator: Any, value: Any) -> Condition:
         return Comparison(path, operator, value)
     if operator in ("in", "nin"):
         values = _list(where, value, "must be a list")
-        return Comparison(path, operator, tuple(_value(where, path, kind, one) for one in values))
+        return Comparison(path, operator, tuple(_value(where, path, kind, item) for item in values))
     if value is None and operator not in _EQUAL:
         raise ParamError(where, value, "must not be null: ask whether the field exists")
-    wanted = _value(where, path, kind, value)
+    operand = _value(where, path, kind, value)
     return (
-        _ordered(where, path, operator, wanted) if operator in _ORDER else Comparison(path, operator, wanted)
+        _ordered(where, path, operator, operand) if operator in _ORDER else Comparison(path, operator, operand)
     )
 
 
-def _ordered(where: str, path: tuple[str, ...], operator: str, wanted: Any) -> Condition:
-    if isinstance(wanted, bool):
-        raise ParamError(where, wanted, "must be a number or a text: true and false have no order")
+def _ordered(where: str, path: tuple[str, ...], operator: str, operand: Any) -> Condition:
+    if isinstance(operand, bool):
+        raise ParamError(where, operand, "must be a number or a text: true and false have no order")
     if path != ("trust",):
-        return Comparison(path, operator, wanted)
-    rank, holds = TRUST.index(wanted), _HOLDS[operator]
-    return Comparison(path, "in", tuple(one for i, one in enumerate(TRUST) if holds(i, rank)))
+        return Comparison(path, operator, operand)
+    rank, holds = TRUST.index(operand), _HOLDS[operator]
+    return Comparison(path, "in", tuple(trust for i, trust in enumerate(TRUST) if holds(i, rank)))
 
 
 def _list(where: str, value: Any, rule: str) -> Sequence[Any]:

@@ -186,8 +186,8 @@ class Cue:
         at: datetime | None = None,
         **other: Any,
     ) -> None:
-        given = (text, file, language, task, environment, project, speaker, at, MappingProxyType(dict(other)))
-        for f, value in zip(dataclass_fields(self), given, strict=True):
+        values = (text, file, language, task, environment, project, speaker, at, MappingProxyType(dict(other)))
+        for f, value in zip(dataclass_fields(self), values, strict=True):
             object.__setattr__(self, f.name, value)
         if at is not None:
             aware("at", at)

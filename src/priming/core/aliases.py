@@ -50,7 +50,7 @@ class Said:
     sentence: str
 
 
-def said(text: str, known: Callable[[str], bool]) -> Iterator[Said]:
+def said(text: str, is_known: Callable[[str], bool]) -> Iterator[Said]:
     """Find where a text says that two names mean one thing.
 
     "Robert Smith (Bob)", "Kubernetes, or K8s", "Bob, short for Robert", "Ann, also known as Mia", "a.k.a.",
@@ -67,16 +67,16 @@ def said(text: str, known: Callable[[str], bool]) -> Iterator[Said]:
     >>> [(one.alias, one.name) for one in said("We use Kubernetes, or K8s, in Oslo (Norway).", lambda name: True)]
     [('K8s', 'Kubernetes')]
     """
-    found: dict[tuple[str, str], Said] = {}
-    for start, end, alias, name in _pairs(text, known):
+    statements: dict[tuple[str, str], Said] = {}
+    for start, end, alias, name in _pairs(text, is_known):
         if normal(name) == normal(alias):
             continue
         if _standing(alias) > _standing(name):
             alias, name = name, alias
         sentence = _sentence(text, start, end)
         if not sentence.rstrip(_QUOTES + " )").endswith("?"):
-            found.setdefault((normal(alias), normal(name)), Said(bare(alias), bare(name), sentence))
-    yield from found.values()
+            statements.setdefault((normal(alias), normal(name)), Said(bare(alias), bare(name), sentence))
+    yield from statements.values()
 
 
 def is_short_form(alias: str, name: str) -> bool:
@@ -102,39 +102,39 @@ def is_short_form(alias: str, name: str) -> bool:
     return " " not in alias and len(words) == 1 and len(short) >= _ALIKE and letters.startswith(short)
 
 
-def _pairs(text: str, known: Callable[[str], bool]) -> Iterator[tuple[int, int, str, str]]:
+def _pairs(text: str, is_known: Callable[[str], bool]) -> Iterator[tuple[int, int, str, str]]:
     """Yield start, end, alias and name of what may say that two known names are one."""
     for pattern in (*_SAID, *_BESIDE):
         for match in pattern.finditer(text):
-            name = _ending(match["name"].strip(_QUOTES), known)
-            alias = _beginning(match["alias"].strip(_QUOTES), known)
+            name = _ending(match["name"].strip(_QUOTES), is_known)
+            alias = _beginning(match["alias"].strip(_QUOTES), is_known)
             if name and alias and (pattern in _SAID or _may_be_one(alias, name)):
                 yield *match.span(), alias, name
     for start, words, short in initialisms(text):
-        if known(normal(words)) and known(normal(short)):
+        if is_known(normal(words)) and is_known(normal(short)):
             yield start, start + len(words) + len(short) + 3, short, words
 
 
-def _may_be_one(one: str, other: str) -> bool:
-    return is_short_form(one, other) or is_short_form(other, one)
+def _may_be_one(first: str, second: str) -> bool:
+    return is_short_form(first, second) or is_short_form(second, first)
 
 
-def _ending(words: str, known: Callable[[str], bool]) -> str | None:
+def _ending(words: str, is_known: Callable[[str], bool]) -> str | None:
     """The longest known name at the end of some words: "Yesterday Robert Smith" ends in one."""
     parts = words.split()
-    found = (" ".join(parts[first:]) for first in range(len(parts)))
-    return next((name for name in found if known(normal(name))), None)
+    endings = (" ".join(parts[first:]) for first in range(len(parts)))
+    return next((name for name in endings if is_known(normal(name))), None)
 
 
-def _beginning(words: str, known: Callable[[str], bool]) -> str | None:
+def _beginning(words: str, is_known: Callable[[str], bool]) -> str | None:
     parts = words.split()
-    found = (" ".join(parts[:last]) for last in range(len(parts), 0, -1))
-    return next((name for name in found if known(normal(name))), None)
+    beginnings = (" ".join(parts[:last]) for last in range(len(parts), 0, -1))
+    return next((name for name in beginnings if is_known(normal(name))), None)
 
 
 def _sentence(text: str, start: int, end: int) -> str:
     low, high = max(0, start - _SENTENCE_LETTERS), min(len(text), end + _SENTENCE_LETTERS)
-    starts = [one.end() for one in _SENTENCE.finditer(text, low, start)]
+    starts = [match.end() for match in _SENTENCE.finditer(text, low, start)]
     over = _SENTENCE.search(text, end, high)
     return " ".join(text[starts[-1] if starts else low : over.end() if over else high].split())
 

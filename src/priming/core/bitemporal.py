@@ -89,8 +89,8 @@ def visible(version: Version, *, valid_at: datetime, known_at: datetime) -> bool
     """
     aware("valid_at", valid_at)
     aware("known_at", known_at)
-    known = _holds("recorded_at", version.recorded_at, "retired_at", version.retired_at, known_at)
-    return _holds("valid_from", version.valid_from, "valid_to", version.valid_to, valid_at) and known
+    recorded = _holds("recorded_at", version.recorded_at, "retired_at", version.retired_at, known_at)
+    return _holds("valid_from", version.valid_from, "valid_to", version.valid_to, valid_at) and recorded
 
 
 def split(old: V, *, boundary: datetime, at: datetime) -> Split:

@@ -63,7 +63,7 @@ def spans(text: str, taken: Sequence[tuple[int, int]]) -> Iterator[tuple[int, st
 def _weighed(text: str, taken: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, list[str]]]:
     """Yield the spans whose capitals mean something: start, end, words."""
     doubtful: dict[str, list[tuple[int, int, list[str]]]] = {}
-    found: list[tuple[int, int, list[str]]] = []
+    candidates: list[tuple[int, int, list[str]]] = []
     sure: set[str] = set()
     for match in _SPAN.finditer(text):
         start, end = match.span()
@@ -77,11 +77,11 @@ def _weighed(text: str, taken: Sequence[tuple[int, int]]) -> Iterator[tuple[int,
             doubtful.setdefault(bare(words[0]).lower(), []).append((start, end, words))
         else:
             sure.update(bare(word).lower() for word in words)
-        found.append((start, end, words))
+        candidates.append((start, end, words))
     # "Coffee is good. I drink coffee": what stands in small letters too is a word, unless it is a name elsewhere.
     common = doubtful.keys() & set(_SMALL.findall(text)) - sure if doubtful else ()
     dropped = {start for word in common for start, _, _ in doubtful[word]}
-    yield from (one for one in found if one[0] not in dropped)
+    yield from (candidate for candidate in candidates if candidate[0] not in dropped)
 
 
 def _lies_in(start: int, end: int, taken: Sequence[tuple[int, int]]) -> bool:
@@ -198,18 +198,18 @@ def spelled_out(words: str, initials: str) -> str | None:
     >>> spelled_out("It is spreading activation ", "SA"), spelled_out("we use spreading activation", "KB")
     ('spreading activation', None)
     """
-    found = words.replace("-", "- ").split()
-    wanted = [letter for letter in initials.casefold() if letter.isalpha()]
-    at = len(found)
-    for letter in reversed(wanted):
+    parts = words.replace("-", "- ").split()
+    letters = [letter for letter in initials.casefold() if letter.isalpha()]
+    at = len(parts)
+    for letter in reversed(letters):
         at -= 1
-        while at > 0 and found[at].casefold() in _SMALL_WORDS and not found[at].casefold().startswith(letter):
+        while at > 0 and parts[at].casefold() in _SMALL_WORDS and not parts[at].casefold().startswith(letter):
             at -= 1
-        if at < 0 or not found[at].casefold().startswith(letter):
+        if at < 0 or not parts[at].casefold().startswith(letter):
             return None
-    if not wanted or at == len(found) or found[at].casefold() in _SMALL_WORDS:
+    if not letters or at == len(parts) or parts[at].casefold() in _SMALL_WORDS:
         return None
-    return " ".join(found[at:]).replace("- ", "-")
+    return " ".join(parts[at:]).replace("- ", "-")
 
 
 def initialisms(text: str) -> Iterator[tuple[int, str, str]]:

@@ -62,10 +62,10 @@ def spread_compiled(
     links, law, work = _links(graph), _law(walk), _work(graph.n, anchor_rows)
     a, history = start, [start]
     for _ in range(params.steps):
-        met = loops.step(links, law, work, a, start)
+        reached = loops.step(links, law, work, a, start)
         if work.refused[0] >= 0:
             raise ParamError("gate", float(law.gate[work.refused[0]]), "must be finite and ≥ 0")
-        a = work.after[:met].copy()
+        a = work.after[:reached].copy()
         if record_flow:
             history.append(a)
     flow = Flow(walk, work.rows[: a.size].copy(), tuple(history)) if record_flow else None

@@ -45,8 +45,8 @@ def confidence(
     >>> round(confidence(0.1, 1.0, 0.7, 0.2), 2), round(confidence(-0.3, 0.2, 0.2, -0.5), 2)
     (0.89, 0.03)
     """
-    given = {"score": score, "covered": covered, "cosine": cosine, "rivalry": rivalry}
+    figures = {"score": score, "covered": covered, "cosine": cosine, "rivalry": rivalry}
     total = params.constant + math.fsum(
-        getattr(params, name) * number(name, value) for name, value in given.items()
+        getattr(params, name) * number(name, value) for name, value in figures.items()
     )
     return 1.0 / (1.0 + math.exp(-total)) if total > -params.extreme else 0.0

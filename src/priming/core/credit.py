@@ -75,20 +75,20 @@ def credit(flow: Flow | Routes, target: int, *, floor: float = PLASTICITY.credit
     """
     floor = number("floor", floor, low=0.0, high=1.0)
     (row,) = rows_of("target", [target], flow.n).tolist()
-    held = {row: 1.0} if row in flow.values(flow.steps, np.array([row])) else {}
+    responsibility = {row: 1.0} if row in flow.values(flow.steps, np.array([row])) else {}
     shares: dict[Link, float] = {}
     for step in range(flow.steps, 0, -1):
         before: dict[int, float] = {}
-        for made in _makings(flow, step, held):
-            for part, fraction in made.split(flow.params.combine):
-                r = held[made.row] * fraction
-                giver = made.row if part is None else part.source
+        for making in _makings(flow, step, responsibility):
+            for part, fraction in making.split(flow.params.combine):
+                r = responsibility[making.row] * fraction
+                giver = making.row if part is None else part.source
                 before[giver] = before.get(giver, 0.0) + r
                 if part is not None:
                     shares[part.key] = shares.get(part.key, 0.0) + r
-        held = before
-    kept = ((link, share) for link, share in shares.items() if share >= floor)
-    return dict(sorted(kept, key=lambda entry: (-entry[1], entry[0])))
+        responsibility = before
+    above_floor = ((link, share) for link, share in shares.items() if share >= floor)
+    return dict(sorted(above_floor, key=lambda entry: (-entry[1], entry[0])))
 
 
 def path_credit(
@@ -139,13 +139,13 @@ def path_credit(
         total += mass
         for link in links:
             shares[link] = shares.get(link, 0.0) + mass
-    kept = ((link, share / total) for link, share in shares.items() if share >= floor * total)
-    return dict(sorted(kept, key=lambda entry: (-entry[1], entry[0])))
+    above_floor = ((link, share / total) for link, share in shares.items() if share >= floor * total)
+    return dict(sorted(above_floor, key=lambda entry: (-entry[1], entry[0])))
 
 
 def _ways(flow: Flow | Routes, target: int) -> Iterator[tuple[float, tuple[Link, ...]]]:
     """Walk back from ``target`` along every path that meets no row twice: what it brought, and its links."""
-    made: dict[tuple[int, int], _Making] = {}
+    makings: dict[tuple[int, int], _Making] = {}
     under_way: list[tuple[int, float, tuple[int, ...], tuple[Link, ...]]] = [(flow.steps, 1.0, (target,), ())]
     while under_way:
         step, mass, rows, links = under_way.pop()
@@ -153,9 +153,9 @@ def _ways(flow: Flow | Routes, target: int) -> Iterator[tuple[float, tuple[Link,
         if step == 0:
             yield mass, links
             continue
-        if (here, step) not in made:
-            made[here, step] = next(_makings(flow, step, [here]))
-        making = made[here, step]
+        if (here, step) not in makings:
+            makings[here, step] = next(_makings(flow, step, [here]))
+        making = makings[here, step]
         yield mass * making.fresh(flow.params.combine), links
         for part, fraction in making.split(flow.params.combine):
             if mass * fraction < _FAINT:
@@ -198,15 +198,15 @@ def strongest_paths(flow: Flow | Routes, targets: Iterable[int]) -> dict[int, tu
         largest = _largest(flow, step, {trail.head for trail in under_way})
         for trail in under_way:
             trail.follow(largest.get(trail.head))
-    found = {trail.row: tuple(reversed(trail.hops)) for trail in trails if trail.begins(anchors)}
-    return {row: found.get(row, ()) for row in rows.tolist()}
+    paths = {trail.row: tuple(reversed(trail.hops)) for trail in trails if trail.begins(anchors)}
+    return {row: paths.get(row, ()) for row in rows.tolist()}
 
 
 def _largest(flow: Flow | Routes, step: int, rows: Iterable[int]) -> Mapping[int, Arrival | None]:
     """Return the fullest arrival at each of ``rows`` in ``step``, as far as the row itself did not hold more."""
     if isinstance(flow, Routes):
         return flow.largest(step, np.array(sorted(rows), np.int64))
-    return {made.row: made.largest() for made in _makings(flow, step, rows)}
+    return {making.row: making.largest() for making in _makings(flow, step, rows)}
 
 
 @dataclass(slots=True)
@@ -229,9 +229,9 @@ class _Trail:
             return
         self.hops.append(hop)
         self.head = hop.source
-        met = next((i for i, earlier in enumerate(self.hops) if earlier.target == hop.source), None)
-        if met is not None:
-            del self.hops[met:]
+        repeat = next((i for i, earlier in enumerate(self.hops) if earlier.target == hop.source), None)
+        if repeat is not None:
+            del self.hops[repeat:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +247,9 @@ class _Making:
         """Return the fraction of the value that its restart as an anchor is."""
         if combine == "max" or not self.restart:
             return 0.0
-        return self.restart / (self.retained + self.restart + sum(one.amount for one in self.arrivals))
+        return self.restart / (
+            self.retained + self.restart + sum(arrival.amount for arrival in self.arrivals)
+        )
 
     def split(self, combine: str) -> Iterator[tuple[Arrival | None, float]]:
         """Yield what is passed on: arrivals, or None for the retained part, and the fraction of the value."""
@@ -268,13 +270,13 @@ class _Making:
 
 def _makings(flow: Flow | Routes, step: int, rows: Iterable[int]) -> Iterator[_Making]:
     """Yield what each of ``rows`` was made of in ``step``."""
-    params, wanted = flow.params, np.array(sorted(rows), np.int64)
-    if not wanted.size:
+    params, targets = flow.params, np.array(sorted(rows), np.int64)
+    if not targets.size:
         return
     restart = 0.0 if params.combine == "max" else params.restart
-    before, anchors = flow.values(step - 1, wanted), flow.values(0, wanted)
-    arrivals: dict[int, list[Arrival]] = {row: [] for row in wanted.tolist()}
-    for arrival in flow.arrivals(step, wanted):
+    before, anchors = flow.values(step - 1, targets), flow.values(0, targets)
+    arrivals: dict[int, list[Arrival]] = {row: [] for row in targets.tolist()}
+    for arrival in flow.arrivals(step, targets):
         arrivals[arrival.target].append(arrival)
     for row, brought in arrivals.items():
         retained = params.retention * before.get(row, 0.0)

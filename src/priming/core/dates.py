@@ -160,14 +160,14 @@ def dates(text: str) -> list[tuple[int, int, str]]:
     """
     if _CENTURY.search(text) is None:
         return []
-    found: list[tuple[int, int, str]] = []
+    spans: list[tuple[int, int, str]] = []
     end = 0
     for match, cue in sorted(_exact(text), key=lambda pair: (pair[0].start(), -pair[0].end())):
         if cue.year is not None and cue.month is not None and match.start() >= end:
             day = f"-{cue.day:02}" if cue.day else ""
-            found.append((match.start(), match.end(), f"{cue.year}-{cue.month:02}{day}"))
+            spans.append((match.start(), match.end(), f"{cue.year}-{cue.month:02}{day}"))
             end = match.end()
-    return found
+    return spans
 
 
 def date_match(cue: CueDate, times: ArrayLike, params: RecallParams = _RECALL) -> Floats:
@@ -198,12 +198,12 @@ def date_match(cue: CueDate, times: ArrayLike, params: RecallParams = _RECALL) -
     [1.0, 0.3, 0.0]
     """
     moments = _moments(times)
-    known = ~np.isnat(moments)
-    days = np.where(known, moments, np.datetime64(0, "s")).astype("datetime64[D]")
+    dated = ~np.isnat(moments)
+    days = np.where(dated, moments, np.datetime64(0, "s")).astype("datetime64[D]")
     months = days.astype("datetime64[M]")
     index = months.astype(np.int64)  # whole months since January 1970
     if cue.month is None:
-        return np.where(known & (index // 12 + 1970 == cue.year), params.date_year, 0.0)
+        return np.where(dated & (index // 12 + 1970 == cue.year), params.date_year, 0.0)
     late = index - (((cue.year or 1970) - 1970) * 12 + cue.month - 1)
     if cue.year is None:
         late %= 12
@@ -211,7 +211,7 @@ def date_match(cue: CueDate, times: ArrayLike, params: RecallParams = _RECALL) -
     if cue.day is not None:
         day = (days - months.astype("datetime64[D]")).astype(np.int64) + 1
         score[(late == 0) & (day == cue.day)] = params.date_day
-    return np.where(known, score, 0.0)
+    return np.where(dated, score, 0.0)
 
 
 def asks_time(text: str) -> bool:
@@ -363,6 +363,6 @@ def _moments(times: ArrayLike) -> NDArray[np.datetime64]:
     if array.dtype.kind not in "iuf":
         raise ParamError("times", array.dtype.name, "must be POSIX seconds or datetime64")
     seconds = array.astype(np.float64)
-    known = np.abs(seconds) < _LIMIT  # false for NaN
-    whole = np.floor(np.where(known, seconds, 0.0)).astype(np.int64).astype("datetime64[s]")
-    return np.where(known, whole, np.datetime64("NaT", "s"))
+    finite = np.abs(seconds) < _LIMIT  # false for NaN
+    whole = np.floor(np.where(finite, seconds, 0.0)).astype(np.int64).astype("datetime64[s]")
+    return np.where(finite, whole, np.datetime64("NaT", "s"))

@@ -94,7 +94,7 @@ class Walk:
     def _stream(self, edges: Edges, a: Floats, gate: Floats | None) -> Stream:
         """Return e(u→v) = a(u) · gain · hop_decay · w · exp(−rho · hours) / norm(u) over ``edges``."""
         params = self.params
-        weight = edges.weight if gate is None else edges.weight * _met(gate, edges.neighbour)
+        weight = edges.weight if gate is None else edges.weight * _factors_of(gate, edges.neighbour)
         amount = (a * params.gain * params.hop_decay).take(edges.owner) * weight
         if params.rho:
             amount *= np.exp(-params.rho * np.fmax(edges.hours, 0.0))
@@ -134,7 +134,7 @@ def _gate(gate: ArrayLike, n: int) -> Floats:
     return _factors(array) if n <= GATE_CHECKED else array
 
 
-def _met(gate: Floats, rows: Ints) -> Floats:
+def _factors_of(gate: Floats, rows: Ints) -> Floats:
     """Return the factors of some rows; those of a long gate are checked only here."""
     factors: Floats = gate.take(rows)
     return factors if gate.size <= GATE_CHECKED else _factors(factors)
@@ -186,10 +186,10 @@ class Flow:
     """
 
     walk: Walk
-    met: Ints
-    """Every row met, in the order of meeting."""
+    rows: Ints
+    """Every row that activation reached, in the order in which it did."""
     history: tuple[Floats, ...]
-    """Activation of the first rows of ``met`` after 0, 1, … steps; those beyond had none yet."""
+    """Activation of the first of ``rows`` after 0, 1, … steps; those beyond had none yet."""
 
     @property
     def n(self) -> int:
@@ -208,7 +208,7 @@ class Flow:
 
     def by_row(self) -> tuple[Ints, Floats]:
         """Return the rows met, ascending, and their activations after 0, 1, … steps, shape (steps + 1, rows)."""
-        rows, slot = np.unique(self.met, return_inverse=True)
+        rows, slot = np.unique(self.rows, return_inverse=True)
         history = [np.bincount(slot[: a.size], weights=a, minlength=rows.size) for a in self.history]
         return rows, np.array(history, np.float64)
 
@@ -217,8 +217,8 @@ class Flow:
         a = self.history[step]
         live = a > 0
         if rows is not None:
-            live &= np.isin(self.met[: a.size], rows)
-        return dict(zip(self.met[: a.size][live].tolist(), a[live].tolist(), strict=True))
+            live &= np.isin(self.rows[: a.size], rows)
+        return dict(zip(self.rows[: a.size][live].tolist(), a[live].tolist(), strict=True))
 
     def into(self, row: int) -> tuple[Arrival, ...]:
         """Return one ``Arrival`` per link and step that brought ``row`` activation, step by step."""
@@ -245,8 +245,8 @@ class Flow:
         """Return the emitters and the stream of what came to any of ``rows`` in ``step``."""
         a = self.history[step - 1]
         near = self.walk.graph.edges(rows, both=True).neighbour
-        emitters = self.walk.emitters(self.met[: a.size], a)
-        emitters = emitters[np.isin(self.met[emitters], near)]
-        gives, _ = self.walk.emit(self.met[emitters], a[emitters])
+        emitters = self.walk.emitters(self.rows[: a.size], a)
+        emitters = emitters[np.isin(self.rows[emitters], near)]
+        gives, _ = self.walk.emit(self.rows[emitters], a[emitters])
         gives = gives.only(np.isin(gives.target, rows))
-        return self.met[emitters[gives.owner]], gives
+        return self.rows[emitters[gives.owner]], gives

@@ -266,13 +266,13 @@ def _codes(relation: Sequence[str] | None, count: int) -> tuple[tuple[str, ...],
     return names, np.fromiter((code[name] for name in relation), np.int32, len(relation))
 
 
-def among(values: Ints, some: Ints) -> Bools:
-    """Mark those of ``values`` that stand in ``some``, which ascends."""
-    if not some.size:
+def among(values: Ints, members: Ints) -> Bools:
+    """Mark those of ``values`` that are in ``members``, which ascends."""
+    if not members.size:
         return np.zeros(values.size, np.bool_)
-    at = np.minimum(np.searchsorted(some, values), some.size - 1)
-    found: Bools = some[at] == values
-    return found
+    at = np.minimum(np.searchsorted(members, values), members.size - 1)
+    matching: Bools = members[at] == values
+    return matching
 
 
 def in_order(keys: Ints, *, digits: int = ROW_DIGITS) -> Ints:

@@ -69,10 +69,10 @@ def terms(text: str) -> list[str]:
     """
     if text.isascii():
         return _words(text)
-    found: list[str] = []
+    stems: list[str] = []
     for place, piece in enumerate(_CJK_PARTS.split(_plain(text))):
-        found += _pairs(piece) if place % 2 else _words(piece)
-    return found
+        stems += _pairs(piece) if place % 2 else _words(piece)
+    return stems
 
 
 def spelled(text: str) -> dict[str, str]:
@@ -83,14 +83,14 @@ def spelled(text: str) -> dict[str, str]:
     >>> spelled("She hikes; hiking is fun")
     {'hike': 'hikes', 'fun': 'fun'}
     """
-    found: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for place, piece in enumerate(_CJK_PARTS.split(_plain(text))):
         words = _pairs(piece) if place % 2 else _TOKEN.findall(piece.lower())
         for word in words:
             term = word if place % 2 else _term(word)
             if term:
-                found.setdefault(term, word)
-    return found
+                spellings.setdefault(term, word)
+    return spellings
 
 
 def bigrams(text: str) -> str:
@@ -371,10 +371,10 @@ def _stemmer() -> Callable[[str], str]:
 
 
 def _idf(df: ArrayLike, n: ArrayLike) -> Floats:
-    held, documents = _checked("df", df), _checked("n", n)
-    if np.any(held > documents):
-        raise ParamError("df", float(np.max(held)), "must be ≤ n")
-    return np.asarray(np.log1p((documents - held + 0.5) / (held + 0.5)))
+    frequency, documents = _checked("df", df), _checked("n", n)
+    if np.any(frequency > documents):
+        raise ParamError("df", float(np.max(frequency)), "must be ≤ n")
+    return np.asarray(np.log1p((documents - frequency + 0.5) / (frequency + 0.5)))
 
 
 def _tf_part(tf: ArrayLike, length: ArrayLike, mean_length: ArrayLike, k1: float, b: float) -> Floats:

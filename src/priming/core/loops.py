@@ -89,20 +89,20 @@ class Emitted(NamedTuple):
 def step(links: Links, law: Law, work: Work, a: Floats, start: Floats) -> int:
     """Leave a' in ``work.after``, and return the number of slots that it takes."""
     emitters = by_row(work.rows, a, law.least)
-    met = a.size
-    work.after[:met], work.most[:met] = 0.0, math.inf
+    reached = a.size
+    work.after[:reached], work.most[:reached] = 0.0, math.inf
     for i in range(0, emitters.size, BLOCK):
         block = emitters[i : i + BLOCK]
-        met = gather(law, work, met, block, emit(links, law, work, block, a, GIVES))
+        reached = gather(law, work, reached, block, emit(links, law, work, block, a, GIVES))
     combine(law, work, a, start)
     if law.roles.size:
-        work.taken[:met] = 0.0
+        work.taken[:reached] = 0.0
         for i in range(0, emitters.size, BLOCK):
             take(work, emit(links, law, work, emitters[i : i + BLOCK], a, TAKES))
-        work.after[:met] = np.maximum(0.0, work.after[:met] - work.taken[:met])
-    if met > law.nodes:
-        keep_strongest(work.after[:met], work.rows[:met], law.nodes)
-    return met
+        work.after[:reached] = np.maximum(0.0, work.after[:reached] - work.taken[:reached])
+    if reached > law.nodes:
+        keep_strongest(work.after[:reached], work.rows[:reached], law.nodes)
+    return reached
 
 
 def ranked(work: Work, a: Floats, least: float) -> Ints:
@@ -113,13 +113,13 @@ def ranked(work: Work, a: Floats, least: float) -> Ints:
 
 def by_row(rows: Ints, a: Floats, least: float) -> Ints:
     """Return the slots of a ≥ ``least`` in order of row, so that sums run as in ``spread``."""
-    slots, found, highest = np.empty(a.size, np.int64), 0, 0
+    slots, count, highest = np.empty(a.size, np.int64), 0, 0
     for slot in range(a.size):
-        slots[found] = slot
+        slots[count] = slot
         if a[slot] >= least:
             highest = max(highest, rows[slot])
-            found += 1
-    slots = slots[:found]
+            count += 1
+    slots = slots[:count]
     bits = 0
     while highest >> bits:
         bits += 1
@@ -143,7 +143,7 @@ def in_order(keys: Ints, bits: int) -> Ints:
     return order
 
 
-def emit(links: Links, law: Law, work: Work, emitters: Ints, a: Floats, wanted: int) -> Emitted:
+def emit(links: Links, law: Law, work: Work, emitters: Ints, a: Floats, role: int) -> Emitted:
     """Return e, or s, over the links of the emitters; 0 where a link does not do what is wanted."""
     split, weights, neighbour, roles, gate = links.split, links.weight, links.neighbour, law.roles, law.gate
     place, stamp, rows = work.place, work.stamp, work.rows[emitters]
@@ -159,10 +159,10 @@ def emit(links: Links, law: Law, work: Work, emitters: Ints, a: Floats, wanted: 
         for k in range(first, end[i]):
             weight, v = weights[k + ahead], neighbour[k + ahead]
             if roles.size and not acts(
-                roles[links.relation[k + ahead]], wanted, k + ahead < split[rows[i]], law.both
+                roles[links.relation[k + ahead]], role, k + ahead < split[rows[i]], law.both
             ):
                 weight = 0.0
-            if gate.size and wanted == GIVES and weight > 0.0:
+            if gate.size and role == GIVES and weight > 0.0:
                 if not 0.0 <= gate[v] < math.inf:
                     work.refused[0] = v
                 weight *= gate[v]
@@ -192,49 +192,49 @@ def carry(
         first = end[i]
 
 
-def gather(law: Law, work: Work, met: int, emitters: Ints, given: Emitted) -> int:
-    """Gather in ``work.after`` what arrives, and return the number of slots met, which was ``met`` before.
+def gather(law: Law, work: Work, reached: int, emitters: Ints, emitted: Emitted) -> int:
+    """Gather in ``work.after`` what arrives, and return the number of slots in use, which was ``reached`` before.
 
     A new slot is marked by the fullest arrival; of equals, by the one with the lowest mark.
     """
     place, stamp, rows, marks = work.place, work.stamp, work.rows, work.marks
     after, most, greatest = work.after, work.most, law.greatest
-    amount, target, slots = given.amount, given.target, given.slot
+    amount, target, slots = emitted.amount, emitted.target, emitted.slot
     begin = 0
     for i in range(emitters.size):
         mark = marks[emitters[i]] + 1
-        for k in range(begin, given.end[i]):
+        for k in range(begin, emitted.end[i]):
             v, e = target[k], amount[k]
             slot = slots[k] if slots[k] >= 0 else place[v] - stamp
             if slot < 0:
                 if e > 0.0:
-                    place[v] = stamp + met
-                    rows[met], marks[met], most[met], after[met] = v, mark, e, e
-                    met += 1
+                    place[v] = stamp + reached
+                    rows[reached], marks[reached], most[reached], after[reached] = v, mark, e, e
+                    reached += 1
                 continue
             after[slot] = max(after[slot], e) if greatest else after[slot] + e
             if e >= most[slot] and (e > most[slot] or mark < marks[slot]):
                 marks[slot], most[slot] = mark, e
-        begin = given.end[i]
-    return met
+        begin = emitted.end[i]
+    return reached
 
 
 def combine(law: Law, work: Work, a: Floats, start: Floats) -> None:
     """Add what was retained and fed in to what arrived, or let the larger stand (``max``)."""
     after = work.after
     for slot in range(a.size):
-        held = law.retention * a[slot]
+        retained = law.retention * a[slot]
         if law.greatest:
-            after[slot] = max(held, after[slot])
+            after[slot] = max(retained, after[slot])
         else:
-            after[slot] += held + (law.restart * start[slot] if slot < start.size else 0.0)
+            after[slot] += retained + (law.restart * start[slot] if slot < start.size else 0.0)
 
 
-def take(work: Work, given: Emitted) -> None:
+def take(work: Work, emitted: Emitted) -> None:
     """Add up in ``work.taken`` what is taken from the rows that are active or reached."""
-    for k in range(given.amount.size):
-        if given.slot[k] >= 0:
-            work.taken[given.slot[k]] += given.amount[k]
+    for k in range(emitted.amount.size):
+        if emitted.slot[k] >= 0:
+            work.taken[emitted.slot[k]] += emitted.amount[k]
 
 
 def keep_strongest(values: Floats, rows: Ints, limit: int) -> None:
@@ -267,17 +267,17 @@ def nth_largest(keys: Ints, nth: int) -> tuple[int, int]:
         while counts[digit] < nth:
             nth -= counts[digit]
             digit -= 1
-        found = 0
+        count = 0
         for key in left:
-            left[found] = key
-            found += (key >> shift) & 2047 == digit
-        left = left[:found]
+            left[count] = key
+            count += (key >> shift) & 2047 == digit
+        left = left[:count]
     return left[0], nth
 
 
-def acts(role: int, wanted: int, forward: bool, both: bool) -> bool:
+def acts(role: int, direction: int, forward: bool, both: bool) -> bool:
     """Tell whether a link of this role does, for the row whose stretch it is in, what is wanted."""
-    if wanted == GIVES:
+    if direction == GIVES:
         return role == GIVES and (both or forward)
     return role == TAKES_BOTH_WAYS or (role == TAKES and forward)
 

@@ -45,10 +45,10 @@ def recall_at(gold: Collection[str], ranked: Sequence[str], k: int) -> float:
     >>> recall_at({"a", "b"}, ["c", "a", "d", "b"], 2)
     0.5
     """
-    wanted = _gold(gold)
+    relevant = _gold(gold)
     if k < 1:
         raise ParamError("k", k, "must be ≥ 1")
-    return len(wanted.intersection(ranked[:k])) / len(wanted)
+    return len(relevant.intersection(ranked[:k])) / len(relevant)
 
 
 def reciprocal_rank(gold: Collection[str], ranked: Sequence[str]) -> float:
@@ -72,8 +72,8 @@ def reciprocal_rank(gold: Collection[str], ranked: Sequence[str]) -> float:
     >>> reciprocal_rank({"b"}, ["c", "a", "d", "b"])
     0.25
     """
-    wanted = _gold(gold)
-    return next((1.0 / place for place, one in enumerate(ranked, 1) if one in wanted), 0.0)
+    relevant = _gold(gold)
+    return next((1.0 / place for place, key in enumerate(ranked, 1) if key in relevant), 0.0)
 
 
 def average_precision(gold: Collection[str], ranked: Sequence[str]) -> float:
@@ -101,9 +101,9 @@ def average_precision(gold: Collection[str], ranked: Sequence[str]) -> float:
     >>> average_precision({"a", "b"}, ["a", "c", "b"])
     0.8333333333333333
     """
-    wanted = _gold(gold)
-    places = [place for place, one in enumerate(ranked, 1) if one in wanted]
-    return sum(found / place for found, place in enumerate(places, 1)) / len(wanted)
+    relevant = _gold(gold)
+    places = [place for place, key in enumerate(ranked, 1) if key in relevant]
+    return sum(hits / place for hits, place in enumerate(places, 1)) / len(relevant)
 
 
 def auc(positives: ArrayLike, negatives: ArrayLike) -> float:
@@ -208,7 +208,7 @@ def percentiles(values: ArrayLike, shares: Sequence[float]) -> tuple[float, ...]
     if any(not 0.0 <= share <= 1.0 for share in shares):
         raise ParamError("shares", list(shares), "must be in [0, 1]")
     at = np.asarray(shares, np.float64) * (len(ordered) - 1)
-    return tuple(float(one) for one in np.interp(at, np.arange(len(ordered)), ordered))
+    return tuple(float(value) for value in np.interp(at, np.arange(len(ordered)), ordered))
 
 
 def _gold(gold: Collection[str]) -> frozenset[str]:
@@ -218,9 +218,9 @@ def _gold(gold: Collection[str]) -> frozenset[str]:
 
 
 def _scores(name: str, values: ArrayLike) -> Floats:
-    found = np.asarray(values, np.float64).reshape(-1)
-    if not len(found):
+    scores = np.asarray(values, np.float64).reshape(-1)
+    if not len(scores):
         raise ParamError(name, [], "must not be empty")
-    if np.isnan(found).any():
-        raise ParamError(name, found.tolist(), "must not hold NaN")
-    return found
+    if np.isnan(scores).any():
+        raise ParamError(name, scores.tolist(), "must not hold NaN")
+    return scores

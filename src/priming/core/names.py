@@ -125,15 +125,15 @@ def find(text: str, heading: str | None = None) -> tuple[Name, ...]:
     >>> [(name.text, name.kind) for name in find("See src/app.py, @mia: `run_all` fails")]
     [('src/app.py', 'file'), ('app.py', 'file'), ('@mia', 'handle'), ('run_all', 'identifier')]
     """
-    found: dict[str, Name] = {}
+    names: dict[str, Name] = {}
     if heading:
         whole = heading_name(heading)
         for name in (Name(whole, NAME), *_in_order(heading)):
-            found.setdefault(normal(name.text), name)
+            names.setdefault(normal(name.text), name)
     for name in _in_order(text):
-        found.setdefault(normal(name.text), name)
-    found.pop("", None)
-    return tuple(found.values())
+        names.setdefault(normal(name.text), name)
+    names.pop("", None)
+    return tuple(names.values())
 
 
 def heading_name(heading: str) -> str:
@@ -180,23 +180,23 @@ def normal(name: str) -> str:
 
 def _in_order(text: str) -> list[Name]:
     """List names by place; of two rules that give a name at one place, the more telling kind is first."""
-    found: list[tuple[int, Name]] = []
+    names: list[tuple[int, Name]] = []
     if "`" in text:
-        found += _ticked(text)
+        names += _ticked(text)
     if _QUOTE.search(text):
-        found += _quoted(text)
+        names += _quoted(text)
     if "://" in text:
-        found += ((m.start(1), Name(m[1].lower().removeprefix("www."), HANDLE)) for m in _HOST.finditer(text))
+        names += ((m.start(1), Name(m[1].lower().removeprefix("www."), HANDLE)) for m in _HOST.finditer(text))
     if _ODD.search(text):
-        found += _tokens(text)
+        names += _tokens(text)
     if ")" in text:
-        found += ((start, Name(words, NAME)) for start, words, _ in initialisms(text))
-    told = dates(text)
-    found += ((start, Name(day, DATE)) for start, _, day in told)
-    taken = [(start, end) for start, end, _ in told]
-    found += ((start, Name(name, NAME)) for start, name in spans(text, taken))
-    found.sort(key=lambda pair: pair[0])
-    return [name for _, name in found if len(name.text) <= NAME_LETTERS]
+        names += ((start, Name(words, NAME)) for start, words, _ in initialisms(text))
+    written_dates = dates(text)
+    names += ((start, Name(day, DATE)) for start, _, day in written_dates)
+    taken = [(start, end) for start, end, _ in written_dates]
+    names += ((start, Name(name, NAME)) for start, name in spans(text, taken))
+    names.sort(key=lambda pair: pair[0])
+    return [name for _, name in names if len(name.text) <= NAME_LETTERS]
 
 
 def _ticked(text: str) -> Iterator[tuple[int, Name]]:

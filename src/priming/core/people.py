@@ -33,7 +33,7 @@ _SHORT = """
 
 SHORT = {
     name: tuple(short for short in shorts.split(",") if short)
-    for name, shorts in (one.split(":") for one in dict.fromkeys(_SHORT.split()))
+    for name, shorts in (entry.split(":") for entry in dict.fromkeys(_SHORT.split()))
 }
 """Given names, each with what people of that name are called."""
 

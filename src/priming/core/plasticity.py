@@ -193,8 +193,8 @@ def manual(weight: float, lo: float = PLASTICITY.low, hi: float = PLASTICITY.hig
     """
     weight = number("weight", weight, low=0.0, high=1.0)
     low, high = _bounds(number("lo", lo), number("hi", hi))
-    kept = min(max(weight, float(low)), float(high))
-    return kept, kept != weight
+    clamped = min(max(weight, float(low)), float(high))
+    return clamped, clamped != weight
 
 
 def normalize_strength(jaccard: ArrayLike) -> Any:

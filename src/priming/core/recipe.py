@@ -137,7 +137,7 @@ def bridge(named: Floats, rarest: float, rest: Floats, whole: float) -> Floats:
 
 def give_way(
     scores: Floats,
-    held: NDArray[np.bool_],
+    holds: NDArray[np.bool_],
     worth: Floats,
     group: Ints,
     alone: NDArray[np.bool_],
@@ -153,7 +153,7 @@ def give_way(
 
     Args:
         scores: descending, shape (n,).
-        held: which terms of the cue each hit holds, shape (n, t).
+        holds: which terms of the cue each hit holds, shape (n, t).
         worth: what each term is worth, > 0, shape (t,).
         group: hits of one group repeat each other, shape (n,); −1 is none.
         alone: which hits give way for their terms, shape (n,); the share of the others stays 0.
@@ -165,24 +165,24 @@ def give_way(
         The new order as positions; by old position the scores, and what was taken for, each in [0, 1]:
         ``covered``, the share, and ``repeated``, 1 − ½^m.
 
-    >>> held = np.array([[True, False], [True, False], [False, True]])
+    >>> holds = np.array([[True, False], [True, False], [False, True]])
     >>> scores, worth = np.array([0.9, 0.8, 0.7]), np.array([1.0, 1.0])
-    >>> order, _, _ = give_way(scores, held, worth, np.full(3, -1), np.full(3, True), 0.15, 0.2, 3)
+    >>> order, _, _ = give_way(scores, holds, worth, np.full(3, -1), np.full(3, True), 0.15, 0.2, 3)
     >>> order.tolist()
     [0, 2, 1]
     """
     now, share, again = scores.copy(), np.zeros(len(scores)), np.zeros(len(scores))
     left, chosen = np.ones(len(scores), np.bool_), []
-    weighed, said = held * worth, np.zeros(len(worth), np.bool_)
+    weighed, covered_terms = holds * worth, np.zeros(len(worth), np.bool_)
     total = weighed.sum(axis=1)
     for turn in range(min(count, len(scores))):
         at = int(np.argmax(np.where(left, now, -np.inf)))
         chosen.append(at)
         left[at] = False
-        news, grouped = bool((held[at] & ~said).any()), group[at] >= 0
+        news, grouped = bool((holds[at] & ~covered_terms).any()), group[at] >= 0
         if len(worth) and (news or turn == 0):
-            said |= held[at]
-            shares = np.divide(weighed @ said, total, out=np.ones(len(scores)), where=total > 0)
+            covered_terms |= holds[at]
+            shares = np.divide(weighed @ covered_terms, total, out=np.ones(len(scores)), where=total > 0)
             share[left & alone] = np.minimum(1.0, shares[left & alone])
         if grouped:
             same = left & (group == group[at])

@@ -77,7 +77,7 @@ def resolve(claims: Sequence[Claim], overrides: Iterable[Pair], conflicts: Itera
     for a, b in mutual:
         against[a].add(b)
         against[b].add(a)
-    for i in sorted(against, key=lambda one: _strength(one, claims)):
+    for i in sorted(against, key=lambda claim: _strength(claim, claims)):
         if i not in fallen:
             for other in against[i] - {i}:
                 fallen.setdefault(other, Loss(i, "conflict"))
@@ -103,19 +103,19 @@ def _reached(below: Mapping[int, set[int]], start: int) -> set[int]:
     reached: set[int] = set()
     waiting = [start]
     while waiting:
-        found = below.get(waiting.pop(), set()) - reached
-        reached |= found
-        waiting += found
+        next_claims = below.get(waiting.pop(), set()) - reached
+        reached |= next_claims
+        waiting += next_claims
     return reached
 
 
 def _strength(i: int, claims: Sequence[Claim]) -> tuple[bool, int, float, float, int]:
     """The strongest sorts first, of equals the older."""
-    one = claims[i]
-    return not one.instructs, -one.specificity, -one.priority, -one.confidence, i
+    claim = claims[i]
+    return not claim.instructs, -claim.specificity, -claim.priority, -claim.confidence, i
 
 
 def _checked(pair: Pair, claims: Sequence[Claim]) -> Pair:
-    if not all(0 <= one < len(claims) for one in pair):
+    if not all(0 <= position < len(claims) for position in pair):
         raise ParamError("pair", pair, f"must name two of {len(claims)} claims by position")
     return pair

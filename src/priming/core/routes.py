@@ -99,13 +99,13 @@ class Routes:
             most = np.maximum(most, self.params.restart * self.history[0])
         own = most[target]
         np.maximum.at(most, target, amount)
-        found: dict[int, Arrival] = {}
+        largest: dict[int, Arrival] = {}
         for i in np.flatnonzero((amount == most[target]) & (amount > own)).tolist():
             arrival = self._arrival(near[i], step, amount[i])
-            known = found.get(arrival.target)
-            if known is None or arrival < known:
-                found[arrival.target] = arrival
-        return found
+            earlier = largest.get(arrival.target)
+            if earlier is None or arrival < earlier:
+                largest[arrival.target] = arrival
+        return largest
 
     def _arrival(self, link: int, step: int, amount: float) -> Arrival:
         name = self.relations[self.relation[link]]
@@ -114,12 +114,12 @@ class Routes:
 
     def _into(self, step: int, rows: Ints) -> tuple[Ints, Floats]:
         """Return the links that brought any of ``rows`` something in ``step``, and how much."""
-        wanted = np.zeros(self.n, np.bool_)
-        wanted[rows] = True
-        near = np.flatnonzero(wanted[self.target])
+        targeted = np.zeros(self.n, np.bool_)
+        targeted[rows] = True
+        near = np.flatnonzero(targeted[self.target])
         amount = self.amounts(step)[near]
-        some = amount > 0
-        return near[some], amount[some]
+        positive = amount > 0
+        return near[positive], amount[positive]
 
 
 def routes(flow: Flow, targets: Iterable[int], by_row: tuple[Ints, Floats] | None = None) -> Routes:
@@ -152,18 +152,18 @@ def routes(flow: Flow, targets: Iterable[int], by_row: tuple[Ints, Floats] | Non
     [(0, 1, 'similar-to'), (1, 2, 'similar-to')]
 
     """
-    wanted = rows_of("targets", list(targets), flow.n)
-    met, history = flow.by_row() if by_row is None else by_row
+    target_rows = rows_of("targets", list(targets), flow.n)
+    rows, history = flow.by_row() if by_row is None else by_row
     loud = (history[:-1] >= max(flow.params.epsilon, SMALLEST)).any(axis=0)
-    emitters, stays = met[loud], loud | among(met, np.unique(wanted))
-    kept = met[stays]
+    emitters, stays = rows[loud], loud | among(rows, np.unique(target_rows))
+    kept_rows = rows[stays]
     gives, _ = flow.walk.emit(emitters, np.ones(emitters.size))
-    gives = gives.only(among(gives.target, kept))
+    gives = gives.only(among(gives.target, kept_rows))
     return Routes(
-        rows=kept,
+        rows=kept_rows,
         history=history[:, stays],
-        source=np.searchsorted(kept, emitters[gives.owner]),
-        target=np.searchsorted(kept, gives.target),
+        source=np.searchsorted(kept_rows, emitters[gives.owner]),
+        target=np.searchsorted(kept_rows, gives.target),
         relation=gives.edges.relation.astype(np.int64),
         rate=gives.amount,
         forward=gives.edges.forward,
@@ -218,8 +218,8 @@ def trimmed(
 
 def _joint_shares(whole: Routes, targets: Ints) -> Floats:
     """Walk back from all ``targets`` at once; the sum over them of each link's share (see ``credit``)."""
-    held = np.zeros(whole.n)
-    held[targets[whole.history[-1][targets] > 0]] = 1.0
+    responsibility = np.zeros(whole.n)
+    responsibility[targets[whole.history[-1][targets] > 0]] = 1.0
     shares = np.zeros(whole.rate.size)
     for step in range(whole.steps, 0, -1):
         before, amount = whole.history[step - 1], whole.amounts(step)
@@ -230,10 +230,10 @@ def _joint_shares(whole: Routes, targets: Ints) -> Floats:
             brought = np.bincount(whole.target, weights=amount, minlength=whole.n)
             retained, restart = np.where(brought > 0, 0.0, retained), np.zeros(whole.n)
         total = retained + restart + np.bincount(whole.target, weights=amount, minlength=whole.n)
-        per_unit = np.divide(held, total, out=np.zeros(whole.n), where=total > 0)
+        per_unit = np.divide(responsibility, total, out=np.zeros(whole.n), where=total > 0)
         moved = amount * per_unit[whole.target]
         shares += moved
-        held = retained * per_unit + np.bincount(whole.source, weights=moved, minlength=whole.n)
+        responsibility = retained * per_unit + np.bincount(whole.source, weights=moved, minlength=whole.n)
     return shares
 
 

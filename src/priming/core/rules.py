@@ -145,7 +145,7 @@ def contradicts(a: str, b: str, a_when: Mapping[str, Any], b_when: Mapping[str, 
 
 def _subject(text: str) -> frozenset[str]:
     """What a rule of one clause is about; nothing for one of several clauses."""
-    body = _FORBIDDING.sub(lambda met: "; " if met["clause"] else " ", _plain(text))
+    body = _FORBIDDING.sub(lambda match: "; " if match["clause"] else " ", _plain(text))
     clauses = [part for part in _PARTS.split(body) if tokens(part)]
     return tokens(clauses[0]) - _STANCE if len(clauses) == 1 else frozenset()
 

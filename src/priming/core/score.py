@@ -333,12 +333,12 @@ def _cosine(name: str, value: ArrayLike) -> Floats:
 
 
 def _ratio(part: tuple[str, ArrayLike], whole: tuple[str, ArrayLike], *, otherwise: float) -> Floats:
-    some, every = floats(*part, low=0.0), floats(*whole, low=0.0)
-    over = some > every
+    share, every = floats(*part, low=0.0), floats(*whole, low=0.0)
+    over = share > every
     if np.any(over):
-        worst = float(np.broadcast_to(some, np.shape(over))[over].flat[0])
+        worst = float(np.broadcast_to(share, np.shape(over))[over].flat[0])
         raise ParamError(part[0], worst, f"must be ≤ {whole[0]}")
-    return _divided(some, every, otherwise=otherwise)
+    return _divided(share, every, otherwise=otherwise)
 
 
 def _divided(part: Floats, whole: Floats, *, otherwise: float) -> Floats:

@@ -130,18 +130,18 @@ def statement(text: str, speaker: str | None = None) -> Statement | None:
     return _owned(plain, speaker) or _of(plain) or _counted(plain) or _stated(plain) or _verbal(plain)
 
 
-def same_slot(one: Statement, other: Statement) -> bool:
+def same_slot(first: Statement, second: Statement) -> bool:
     """Tell whether two statements speak of one slot of one subject."""
-    return (one.subject, one.slot) == (other.subject, other.slot)
+    return (first.subject, first.slot) == (second.subject, second.slot)
 
 
-def differ(one: str, other: str) -> bool:
+def differ(value: str, other: str) -> bool:
     """Tell whether two values exclude each other; one that only says more than the other does not.
 
     >>> differ("Oslo", "Bergen"), differ("Oslo", "the city of Oslo"), differ("ten", "10")
     (True, False, False)
     """
-    first, second = _tokens(one), _tokens(other)
+    first, second = _tokens(value), _tokens(other)
     return not (first <= second or second <= first)
 
 

@@ -44,10 +44,6 @@ BEATEN = np.iinfo(np.int64).max
 STAMP = 1 << 32
 LAST_STAMP = 1 << 62
 
-KEPT_BYTES = 1 << 24
-"""glibc keeps freed memory up to twice the largest block that it has unmapped, at first next to none: to take
-and drop one such block, untouched, spares each step from faulting its arrays in anew, a third of its time."""
-
 HOPS = 32
 """Bits of a mark that hold the distance; the anchor stands above them, so that marks compare by anchor."""
 
@@ -106,7 +102,7 @@ def spread(
             if record_flow:
                 history.append(a)
     flow = Flow(walk, reached.rows, tuple(history)) if record_flow else None
-    return _found(reached, finite(a, params), flow)
+    return _activation(reached, finite(a, params), flow)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,7 +141,7 @@ def marks_of(anchors: Ints) -> Ints:
     return anchors << HOPS
 
 
-def _found(reached: _Reached, a: Floats, flow: Flow | None) -> Activation:
+def _activation(reached: _Reached, a: Floats, flow: Flow | None) -> Activation:
     live = np.flatnonzero(a > 0)
     live = live[in_order(reached.rows[live])]
     live = live[strongest_first(a[live])]
@@ -171,8 +167,8 @@ def _step(walk: Walk, reached: _Reached, a: Floats, start: Floats) -> Floats:
         after[: start.size] += params.restart * start
         after += np.bincount(slots, weights=gives.amount, minlength=after.size)
     if takes is not None:
-        slots, known = reached.known(takes.target)
-        after -= np.bincount(slots, weights=takes.amount[known], minlength=after.size)
+        slots, present = reached.present(takes.target)
+        after -= np.bincount(slots, weights=takes.amount[present], minlength=after.size)
         np.maximum(after, 0.0, out=after)
     return _strongest(after, reached.rows, params.max_nodes)
 
@@ -185,11 +181,11 @@ def _strongest(a: Floats, rows: Ints, limit: int | None) -> Floats:
     if live.size <= limit:
         return a
     least = np.partition(live, live.size - limit)[live.size - limit]
-    kept = np.where(a > least, a, 0.0)
+    strongest = np.where(a > least, a, 0.0)
     equal = np.flatnonzero(a == least)
     spare = limit - np.count_nonzero(live > least)
-    kept[equal[np.argsort(rows[equal])][:spare]] = least
-    return kept
+    strongest[equal[np.argsort(rows[equal])][:spare]] = least
+    return strongest
 
 
 class _Scratch(threading.local):
@@ -202,7 +198,6 @@ class _Scratch(threading.local):
         """Return places for ``n`` rows, and a stamp above every one that they hold."""
         if self.place.size < n or self.stamp >= LAST_STAMP:
             self.place, self.stamp = np.zeros(max(n, self.place.size), np.int64), 0
-            np.empty(KEPT_BYTES, np.int8)
         self.stamp += STAMP
         return self.place, self.stamp
 
@@ -245,11 +240,11 @@ class _Reached:
         places -= self.stamp
         return places
 
-    def known(self, rows: Ints) -> tuple[Ints, Bools]:
+    def present(self, rows: Ints) -> tuple[Ints, Bools]:
         """Return the slots of those of ``rows`` that have one, and which do."""
         places = self.place.take(rows)
-        known = places >= self.stamp
-        return places[known] - self.stamp, known
+        present = places >= self.stamp
+        return places[present] - self.stamp, present
 
 
 def _settle(marks: Ints, amount: Floats, others: Ints, holders: Ints) -> None:
@@ -266,8 +261,10 @@ def _settle(marks: Ints, amount: Floats, others: Ints, holders: Ints) -> None:
 
 def anchors_of(anchors: Anchors, n: int) -> tuple[Ints, Floats]:
     """Return anchors by row, without zeros; each row may stand once."""
-    keys, given = (list(anchors), list(anchors.values())) if isinstance(anchors, Mapping) else tuple(anchors)
-    rows, values = rows_of("anchors", keys, n), floats("anchors", given, low=0.0)
+    keys, amounts = (
+        (list(anchors), list(anchors.values())) if isinstance(anchors, Mapping) else tuple(anchors)
+    )
+    rows, values = rows_of("anchors", keys, n), floats("anchors", amounts, low=0.0)
     if values.shape != rows.shape:
         raise ParamError("anchors", values.size, f"must be one activation a row, {rows.size}")
     order = np.argsort(rows)

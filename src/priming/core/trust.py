@@ -29,7 +29,7 @@ def least(trusts: Iterable[str]) -> str:
     >>> least(["user", "tool", "agent"])
     'tool'
     """
-    ranks = [_rank(one) for one in trusts]
+    ranks = [_rank(trust) for trust in trusts]
     if not ranks:
         raise ParamError("trusts", [], f"must be at least one of {', '.join(TRUST)}")
     return TRUST[min(ranks)]

@@ -54,8 +54,8 @@ def evaluate(when: Mapping[str, Any], cue: Mapping[str, Any]) -> Evaluation:
     >>> evaluate({"language": "go", "file": "*_test.go"}, {"language": "Go", "task": "refactor"})
     Evaluation(confirmed=1, contradicted=0, absent=1)
     """
-    found = list(findings(when, cue).values())
-    return Evaluation(found.count("confirmed"), found.count("contradicted"), found.count("absent"))
+    results = list(findings(when, cue).values())
+    return Evaluation(results.count("confirmed"), results.count("contradicted"), results.count("absent"))
 
 
 def findings(when: Mapping[str, Any], cue: Mapping[str, Any]) -> dict[str, Finding]:
@@ -70,7 +70,7 @@ def findings(when: Mapping[str, Any], cue: Mapping[str, Any]) -> dict[str, Findi
         raise ParamError("cue", cue, "must be a mapping of predicate to value")
     if not isinstance(when, Mapping):
         raise ParamError("when", when, "must be a mapping of predicate to value")
-    return {key: _finding(key, options(wanted), options(cue.get(key))) for key, wanted in when.items()}
+    return {key: _finding(key, options(expected), options(cue.get(key))) for key, expected in when.items()}
 
 
 def is_more_specific(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
@@ -107,7 +107,7 @@ def options(value: Any) -> frozenset[str]:
     (['go', 'rust'], frozenset())
     """
     many = value if isinstance(value, (list, tuple, set, frozenset)) else (value,)
-    return frozenset(text for one in many if one is not None and (text := str(one).strip().casefold()))
+    return frozenset(text for item in many if item is not None and (text := str(item).strip().casefold()))
 
 
 def scope(name: str, when: Mapping[str, Any]) -> dict[str, frozenset[str]]:
@@ -118,7 +118,7 @@ def scope(name: str, when: Mapping[str, Any]) -> dict[str, frozenset[str]]:
     """
     if not isinstance(when, Mapping):
         raise ParamError(name, when, "must be a mapping of predicate to value")
-    return {key: wanted for key, value in when.items() if (wanted := options(value))}
+    return {key: values for key, value in when.items() if (values := options(value))}
 
 
 def path_matches(pattern: str, path: str) -> bool:
@@ -139,13 +139,13 @@ def path_matches(pattern: str, path: str) -> bool:
     >>> path_matches("/src/*.py", "src/priming/when.py")
     False
     """
-    wanted, parts = _parts(pattern), _parts(path)
+    pattern_parts, parts = _parts(pattern), _parts(path)
     if not pattern.startswith(("/", "\\")):
-        wanted.insert(0, "**")
+        pattern_parts.insert(0, "**")
     if pattern.endswith(("/", "\\")):
-        wanted.append("**")
+        pattern_parts.append("**")
     reached = {0}
-    for part in wanted:
+    for part in pattern_parts:
         if part == "**":
             reached = set(range(min(reached), len(parts) + 1))
         else:
@@ -155,7 +155,7 @@ def path_matches(pattern: str, path: str) -> bool:
     return len(parts) in reached
 
 
-def mentions(wanted: str, text: str) -> bool:
+def mentions(phrase: str, text: str) -> bool:
     """Tell whether a text has all the words wanted, in any order and form.
 
     Two words agree when, without an English ending, they are equal or one begins the other and has at
@@ -165,21 +165,21 @@ def mentions(wanted: str, text: str) -> bool:
     (True, False)
     """
     words = _WORD.findall(text.casefold())
-    asked = _WORD.findall(wanted.casefold())
-    if not asked:
-        return wanted.casefold() in text.casefold()
-    return all(any(_agree(one, word) for word in words) for one in asked)
+    phrase_words = _WORD.findall(phrase.casefold())
+    if not phrase_words:
+        return phrase.casefold() in text.casefold()
+    return all(any(_agree(phrase_word, word) for word in words) for phrase_word in phrase_words)
 
 
-def _finding(key: str, wanted: frozenset[str], present: frozenset[str]) -> Finding:
-    if not wanted or not present:
+def _finding(key: str, expected: frozenset[str], present: frozenset[str]) -> Finding:
+    if not expected or not present:
         return "absent"
     if key in WHEN.paths:
-        holds = any(path_matches(one, path) for one in wanted for path in present)
+        holds = any(path_matches(option, path) for option in expected for path in present)
     elif key in WHEN.partial:
-        holds = any(mentions(one, text) for one in wanted for text in present)
+        holds = any(mentions(option, text) for option in expected for text in present)
     else:
-        holds = not wanted.isdisjoint(present)
+        holds = not expected.isdisjoint(present)
     return "confirmed" if holds else "contradicted"
 
 
