@@ -100,7 +100,9 @@ def _clause(name: Any, value: Any, depth: int) -> Condition:
     if isinstance(value, Mapping):
         if not value:
             raise ParamError(f"filters.{name}", value, f"must name an operator: {', '.join(OPERATORS)}")
-        return Group("and", tuple(_comparison(path, operator, operand) for operator, operand in value.items()))
+        return Group(
+            "and", tuple(_comparison(path, operator, operand) for operator, operand in value.items())
+        )
     return _comparison(path, "eq", value)
 
 
@@ -131,7 +133,9 @@ def _comparison(path: tuple[str, ...], operator: Any, value: Any) -> Condition:
         raise ParamError(where, value, "must not be null: ask whether the field exists")
     operand = _value(where, path, kind, value)
     return (
-        _ordered(where, path, operator, operand) if operator in _ORDER else Comparison(path, operator, operand)
+        _ordered(where, path, operator, operand)
+        if operator in _ORDER
+        else Comparison(path, operator, operand)
     )
 
 

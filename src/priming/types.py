@@ -186,7 +186,17 @@ class Cue:
         at: datetime | None = None,
         **other: Any,
     ) -> None:
-        values = (text, file, language, task, environment, project, speaker, at, MappingProxyType(dict(other)))
+        values = (
+            text,
+            file,
+            language,
+            task,
+            environment,
+            project,
+            speaker,
+            at,
+            MappingProxyType(dict(other)),
+        )
         for f, value in zip(dataclass_fields(self), values, strict=True):
             object.__setattr__(self, f.name, value)
         if at is not None:

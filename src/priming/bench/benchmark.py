@@ -97,27 +97,27 @@ def _own(of: BenchSet, parts: Sequence[Prepared], embedder: Embedder, plan: Plan
         without = [Priming(shelf, terms.split(",")) for terms in plan.ablate]
         plain = [Plain(name, plan.params) for name in plan.baselines]
         everybody: list[Contestant] = [Priming(shelf), *without, *plain]
-        for one in everybody:
-            with watch(one.name) as step:
-                outcome = measured(one, parts, plan.params.hits, step)
+        for contestant in everybody:
+            with watch(contestant.name) as step:
+                outcome = measured(contestant, parts, plan.params.hits, step)
             row = _row(of, outcome, rows, plan.params)
-            if isinstance(one, Priming) and one.ablate:
-                row = replace(row, ablated=one.ablate)
+            if isinstance(contestant, Priming) and contestant.ablate:
+                row = replace(row, ablated=contestant.ablate)
             elif plan.token_costs:
-                row = _costed(row, of, _deep(one, parts, plan, watch), plan.params)
+                row = _costed(row, of, _deep(contestant, parts, plan, watch), plan.params)
             rows.append(row)
     return rows
 
 
-def _deep(one: Contestant, parts: Sequence[Prepared], plan: Plan, watch: Watch) -> Outcome:
-    with watch(f"{one.name}, deep") as step:
-        return measured(one, parts, plan.params.deep, step)
+def _deep(contestant: Contestant, parts: Sequence[Prepared], plan: Plan, watch: Watch) -> Outcome:
+    with watch(f"{contestant.name}, deep") as step:
+        return measured(contestant, parts, plan.params.deep, step)
 
 
 def _rival(folder: Path, parts: Sequence[Prepared], plan: Plan, step: Step) -> Outcome:
     try:
-        one = Rival(folder, plan.cache, plan.params)
-        return attempted(one, parts, plan.params.hits, step, plan.params.rival_seconds)
+        rival = Rival(folder, plan.cache, plan.params)
+        return attempted(rival, parts, plan.params.hits, step, plan.params.rival_seconds)
     except BenchError as error:
         return Outcome(folder.name, "", {}, (), error=str(error))
 
@@ -145,15 +145,15 @@ def _over_first(
     """What a contestant has over the first on the questions it was asked; each interval by draws of its own."""
     if not rows:
         return {}
-    numbers = {one.number for one in outcome.answers}
-    first = [one for one in rows[0].outcome.answers if one.number in numbers]
+    numbers = {answer.number for answer in outcome.answers}
+    first = [answer for answer in rows[0].outcome.answers if answer.number in numbers]
     if len(first) != len(outcome.answers):
         raise BenchError(
             f"{outcome.name} answered {len(outcome.answers)} questions, {len(first)} of them asked"
         )
     if not headline(first, of):
         return {}
-    theirs, ours = (columns(headline(one, of), of.ks) for one in (first, outcome.answers))
+    theirs, ours = (columns(headline(answers, of), of.ks) for answers in (first, outcome.answers))
     return {
         name: paired_difference(ours[name], theirs[name], np.random.default_rng(params.seed)) for name in ours
     }

@@ -28,11 +28,11 @@ class Shelf:
     def memory(self, part: Part) -> Memory:
         """The memory that holds a part. Its clock stands a day after the part's last memory."""
         if part.name not in self._memories:
-            last = max((one.occurred_at for one in part.items if one.occurred_at), default=_STILL)
+            last = max((item.occurred_at for item in part.items if item.occurred_at), default=_STILL)
             memory = Memory.open(
                 "sqlite://", profile=self.profile, embedder=self.embedder, clock=FixedClock(last + _LATER)
             )
-            memory.remember_many([one.arguments() for one in part.items])
+            memory.remember_many([item.arguments() for item in part.items])
             self._memories[part.name] = memory
         return self._memories[part.name]
 
@@ -79,17 +79,17 @@ class Priming:
         """Recall, packed and with its trace kept, as any program has it."""
         assert self._memory is not None, "load comes before search"
         began = time.perf_counter()
-        found = self._memory.recall(text, limit=limit, ablate=self.ablate)
+        recalled = self._memory.recall(text, limit=limit, ablate=self.ablate)
         ms = (time.perf_counter() - began) * 1000.0
-        keys, scores = [hit.memory.key for hit in found.hits], [hit.score for hit in found.hits]
-        return Found(keys, ms, scores, confidence(found))
+        keys, scores = [hit.memory.key for hit in recalled.hits], [hit.score for hit in recalled.hits]
+        return Found(keys, ms, scores, confidence(recalled))
 
     def close(self) -> None:
         """The shelf stays: others may use it."""
         self._memory = None
 
 
-def confidence(found: Recall) -> float | None:
+def confidence(recalled: Recall) -> float | None:
     """How sure a recall is that there is an answer: as it says itself, else the score of its best hit."""
-    said: float | None = getattr(found, "confidence", None)
-    return found.hits[0].score if said is None and found.hits else said
+    stated: float | None = getattr(recalled, "confidence", None)
+    return recalled.hits[0].score if stated is None and recalled.hits else stated

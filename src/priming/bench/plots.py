@@ -64,14 +64,14 @@ class Bar:
     high: float
 
 
-def write(found: Benchmark, folder: Path, params: PlotParams = PLOT) -> list[Path]:
+def write(benchmark: Benchmark, folder: Path, params: PlotParams = PLOT) -> list[Path]:
     """Draw every figure that a run has the numbers for; the files that were written."""
-    made = {
-        f"{found.of.name}-quality-by-k.svg": by_k(found, params),
-        f"{found.of.name}-quality-by-tokens.svg": by_tokens(found, params),
-        f"{found.of.name}-ablations.svg": ablations(found, params),
+    figures = {
+        f"{benchmark.of.name}-quality-by-k.svg": by_k(benchmark, params),
+        f"{benchmark.of.name}-quality-by-tokens.svg": by_tokens(benchmark, params),
+        f"{benchmark.of.name}-ablations.svg": ablations(benchmark, params),
     }
-    return save({name: data for name, data in made.items() if data}, folder)
+    return save({name: data for name, data in figures.items() if data}, folder)
 
 
 def save(figures: Mapping[str, bytes], folder: Path) -> list[Path]:
@@ -85,31 +85,32 @@ def save(figures: Mapping[str, bytes], folder: Path) -> list[Path]:
     return [folder / name for name in figures]
 
 
-def by_k(found: Benchmark, params: PlotParams = PLOT) -> bytes:
+def by_k(benchmark: Benchmark, params: PlotParams = PLOT) -> bytes:
     """Recall at each k, a line a contestant."""
-    deep = range(1, found.plan.params.hits + 1)
+    deep = range(1, benchmark.plan.params.hits + 1)
     curves = []
-    for row in _whole(found.rows):
-        answers = headline(row.outcome.answers, found.of)
+    for row in _whole(benchmark.rows):
+        answers = headline(row.outcome.answers, benchmark.of)
         if answers:
             at = [
-                math.fsum(recall_at(one.gold, one.labels, k) for one in answers) / len(answers) for k in deep
+                math.fsum(recall_at(answer.gold, answer.labels, k) for answer in answers) / len(answers)
+                for k in deep
             ]
             curves.append(Curve(row.outcome.name, [(float(k), y) for k, y in zip(deep, at, strict=True)]))
-    title = f"{found.of.name}: evidence among the first k"
+    title = f"{benchmark.of.name}: evidence among the first k"
     return (
         lines(curves, title, "k, hits", "share of the evidence", params=params, share=True) if curves else b""
     )
 
 
-def by_tokens(found: Benchmark, params: PlotParams = PLOT) -> bytes:
+def by_tokens(benchmark: Benchmark, params: PlotParams = PLOT) -> bytes:
     """The evidence held within each budget of tokens, a line a contestant; nothing where it was not measured."""
     curves = [
         Curve(row.outcome.name, [(float(budget), y) for budget, y in row.curve])
-        for row in _whole(found.rows)
+        for row in _whole(benchmark.rows)
         if row.curve
     ]
-    title = f"{found.of.name}: evidence within a budget"
+    title = f"{benchmark.of.name}: evidence within a budget"
     if not curves:
         return b""
     return lines(
@@ -117,15 +118,15 @@ def by_tokens(found: Benchmark, params: PlotParams = PLOT) -> bytes:
     )
 
 
-def ablations(found: Benchmark, params: PlotParams = PLOT) -> bytes:
+def ablations(benchmark: Benchmark, params: PlotParams = PLOT) -> bytes:
     """What recall loses without each term, with intervals; nothing where no term was switched off."""
-    name = f"R@{found.of.ks[1]}"
+    name = f"R@{benchmark.of.ks[1]}"
     bars = [
-        Bar(f"without {', '.join(row.ablated)}", one.mean, one.low, one.high)
-        for row in found.rows
-        if row.ablated and (one := row.over_first.get(name)) is not None
+        Bar(f"without {', '.join(row.ablated)}", difference.mean, difference.low, difference.high)
+        for row in benchmark.rows
+        if row.ablated and (difference := row.over_first.get(name)) is not None
     ]
-    title = f"{found.of.name}: what each term is worth"
+    title = f"{benchmark.of.name}: what each term is worth"
     return differences(bars, title, f"change of {name}, points, with its interval", params) if bars else b""
 
 
@@ -147,7 +148,7 @@ def lines(
 ) -> bytes:
     """Curves over one axis, told apart by colour, dash and mark."""
     many = len(curves) > params.named
-    ranked = sorted(curves, key=lambda one: -one.points[-1][1]) if many else list(curves)
+    ranked = sorted(curves, key=lambda curve: -curve.points[-1][1]) if many else list(curves)
     named, others = ranked[: params.named], ranked[params.named :]
 
     def draw(axes: Any) -> None:
@@ -162,9 +163,9 @@ def lines(
                 markersize=params.mark,
             )
         for i, curve in enumerate(others):
-            told = f"{len(others)} others" if i == 0 else None
+            label = f"{len(others)} others" if i == 0 else None
             thin = {"linewidth": params.line / 2, "alpha": _FAINT, "zorder": 1}
-            axes.plot(*zip(*curve.points, strict=True), label=told, color=_INK, **thin)
+            axes.plot(*zip(*curve.points, strict=True), label=label, color=_INK, **thin)
         if logarithmic:
             _by_tens(axes.xaxis, axes.set_xscale)
         else:

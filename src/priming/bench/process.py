@@ -32,8 +32,8 @@ def tail(text: str, lines: int) -> str:
     >>> tail(chr(10).join(["Traceback", "  File /home/ada/x.py, line 3", "KeyError: 7"]), 2)
     'File …/x.py, line 3 | KeyError: 7'
     """
-    said = [_FOLDERS.sub("…/", line.strip()) for line in text.splitlines() if line.strip()]
-    return " | ".join(said[-lines:]) or "nothing"
+    written = [_FOLDERS.sub("…/", line.strip()) for line in text.splitlines() if line.strip()]
+    return " | ".join(written[-lines:]) or "nothing"
 
 
 class Process:
@@ -43,8 +43,8 @@ class Process:
         self.name, self.params = name, params
         self._home = tempfile.TemporaryDirectory(prefix="priming-bench-", ignore_cleanup_errors=True)
         self.folder = Path(self._home.name)
-        self._said = self.folder / ".stderr"
-        with self._said.open("wb") as errors:
+        self._stderr = self.folder / ".stderr"
+        with self._stderr.open("wb") as errors:
             self._process = subprocess.Popen(
                 command,
                 cwd=self.folder,
@@ -115,14 +115,14 @@ class Process:
 
     def _read(self, line: bytes, op: str) -> dict[str, Any]:
         try:
-            said = json.loads(line)
+            reply = json.loads(line)
         except ValueError:
-            said = None
-        if not isinstance(said, dict):
+            reply = None
+        if not isinstance(reply, dict):
             raise self._failed(f"answered {op} with {self._quoted(line)}, which is no JSON object")
-        if said.get("ok") is not True:
-            raise self._failed(f"failed at {op}: {said.get('error', 'it did not say why')}")
-        return said
+        if reply.get("ok") is not True:
+            raise self._failed(f"failed at {op}: {reply.get('error', 'it did not say why')}")
+        return reply
 
     def _quoted(self, line: bytes) -> str:
         return repr(line[: self.params.shown_bytes].decode("utf-8", "replace"))
@@ -134,5 +134,5 @@ class Process:
             return "unknown"
 
     def _failed(self, what: str) -> BenchError:
-        said = tail(self._said.read_text("utf-8", errors="replace"), self.params.tail_lines)
-        return BenchError(f"{self.name} {what}; on stderr it said: {said}")
+        stderr = tail(self._stderr.read_text("utf-8", errors="replace"), self.params.tail_lines)
+        return BenchError(f"{self.name} {what}; on stderr it said: {stderr}")

@@ -49,8 +49,8 @@ def document(of: Benchmark, at: datetime, *, questions: bool = True) -> dict[str
 
 
 def _contestant(row: Row, of: BenchSet, *, questions: bool) -> dict[str, Any]:
-    outcome, found = row.outcome, row.summary
-    said: dict[str, Any] = {
+    outcome, summary = row.outcome, row.summary
+    report: dict[str, Any] = {
         "name": outcome.name,
         "what": outcome.what,
         "ablated": list(row.ablated),
@@ -58,15 +58,15 @@ def _contestant(row: Row, of: BenchSet, *, questions: bool) -> dict[str, Any]:
         "error": outcome.error,
         "asked": len(outcome.answers),
     }
-    if found is None:
-        return said
-    said |= {
-        "headline": _figures(found.headline),
-        "by_category": {name: _figures(each) for name, each in found.by_category.items()},
-        "median_ms": _short(found.median_ms),
-        "p99_ms": _short(found.p99_ms),
+    if summary is None:
+        return report
+    report |= {
+        "headline": _figures(summary.headline),
+        "by_category": {name: _figures(each) for name, each in summary.by_category.items()},
+        "median_ms": _short(summary.median_ms),
+        "p99_ms": _short(summary.p99_ms),
         "load_seconds": _short(outcome.load_seconds),
-        "auc": None if found.auc is None else _short(found.auc),
+        "auc": None if summary.auc is None else _short(summary.auc),
         "over_first": {
             name: {part: _short(value) for part, value in asdict(each).items()}
             for name, each in row.over_first.items()
@@ -74,12 +74,12 @@ def _contestant(row: Row, of: BenchSet, *, questions: bool) -> dict[str, Any]:
         "costs": [{**asdict(each), "saved": each.saved} for each in row.costs],
         "curve": [list(point) for point in row.curve],
     }
-    return {**said, "questions": _questions(outcome.answers, of)} if questions else said
+    return {**report, "questions": _questions(outcome.answers, of)} if questions else report
 
 
-def _figures(found: Figures) -> dict[str, Any]:
-    counts = {"questions": found.questions, "silent": found.silent}
-    return {**counts, **{name: _short(value) for name, value in found.values.items()}}
+def _figures(figures: Figures) -> dict[str, Any]:
+    counts = {"questions": figures.questions, "silent": figures.silent}
+    return {**counts, **{name: _short(value) for name, value in figures.values.items()}}
 
 
 def _questions(answers: Sequence[Asked], of: BenchSet) -> list[dict[str, Any]]:
@@ -90,16 +90,16 @@ def _questions(answers: Sequence[Asked], of: BenchSet) -> list[dict[str, Any]]:
             keys.setdefault((part.name, item.label), []).append(item.key)
     return [
         {
-            "part": one.part,
-            "number": one.number,
-            "category": one.category,
-            "gold": sorted(key for label in one.gold for key in keys.get((one.part, label), ())),
-            "keys": list(one.keys),
-            "scores": None if one.scores is None else [_short(score) for score in one.scores],
-            "confidence": None if one.confidence is None else _short(one.confidence),
-            "ms": _short(one.ms),
+            "part": answer.part,
+            "number": answer.number,
+            "category": answer.category,
+            "gold": sorted(key for label in answer.gold for key in keys.get((answer.part, label), ())),
+            "keys": list(answer.keys),
+            "scores": None if answer.scores is None else [_short(score) for score in answer.scores],
+            "confidence": None if answer.confidence is None else _short(answer.confidence),
+            "ms": _short(answer.ms),
         }
-        for one in answers
+        for answer in answers
     ]
 
 
@@ -116,23 +116,23 @@ def results(of: Benchmark) -> Table:
 
 
 def _result(row: Row, names: Sequence[str], separates: bool) -> tuple[str, ...]:
-    found = row.summary
-    if found is None:
+    summary = row.summary
+    if summary is None:
         return (row.outcome.name, "", *["failed"] * len(names), *(("",) if separates else ()), "", "")
-    told = [_percent(found.headline.values.get(name)) for name in names]
-    area = ("" if found.auc is None else f"{found.auc:.3f}",) if separates else ()
-    asked = f"{found.headline.questions:,}"
-    return (row.outcome.name, asked, *told, *area, f"{found.median_ms:.1f}", f"{found.p99_ms:.1f}")
+    cells = [_percent(summary.headline.values.get(name)) for name in names]
+    area = ("" if summary.auc is None else f"{summary.auc:.3f}",) if separates else ()
+    questions = f"{summary.headline.questions:,}"
+    return (row.outcome.name, questions, *cells, *area, f"{summary.median_ms:.1f}", f"{summary.p99_ms:.1f}")
 
 
 def categories(of: Benchmark) -> Table:
     """What the first contestant got in each category."""
-    found = of.rows[0].summary
-    assert found is not None, "our own row has figures, or the run ended"
-    names = list(found.headline.values)
+    summary = of.rows[0].summary
+    assert summary is not None, "our own row has figures, or the run ended"
+    names = list(summary.headline.values)
     rows = [
-        (name, str(each.questions), str(each.silent), *(_percent(each.values[one]) for one in names))
-        for name, each in found.by_category.items()
+        (name, str(each.questions), str(each.silent), *(_percent(each.values[label]) for label in names))
+        for name, each in summary.by_category.items()
     ]
     return ("category", "questions", "no hits", *names), rows
 
@@ -153,18 +153,18 @@ def costs(of: Benchmark) -> Table:
     columns = ("contestant", "evidence", "budget", "of all", "hits", "tokens of so many")
     cells: list[tuple[str, ...]] = []
     for row in of.rows:
-        for one in row.costs:
-            told = (
+        for cost in row.costs:
+            cell = (
                 ("", "not reached", "", "")
-                if one.saved is None
+                if cost.saved is None
                 else (
-                    f"{one.budget:,}",
-                    f"{_PERCENT * (1.0 - one.saved):.1f} %",
-                    str(one.k),
-                    f"{one.tokens:,.0f}",
+                    f"{cost.budget:,}",
+                    f"{_PERCENT * (1.0 - cost.saved):.1f} %",
+                    str(cost.k),
+                    f"{cost.tokens:,.0f}",
                 )
             )
-            cells.append((row.outcome.name, f"{_PERCENT * one.share:.0f} %", *told))
+            cells.append((row.outcome.name, f"{_PERCENT * cost.share:.0f} %", *cell))
     return columns, cells
 
 
@@ -177,15 +177,15 @@ def _percent(value: float | None) -> str:
     return "" if value is None else f"{_PERCENT * value:.1f}"
 
 
-def _interval(one: Any) -> str:
-    mean, low, high = (_PERCENT * value for value in (one.mean, one.low, one.high))
+def _interval(difference: Any) -> str:
+    mean, low, high = (_PERCENT * value for value in (difference.mean, difference.low, difference.high))
     return f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]"
 
 
 def versions() -> dict[str, str]:
     """Of Python and what recall is computed with."""
-    found = {name: metadata.version(name) for name in ("priming", "numpy", "wordllama", "tokenizers")}
-    return {"python": platform.python_version(), **found}
+    versions = {name: metadata.version(name) for name in ("priming", "numpy", "wordllama", "tokenizers")}
+    return {"python": platform.python_version(), **versions}
 
 
 def machine() -> dict[str, Any]:

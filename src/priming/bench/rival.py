@@ -47,26 +47,28 @@ class About:
 
 def rivals(folders: list[Path], parents: list[Path]) -> list[Path]:
     """The folders of rivals: those named, and those in folders of them, in the order of their names."""
-    found = list(folders)
+    rivals = list(folders)
     for parent in parents:
         if not parent.is_dir():
             raise ParamError("rivals", str(parent), "must be a folder that holds folders of rivals")
-        inside = sorted(one for one in parent.iterdir() if (one / _ADAPTER).is_file())
+        inside = sorted(folder for folder in parent.iterdir() if (folder / _ADAPTER).is_file())
         if not inside:
             raise ParamError("rivals", str(parent), f"holds no folder with {_ADAPTER}")
-        found += inside
-    for one in folders:
-        if not (one / _ADAPTER).is_file():
-            raise ParamError("rival", str(one), f"must be a folder with {_ADAPTER}")
-    return found
+        rivals += inside
+    for folder in folders:
+        if not (folder / _ADAPTER).is_file():
+            raise ParamError("rival", str(folder), f"must be a folder with {_ADAPTER}")
+    return rivals
 
 
 def about(folder: Path) -> About:
     """Read ``about.json``."""
     path = folder / _ABOUT
     try:
-        said = json.loads(path.read_text("utf-8"))
-        return About(str(said["name"]), str(said["what"]), str(said["url"]), bool(said["vectors"]))
+        manifest = json.loads(path.read_text("utf-8"))
+        return About(
+            str(manifest["name"]), str(manifest["what"]), str(manifest["url"]), bool(manifest["vectors"])
+        )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BenchError(f"{path} must be JSON with name, what, url and vectors: {error!r}") from error
 
@@ -74,16 +76,18 @@ def about(folder: Path) -> About:
 def environment(folder: Path, cache: Path, params: BenchParams = BENCH) -> Path:
     """The Python of a rival's own environment, made at first need and kept in ``cache``."""
     try:
-        wanted = (folder / _REQUIREMENTS).read_bytes()
+        requirements = (folder / _REQUIREMENTS).read_bytes()
     except OSError as error:
         raise BenchError(f"{folder.name} needs a {_REQUIREMENTS}: {error.strerror}") from error
-    digest = hashlib.sha256(wanted + sys.version.encode()).hexdigest()[:_DIGEST]
+    digest = hashlib.sha256(requirements + sys.version.encode()).hexdigest()[:_DIGEST]
     home = cache.absolute() / f"{folder.name}-{digest}"
     python = home / ("Scripts" if os.name == "nt" else "bin") / "python"
     if (home / _READY).is_file():
         return python
     shutil.rmtree(home, ignore_errors=True)
-    lines = [line for line in wanted.decode("utf-8").splitlines() if line.strip() and line.strip()[0] != "#"]
+    lines = [
+        line for line in requirements.decode("utf-8").splitlines() if line.strip() and line.strip()[0] != "#"
+    ]
     pip = find_spec("pip") is not None
     bare = ["--without-pip"] if pip or not lines else []
     _install(folder.name, [sys.executable, "-m", "venv", *bare, str(home)], params)
@@ -120,8 +124,8 @@ class Rival:
 
     def __init__(self, folder: Path, cache: Path, params: BenchParams = BENCH) -> None:
         self.folder, self.cache, self.params = folder, cache, params
-        said = about(folder)
-        self.name, self.what, self.vectors = said.name, said.what, said.vectors
+        manifest = about(folder)
+        self.name, self.what, self.vectors = manifest.name, manifest.what, manifest.vectors
         self.versions: Mapping[str, str] = {}
         self._process: Process | None = None
 
@@ -131,8 +135,8 @@ class Rival:
         self._process = Process(
             [str(python), str((self.folder / _ADAPTER).absolute())], self.name, self.params
         )
-        said = self._process.ask({"op": "hello"}, self.params.hello_seconds).get("versions")
-        self.versions = {str(k): str(v) for k, v in said.items()} if isinstance(said, dict) else {}
+        versions = self._process.ask({"op": "hello"}, self.params.hello_seconds).get("versions")
+        self.versions = {str(k): str(v) for k, v in versions.items()} if isinstance(versions, dict) else {}
 
     def load(self, part: Part, vectors: Vectors) -> None:
         """Hand over a part; the vectors as a file."""
@@ -146,17 +150,17 @@ class Rival:
 
     def search(self, text: str, vector: Vectors, limit: int) -> Found:
         """Ask for keys."""
-        asked = {
+        request = {
             "op": "search",
             "text": text,
-            "vector": [float(one) for one in vector] if self.vectors else None,
+            "vector": [float(item) for item in vector] if self.vectors else None,
             "limit": limit,
         }
         began = time.perf_counter()
-        said = self._running().ask(asked, self.params.search_seconds)
+        reply = self._running().ask(request, self.params.search_seconds)
         outside = (time.perf_counter() - began) * 1000.0
-        keys, scores, own = said.get("keys"), said.get("scores"), said.get("ms")
-        if not isinstance(keys, list) or not all(isinstance(one, str) for one in keys):
+        keys, scores, own = reply.get("keys"), reply.get("scores"), reply.get("ms")
+        if not isinstance(keys, list) or not all(isinstance(item, str) for item in keys):
             raise BenchError(f"{self.name} answered a search without a list of keys")
         return Found(
             keys, _number(own, outside), scores if isinstance(scores, list) and _numbers(scores) else None
@@ -174,7 +178,7 @@ class Rival:
 
 
 def _numbers(values: list[Any]) -> bool:
-    return all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in values)
+    return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
 
 
 def _number(value: Any, otherwise: float) -> float:

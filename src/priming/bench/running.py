@@ -41,7 +41,7 @@ class Outcome:
 
 def prepared(of: BenchSet, embedder: Embedder) -> list[Prepared]:
     """Make the vectors that contestants share; each cue's alone, as it comes."""
-    made = []
+    parts = []
     for part in of.parts:
         vectors = embedder.embed([item.indexed for item in part.items])
         cues = embedder.embed([query.text for query in part.queries])
@@ -50,8 +50,8 @@ def prepared(of: BenchSet, embedder: Embedder) -> list[Prepared]:
             began = time.perf_counter()
             embedder.embed([query.text])
             times.append((time.perf_counter() - began) * 1000.0)
-        made.append(Prepared(part, vectors, cues, tuple(times)))
-    return made
+        parts.append(Prepared(part, vectors, cues, tuple(times)))
+    return parts
 
 
 def measured(
@@ -68,26 +68,26 @@ def measured(
 
     """
     answers: list[Asked] = []
-    total = sum(len(one.part.queries) for one in parts)
+    total = sum(len(part.part.queries) for part in parts)
     before, loading = 0, 0.0
     with closing(contestant):
         contestant.begin()
         end = time.perf_counter() + seconds
-        for place, one in enumerate(parts):
+        for place, part in enumerate(parts):
             began = time.perf_counter()
             if place and began >= end:
                 break
             share = (end - began) / (len(parts) - place)
-            contestant.load(one.part, one.vectors)
+            contestant.load(part.part, part.vectors)
             loaded = time.perf_counter()
             loading += loaded - began
             until = max(began + share, loaded + max(share, min(loaded - began, seconds)) / 2)
-            for answer in _answers(contestant, one, hits, before, until):
+            for answer in _answers(contestant, part, hits, before, until):
                 answers.append(answer)
                 step(len(answers), total)
-            before += len(one.part.queries)
-    told = tuple(sorted(answers, key=lambda one: one.number))
-    return Outcome(contestant.name, contestant.what, dict(contestant.versions), told, loading)
+            before += len(part.part.queries)
+    ordered = tuple(sorted(answers, key=lambda answer: answer.number))
+    return Outcome(contestant.name, contestant.what, dict(contestant.versions), ordered, loading)
 
 
 def attempted(
@@ -109,25 +109,27 @@ def spread(count: int) -> list[int]:
     [0, 5, 2, 7, 4, 1, 6, 3]
     """
     golden = count * (math.sqrt(5.0) - 1.0) / 2.0
-    coprime = [one for one in range(1, count) if math.gcd(one, count) == 1]
-    stride = min(coprime, key=lambda one: abs(one - golden), default=1)
+    coprime = [step for step in range(1, count) if math.gcd(step, count) == 1]
+    stride = min(coprime, key=lambda step: abs(step - golden), default=1)
     return [place * stride % count for place in range(count)]
 
 
-def _answers(contestant: Contestant, one: Prepared, hits: int, before: int, until: float) -> Iterator[Asked]:
+def _answers(
+    contestant: Contestant, prepared: Prepared, hits: int, before: int, until: float
+) -> Iterator[Asked]:
     """Ask the questions of a part until it is time, in their order where that never comes.
 
     The first is asked twice and only its second answer counts, unless it is time after the first.
     """
-    part = one.part
+    part = prepared.part
     order = range(len(part.queries)) if until == math.inf else spread(len(part.queries))
-    warm = contestant.search(part.queries[0].text, one.cues[0], hits)
-    found = warm if time.perf_counter() >= until else None
+    warm = contestant.search(part.queries[0].text, prepared.cues[0], hits)
+    answer = warm if time.perf_counter() >= until else None
     for place in order:
         query = part.queries[place]
-        found = found or contestant.search(query.text, one.cues[place], hits)
-        ms = found.ms + (one.cue_ms[place] if contestant.vectors else 0.0)
-        yield asked(found, query, part, before + place, ms, hits)
-        found = None
+        answer = answer or contestant.search(query.text, prepared.cues[place], hits)
+        ms = answer.ms + (prepared.cue_ms[place] if contestant.vectors else 0.0)
+        yield asked(answer, query, part, before + place, ms, hits)
+        answer = None
         if time.perf_counter() >= until:
             break

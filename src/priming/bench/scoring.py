@@ -57,7 +57,7 @@ class Summary:
     auc: float | None
 
 
-def asked(found: Found, query: Query, part: Part, number: int, ms: float, limit: int) -> Asked:
+def asked(answer: Found, query: Query, part: Part, number: int, ms: float, limit: int) -> Asked:
     """Check an answer and put it beside its question.
 
     Raises:
@@ -65,12 +65,12 @@ def asked(found: Found, query: Query, part: Part, number: int, ms: float, limit:
 
     """
     labels = {item.key: item.label for item in part.items}
-    keys = tuple(found.keys)
-    problem = _problem(found, keys, labels, limit)
+    keys = tuple(answer.keys)
+    problem = _problem(answer, keys, labels, limit)
     if problem:
         raise BenchError(f"question {number} of {part.name}: {problem}")
-    scores = None if found.scores is None else tuple(float(one) for one in found.scores)
-    confidence = found.confidence
+    scores = None if answer.scores is None else tuple(float(score) for score in answer.scores)
+    confidence = answer.confidence
     if confidence is None and scores:
         confidence = scores[0]
     return Asked(
@@ -86,14 +86,14 @@ def asked(found: Found, query: Query, part: Part, number: int, ms: float, limit:
     )
 
 
-def _problem(found: Found, keys: Sequence[str], labels: Mapping[str, str], limit: int) -> str | None:
+def _problem(answer: Found, keys: Sequence[str], labels: Mapping[str, str], limit: int) -> str | None:
     """What cannot be scored in an answer, if anything."""
-    numbers = [*(found.scores or ()), found.ms, *([] if found.confidence is None else [found.confidence])]
-    wild = next((one for one in numbers if not math.isfinite(one)), None)
+    numbers = [*(answer.scores or ()), answer.ms, *([] if answer.confidence is None else [answer.confidence])]
+    wild = next((number for number in numbers if not math.isfinite(number)), None)
     if wild is not None:
         return f"scores and times must be finite, not {wild}"
-    if found.scores is not None and len(found.scores) != len(keys):
-        return f"{len(found.scores)} scores for {len(keys)} keys"
+    if answer.scores is not None and len(answer.scores) != len(keys):
+        return f"{len(answer.scores)} scores for {len(keys)} keys"
     if len(keys) > limit:
         return f"{len(keys)} keys, at most {limit} were asked for"
     if len(set(keys)) < len(keys):
@@ -104,26 +104,27 @@ def _problem(found: Found, keys: Sequence[str], labels: Mapping[str, str], limit
 
 def columns(answers: Sequence[Asked], ks: Sequence[int]) -> dict[str, list[float]]:
     """Each figure of each question, by name."""
-    found = {f"R@{k}": [recall_at(one.gold, one.labels, k) for one in answers] for k in ks}
-    return {**found, MRR: [reciprocal_rank(one.gold, one.labels) for one in answers]}
+    recalls = {f"R@{k}": [recall_at(answer.gold, answer.labels, k) for answer in answers] for k in ks}
+    return {**recalls, MRR: [reciprocal_rank(answer.gold, answer.labels) for answer in answers]}
 
 
 def headline(answers: Sequence[Asked], of: BenchSet) -> list[Asked]:
     """The questions that the headline is about: those that have an answer."""
-    return [one for one in answers if one.category != of.unanswerable]
+    return [answer for answer in answers if answer.category != of.unanswerable]
 
 
 def summary(answers: Sequence[Asked], of: BenchSet) -> Summary:
     """All figures of one contestant on one set."""
     if not answers:
         raise BenchError(f"{of.name}: no question was asked, so there is nothing to sum up")
-    times = [one.ms for one in answers]
+    times = [answer.ms for answer in answers]
     median, p99 = percentiles(times, (0.5, 0.99))
-    categories = sorted({one.category for one in answers})
+    categories = sorted({answer.category for answer in answers})
     return Summary(
         headline=figures(headline(answers, of), of.ks),
         by_category={
-            name: figures([one for one in answers if one.category == name], of.ks) for name in categories
+            name: figures([answer for answer in answers if answer.category == name], of.ks)
+            for name in categories
         },
         median_ms=median,
         p99_ms=p99,
@@ -135,14 +136,16 @@ def figures(answers: Sequence[Asked], ks: Sequence[int]) -> Figures:
     """Means over questions; no figures of none."""
     values = columns(answers, ks) if answers else {}
     means = {name: math.fsum(each) / len(each) for name, each in values.items()}
-    return Figures(len(answers), means, sum(not one.keys for one in answers))
+    return Figures(len(answers), means, sum(not answer.keys for answer in answers))
 
 
 def _auc(answers: Sequence[Asked], of: BenchSet) -> float | None:
     """How well confidence tells answerable from unanswerable; who says nothing is the least sure of all."""
-    if all(one.confidence is None for one in answers):
+    if all(answer.confidence is None for answer in answers):
         return None
     sure: tuple[list[float], list[float]] = ([], [])
-    for one in answers:
-        sure[one.category == of.unanswerable].append(-math.inf if one.confidence is None else one.confidence)
+    for answer in answers:
+        sure[answer.category == of.unanswerable].append(
+            -math.inf if answer.confidence is None else answer.confidence
+        )
     return auc(*sure) if all(sure) else None

@@ -52,7 +52,7 @@ class Item:
 
     def arguments(self) -> dict[str, Any]:
         """It as arguments of ``remember``."""
-        given = {
+        values = {
             "content": self.text,
             "key": self.key,
             "kind": self.kind,
@@ -61,7 +61,7 @@ class Item:
             "session": self.session,
             "occurred_at": self.occurred_at,
         }
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +113,9 @@ class BenchSet:
         chosen = {i * self.questions // limit for i in range(limit)}
         parts, start = [], 0
         for part in self.parts:
-            kept = tuple(query for i, query in enumerate(part.queries, start) if i in chosen)
+            queries = tuple(query for i, query in enumerate(part.queries, start) if i in chosen)
             start += len(part.queries)
-            parts.append(replace(part, queries=kept))
+            parts.append(replace(part, queries=queries))
         return replace(self, parts=tuple(part for part in parts if part.queries))
 
     def shuffled(self, rng: np.random.Generator) -> BenchSet:
@@ -126,7 +126,7 @@ class BenchSet:
 def _shuffled(part: Part, rng: np.random.Generator) -> Part:
     order = rng.permutation(len(part.queries))
     pairs = zip(part.queries, order, strict=True)
-    return replace(part, queries=tuple(replace(one, gold=part.queries[i].gold) for one, i in pairs))
+    return replace(part, queries=tuple(replace(query, gold=part.queries[i].gold) for query, i in pairs))
 
 
 def load(name: str, data: Path) -> BenchSet:
@@ -138,29 +138,29 @@ def load(name: str, data: Path) -> BenchSet:
     """
     if name not in _READERS:
         raise ParamError("set", name, f"must be one of {', '.join(NAMES)}")
-    path = _found(name, data)
+    path = _file_of(name, data)
     try:
         return _READERS[name](path)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         if isinstance(error, ParamError):
             raise
-        said = f"is no file of {name} ({type(error).__name__}: {error}): give the file as it is published"
-        raise ParamError("data", str(path), said) from error
+        rule = f"is no file of {name} ({type(error).__name__}: {error}): give the file as it is published"
+        raise ParamError("data", str(path), rule) from error
 
 
-def _found(name: str, data: Path) -> Path:
+def _file_of(name: str, data: Path) -> Path:
     """The file of a set: itself, or the only one of its name in a folder."""
     if data.is_file():
         return data
     if not data.is_dir():
         raise ParamError("data", str(data), f"must be the file of {name}, or the folder that holds it")
     pattern = f"{name}*.json"
-    there = sorted(one for one in data.glob(pattern) if not one.stem.endswith(_CORPUS))
-    if len(there) != 1:
-        many = f"holds {len(there)} files {pattern}: name one of {', '.join(one.name for one in there)}"
-        rule = many if there else f"holds no file {pattern}: name the file itself"
+    files = sorted(path for path in data.glob(pattern) if not path.stem.endswith(_CORPUS))
+    if len(files) != 1:
+        many = f"holds {len(files)} files {pattern}: name one of {', '.join(path.name for path in files)}"
+        rule = many if files else f"holds no file {pattern}: name the file itself"
         raise ParamError("data", str(data), rule)
-    return there[0]
+    return files[0]
 
 
 def _read(path: Path) -> Any:
@@ -181,10 +181,10 @@ def _digest(*paths: Path) -> str:
 
 def _locomo(path: Path) -> BenchSet:
     dialogues = _read(path)
-    parts = tuple(_dialogue(one) for one in dialogues)
+    parts = tuple(_dialogue(dialogue) for dialogue in dialogues)
     if not parts:
         raise ParamError("data", str(path), "must hold at least one dialogue")
-    kept = sum(len(part.queries) for part in parts)
+    usable = sum(len(part.queries) for part in parts)
     return BenchSet(
         name="locomo",
         parts=parts,
@@ -192,34 +192,34 @@ def _locomo(path: Path) -> BenchSet:
         digest=_digest(path),
         files=(path.name,),
         unanswerable="5",
-        skipped=sum(len(one["qa"]) for one in dialogues) - kept,
+        skipped=sum(len(dialogue["qa"]) for dialogue in dialogues) - usable,
     )
 
 
-def _dialogue(one: Mapping[str, Any]) -> Part:
+def _dialogue(dialogue: Mapping[str, Any]) -> Part:
     """One dialogue: a turn is a memory; a question without a turn that is there is left out."""
-    items = tuple(_turns(one["conversation"]))
+    items = tuple(_turns(dialogue["conversation"]))
     keys = {item.key for item in items}
     queries = []
-    for asked in one["qa"]:
-        named = {f"D{a}:{b}" for text in asked["evidence"] for a, b in _EVIDENCE.findall(text)}
+    for question in dialogue["qa"]:
+        named = {f"D{a}:{b}" for text in question["evidence"] for a, b in _EVIDENCE.findall(text)}
         if gold := frozenset(named & keys):
-            queries.append(Query(str(asked["question"]), gold, str(asked["category"])))
-    return Part(str(one["sample_id"]), items, tuple(queries))
+            queries.append(Query(str(question["question"]), gold, str(question["category"])))
+    return Part(str(dialogue["sample_id"]), items, tuple(queries))
 
 
 def _turns(conversation: Mapping[str, Any]) -> list[Item]:
-    found, number = [], 1
+    items, number = [], 1
     while f"session_{number}" in conversation or f"session_{number}_date_time" in conversation:
         session = f"session_{number}"
-        said = conversation.get(f"{session}_date_time")
-        at = None if said is None else datetime.strptime(said, _WHEN).replace(tzinfo=UTC)
+        date = conversation.get(f"{session}_date_time")
+        at = None if date is None else datetime.strptime(date, _WHEN).replace(tzinfo=UTC)
         for turn in conversation.get(session, ()):
             caption = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
             key, text = str(turn["dia_id"]), turn["text"] + caption
-            found.append(Item(key, text, key, speaker=str(turn["speaker"]), session=session, occurred_at=at))
+            items.append(Item(key, text, key, speaker=str(turn["speaker"]), session=session, occurred_at=at))
         number += 1
-    return found
+    return items
 
 
 def _hotpot(path: Path) -> BenchSet:
@@ -227,8 +227,8 @@ def _hotpot(path: Path) -> BenchSet:
     return _passages(
         "hotpot",
         path,
-        lambda one: Query(
-            one["question"], frozenset(title for title, _ in one["supporting_facts"]), str(one["type"])
+        lambda row: Query(
+            row["question"], frozenset(title for title, _ in row["supporting_facts"]), str(row["type"])
         ),
     )
 
@@ -238,10 +238,10 @@ def _musique(path: Path) -> BenchSet:
     return _passages(
         "musique",
         path,
-        lambda one: Query(
-            one["question"],
-            frozenset(passage["title"] for passage in one["paragraphs"] if passage["is_supporting"]),
-            str(one["id"])[:_HOPS],
+        lambda row: Query(
+            row["question"],
+            frozenset(passage["title"] for passage in row["paragraphs"] if passage["is_supporting"]),
+            str(row["id"])[:_HOPS],
         ),
     )
 
@@ -257,17 +257,19 @@ def _passages(name: str, path: Path, query: Callable[[Mapping[str, Any]], Query]
         for i, (title, text) in enumerate(rows)
     )
     titles = Counter(title for title, _ in rows)
-    asked = [query(one) for one in _read(path)]
-    kept = tuple(
-        replace(one, gold=gold) for one in asked if (gold := frozenset(t for t in one.gold if t in titles))
+    questions = [query(row) for row in _read(path)]
+    usable = tuple(
+        replace(question, gold=gold)
+        for question in questions
+        if (gold := frozenset(title for title in question.gold if title in titles))
     )
     return BenchSet(
         name=name,
-        parts=(Part(path.stem, items, kept),),
+        parts=(Part(path.stem, items, usable),),
         ks=(2, 5, 10),
         digest=_digest(path, corpus),
         files=(path.name, corpus.name),
-        skipped=len(asked) - len(kept),
+        skipped=len(questions) - len(usable),
     )
 
 

@@ -62,7 +62,7 @@ def lengths(of: BenchSet) -> dict[str, dict[str, int]]:
 def whole(answers: Sequence[Asked], sizes: Mapping[str, Mapping[str, int]]) -> float:
     """Mean over questions of the tokens of all memories of their part."""
     total = {name: sum(each.values()) for name, each in sizes.items()}
-    return math.fsum(total[one.part] for one in answers) / len(answers)
+    return math.fsum(total[answer.part] for answer in answers) / len(answers)
 
 
 def costs(
@@ -70,8 +70,8 @@ def costs(
 ) -> tuple[Cost, ...]:
     """What each share costs. ``answers`` should be ranked far deeper than it takes."""
     everything = whole(answers, sizes)
-    by_tokens = held([_arrivals(one, sizes[one.part]) for one in answers])
-    by_place = held([_arrivals(one, dict.fromkeys(one.keys, 1)) for one in answers])
+    by_tokens = held([_arrivals(answer, sizes[answer.part]) for answer in answers])
+    by_place = held([_arrivals(answer, dict.fromkeys(answer.keys, 1)) for answer in answers])
     return tuple(_cost(share, everything, by_tokens, by_place, answers, sizes) for share in shares)
 
 
@@ -86,19 +86,19 @@ def _cost(
     budget, k = reaching(by_tokens, share), reaching(by_place, share)
     if budget is None or k is None:
         return Cost(share, everything)
-    taken = [sum(sizes[one.part][key] for key in one.keys[:k]) for one in answers]
+    taken = [sum(sizes[answer.part][key] for key in answer.keys[:k]) for answer in answers]
     return Cost(share, everything, budget, k, math.fsum(taken) / len(taken))
 
 
-def _arrivals(one: Asked, sizes: Mapping[str, int]) -> tuple[list[int], int]:
+def _arrivals(answer: Asked, sizes: Mapping[str, int]) -> tuple[list[int], int]:
     """At how much each of the gold is held, and how many there are."""
     seen, used, at = set(), 0, []
-    for key, label in zip(one.keys, one.labels, strict=True):
+    for key, label in zip(answer.keys, answer.labels, strict=True):
         used += sizes[key]
-        if label in one.gold and label not in seen:
+        if label in answer.gold and label not in seen:
             seen.add(label)
             at.append(used)
-    return at, len(one.gold)
+    return at, len(answer.gold)
 
 
 def held(arrivals: Sequence[tuple[Sequence[int], int]]) -> list[tuple[int, float]]:
@@ -109,8 +109,8 @@ def held(arrivals: Sequence[tuple[Sequence[int], int]]) -> list[tuple[int, float
     """
     growth: dict[int, list[float]] = {}
     for at, gold in arrivals:
-        for one in at:
-            growth.setdefault(one, []).append(1.0 / (gold * len(arrivals)))
+        for size in at:
+            growth.setdefault(size, []).append(1.0 / (gold * len(arrivals)))
     parts: list[float] = []
     steps = []
     for at_most in sorted(growth):
@@ -132,7 +132,7 @@ def curve(
     answers: Sequence[Asked], sizes: Mapping[str, Mapping[str, int]], budgets: Sequence[int]
 ) -> list[tuple[int, float]]:
     """The mean share that is held within each budget."""
-    steps = held([_arrivals(one, sizes[one.part]) for one in answers])
+    steps = held([_arrivals(answer, sizes[answer.part]) for answer in answers])
     return [(budget, max((got for used, got in steps if used <= budget), default=0.0)) for budget in budgets]
 
 

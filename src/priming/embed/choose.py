@@ -83,14 +83,14 @@ def _endpoint(text: str, _: str) -> Embedder:
 
     try:
         address = urlsplit(text)
-        given = parse_qsl(address.query, keep_blank_values=True, strict_parsing=bool(address.query))
+        pairs = parse_qsl(address.query, keep_blank_values=True, strict_parsing=bool(address.query))
     except ValueError as error:
         raise ParamError("embedder", _bare(text), f"is no address: {error}") from None
     if address.username is not None:
         raise ParamError("embedder", _bare(text), "must be without a key: PRIMING_EMBEDDER_KEY holds it")
-    options = dict(given)
+    options = dict(pairs)
     length = options.get("dimensions")
-    if set(options) - set(_OPTIONS) or len(options) < len(given) or not options.get("model"):
+    if set(options) - set(_OPTIONS) or len(options) < len(pairs) or not options.get("model"):
         raise ParamError("embedder", _bare(text), "must end in ?model=NAME, and may go on with &dimensions=N")
     if length is not None and not _is_count(length):
         raise ParamError("embedder", _bare(text), "must ask for a whole number of dimensions ≥ 1")
@@ -109,8 +109,8 @@ def _is_count(text: str) -> bool:
 def _bare(text: str) -> str:
     """A name as messages show it: what stands before @ in an address, or after ?, may be a password."""
     head, mark, rest = text.partition("//")
-    place, asked, _ = rest.rpartition("@")[2].partition("?")
-    return f"{head}{mark}{'…@' * ('@' in rest)}{place}{asked and '?…'}" if mark else text
+    place, query, _ = rest.rpartition("@")[2].partition("?")
+    return f"{head}{mark}{'…@' * ('@' in rest)}{place}{query and '?…'}" if mark else text
 
 
 _MAKERS: dict[str, Callable[[str, str], Embedder]] = {

@@ -43,9 +43,11 @@ class EndpointEmbedder:
 
     def __post_init__(self) -> None:
         check_endpoint(self.url, self.model, self.key, _PATH, _EXAMPLE, "an embedder behind an endpoint")
-        asked = self.dimensions
-        if asked is not None and (isinstance(asked, bool) or not isinstance(asked, int) or asked < 1):
-            raise ParamError("dimensions", asked, "must be a whole number ≥ 1, or none")
+        dimensions = self.dimensions
+        if dimensions is not None and (
+            isinstance(dimensions, bool) or not isinstance(dimensions, int) or dimensions < 1
+        ):
+            raise ParamError("dimensions", dimensions, "must be a whole number ≥ 1, or none")
 
     @cached_property
     def generation(self) -> str:
@@ -53,8 +55,8 @@ class EndpointEmbedder:
 
         What stands behind the name is the endpoint's business: a model that changes must change its name.
         """
-        told = json.dumps([self.url.rstrip("/"), self.model, self.dimensions, self.params.characters])
-        digest = hashlib.blake2b(told.encode(), digest_size=6).hexdigest()
+        identity = json.dumps([self.url.rstrip("/"), self.model, self.dimensions, self.params.characters])
+        digest = hashlib.blake2b(identity.encode(), digest_size=6).hexdigest()
         return f"{self.model}/{self.dimension}/{digest}"
 
     @property
@@ -65,7 +67,7 @@ class EndpointEmbedder:
     @cached_property
     def dimension(self) -> int:
         """As asked for, else as the model's first vector shows."""
-        return self.dimensions or self._asked([PROBE], None).shape[1]
+        return self.dimensions or self._request([PROBE], None).shape[1]
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Make unit rows, one a text; an empty one gives zeros."""
@@ -77,7 +79,7 @@ class EndpointEmbedder:
         full = [row for row, text in enumerate(texts) if text.strip()]
         for first in range(0, len(full), self.params.batch):
             rows = full[first : first + self.params.batch]
-            out[rows] = self._asked([self._cut(texts[row]) for row in rows], self.dimension)
+            out[rows] = self._request([self._cut(texts[row]) for row in rows], self.dimension)
         return out
 
     @cached_property
@@ -91,7 +93,7 @@ class EndpointEmbedder:
         """What is sent of a text: not all of a long one, and no half of a surrogate pair."""
         return text[: self.params.characters].encode("utf-8", "replace").decode("utf-8")
 
-    def _asked(self, texts: list[str], dimension: int | None) -> Vectors:
+    def _request(self, texts: list[str], dimension: int | None) -> Vectors:
         """The unit vectors of a batch, in its order."""
         from httpx2 import Client
 
@@ -106,8 +108,8 @@ class EndpointEmbedder:
         """The vectors of an answer, each at the place that its ``index`` names."""
         try:
             data = json.loads(text)["data"]
-            places = [one["index"] for one in data]
-            lists = [one["embedding"] for one in data]
+            places = [item["index"] for item in data]
+            lists = [item["embedding"] for item in data]
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             raise self._error(
                 f"answered with what is no list of embeddings: {posting.repeated(text)};"
@@ -115,25 +117,25 @@ class EndpointEmbedder:
             ) from None
         if len(places) != count:
             raise self._error(f"answered {count} texts with {len(places)} vectors: {_SMALLER}")
-        if any(type(one) is not int for one in places) or sorted(places) != list(range(count)):
+        if any(type(item) is not int for item in places) or sorted(places) != list(range(count)):
             raise self._error(f"does not say which vector is whose, from 0 to {count - 1}: {_OTHER}")
         return self._unit(_array(lists), places, dimension)
 
-    def _unit(self, found: NDArray[np.float64] | None, places: list[int], dimension: int | None) -> Vectors:
+    def _unit(self, numbers: NDArray[np.float64] | None, places: list[int], dimension: int | None) -> Vectors:
         """The rows in the order of the texts, at unit length."""
-        if found is None:
+        if numbers is None:
             raise self._error(f"answered with vectors that are no numbers, or of several lengths: {_OTHER}")
-        if dimension is not None and found.shape[1] != dimension:
+        if dimension is not None and numbers.shape[1] != dimension:
             raise self._error(
-                f"answered with {found.shape[1]} dimensions, not {dimension}: ask for dimensions that it has,"
+                f"answered with {numbers.shape[1]} dimensions, not {dimension}: ask for dimensions that it has,"
                 " or leave them out"
             )
-        if not np.isfinite(found).all():
+        if not np.isfinite(numbers).all():
             raise self._error(f"answered with numbers that are not finite: {_OTHER}")
-        top = np.abs(found).max(axis=1, keepdims=True)
-        rows = np.divide(found, top, out=np.zeros_like(found), where=top > 0)
+        top = np.abs(numbers).max(axis=1, keepdims=True)
+        rows = np.divide(numbers, top, out=np.zeros_like(numbers), where=top > 0)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        out = np.empty(found.shape, dtype=np.float32)
+        out = np.empty(numbers.shape, dtype=np.float32)
         out[places] = np.divide(rows, lengths, out=rows, where=lengths > 0)
         return out
 
@@ -147,9 +149,9 @@ _SMALLER = "ask another endpoint, or for fewer texts at once"
 
 def _array(lists: list[Any]) -> NDArray[np.float64] | None:
     """Lists of numbers, all of one length, as rows; None for anything else."""
-    if any(not isinstance(one, list) or not one or len(one) != len(lists[0]) for one in lists):
+    if any(not isinstance(row, list) or not row or len(row) != len(lists[0]) for row in lists):
         return None
-    if any(isinstance(x, bool) or not isinstance(x, (int, float)) for one in lists for x in one):
+    if any(isinstance(x, bool) or not isinstance(x, (int, float)) for row in lists for x in row):
         return None
     try:
         return np.array(lists, dtype=np.float64)

@@ -58,7 +58,7 @@ class Files:
     def all(self) -> tuple[Path, ...]:
         """All files that shape a vector."""
         beside = [self.model.with_name(self.model.name + end) for end in DATA]
-        return (self.model, *(one for one in beside if one.is_file()), self.tokenizer)
+        return (self.model, *(path for path in beside if path.is_file()), self.tokenizer)
 
 
 class OnnxEmbedder:
@@ -98,8 +98,8 @@ class OnnxEmbedder:
     @cached_property
     def dimension(self) -> int:
         """As the model says, else as its first vector shows."""
-        told = self._session.get_outputs()[self._output].shape[-1]
-        return told if isinstance(told, int) else len(self._vector(self._encode(["a"])[0]))
+        declared = self._session.get_outputs()[self._output].shape[-1]
+        return declared if isinstance(declared, int) else len(self._vector(self._encode(["a"])[0]))
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Make unit rows, one a text; the row of a text does not depend on its neighbours."""
@@ -145,37 +145,37 @@ class OnnxEmbedder:
 
     @cached_property
     def _inputs(self) -> tuple[str, ...]:
-        names = tuple(one.name for one in self._session.get_inputs())
+        names = tuple(node.name for node in self._session.get_inputs())
         if INPUTS[0] not in names or not set(names) <= set(INPUTS):
             raise self._error(f"{self._files.model} takes {', '.join(names)}, not {', '.join(INPUTS)}")
         return names
 
     @cached_property
     def _output(self) -> int:
-        ranks = [len(one.shape) for one in self._session.get_outputs()]
+        ranks = [len(node.shape) for node in self._session.get_outputs()]
         if RANK not in ranks:
             raise self._error(f"{self._files.model} gives no vector for each token")
         return ranks.index(RANK)
 
     def _encode(self, texts: Sequence[str]) -> list[Encoding]:
         try:
-            found = self._tokenizer.encode_batch(list(texts))
+            encodings = self._tokenizer.encode_batch(list(texts))
         except TypeError:
             # Half a surrogate pair is the one thing a str may hold that UTF-8 may not.
             clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-            found = self._tokenizer.encode_batch(clean)
-        return list(found)
+            encodings = self._tokenizer.encode_batch(clean)
+        return list(encodings)
 
     def _vector(self, tokens: Encoding) -> Vectors:
         """The mean of the model's rows for a text, at unit length; zeros for a text that is nothing but marks."""
         if all(tokens.special_tokens_mask):
             return np.zeros(self.dimension, dtype=np.float32)
         columns = zip(INPUTS, (tokens.ids, tokens.attention_mask, tokens.type_ids), strict=True)
-        given: Mapping[str, Any] = {
+        feed: Mapping[str, Any] = {
             name: np.array([ids], dtype=np.int64) for name, ids in columns if name in self._inputs
         }
         try:
-            rows: NDArray[np.float32] = self._session.run(None, given)[self._output][0]
+            rows: NDArray[np.float32] = self._session.run(None, feed)[self._output][0]
         except Exception as error:  # as above
             raise self._error(f"{self._files.model} could not read a text ({_line(error)})") from error
         vector = unit(rows.mean(axis=0, dtype=np.float64))
@@ -192,7 +192,7 @@ def packaged() -> Files:
     places = [_place(name) for name in (MODELS, TOKENIZERS)]
     if None in places:
         raise MissingExtra(EXTRA, "the embedder 'onnx'")
-    model, tokenizer = (one for one in places if one is not None)
+    model, tokenizer = (place for place in places if place is not None)
     files = Files(model / PATTERNS[0], tokenizer / OWN_TOKENIZER, _PACKAGED)
     for path in (files.model, files.tokenizer):
         if not path.is_file():

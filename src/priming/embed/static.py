@@ -42,7 +42,7 @@ class StaticEmbedder:
     """WordLlama's 256 dimensions, a few microseconds a text. Files are opened at first use."""
 
     def __init__(self, folder: Path | str | None = None) -> None:
-        self._given = None if folder is None else Path(folder)
+        self._chosen = None if folder is None else Path(folder)
 
     @cached_property
     def generation(self) -> str:
@@ -100,7 +100,7 @@ class StaticEmbedder:
 
     @cached_property
     def _folder(self) -> Path:
-        return weights.folder() if self._given is None else self._given
+        return weights.folder() if self._chosen is None else self._chosen
 
     @cached_property
     def _table(self) -> NDArray[np.float16]:
@@ -124,13 +124,13 @@ class StaticEmbedder:
 
     def _ids(self, texts: list[str]) -> list[TokenIds]:
         try:
-            found = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+            encodings = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
         except TypeError:
             # Half a surrogate pair is the one thing a str may hold that UTF-8 may not.
             clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-            found = self._tokenizer.encode_batch_fast(clean, add_special_tokens=False)
+            encodings = self._tokenizer.encode_batch_fast(clean, add_special_tokens=False)
         last = self.vocabulary - 1
-        return [np.minimum(np.array(one.ids, dtype=np.int64), last) for one in found]
+        return [np.minimum(np.array(encoding.ids, dtype=np.int64), last) for encoding in encodings]
 
     def _sum_into(self, out: Vectors, texts: list[TokenIds]) -> None:
         """Write Σ e(t) of each text. Only the distinct tokens are widened: float16 arithmetic is slow."""
@@ -138,9 +138,9 @@ class StaticEmbedder:
         distinct, places = np.unique(ids, return_inverse=True)
         rows = self._table[distinct].astype(np.float32)
         start = 0
-        for row, one in zip(out, texts, strict=True):
-            own = places[start : start + len(one)]
-            start += len(one)
+        for row, ids_of_text in zip(out, texts, strict=True):
+            own = places[start : start + len(ids_of_text)]
+            start += len(ids_of_text)
             if len(own) <= CHUNK_TOKENS:
                 rows[own].sum(axis=0, out=row)
             else:

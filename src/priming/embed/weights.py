@@ -26,13 +26,13 @@ def folder() -> Path:
 
 def stamp(folder: Path) -> str:
     """Which files are there, without reading them: of one stamp, one generation."""
-    return stamp_of([folder / one for one in (WEIGHTS, TOKENIZER)], REMEDY)
+    return stamp_of([folder / name for name in (WEIGHTS, TOKENIZER)], REMEDY)
 
 
 def stamp_of(paths: Iterable[Path], remedy: str) -> str:
     """The place, size and time of files."""
     try:
-        found = [one.resolve().stat() for one in paths]
+        stats = [path.resolve().stat() for path in paths]
     except OSError as error:
         raise EmbedderError(f"{error.filename} cannot be read ({error.strerror}); {remedy}") from error
-    return " ".join(f"{one.st_dev}:{one.st_ino}:{one.st_size}:{one.st_mtime_ns}" for one in found)
+    return " ".join(f"{stat.st_dev}:{stat.st_ino}:{stat.st_size}:{stat.st_mtime_ns}" for stat in stats)

@@ -41,58 +41,74 @@ class _Compiler:
             else f" {condition.operator.upper()} ".join(f"({part})" for part in parts)
         )
 
-    def _comparison(self, one: Comparison) -> str:
-        if one.operator in ("ne", "nin"):
-            positive = Comparison(one.path, {"ne": "eq", "nin": "in"}[one.operator], one.value)
-            return f"NOT ({self._comparison(positive)})"
-        wanted = one.value if one.operator == "in" else (one.value,)
-        if one.path[0] == "metadata":
-            return self._of_metadata(one, wanted)
-        column = f"m.{one.path[0]}" if one.path[0] in _OF_MEMORY else f"v.{one.path[0]}"
-        if one.operator == "exists":
-            return f"{column} IS {'NOT ' if one.value else ''}NULL"
-        if one.path == ("tags",):
-            return self._any(
-                f"EXISTS (SELECT 1 FROM json_each({column}) WHERE value IN {{}})", column, wanted
+    def _comparison(self, comparison: Comparison) -> str:
+        if comparison.operator in ("ne", "nin"):
+            positive = Comparison(
+                comparison.path, {"ne": "eq", "nin": "in"}[comparison.operator], comparison.value
             )
-        if one.operator in ("eq", "in"):
-            return self._any(f"coalesce({column} IN {{}}, 0)", column, wanted)
-        if one.operator == "contains":
-            return f"coalesce(instr({column}, {self._bind(one.value)}), 0) > 0"
-        return f"coalesce({column} {_COMPARE[one.operator]} {self._bind(one.value)}, 0)"
+            return f"NOT ({self._comparison(positive)})"
+        operands = comparison.value if comparison.operator == "in" else (comparison.value,)
+        if comparison.path[0] == "metadata":
+            return self._of_metadata(comparison, operands)
+        column = f"m.{comparison.path[0]}" if comparison.path[0] in _OF_MEMORY else f"v.{comparison.path[0]}"
+        if comparison.operator == "exists":
+            return f"{column} IS {'NOT ' if comparison.value else ''}NULL"
+        if comparison.path == ("tags",):
+            return self._any(
+                f"EXISTS (SELECT 1 FROM json_each({column}) WHERE value IN {{}})", column, operands
+            )
+        if comparison.operator in ("eq", "in"):
+            return self._any(f"coalesce({column} IN {{}}, 0)", column, operands)
+        if comparison.operator == "contains":
+            return f"coalesce(instr({column}, {self._bind(comparison.value)}), 0) > 0"
+        return f"coalesce({column} {_COMPARE[comparison.operator]} {self._bind(comparison.value)}, 0)"
 
-    def _any(self, inside: str, column: str, wanted: Sequence[Any]) -> str:
+    def _any(self, inside: str, column: str, operands: Sequence[Any]) -> str:
         """Whether a column equals any of some values, of which one may be null."""
-        some = [stamp(one) if isinstance(one, datetime) else one for one in wanted if one is not None]
-        clauses = [f"{column} IS NULL"] if len(some) < len(wanted) else []
-        if some:
-            clauses.append(inside.format(self._list(some)))
+        values = [
+            stamp(operand) if isinstance(operand, datetime) else operand
+            for operand in operands
+            if operand is not None
+        ]
+        clauses = [f"{column} IS NULL"] if len(values) < len(operands) else []
+        if values:
+            clauses.append(inside.format(self._list(values)))
         return " OR ".join(clauses) or "0"
 
-    def _of_metadata(self, one: Comparison, wanted: Sequence[Any]) -> str:
-        path = self._bind("$" + "".join(f".{json.dumps(part, ensure_ascii=False)}" for part in one.path[1:]))
+    def _of_metadata(self, comparison: Comparison, operands: Sequence[Any]) -> str:
+        path = self._bind(
+            "$" + "".join(f".{json.dumps(part, ensure_ascii=False)}" for part in comparison.path[1:])
+        )
         kind, value = f"json_type(v.metadata, {path})", f"json_extract(v.metadata, {path})"
-        if one.operator == "exists":
-            return f"{value} IS {'NOT ' if one.value else ''}NULL"
-        if one.operator in ("eq", "in"):
-            return self._equal(kind, value, wanted)
-        if one.operator == "contains":
-            inside = self._equal("type", "value", wanted)
-            held = (
+        if comparison.operator == "exists":
+            return f"{value} IS {'NOT ' if comparison.value else ''}NULL"
+        if comparison.operator in ("eq", "in"):
+            return self._equal(kind, value, operands)
+        if comparison.operator == "contains":
+            inside = self._equal("type", "value", operands)
+            in_array = (
                 f"{kind} IS 'array' AND EXISTS (SELECT 1 FROM json_each(v.metadata, {path}) WHERE {inside})"
             )
-            if not isinstance(one.value, str):
-                return held
-            return f"({held}) OR ({kind} IS 'text' AND instr({value}, {self._bind(one.value)}) > 0)"
-        same = f"{kind} IS 'text'" if isinstance(one.value, str) else _is_number(kind)
-        return f"{same} AND {value} {_COMPARE[one.operator]} {self._bind(one.value)}"
+            if not isinstance(comparison.value, str):
+                return in_array
+            return (
+                f"({in_array}) OR ({kind} IS 'text' AND instr({value}, {self._bind(comparison.value)}) > 0)"
+            )
+        same = f"{kind} IS 'text'" if isinstance(comparison.value, str) else _is_number(kind)
+        return f"{same} AND {value} {_COMPARE[comparison.operator]} {self._bind(comparison.value)}"
 
-    def _equal(self, kind: str, value: str, wanted: Sequence[Any]) -> str:
+    def _equal(self, kind: str, value: str, operands: Sequence[Any]) -> str:
         """Whether a JSON value equals any of some others, of its own type."""
-        texts = [one for one in wanted if isinstance(one, str)]
-        numbers = [one for one in wanted if isinstance(one, (int, float)) and not isinstance(one, bool)]
-        clauses = [f"{kind} IS '{str(one).lower()}'" for one in (True, False) if _holds(wanted, one)]
-        if any(one is None for one in wanted):
+        texts = [operand for operand in operands if isinstance(operand, str)]
+        numbers = [
+            operand
+            for operand in operands
+            if isinstance(operand, (int, float)) and not isinstance(operand, bool)
+        ]
+        clauses = [
+            f"{kind} IS '{str(operand).lower()}'" for operand in (True, False) if _holds(operands, operand)
+        ]
+        if any(operand is None for operand in operands):
             clauses.append(f"{value} IS NULL")
         if texts:
             clauses.append(f"({kind} IS 'text' AND {value} IN {self._list(texts)})")
@@ -114,4 +130,4 @@ def _is_number(kind: str) -> str:
 
 
 def _holds(values: Sequence[Any], flag: bool) -> bool:
-    return any(one is flag for one in values)
+    return any(value is flag for value in values)

@@ -60,20 +60,20 @@ class Connection:
 
     def _set_up(self, synchronous: str, steps: Sequence[Migration]) -> None:
         with self._errors:
-            one = self._sqlite.execute
+            execute = self._sqlite.execute
             # One state of the file: another process may be just making it.
             with self.transaction(write=False):
-                version = int(one("PRAGMA user_version").fetchone()[0])
-                application_id = int(one("PRAGMA application_id").fetchone()[0])
-                tables = bool(one("SELECT count(*) FROM sqlite_master").fetchone()[0])
+                version = int(execute("PRAGMA user_version").fetchone()[0])
+                application_id = int(execute("PRAGMA application_id").fetchone()[0])
+                tables = bool(execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
             check_version(self.path, version, application_id, tables, newest=len(steps))
-            ((mode,),) = one("PRAGMA journal_mode = WAL")
+            ((mode,),) = execute("PRAGMA journal_mode = WAL")
             if self.path is not None and mode != "wal":
                 raise StoreError(f"{self.path} cannot keep a journal ({mode}): name a store on a local disk")
-            one(f"PRAGMA synchronous = {synchronous}")
-            one("PRAGMA secure_delete = ON")
+            execute(f"PRAGMA synchronous = {synchronous}")
+            execute("PRAGMA secure_delete = ON")
             migrate(self._sqlite, self.path, steps)
-            one("PRAGMA foreign_keys = ON")
+            execute("PRAGMA foreign_keys = ON")
 
     def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """Execute one statement; all its rows."""

@@ -79,15 +79,15 @@ def _locked(connection: sqlite3.Connection, step: Migration) -> Iterator[None]:
 
 def statements(sql: str) -> list[str]:
     """The single statements of a script (``executescript`` would commit behind our back)."""
-    found, pending = [], ""
+    complete, pending = [], ""
     for line in sql.splitlines(keepends=True):
         pending += line
         if sqlite3.complete_statement(pending):
-            found.append(pending)
+            complete.append(pending)
             pending = ""
     if pending.strip():
         raise StoreError(f"a migration ends in the middle of a statement: {pending.strip()[:60]!r}")
-    return found
+    return complete
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -80,9 +80,11 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         return number
 
     def _write(self, namespace: str, changes: Sequence[RowChange]) -> None:
-        made = {one.row.id for one in changes if one.before is None and isinstance(one.row, MemoryRow)}
-        named = {end for one in changes if not isinstance(one.row, RunRow) for end in one.ends}
-        RowWriter(self._db, namespace, self._numbers(namespace, named - made)).write(changes)
+        created = {
+            change.row.id for change in changes if change.before is None and isinstance(change.row, MemoryRow)
+        }
+        named = {end for change in changes if not isinstance(change.row, RunRow) for end in change.ends}
+        RowWriter(self._db, namespace, self._numbers(namespace, named - created)).write(changes)
 
     def restore(self, namespace: str, rows: Sequence[Row], operations: Sequence[Logged]) -> None:
         """Fill an empty namespace with rows and the log that made them."""
@@ -90,7 +92,9 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
             if self.head(namespace):
                 raise Conflict(f"namespace {namespace!r} is not empty: restore into another")
             self._db.change("INSERT OR IGNORE INTO namespaces VALUES (?)", (namespace,))
-            self._enter(namespace, [replace(one, number=i) for i, one in enumerate(operations, 1)])
+            self._enter(
+                namespace, [replace(operation, number=i) for i, operation in enumerate(operations, 1)]
+            )
             self._mark_undone(namespace)
             self._write(namespace, [RowChange(None, row) for row in rows])
 
@@ -133,8 +137,8 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
             # Whoever follows the log of a namespace must find it longer than before, also where the backup lacks it.
             heads = {name: self.head(name) for name in self.namespaces()}
             replace_all(self._db, copy)
-            for one in changes:
-                self._log(one, above=heads.get(one.namespace, 0))
+            for change in changes:
+                self._log(change, above=heads.get(change.namespace, 0))
 
     def add_vectors(self, namespace: str, generation: str, vectors: Mapping[VersionKey, bytes]) -> None:
         """Store derived vectors outside the log, in place of those there."""
@@ -142,20 +146,20 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
             return
         with self.transaction():
             self._db.change("INSERT OR IGNORE INTO generations (name) VALUES (?)", (generation,))
-            ((made,),) = self._db.run("SELECT generation FROM generations WHERE name = ?", (generation,))
-            known = self._numbers(namespace, {memory_id for memory_id, _ in vectors})
+            ((number,),) = self._db.run("SELECT generation FROM generations WHERE name = ?", (generation,))
+            numbers = self._numbers(namespace, {memory_id for memory_id, _ in vectors})
             self._db.many(
                 "INSERT OR REPLACE INTO vectors SELECT :namespace, :memory, :version, :made, :vector WHERE EXISTS"
                 " (SELECT 1 FROM versions WHERE namespace = :namespace AND memory = :memory AND version = :version)",
                 (
                     {
                         "namespace": namespace,
-                        "memory": known[memory_id],
+                        "memory": numbers[memory_id],
                         "version": version,
-                        "made": made,
+                        "made": number,
                         "vector": vector,
                     }
                     for (memory_id, version), vector in vectors.items()
-                    if memory_id in known
+                    if memory_id in numbers
                 ),
             )

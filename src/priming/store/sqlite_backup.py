@@ -66,9 +66,9 @@ def backup_at(path: Path, beside: Path | None) -> Iterator[sqlite3.Connection]:
         if not copy.execute("PRAGMA user_version").fetchone()[0]:
             raise Corrupt(f"{path} is empty: name a file that a backup wrote")
         migrate(copy, None, steps)
-        ((found,),) = copy.execute("PRAGMA integrity_check(1)")
-        if found != "ok":
-            raise Corrupt(f"{path} is damaged ({found}): name another backup, nothing was changed")
+        ((verdict,),) = copy.execute("PRAGMA integrity_check(1)")
+        if verdict != "ok":
+            raise Corrupt(f"{path} is damaged ({verdict}): name another backup, nothing was changed")
         yield copy
 
 

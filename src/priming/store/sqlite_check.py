@@ -94,16 +94,16 @@ _RULES = (
 def findings(db: Connection, namespace: str) -> list[Finding]:
     """Damaged pages, rows that point to nothing, a stale index."""
     try:
-        found = [
+        problems = [
             Finding("integrity", str(db.path), message, _RESTORE)
             for (message,) in db.run("PRAGMA integrity_check")
             if message != "ok"
         ]
         for rule, query, detail, remedy in _RULES:
             subjects = [str(subject) for (subject,) in db.run(query, {"namespace": namespace})]
-            found += [Finding(rule, one, detail, remedy) for one in subjects[:_SHOWN]]
+            problems += [Finding(rule, subject, detail, remedy) for subject in subjects[:_SHOWN]]
             if subjects[_SHOWN:]:
-                found.append(Finding(rule, f"and {len(subjects) - _SHOWN:,} more", detail, remedy))
+                problems.append(Finding(rule, f"and {len(subjects) - _SHOWN:,} more", detail, remedy))
     except Corrupt as error:
         return [Finding("integrity", str(db.path), str(error), _RESTORE)]
-    return found
+    return problems

@@ -49,8 +49,8 @@ class SqliteLog:
     def operation(self, namespace: str, operation_id: str) -> Logged | None:
         """One operation with its rows."""
         sql = f"{_LOG} WHERE o.namespace = ? AND o.id = ? ORDER BY c.piece"
-        found = _logged(self._db.run(sql, (namespace, operation_id)))
-        return found[0] if found else None
+        logged = _logged(self._db.run(sql, (namespace, operation_id)))
+        return logged[0] if logged else None
 
     def operations(
         self,
@@ -137,47 +137,56 @@ class SqliteLog:
     def _mark_undone(self, namespace: str) -> None:
         """Note by which undo each operation is undone: the latest of its undos that is not undone itself."""
         sql = "SELECT id, undoes FROM operations WHERE namespace = ? AND undoes IS NOT NULL ORDER BY number DESC"
-        standing: dict[str, str | None] = {}
+        undone_by: dict[str, str | None] = {}
         for by, undone in self._db.run(sql, (namespace,)):
             # Whatever undid it came later, and was seen before.
-            stands = by if standing.get(by) is None else None
-            for one in json.loads(undone):
-                standing[one] = standing.get(one) or stands
+            stands = by if undone_by.get(by) is None else None
+            for operation_id in json.loads(undone):
+                undone_by[operation_id] = undone_by.get(operation_id) or stands
         self._db.many(
             "UPDATE operations SET undone_by = :by"
             " WHERE namespace = :namespace AND id = :id AND undone_by IS NOT :by",
-            [{"by": by, "namespace": namespace, "id": one} for one, by in standing.items()],
+            [
+                {"by": by, "namespace": namespace, "id": operation_id}
+                for operation_id, by in undone_by.items()
+            ],
         )
 
     def _enter(self, namespace: str, operations: Iterable[Logged]) -> None:
-        for one in operations:
+        for operation in operations:
             self._db.change(
                 "INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     namespace,
-                    one.number,
-                    one.id,
-                    one.kind,
-                    stamp(one.at),
-                    one.actor,
-                    one.source,
-                    one.reason,
-                    one.undone_by,
-                    one.message,
-                    json.dumps(one.erased) if one.erased else None,
-                    json.dumps(one.undoes) if one.undoes else None,
+                    operation.number,
+                    operation.id,
+                    operation.kind,
+                    stamp(operation.at),
+                    operation.actor,
+                    operation.source,
+                    operation.reason,
+                    operation.undone_by,
+                    operation.message,
+                    json.dumps(operation.erased) if operation.erased else None,
+                    json.dumps(operation.undoes) if operation.undoes else None,
                 ),
             )
             self._db.many(
                 "INSERT INTO changes VALUES (?, ?, ?, ?)",
                 (
-                    (namespace, one.number, first // _PIECE, pack(one.rows[first : first + _PIECE]))
-                    for first in range(0, len(one.rows), _PIECE)
+                    (
+                        namespace,
+                        operation.number,
+                        first // _PIECE,
+                        pack(operation.rows[first : first + _PIECE]),
+                    )
+                    for first in range(0, len(operation.rows), _PIECE)
                 ),
             )
-            touched = sorted(_touched(one.rows).union(one.erased))
+            touched = sorted(_touched(operation.rows).union(operation.erased))
             self._db.many(
-                "INSERT INTO touched VALUES (?, ?, ?)", ((namespace, end, one.number) for end in touched)
+                "INSERT INTO touched VALUES (?, ?, ?)",
+                ((namespace, end, operation.number) for end in touched),
             )
 
     def _unlog(self, namespace: str, ids: Collection[str]) -> int:
@@ -191,13 +200,13 @@ class SqliteLog:
         erased = 0
         for operation, piece, packed in pieces:
             rows = unpack(packed)
-            kept = _without(rows, set(ids))
-            erased += len(rows) - len(kept)
+            remaining = _without(rows, set(ids))
+            erased += len(rows) - len(remaining)
             self._db.change(
                 "UPDATE changes SET rows = ? WHERE namespace = ? AND operation = ? AND piece = ?",
-                (pack(kept), namespace, operation, piece),
+                (pack(remaining), namespace, operation, piece),
             )
-            self._untouch(namespace, operation, _touched(rows) - _touched(kept))
+            self._untouch(namespace, operation, _touched(rows) - _touched(remaining))
         return erased
 
     def _untouch(self, namespace: str, operation: int, ends: Iterable[str]) -> None:
@@ -211,33 +220,33 @@ class SqliteLog:
 
 
 def _touched(rows: Iterable[RowChange]) -> set[str]:
-    return {end for one in rows for end in one.ends}
+    return {end for change in rows for end in change.ends}
 
 
 def _without(rows: Sequence[RowChange], ids: set[str]) -> list[RowChange]:
     """The changes that are not about some memories; runs stay, but have not shown them."""
 
-    def unshown(row: Row | None) -> Row | None:
+    def without_erased(row: Row | None) -> Row | None:
         if not isinstance(row, RunRow):
             return row
-        return replace(row, shown=tuple(one for one in row.shown if one not in ids))
+        return replace(row, shown=tuple(memory_id for memory_id in row.shown if memory_id not in ids))
 
     return [
-        RowChange(unshown(one.before), unshown(one.after))
-        for one in rows
-        if isinstance(one.row, RunRow) or not ids.intersection(one.ends)
+        RowChange(without_erased(change.before), without_erased(change.after))
+        for change in rows
+        if isinstance(change.row, RunRow) or not ids.intersection(change.ends)
     ]
 
 
 def _logged(rows: list[tuple[Any, ...]]) -> list[Logged]:
     """Operations from their rows, one for each piece of their changes."""
-    made = []
+    operations = []
     for _, run in groupby(rows, key=lambda row: int(row[0])):
         pieces = list(run)
         number, operation_id, kind, at, actor, source, reason, undone_by, message, erased, undoes, _ = pieces[
             0
         ]
-        made.append(
+        operations.append(
             Logged(
                 number,
                 operation_id,
@@ -248,9 +257,9 @@ def _logged(rows: list[tuple[Any, ...]]) -> list[Logged]:
                 reason,
                 undone_by,
                 message,
-                tuple(one for *_, packed in pieces if packed for one in unpack(packed)),
+                tuple(change for *_, packed in pieces if packed for change in unpack(packed)),
                 tuple(json.loads(erased)) if erased else (),
                 tuple(json.loads(undoes)) if undoes else (),
             )
         )
-    return made
+    return operations

@@ -96,8 +96,8 @@ class SqliteReader:
         """By id, the memories of ``ids`` that have a version known now and valid at ``at``."""
         sql = f"SELECT {_M}, {_V} {_SOME} {_VERSIONS} WHERE {_KNOWN} AND {_VALID}"
         values = {"namespace": namespace, "at": stamp(at), "some": listed(ids)}
-        found = (_record(namespace, row) for row in self._db.run(sql, values))
-        return {one.id: one for one in found}
+        records = (_record(namespace, row) for row in self._db.run(sql, values))
+        return {record.id: record for record in records}
 
     def page(
         self,
@@ -259,8 +259,8 @@ class SqliteReader:
             return next(iter(self.memories(namespace, [row.id])), None)
         if isinstance(row, VersionRow):
             sql = f"{_BOTH} WHERE m.namespace = ? AND m.id = ? AND v.revision = ?"
-            found = self._db.run(sql, (namespace, row.id, row.revision))
-            return _pair(found[0])[1] if found else None
+            rows = self._db.run(sql, (namespace, row.id, row.revision))
+            return _pair(rows[0])[1] if rows else None
         if isinstance(row, LinkRow):
             return self._present_link(namespace, row)
         alike: Sequence[Row]
@@ -272,7 +272,7 @@ class SqliteReader:
             alike = self.weights(namespace, row.profile)
         else:
             alike = self.runs(namespace, [row.id])
-        return next((one for one in alike if identity(one) == identity(row)), None)
+        return next((candidate for candidate in alike if identity(candidate) == identity(row)), None)
 
     def _present_link(self, namespace: str, row: LinkRow) -> LinkRow | None:
         end = "(SELECT number FROM memories WHERE namespace = :namespace AND id = :{})"
@@ -281,8 +281,8 @@ class SqliteReader:
             f" AND source = {end.format('source')} AND target = {end.format('target')}"
         )
         values = {"source": row.source, "target": row.target, "relation": row.relation}
-        found = self._db.run(sql, {"namespace": namespace, **values})
-        return row_of(LinkRow, (row.source, row.target, *found[0])) if found else None
+        rows = self._db.run(sql, {"namespace": namespace, **values})
+        return row_of(LinkRow, (row.source, row.target, *rows[0])) if rows else None
 
     def keys(self, namespace: str, keys: Collection[str]) -> dict[str, str]:
         """Key → id, for those of ``keys`` that are taken."""
@@ -346,25 +346,25 @@ class SqliteReader:
             return self._counts(namespace)
 
     def _counts(self, namespace: str) -> Counts:
-        def one(sql: str) -> list[tuple[Any, ...]]:
+        def select(sql: str) -> list[tuple[Any, ...]]:
             return self._db.run(sql, {"namespace": namespace})
 
         here = "WHERE namespace = :namespace"
         memories: dict[str, dict[str, int]] = {}
-        for kind, status, count in one(
+        for kind, status, count in select(
             f"SELECT kind, status, count(*) FROM memories {here} GROUP BY 1, 2 ORDER BY 1, 2"
         ):
             memories.setdefault(kind, {})[status] = count
         latest = (
             f"SELECT name FROM generations WHERE generation = (SELECT max(generation) FROM vectors {here})"
         )
-        generation = one(latest)
+        generation = select(latest)
         return Counts(
             memories=memories,
-            links=dict(one(f"SELECT relation, count(*) FROM links {here} GROUP BY 1 ORDER BY 1")),
-            operations=one(f"SELECT count(*) FROM operations {here}")[0][0],
-            traces=one(f"SELECT count(*) FROM traces {here}")[0][0],
-            bytes=one("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")[0][0],
+            links=dict(select(f"SELECT relation, count(*) FROM links {here} GROUP BY 1 ORDER BY 1")),
+            operations=select(f"SELECT count(*) FROM operations {here}")[0][0],
+            traces=select(f"SELECT count(*) FROM traces {here}")[0][0],
+            bytes=select("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")[0][0],
             generation=generation[0][0] if generation else None,
         )
 
@@ -382,11 +382,11 @@ def _stored(cls: type[R], row: Sequence[Any]) -> R:
     """The row of its columns, of which some hold JSON."""
     values = list(row)
     for i, is_list in _JSON[cls]:
-        held = values[i]
-        if held is None or held == ("[]" if is_list else "{}"):
+        text = values[i]
+        if text is None or text == ("[]" if is_list else "{}"):
             values[i] = [] if is_list else {}
         else:
-            values[i] = json.loads(held)
+            values[i] = json.loads(text)
     return row_of(cls, values)
 
 

@@ -52,6 +52,6 @@ class SqliteTokens:
 
 
 def _token(token_id: str, namespace: str, name: str | None, *times: Any) -> Token:
-    created, revoked, used = (None if one is None else datetime.fromisoformat(one) for one in times)
+    created, revoked, used = (None if time is None else datetime.fromisoformat(time) for time in times)
     assert created is not None
     return Token(token_id, namespace, name, created, revoked, used)

@@ -78,33 +78,33 @@ class SqliteTraces:
     def _untrace(self, namespace: str, ids: Collection[str]) -> int:
         """Drop the recalls that brought up any of some memories, how many there were; and flows through them."""
         values = {"namespace": namespace, "some": json.dumps(list(ids))}
-        some = "(SELECT value FROM json_each(:some))"
+        erased = "(SELECT value FROM json_each(:some))"
         gone = self._db.change(
             "DELETE FROM traces WHERE namespace = :namespace AND EXISTS"
-            f" (SELECT 1 FROM json_each(hits) h WHERE json_extract(h.value, '$[0]') IN {some})",
+            f" (SELECT 1 FROM json_each(hits) h WHERE json_extract(h.value, '$[0]') IN {erased})",
             values,
         )
         self._db.change(
             "UPDATE traces SET nodes = NULL, flow = NULL WHERE namespace = :namespace AND flow IS NOT NULL"
-            f" AND EXISTS (SELECT 1 FROM json_each(nodes) n WHERE n.value IN {some})",
+            f" AND EXISTS (SELECT 1 FROM json_each(nodes) n WHERE n.value IN {erased})",
             values,
         )
         return gone
 
 
-def _values(one: Trace) -> tuple[Any, ...]:
+def _values(trace: Trace) -> tuple[Any, ...]:
     """A trace in the order of its columns; nodes are of no use without the flow that speaks of them."""
-    cue = json.dumps(dict(one.cue), ensure_ascii=False)
-    nodes = None if one.flow is None else text(one.nodes)
+    cue = json.dumps(dict(trace.cue), ensure_ascii=False)
+    nodes = None if trace.flow is None else text(trace.nodes)
     return (
-        one.recall_id,
-        stamp(one.at),
-        one.session,
-        one.profile,
+        trace.recall_id,
+        stamp(trace.at),
+        trace.session,
+        trace.profile,
         cue,
-        json.dumps(one.hits),
+        json.dumps(trace.hits),
         nodes,
-        one.flow,
+        trace.flow,
     )
 
 

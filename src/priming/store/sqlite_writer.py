@@ -99,28 +99,28 @@ class RowWriter:
 
     def write(self, changes: Sequence[RowChange]) -> None:
         """Remove what goes; then make and change the rest in its order."""
-        self._remove([one.row for one in changes if one.after is None])
-        kept = [one for one in changes if one.after is not None]
-        for fresh, run in groupby(kept, key=lambda one: one.before is None):
+        self._remove([change.row for change in changes if change.after is None])
+        written = [change for change in changes if change.after is not None]
+        for fresh, run in groupby(written, key=lambda change: change.before is None):
             if fresh:
-                self._make([one.row for one in run])
+                self._make([change.row for change in run])
             else:
-                for cls, moved in groupby(run, key=lambda one: type(one.row)):
+                for cls, moved in groupby(run, key=lambda change: type(change.row)):
                     self._move(cls, list(moved))
 
     def _remove(self, rows: Sequence[Row]) -> None:
         for cls, table in _TABLE.items():
-            some = [row for row in rows if type(row) is cls]
-            if not some:
+            removed = [row for row in rows if type(row) is cls]
+            if not removed:
                 continue
-            identities = [self._identity(row) for row in some]
+            identities = [self._identity(row) for row in removed]
             if cls is VersionRow:
                 self._words(f"{_FORGET} {_VERSION}", identities)
             gone = self._db.many(f"DELETE FROM {table} WHERE {_IDENTITY[cls]}", identities)
-            if gone != len(some):
+            if gone != len(removed):
                 raise NotFound(f"a row to remove from {table} is not there: it was removed before")
             if cls is VersionRow:
-                self._drop_vectors(some)
+                self._drop_vectors(removed)
 
     def _drop_vectors(self, rows: Sequence[Row]) -> None:
         """The vectors of versions that have no row left."""
@@ -149,8 +149,8 @@ class RowWriter:
 
     def _words(self, sql: str, versions: Iterable[tuple[Any, ...]]) -> None:
         """Put the texts of some versions into the text index, or take them out, those that are known now."""
-        some = listed(identity[1:] for identity in versions)
-        self._db.change(sql, {"namespace": self._namespace, "some": some})
+        listing = listed(identity[1:] for identity in versions)
+        self._db.change(sql, {"namespace": self._namespace, "some": listing})
 
     def _make_memories(self, rows: Sequence[MemoryRow]) -> None:
         sql = "SELECT coalesce(max(number), 0) + 1 FROM memories WHERE namespace = ?"
@@ -172,19 +172,19 @@ class RowWriter:
                 f"SELECT i.value FROM json_each(?) i CROSS JOIN memories m ON m.namespace = ?"
                 f" AND m.{column} = i.value WHERE m.number < ?"
             )
-            there = {name for (name,) in self._db.run(sql, (listed(names), self._namespace, first))}
-            taken = [name for name, count in names.items() if count > 1 or name in there]
+            present = {name for (name,) in self._db.run(sql, (listed(names), self._namespace, first))}
+            taken = [name for name, count in names.items() if count > 1 or name in present]
             if taken:
                 return Conflict(f"{column} {taken[0]!r} is taken: choose another, or supersede the memory")
         return Conflict("a memory to be made is there already")
 
     def _move(self, cls: type[Row], changes: Sequence[RowChange]) -> None:
-        for one in changes:
-            _check_move(one)
+        for change in changes:
+            _check_move(change)
         moves = _MOVES[cls]
         sql = f"UPDATE {_TABLE[cls]} SET {', '.join(f'{name} = ?' for name in moves)} WHERE {_IDENTITY[cls]}"
-        identities = [self._identity(one.row) for one in changes]
-        encoded = [_encoded(one.row) for one in changes]
+        identities = [self._identity(change.row) for change in changes]
+        encoded = [_encoded(change.row) for change in changes]
         values = [
             (*(row[name] for name in moves), *identity)
             for row, identity in zip(encoded, identities, strict=True)

@@ -13,7 +13,7 @@ def pairs(text: str) -> str | None:
     >>> pairs("I moved to 大阪府")
     '大阪 阪府 府'
     """
-    return " ".join(one for run in _runs(text) for one in (*run, run[-1][1:])).strip() or None
+    return " ".join(pair for run in _runs(text) for pair in (*run, run[-1][1:])).strip() or None
 
 
 def question(words: str) -> str:
@@ -28,8 +28,8 @@ def question(words: str) -> str:
 def _parts(word: str) -> list[str]:
     runs = _runs(word)
     spaced = "".join(" " if bigrams(letter) else letter for letter in word) if runs else word
-    found = ['"' + part.replace('"', '""') + '"' for part in spaced.split()]
-    return found + [f'"{" ".join(run)}"' + ("" if len(run[0]) > 1 else " *") for run in runs]
+    phrases = ['"' + part.replace('"', '""') + '"' for part in spaced.split()]
+    return phrases + [f'"{" ".join(run)}"' + ("" if len(run[0]) > 1 else " *") for run in runs]
 
 
 def _runs(text: str) -> list[list[str]]:
