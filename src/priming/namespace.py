@@ -1,22 +1,19 @@
-"""An open namespace: what every verb works with."""
+"""An open namespace: the store, embedder, clock, lock and working set that every verb works with."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import datetime
-from pathlib import Path
+from datetime import UTC, datetime
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from priming import __version__
 from priming.embed.protocol import Embedder
 from priming.engine.document import Document
-from priming.engine.draft import text_
+from priming.engine.draft import text_, uuid_
 from priming.engine.echo import EchoGuard
-from priming.engine.snapshot import load, save
+from priming.engine.snapshot import SnapshotFile
 from priming.engine.working import Own, WorkingSet
 from priming.errors import Conflict, NotFound, ParamError, StoreError
 from priming.ids import uuid7
@@ -26,17 +23,14 @@ from priming.store.protocol import Changes, Logged, Store, VersionKey
 from priming.store.rows import LinkRow, PairRow, RowChange, WeightsRow, encode
 from priming.types import Change, Clock, Link, MemoryRecord, Operation, aware
 
-if TYPE_CHECKING:
-    from priming.engine.past import Past
-
 DEFAULT_NAMESPACE = "default"
 _PROPOSALS = 8
-"""How many proposals of sleep are kept."""
+"""Number of proposals of sleep that are kept."""
 
 
-@dataclass
-class Opened:
-    """A store, a namespace in it, an embedder, a clock and a profile, and the working set over them."""
+@dataclass(eq=False, repr=False)
+class Namespace:
+    """One namespace of a store with its embedder, clock and profile, and the working set built from them."""
 
     store: Store
     namespace: str
@@ -48,42 +42,46 @@ class Opened:
     lock: RLock = field(default_factory=RLock)
     _working: WorkingSet | None = None
     _echo: EchoGuard | None = None
-    _own: dict[int, Own] = field(default_factory=dict)
-    pasts: list[Past] = field(default_factory=list)
-    """What it was at times that were asked about lately, the latest first."""
+    _queued: dict[int, Own] = field(default_factory=dict)
+    pasts: list[PastNamespace] = field(default_factory=list)
+    """The namespace at other times, as queried lately; the latest query comes first."""
     proposals: dict[str, Proposal] = field(default_factory=dict)
-    """What sleep proposed lately, by id: to be applied by those who cannot hand the proposal back."""
-    request: str | None = None
-    """The id that the next operation gets: a client's own, so that it can look for what it asked for."""
+    """The latest proposals of sleep by id, for clients that can only name a proposal."""
+    requested_id: str | None = None
+    """The id that the next operation gets: a client's own, so that the client can look for that operation."""
 
     def now(self) -> datetime:
         """The present, in UTC."""
         return aware("clock.now()", self.clock.now())
 
-    def valid(self, now: datetime) -> datetime:
+    def valid_time(self, now: datetime) -> datetime:
         """The time whose truth is asked for: the present."""
         return now
 
     def working(self, now: datetime) -> WorkingSet:
         """The working set, brought up to date."""
         if self._working is None:
-            self._working = self._from_snapshot()
+            self._working = self._snapshot.load()
         try:
-            self._working.refresh(now, self._own)
+            self._working.refresh(now, self._queued)
         except BaseException:
-            self._working = None  # what was taken in by half is of no use
+            self._working = None  # a working set that was updated by half is of no use
             raise
         finally:
-            self._own = {}
+            self._queued = {}
         return self._working
 
-    def took(self, head: int, logged: Logged, documents: Mapping[str, Document]) -> None:
-        """Keep an operation ready for the next refresh: the one after ``head``, made under the write lock."""
-        self._own[head] = logged, documents
+    def queue_operation(self, head: int, logged: Logged, documents: Mapping[str, Document]) -> None:
+        """Queue an operation of this process for the next refresh: the one after ``head`` in the log."""
+        self._queued[head] = logged, documents
 
-    def untake(self) -> None:
-        """Let go of operations kept ready: the transaction that they were made in was rolled back."""
-        self._own = {}
+    def discard_queued(self) -> None:
+        """Discard the queued operations: their transaction was rolled back."""
+        self._queued = {}
+
+    @property
+    def _snapshot(self) -> SnapshotFile:
+        return SnapshotFile(self.store, self.namespace, self.embedder)
 
     @property
     def echo(self) -> EchoGuard:
@@ -93,93 +91,42 @@ class Opened:
         return self._echo
 
     def close(self) -> None:
-        """Release the store, leaving the working set for the next to open it; a second call does nothing."""
+        """Release the store; a second call does nothing."""
         with self.lock:
             self.drop_pasts()
             working, self._working = self._working, None
             try:
                 if working is not None:
-                    self._leave(working)
+                    self._save(working)
             finally:
                 self.store.close()
 
-    def _leave(self, working: WorkingSet) -> None:
-        """Take in what this process wrote last, and keep a snapshot; a store in trouble costs only that."""
+    def _save(self, working: WorkingSet) -> None:
+        """Apply the queued operations and save a snapshot; a failing store costs only the snapshot."""
         with suppress(StoreError):
-            if self._own:
-                working.refresh(self.now(), self._own)
-                self._own = {}
-            self._keep_snapshot(working)
-
-    def _snapshot_path(self) -> Path | None:
-        folder = self.store.scratch
-        name = hashlib.blake2b(self.namespace.encode(), digest_size=8).hexdigest()
-        return None if folder is None else folder / f"{name}.snapshot"
-
-    def _stamp(self) -> dict[str, Any]:
-        return {"namespace": self.namespace, "generation": self.embedder.generation, "version": __version__}
-
-    def _from_snapshot(self) -> WorkingSet:
-        path = self._snapshot_path()
-        working = WorkingSet(self.store, self.namespace, self.embedder)
-        if path is None or not path.exists() or load(working, path, self._is_ours):
-            return working
-        return WorkingSet(self.store, self.namespace, self.embedder)
-
-    def _is_ours(self, stamp: Mapping[str, Any]) -> bool:
-        """Whether a snapshot was taken of this namespace of this store, and no purge came after."""
-        if {**self._stamp(), **stamp} != {**stamp, **self._stamp()} or "operation" not in stamp:
-            return False
-        return bool(self.store.operation_id(self.namespace, stamp["head"]) == stamp["operation"])
-
-    def _keep_snapshot(self, working: WorkingSet) -> None:
-        path = self._snapshot_path()
-        if path is None or not working.worth_keeping or self._purged_since(working.head):
-            return
-        if self._was_embedded(working):
-            return
-        stamp = {
-            **self._stamp(),
-            "head": working.head,
-            "operation": self.store.operation_id(self.namespace, working.head),
-        }
-        # It is disposable: a full disk or a folder that cannot be written costs time at the next open, no more.
-        with suppress(OSError):
-            save(working, path, stamp)
-            # Another process may have purged meanwhile, and have found no snapshot to drop.
-            if self._purged_since(working.head):
-                self.drop_snapshot()
-
-    def _was_embedded(self, working: WorkingSet) -> bool:
-        """Whether vectors that the working set lacks are in the store: another process made them."""
-        lacking = working.unembedded
-        found = self.store.vectors(self.namespace, self.embedder.generation, lacking) if lacking else ()
-        return any(True for _ in found)
-
-    def _purged_since(self, head: int) -> bool:
-        return any(logged.erased for logged in self.store.since(self.namespace, head))
+            if self._queued:
+                working.refresh(self.now(), self._queued)
+                self._queued = {}
+            self._snapshot.save(working)
 
     def drop_snapshot(self) -> None:
-        """Let the working set go, in memory and on disk: no word of what was purged may stay in it."""
-        self._working, self._echo, self._own = None, None, {}
+        """Drop the working set, in memory and on disk: no word of a purged memory may stay in it."""
+        self._working, self._echo, self._queued = None, None, {}
         self.drop_pasts()
-        path = self._snapshot_path()
-        if path is not None:
-            for leftover in path.parent.glob(f"{path.name}*"):
-                leftover.unlink(missing_ok=True)
+        self._snapshot.delete()
 
     def drop_pasts(self) -> None:
-        """Let go of what it was at other times."""
+        """Close the namespaces of other times."""
         pasts, self.pasts = self.pasts, []
         for past in pasts:
             past.close()
 
-    def proposed(self, proposal: Proposal) -> None:
-        """Keep a proposal, and only the latest few."""
+    def remember_proposal(self, proposal: Proposal) -> None:
+        """Keep a proposal of sleep until it is applied; only the latest few are kept."""
         self.proposals = {**dict([*self.proposals.items()][1 - _PROPOSALS :]), proposal.id: proposal}
 
-    def readable(self) -> None:
-        """``NotFound`` if the namespace was never written to; the default one may always be read."""
+    def require_exists(self) -> None:
+        """Raise ``NotFound`` if the namespace was never written to; the default one may always be read."""
         if self.namespace != DEFAULT_NAMESPACE and not self.store.head(self.namespace):
             error = NotFound(f"there is no namespace {self.namespace!r}: writing creates one")
             # A note, so that a server can leave it out: whom it answers may not know of the others.
@@ -190,20 +137,26 @@ class Opened:
         """The memory of a key or id, or ``NotFound``."""
         if not text_("key", key).strip():
             raise ParamError("key", key, "must be a memory's key or id")
-        self.readable()
-        found = self.store.get(self.namespace, key, now or self.now())
-        if found is None:
-            near = ", ".join(self._alike(key)[:3])
+        self.require_exists()
+        record = self.store.get(self.namespace, key, now or self.now())
+        if record is None:
+            near = ", ".join(self._similar_keys(key)[:3])
             raise NotFound(
                 f"there is no memory {key!r} in {self.namespace!r}"
                 + (f": did you mean {near}?" if near else "")
             )
-        return found
+        return record
 
-    def _alike(self, key: str) -> list[str]:
+    def _similar_keys(self, key: str) -> list[str]:
         words = key.replace("-", " ").replace(":", " ")
-        now = self.now()
-        return [one.key for one in self.store.page(self.namespace, now, matching=words, limit=3)]
+        return [record.key for record in self.store.page(self.namespace, self.now(), matching=words, limit=3)]
+
+    @contextmanager
+    def reading(self) -> Iterator[datetime]:
+        """Hold the lock over one state of the store; gives the present. ``NotFound`` for an unknown namespace."""
+        with self.lock, self.store.transaction(write=False):
+            self.require_exists()
+            yield self.now()
 
     @contextmanager
     def writing(self) -> Iterator[datetime]:
@@ -227,7 +180,7 @@ class Opened:
         """Apply one operation; the working set takes it in from the log at its next use."""
         changes = Changes(
             namespace=self.namespace,
-            id=operation_id or self.operation_id(at),
+            id=operation_id or self.next_operation_id(at),
             kind=kind,
             at=at,
             rows=tuple(rows),
@@ -246,22 +199,31 @@ class Opened:
 
     @contextmanager
     def identified(self, operation_id: str) -> Iterator[None]:
-        """Let the first operation inside the block have an id that the caller chose; nobody else writes meanwhile."""
+        """Let the first operation inside the block have an id of the caller's own, so that it can look for it later.
+
+        Who lost the answer to a call finds out by ``log`` whether it was carried out, and need not do it twice.
+
+        Raises:
+            ParamError: it is no UUID.
+            Conflict: raised inside the block by the verb, if there is an operation of that id already.
+
+        """
+        requested = uuid_("operation_id", operation_id)
         with self.lock:
-            self.request = operation_id
+            self.requested_id = requested
             try:
                 yield
             finally:
-                self.request = None
+                self.requested_id = None
 
-    def operation_id(self, at: datetime) -> str:
-        """The id of the next operation: the one that the caller asked for, once, else a new one."""
-        asked, self.request = self.request, None
-        if asked is not None and self.store.operation(self.namespace, asked) is not None:
-            raise Conflict(f"operation {asked} was carried out already: the log has it")
-        return asked or uuid7(at)
+    def next_operation_id(self, at: datetime) -> str:
+        """The id of the next operation: the one that the caller requested, once, else a new one."""
+        requested, self.requested_id = self.requested_id, None
+        if requested is not None and self.store.operation(self.namespace, requested) is not None:
+            raise Conflict(f"operation {requested} was carried out already: the log has it")
+        return requested or uuid7(at)
 
-    def links(self, rows: Collection[LinkRow]) -> tuple[Link, ...]:
+    def to_links(self, rows: Collection[LinkRow]) -> tuple[Link, ...]:
         """Link rows with their ends named by key."""
         names = self.store.names(self.namespace, {end for row in rows for end in (row.source, row.target)})
         return tuple(
@@ -277,19 +239,19 @@ class Opened:
             for row in rows
         )
 
-    def changes(self, rows: Iterable[RowChange], names: Mapping[str, str]) -> tuple[Change, ...]:
+    def to_changes(self, rows: Iterable[RowChange], names: Mapping[str, str]) -> tuple[Change, ...]:
         """Changes of rows as callers see them; ``names`` are keys by id."""
         return tuple(
             Change(change.room, _named(change.row, names), _side(change.before), _side(change.after))
             for change in rows
         )
 
-    def operation(self, logged: Logged) -> Operation:
+    def to_operation(self, logged: Logged) -> Operation:
         """A log entry as callers see it, its rows named by key where they still exist."""
         ends = {end for change in logged.rows for end in change.ends}
         names = self.store.names(self.namespace, ends)
-        changes = self.changes(logged.rows, names)
-        changes += tuple(Change("memories", one, None, None) for one in logged.erased)
+        changes = self.to_changes(logged.rows, names)
+        changes += tuple(Change("memories", memory_id, None, None) for memory_id in logged.erased)
         return Operation(
             id=logged.id,
             kind=logged.kind,
@@ -315,3 +277,42 @@ def _named(row: Any, names: Mapping[str, str]) -> str:
     if isinstance(row, WeightsRow):
         return row.profile
     return str(names.get(row.id, row.id))
+
+
+@dataclass(frozen=True, slots=True)
+class Outdated:
+    """A version that no longer holds: its memory, the end of its validity, and the version that followed."""
+
+    id: str
+    key: str
+    valid_to: datetime
+    followed_by: int
+
+
+_START, _END = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(eq=False, repr=False)
+class PastNamespace(Namespace):
+    """A namespace as it was after the operation ``latest``, at the valid times from ``since`` up to ``until``.
+
+    ``head`` is the operation up to which the present was checked for purges. ``outdated`` are, by their id in this
+    namespace, the memories that represent versions which no longer hold.
+    """
+
+    latest: str | None = None
+    head: int = 0
+    true_at: datetime = _START
+    since: datetime = _START
+    until: datetime = _END
+    superseded: bool = False
+    outdated: Mapping[str, Outdated] = field(default_factory=dict)
+
+    def valid_time(self, now: datetime) -> datetime:  # noqa: ARG002
+        """The time whose truth is asked for."""
+        return self.true_at
+
+    def matches(self, latest: str | None, valid: datetime, superseded: bool) -> bool:
+        """Whether this is the namespace at a time."""
+        alike = (self.latest, self.superseded) == (latest, superseded)
+        return alike and self.since <= valid < self.until
