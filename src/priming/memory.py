@@ -20,7 +20,7 @@ from priming.engine.draft import name_
 from priming.engine.fading import fading
 from priming.engine.feedback import feedback
 from priming.engine.graph import graph
-from priming.engine.history import forget, history, log, operation, purge, supersede
+from priming.engine.history import forget, history, identified, log, operation, purge, supersede
 from priming.engine.installing import pack_install
 from priming.engine.learn import learn
 from priming.engine.links import link, link_many, links, set_strength
@@ -149,6 +149,7 @@ class Memory(Namespace):
     diff = diff
     log = log
     operation = operation
+    identified = identified
     undo = undo
     rollback = rollback
     would_undo = would_undo

@@ -11,7 +11,7 @@ from typing import Any
 
 from priming.embed.protocol import Embedder
 from priming.engine.document import Document
-from priming.engine.draft import text_, uuid_
+from priming.engine.draft import text_
 from priming.engine.echo import EchoGuard
 from priming.engine.snapshot import SnapshotFile
 from priming.engine.working import Own, WorkingSet
@@ -196,25 +196,6 @@ class Namespace:
         return Logged(
             number, changes.id, kind, at, changes.actor, source, reason, None, message, changes.rows
         )
-
-    @contextmanager
-    def identified(self, operation_id: str) -> Iterator[None]:
-        """Let the first operation inside the block have an id of the caller's own, so that it can look for it later.
-
-        Who lost the answer to a call finds out by ``log`` whether it was carried out, and need not do it twice.
-
-        Raises:
-            ParamError: it is no UUID.
-            Conflict: raised inside the block by the verb, if there is an operation of that id already.
-
-        """
-        requested = uuid_("operation_id", operation_id)
-        with self.lock:
-            self.requested_id = requested
-            try:
-                yield
-            finally:
-                self.requested_id = None
 
     def next_operation_id(self, at: datetime) -> str:
         """The id of the next operation: the one that the caller requested, once, else a new one."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -222,3 +224,23 @@ def operation(memory: Namespace, operation_id: str) -> Operation | None:
     with memory.lock:
         logged = memory.store.operation(memory.namespace, uuid_("operation_id", operation_id))
         return None if logged is None else memory.to_operation(logged)
+
+
+@contextmanager
+def identified(memory: Namespace, operation_id: str) -> Iterator[None]:
+    """Let the first operation inside the block have an id of the caller's own, so that it can look for it later.
+
+    Who lost the answer to a call finds out by ``log`` whether it was carried out, and need not do it twice.
+
+    Raises:
+        ParamError: it is no UUID.
+        Conflict: raised inside the block by the verb, if there is an operation of that id already.
+
+    """
+    requested = uuid_("operation_id", operation_id)
+    with memory.lock:
+        memory.requested_id = requested
+        try:
+            yield
+        finally:
+            memory.requested_id = None
