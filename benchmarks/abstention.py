@@ -23,14 +23,15 @@ from priming.bench.ours import Shelf
 from priming.bench.sets import Part
 from priming.core.metrics import auc
 from priming.embed.choose import named
-from priming.engine.ask import Ask
+from priming.engine.ask import RankingQuery
+from priming.engine.candidates import RecallQuery, eligible_candidates
 from priming.engine.confidence import figures
 from priming.engine.evidence import Evidence
-from priming.engine.memory import Memory
 from priming.engine.rank import rank
-from priming.engine.recall import question, who
+from priming.memory import Memory
 from priming.params import CONFIDENCE
 from priming.profiles import PRIMING
+from priming.types import Cue
 
 FIGURES = ("score", "covered", "cosine", "rivalry")
 FLOORS = (0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.3)
@@ -51,10 +52,9 @@ class Case:
 
 def cases(name: str, part: Part, unanswerable: str | None, memory: Memory) -> Iterator[Case]:
     """Every question of a part as it stands, and the answerable ones without what answers them."""
-    opened = memory._opened
-    now = opened.now()
-    working = opened.working(now)
-    row = {opened.find(item.key).id: item for item in part.items}
+    now = memory.now()
+    working = memory.working(now)
+    row = {memory.find(item.key).id: item for item in part.items}
     rows: dict[str, list[int]] = {}
     for memory_id, item in row.items():
         rows.setdefault(item.label, []).append(working.row_of[memory_id])
@@ -68,16 +68,15 @@ def cases(name: str, part: Part, unanswerable: str | None, memory: Memory) -> It
 
 
 def _figures(memory: Memory, text: str, without: np.ndarray) -> tuple[float, ...] | None:
-    opened = memory._opened
-    now = opened.now()
-    working = opened.working(now)
-    asked = question(PRIMING, {"text": text, "limit": HITS})
-    context, eligible, pool = who(opened, asked, working, now)
+    now = memory.now()
+    working = memory.working(now)
+    query = RecallQuery(text, Cue(), PRIMING, limit=HITS)
+    context, eligible, pool = eligible_candidates(memory, query, working, now)
     eligible[without] = False
     pool = pool & ~np.isin(working.row.values, without)
-    evidence = Evidence(working, opened.embedder, text, PRIMING.recall, now, context, (), pool)
-    ask = Ask(working, evidence, PRIMING, eligible, pool, HITS, now, lambda _: {}, lambda: ())
-    return figures(evidence, rank(ask))
+    evidence = Evidence(working, memory.embedder, text, PRIMING.recall, now, context, (), pool)
+    ranking = RankingQuery(working, evidence, PRIMING, eligible, pool, HITS, now, lambda _: {}, lambda: ())
+    return figures(evidence, rank(ranking))
 
 
 def fitted(some: Sequence[Case]) -> LogisticRegression:

@@ -31,12 +31,13 @@ from priming.bench.ours import Shelf
 from priming.bench.report import machine, versions
 from priming.core.metrics import recall_at, reciprocal_rank
 from priming.embed.choose import named
-from priming.engine import recall as recalling
-from priming.engine.ask import Ask
+from priming.engine.ask import RankingQuery
+from priming.engine.candidates import RecallQuery, eligible_candidates
 from priming.engine.evidence import Evidence
 from priming.engine.rank import rank
 from priming.params import RecallParams
 from priming.profiles import Profile, get
+from priming.types import Cue
 
 LADDER = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
 """Round values, and their tenths and tens."""
@@ -73,7 +74,7 @@ class Case:
     fold: str
     gold: frozenset[str]
     labels: Mapping[int, str]
-    opened: Any
+    memory: Any
     asked: Any
     kept: dict[tuple[Any, ...], Any] = field(default_factory=dict)
 
@@ -140,31 +141,33 @@ def _cases(options: argparse.Namespace, profile: Profile, say: Callable[[str], N
         shelf = Shelf("priming", embedder)  # stays open: the cases hold its working sets
         for part in of.first(options.questions).parts:
             say(f"{name}: {part.name}, {len(part.items)} memories")
-            opened = shelf.memory(part)._opened
-            working = opened.working(opened.now())
+            memory = shelf.memory(part)
+            working = memory.working(memory.now())
             label = {item.key: item.label for item in part.items}
-            names = opened.store.names(opened.namespace, list(working.ids))
+            names = memory.store.names(memory.namespace, list(working.ids))
             labels = {
                 row: label[names[one]] for row, one in enumerate(working.ids) if names.get(one) in label
             }
             for i, query in enumerate(part.queries):
                 if query.category != of.unanswerable:
                     fold = part.name if len(of.parts) > 1 else f"{name}, {('even', 'odd')[i % 2]}"
-                    asked = recalling.question(profile, {"text": query.text, "limit": HITS})
-                    yield Case(name, fold, query.gold, labels, opened, asked)
+                    asked = RecallQuery(query.text, Cue(), profile, limit=HITS)
+                    yield Case(name, fold, query.gold, labels, memory, asked)
 
 
 def ranked(case: Case, profile: Profile, *, fresh: bool = False) -> list[str]:
     """The labels of what comes up for a case under a profile, best first."""
-    opened, asked = case.opened, replace(case.asked, profile=profile)
-    now = opened.now()
-    working = opened.working(now)
-    context, eligible, pool = recalling.who(opened, asked, working, now)
-    ev = Evidence(working, opened.embedder, asked.text, profile.recall, now, context, asked.ablate, pool)
+    memory, asked = case.memory, replace(case.asked, profile=profile)
+    now = memory.now()
+    working = memory.working(now)
+    context, eligible, pool = eligible_candidates(memory, asked, working, now)
+    ev = Evidence(working, memory.embedder, asked.text, profile.recall, now, context, asked.ablate, pool)
     keys = {} if fresh else {name: _key(name, profile.recall, asked.ablate) for name in KEPT}
     vars(ev).update({name: case.kept[key] for name, key in keys.items() if key in case.kept})
-    ask = Ask(working, ev, profile, eligible, pool, HITS, now, lambda _: {}, lambda: (), True, asked.ablate)
-    rows = rank(ask).rows.tolist()
+    ranking = RankingQuery(
+        working, ev, profile, eligible, pool, HITS, now, lambda _: {}, lambda: (), True, asked.ablate
+    )
+    rows = rank(ranking).rows.tolist()
     case.kept.update({key: vars(ev)[name] for name, key in keys.items() if name in vars(ev)})
     return [case.labels[row] for row in rows if row in case.labels]
 

@@ -22,7 +22,7 @@ from priming.bench.ours import Shelf
 from priming.bench.sets import Part, Query
 from priming.core.metrics import Difference, paired_difference, recall_at, reciprocal_rank
 from priming.embed.choose import named
-from priming.engine.memory import Memory
+from priming.memory import Memory
 from priming.types import Recall
 
 HITS = 20

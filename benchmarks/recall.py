@@ -39,7 +39,7 @@ from priming.bench import plots
 from priming.core import lexical
 from priming.embed.static import StaticEmbedder
 from priming.engine import rank, recall, traces
-from priming.engine.ask import Ask
+from priming.engine.ask import RankingQuery
 from priming.engine.evidence import Evidence
 from priming.engine.recall import Stopwatch
 from priming.store.sqlite_traces import SqliteTraces
@@ -207,7 +207,7 @@ def watched(laps: dict[str, float]) -> Iterator[None]:
         return watching
 
     places: list[tuple[Any, str, str]] = [(_owner(name), name, f"evidence: {name}") for name in TERMS]
-    places += [(_owner("lacking"), "lacking", "rank: coverage"), (Ask, "graph", "rank: graph")]
+    places += [(_owner("lacking"), "lacking", "rank: coverage"), (RankingQuery, "graph", "rank: graph")]
     places += [(place, name, shown) for shown, (place, name) in INSIDE.items()]
     kept: list[tuple[Any, str, Any]] = [(place, name, vars(place)[name]) for place, name, _ in places]
     kept.append((recall, "Stopwatch", Stopwatch))

@@ -42,7 +42,7 @@ import measured
 import tables
 import typer.main
 
-import priming.engine.memory
+import priming.memory
 from priming import FixedClock, Memory, PrimingError
 from priming.cli.main import app
 from priming.embed.static import StaticEmbedder
@@ -298,7 +298,7 @@ def _desk() -> Iterator[Desk]:
     time.tzset()
     clock = FixedClock(NOW - timedelta(days=1))
     embedder = StaticEmbedder()
-    priming.engine.memory.SystemClock = lambda: clock  # type: ignore[misc,assignment]
+    priming.memory.SystemClock = lambda: clock  # type: ignore[misc,assignment]
     priming.embed.static.StaticEmbedder = lambda: embedder  # type: ignore[misc,assignment]
     with tempfile.TemporaryDirectory(prefix="priming-docs-") as folder:
         desk = Desk(Path(folder).resolve(), clock)

@@ -1,6 +1,9 @@
 """Imports point left only.
 
-vocabulary ← core ← { store, embed, agents } ← engine ← loop ← { api, bench } ← { serve, cli, interop, fleet }
+vocabulary ← core ← { store, embed, agents } ← engine ← memory ← loop ← { api, bench }
+← { serve, cli, interop, fleet }
+
+The file ``namespace`` belongs to the engine, below its verbs; ``memory`` binds the verbs, and is above them.
 """
 
 import ast
@@ -16,6 +19,7 @@ LAYERS = (
     ("core",),
     ("store", "embed", "agents"),
     ("engine",),
+    ("memory",),
     ("loop",),
     ("api", "bench"),
     ("serve", "cli", "interop", "fleet"),
@@ -36,9 +40,15 @@ IMPURE = {
 }
 
 
+BESIDE = {"memory": "memory", "namespace": "engine"}
+"""The rooms of files beside the folders that are not of the vocabulary."""
+
+
 def room(parts):
     """The room that a module of ours is in: the folder's name, or the vocabulary for a file beside the folders."""
-    return parts[0] if parts and (ROOT / parts[0]).is_dir() else "vocabulary"
+    if parts and (ROOT / parts[0]).is_dir():
+        return parts[0]
+    return BESIDE.get(parts[0].removesuffix(".py"), "vocabulary") if parts else "vocabulary"
 
 
 def imported(path):
@@ -70,7 +80,7 @@ def test_imports_point_left_only(path):
 
 def test_only_the_engine_touches_the_store():
     touching = {room(path.relative_to(ROOT).parts) for path in FILES if "store" in ours(path)}
-    assert touching <= {"store", "engine"}
+    assert touching <= {"store", "engine", "memory"}
 
 
 def test_only_the_engine_and_the_loop_touch_the_agents():
@@ -84,6 +94,46 @@ def test_rooms_side_by_side_never_import_each_other():
             here = room(path.relative_to(ROOT).parts)
             if here in layer:
                 assert not (ours(path) - {here}) & set(layer), name(path)
+
+
+def module(path):
+    """The dotted name of a file."""
+    return ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+def at_import(node):
+    """The statements that run when a module is imported, and those for type checkers."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            yield child
+            yield from at_import(child)
+
+
+def imports():
+    """By module of ours, the modules of ours that it imports, for type checkers too; not those inside functions."""
+    modules = {module(path): path for path in FILES}
+    graph = {}
+    for name, path in modules.items():
+        edges = set()
+        for node in at_import(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                edges |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                edges |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
+        graph[name] = sorted(edges & modules.keys())
+    return graph
+
+
+@pytest.mark.parametrize("start", ["priming.namespace", "priming.memory"])
+def test_no_circle_of_imports_leads_through_the_namespace_or_memory(start):
+    graph = imports()
+    reached, ahead = set(), list(graph[start])
+    while ahead:
+        name = ahead.pop()
+        if name not in reached:
+            reached.add(name)
+            ahead += graph[name]
+    assert start not in reached
 
 
 @pytest.mark.parametrize("path", [path for path in FILES if path.parent.name == "core"], ids=name)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from priming.agents.endpoint import EndpointAgent
     from priming.agents.scripted import ScriptedAgent
     from priming.embed.hashed import HashedEmbedder
-    from priming.engine.memory import Memory
     from priming.errors import (
         AgentError,
         BenchError,
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
         SchemaTooNew,
         StoreError,
     )
+    from priming.memory import Memory
     from priming.types import Cue, FixedClock
 
 __version__ = "0.1.0"
@@ -60,7 +60,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Memory": "priming.engine.memory",
+    "Memory": "priming.memory",
     "HashedEmbedder": "priming.embed.hashed",
     "CommandAgent": "priming.agents.command",
     "EndpointAgent": "priming.agents.endpoint",

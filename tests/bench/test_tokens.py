@@ -3,8 +3,8 @@ import pytest
 from priming.bench import tokens
 from priming.bench.scoring import Asked
 from priming.core.pack import estimate_tokens
-from priming.engine.memory import Memory
 from priming.engine.present import HEADER
+from priming.memory import Memory
 
 SIZES = {"p": {"a": 10, "b": 20, "c": 30, "d": 40}}
 

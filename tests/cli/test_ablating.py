@@ -55,10 +55,9 @@ def test_to_apply_without_looking_for_weights_is_refused(judged):
 
 def test_weights_that_are_set_stand_in_the_figures_of_the_namespace(judged):
     with Memory.open(judged.url) as memory:
-        opened = memory._opened
-        own = opened.profile.recall.date
-        with opened.writing() as now:
-            weights.write(opened, opened.profile, {"date": 0.5}, {"date": own}, now)
+        own = memory.profile.recall.date
+        with memory.writing() as now:
+            weights.write(memory, memory.profile, {"date": 0.5}, {"date": own}, now)
     assert re.search(r"^priming +date +0\.5$", judged.run("stats").stdout, re.M)
     assert judged.ask("stats")["weights"] == {"priming": {"date": 0.5}}
     assert f"weights of priming: date {own:g} → 0.5" in judged.run("log", "--limit", "1").stdout

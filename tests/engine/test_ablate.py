@@ -330,7 +330,7 @@ def test_a_recall_of_another_time_is_weighed_as_it_was_then(applied, open_memory
 
 def test_weights_that_were_changed_meanwhile_are_not_overwritten(applied, open_memory):
     url, found = applied
-    opened = open_memory(url)._opened
+    opened = open_memory(url)
     with (
         opened.writing() as now,
         pytest.raises(Conflict, match=r"by now, where .* was measured: ablate again"),
@@ -341,9 +341,9 @@ def test_weights_that_were_changed_meanwhile_are_not_overwritten(applied, open_m
 def test_an_undo_that_a_later_change_forbids_names_the_weights(applied, open_memory):
     url, found = applied
     memory = open_memory(url)
-    opened, own = memory._opened, found.proposal.weights
-    with opened.writing() as now:
-        weights.write(opened, opened.profile, {"date": 0.5}, {"date": opened.profile.recall.date}, now)
+    own = found.proposal.weights
+    with memory.writing() as now:
+        weights.write(memory, memory.profile, {"date": 0.5}, {"date": memory.profile.recall.date}, now)
     assert memory.stats().weights == {"priming": {**own, "date": 0.5}}
     with pytest.raises(Conflict, match=r"\(ablate\) changed the same weights since: undo that first"):
         memory.undo(found.operation)

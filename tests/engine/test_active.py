@@ -316,7 +316,7 @@ def test_the_recall_is_kept_and_moves_nothing(memory):
     memory.link("seed", "next", "requires", 0.9)
     before = memory.links(), memory.log()
     answer = memory.active(Cue("write it", language="python"), session="monday")
-    trace = memory._opened.store.trace(memory.namespace, answer.recall_id)
+    trace = memory.store.trace(memory.namespace, answer.recall_id)
     assert (trace.session, trace.profile) == ("monday", "floop")
     assert trace.cue == {"text": "write it", "language": "python"}
     assert trace.hits == tuple((hit.memory.id, hit.score) for hit in answer.hits)
@@ -345,9 +345,9 @@ def test_each_store_keeps_what_came_of_it_under_one_id(memory, open_memory):
     theirs = other.learn("Always run the tests")
     answer = memory.active(Cue(), beside={"global": other, "silent": silent})
     for one, done in ((memory, mine), (other, theirs)):
-        trace = one._opened.store.trace(one.namespace, answer.recall_id)
+        trace = one.store.trace(one.namespace, answer.recall_id)
         assert [memory_id for memory_id, _ in trace.hits] == [done.id]
-    assert silent._opened.store.trace(silent.namespace, answer.recall_id) is None
+    assert silent.store.trace(silent.namespace, answer.recall_id) is None
 
 
 def test_equal_keys_of_two_stores_may_both_apply(memory, open_memory):

@@ -200,7 +200,7 @@ KILLED = """
     memory = Memory.open(sys.argv[1], embedder=HashedEmbedder(256))
     memory.recall("who paints?")
     sqlite3.connect = watched
-    memory._opened.store._db._sqlite.set_trace_callback(
+    memory.store._db._sqlite.set_trace_callback(
         lambda statement: sys.argv[3] in statement and os.kill(os.getpid(), signal.SIGKILL)
     )
     memory.restore_backup(sys.argv[2])

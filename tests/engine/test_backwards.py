@@ -14,7 +14,7 @@ DAY = timedelta(days=1)
 def test_every_operation_comes_once_the_latest_first(memory, number):
     for i in range(number):
         memory.remember(f"number {i}")
-    found = [one.id for one in newest_first(memory._opened)]
+    found = [one.id for one in newest_first(memory)]
     assert found == [one.id for one in memory.log(limit=1000)]
     assert len(found) == number
 
@@ -23,9 +23,9 @@ def test_who_looks_at_the_latest_alone_reads_no_other(memory):
     for i in range(9):
         memory.remember(f"number {i}")
     statements = []
-    memory._opened.store._db._sqlite.set_trace_callback(statements.append)
-    latest = next(newest_first(memory._opened))
-    memory._opened.store._db._sqlite.set_trace_callback(None)
+    memory.store._db._sqlite.set_trace_callback(statements.append)
+    latest = next(newest_first(memory))
+    memory.store._db._sqlite.set_trace_callback(None)
     assert latest.id == memory.log(limit=1)[0].id
     assert [limit for one in statements for limit in re.findall(r"LIMIT (\d+)", one)] == ["1"]
 
@@ -36,7 +36,7 @@ def test_what_is_later_ends_at_the_first_operation_that_is_not(memory, clock):
         clock.at = start + days * DAY
         memory.remember(f"on day {days}")
     told = memory.log(limit=10)
-    assert [one.id for one in later(memory._opened, start + 2 * DAY)] == [told[0].id]
-    assert [one.id for one in later(memory._opened, start + 3 * DAY)] == []
-    assert len(list(later(memory._opened, start - DAY))) == 4
-    assert not back_to(memory._opened, start + 3 * DAY).rows
+    assert [one.id for one in later(memory, start + 2 * DAY)] == [told[0].id]
+    assert [one.id for one in later(memory, start + 3 * DAY)] == []
+    assert len(list(later(memory, start - DAY))) == 4
+    assert not back_to(memory, start + 3 * DAY).rows

@@ -77,12 +77,12 @@ def test_the_third_time_within_a_week_links_a_pair_with_the_weight_of_its_birth(
         use(hub, clock, "leaf-0")
     clock.at += timedelta(hours=1)
     recall = hub.recall(CUE)
-    flow = traces.flow_of(traces.find(hub._opened, recall.recall_id))
+    flow = traces.flow_of(traces.find(hub, recall.recall_id))
     levels = {flow.nodes[row]: level for row, level, _ in flow.active}
     hub.feedback(recall.recall_id, used=["leaf-0"])
     a, b = sorted(hub.get(key).id for key in ("hub", "leaf-0"))
     assert learnt(hub)["hub", "leaf-0"] == pytest.approx(birth_weight(levels[a], levels[b]))
-    assert hub._opened.store.pairs("default", [a, b]) == []
+    assert hub.store.pairs("default", [a, b]) == []
 
 
 def test_a_recall_counts_once_for_a_pair_whichever_of_the_two_is_judged(hub, clock):
@@ -102,7 +102,7 @@ def test_a_recall_that_is_judged_after_the_window_leaves_no_pair(hub, clock):
     recall = hub.recall(CUE)
     clock.at += timedelta(days=PLASTICITY.window_days, seconds=1)
     hub.feedback(recall.recall_id, used=["leaf-0"])
-    assert hub._opened.store.pairs("default") == []
+    assert hub.store.pairs("default") == []
 
 
 def test_a_linked_pair_follows_ojas_rule(hub, clock):
@@ -111,7 +111,7 @@ def test_a_linked_pair_follows_ojas_rule(hub, clock):
     before = learnt(hub)["hub", "leaf-0"]
     clock.at += timedelta(hours=1)
     recall = hub.recall(CUE)
-    flow = traces.flow_of(traces.find(hub._opened, recall.recall_id))
+    flow = traces.flow_of(traces.find(hub, recall.recall_id))
     levels = {flow.nodes[row]: level for row, level, _ in flow.active}
     a, b = sorted(hub.get(key).id for key in ("hub", "leaf-0"))
     hub.feedback(recall.recall_id, confirmed=["leaf-0"])

@@ -24,10 +24,9 @@ def three(memory):
 
 def stand(memory, key, **state):
     """Give a memory counts and a standing, as verdicts would over time."""
-    opened = memory._opened
-    with opened.writing() as now:
-        (row,) = opened.store.memories(opened.namespace, [memory.get(key).id])
-        opened.write("stand", now, [RowChange(row, replace(row, **state))])
+    with memory.writing() as now:
+        (row,) = memory.store.memories(memory.namespace, [memory.get(key).id])
+        memory.write("stand", now, [RowChange(row, replace(row, **state))])
 
 
 def rules(memory, *texts, **more):

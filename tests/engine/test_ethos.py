@@ -190,9 +190,9 @@ def test_search_with_spreading_activation_backward_compat(told):
 
 def test_search_spreading_zero_strength_equals_cosine(told):
     told.link("near", "apart", "requires", 0.5)
-    told._opened.profile = replace(ETHOS, spread=replace(ETHOS.spread, gain=0.0))
+    told.profile = replace(ETHOS, spread=replace(ETHOS.spread, gain=0.0))
     assert scores(told.recall("cue")) == scores(told.recall("cue", spread=False))
-    told._opened.profile = replace(ETHOS, spread=replace(ETHOS.spread, steps=0))
+    told.profile = replace(ETHOS, spread=replace(ETHOS.spread, steps=0))
     assert scores(told.recall("cue")) == scores(told.recall("cue", spread=False))
 
 
@@ -247,7 +247,7 @@ def test_what_only_spreading_reaches_is_a_hit_and_counts_toward_the_limit(told):
 
 
 def test_the_anchors_are_the_best_episodes_and_the_best_facts(told):
-    told._opened.profile = replace(ETHOS, anchors=replace(ETHOS.anchors, episodes=1, facts=1))
+    told.profile = replace(ETHOS, anchors=replace(ETHOS.anchors, episodes=1, facts=1))
     told.remember("another", key="fact", kind="fact")
     told.link("near", "fair", "requires", 0.0)
     told.link("near", "apart", "requires", 0.5)
@@ -292,7 +292,7 @@ def test_a_trace_has_the_activations_of_every_iteration(told):
 def test_a_weight_that_is_configured_counts(told):
     told.link("near", "apart", "requires", 0.5)
     blend = (("cosine", 0.2), ("spread", 0.5), ("in_degree", 0.3))
-    told._opened.profile = replace(ETHOS, scoring=replace(ETHOS.scoring, ethos=blend))
+    told.profile = replace(ETHOS, scoring=replace(ETHOS.scoring, ethos=blend))
     assert scores(told.recall("cue", limit=1)) == pytest.approx({"apart": 0.5 * 1.02 + 0.3})
     with pytest.raises(ParamError, match="must sum to 1"):
         replace(ETHOS.scoring, ethos=(("cosine", 0.2), ("spread", 0.5), ("in_degree", 0.2)))

@@ -303,9 +303,8 @@ def test_a_term_that_is_off_is_no_component(memory):
 
 
 def evidence(memory, text, **more):
-    opened = memory._opened
-    working = opened.working(opened.now())
-    return Evidence(working, opened.embedder, text, PRIMING.recall, opened.now(), **more)
+    working = memory.working(memory.now())
+    return Evidence(working, memory.embedder, text, PRIMING.recall, memory.now(), **more)
 
 
 def test_bm25_counts_headings_and_texts_of_the_present_memories(memory):
@@ -543,8 +542,7 @@ def test_a_name_is_titled_as_long_as_a_memory_has_it_for_its_heading(memory):
     memory.remember("a painter", heading="Kim", key="about")
 
     def titled():
-        opened = memory._opened
-        working = opened.working(opened.now())
+        working = memory.working(memory.now())
         return bool(working.titled(np.array([working.entities["kim"]]))[0])
 
     assert titled()

@@ -85,18 +85,18 @@ def test_the_law_is_that_of_the_profile(told, clock):
         "arc": lambda days: 2 ** (-days / 7),
     }
     for name, law in laws.items():
-        told._opened.profile = profiles.get(name)
+        told.profile = profiles.get(name)
         (one,) = told.fading()
         assert (one.retrievability, one.later) == pytest.approx((law(10), law(17)))
     slow = replace(profiles.ARC.forgetting_params, half_life=100.0)
-    told._opened.profile = replace(profiles.ARC, forgetting_params=slow)
+    told.profile = replace(profiles.ARC, forgetting_params=slow)
     assert told.fading(below=1.0)[0].retrievability == pytest.approx(2**-0.1)
 
 
 @pytest.mark.parametrize("profile", ["floop", "ethos", "synapse", "poc"])
 def test_a_design_that_forgets_nothing_has_nothing_that_fades(told, clock, profile):
     clock.at += 300 * DAY
-    told._opened.profile = profiles.get(profile)
+    told.profile = profiles.get(profile)
     assert told.fading(below=1.0) == []
 
 

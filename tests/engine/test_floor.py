@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from priming import Memory, ParamError
-from priming.engine import recall as recalling
-from priming.engine.ask import Ask
+from priming import Cue, Memory, ParamError
+from priming.engine.ask import RankingQuery
+from priming.engine.candidates import RecallQuery, eligible_candidates
 from priming.engine.confidence import figures
 from priming.engine.evidence import Evidence
 from priming.engine.rank import rank
@@ -48,14 +48,13 @@ def told():
 
 def speaking(memory, asked):
     """What speaks for the best hit of a cue."""
-    opened = memory._opened
-    now = opened.now()
-    working = opened.working(now)
-    question = recalling.question(PRIMING, {"text": asked, "limit": 5})
-    context, eligible, pool = recalling.who(opened, question, working, now)
-    evidence = Evidence(working, opened.embedder, asked, PRIMING.recall, now, context, (), pool)
-    ask = Ask(working, evidence, PRIMING, eligible, pool, 5, now, lambda _: {}, lambda: ())
-    return figures(evidence, rank(ask))
+    now = memory.now()
+    working = memory.working(now)
+    query = RecallQuery(asked, Cue(), PRIMING, limit=5)
+    context, eligible, pool = eligible_candidates(memory, query, working, now)
+    evidence = Evidence(working, memory.embedder, asked, PRIMING.recall, now, context, (), pool)
+    ranking = RankingQuery(working, evidence, PRIMING, eligible, pool, 5, now, lambda _: {}, lambda: ())
+    return figures(evidence, rank(ranking))
 
 
 def test_what_was_said_is_surer_than_what_was_not(told):
@@ -131,8 +130,7 @@ def test_a_small_namespace_answers_unless_a_floor_is_asked_for():
 
 
 def test_who_narrows_a_recall_is_answered(told):
-    opened = told._opened
-    opened.profile = replace(opened.profile, confidence=ConfidenceParams(floor=0.99))
+    told.profile = replace(told.profile, confidence=ConfidenceParams(floor=0.99))
     told.remember("An old stool.", key="odd", tags=["rare"])
     vague = "Which orchestra did Ines conduct in Vienna in the spring, and on what stool did she sit?"
     assert told.recall(vague).hits == ()

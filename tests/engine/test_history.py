@@ -197,7 +197,7 @@ def test_at_every_pair_of_times_one_version_is_visible_and_stays_so(embedder, st
                 made = memory.supersede("x", f"Version at {clock.at} from {at}", valid_from=at)
             except ParamError:
                 continue
-            rows = memory._opened.store.versions("default", made.id)
+            rows = memory.store.versions("default", made.id)
             for known in (hour for hour in hours if hour < clock.at):
                 for valid in hours:
                     found = [one for one in rows if visible(one, valid_at=valid, known_at=known)]
@@ -468,7 +468,7 @@ def test_an_undo_stands_again_when_a_later_one_of_the_same_operation_is_taken_ba
     second = memory.undo(done.id)
     memory.undo(second.id)
     assert memory.undo(redone.id).kind == "undo"
-    assert memory._opened.store.operation("default", done.id).undone_by == first.id
+    assert memory.store.operation("default", done.id).undone_by == first.id
     assert memory.links() == []
 
 
@@ -647,7 +647,7 @@ class Life(RuleBasedStateMachine):
             self.memory.close()
 
     def rows(self):
-        store = self.memory._opened.store
+        store = self.memory.store
         memories = store.memories("default")
         every = [*memories, *store.links("default"), *store.verdicts("default")]
         every += [version for one in memories for version in store.versions("default", one.id)]
@@ -729,7 +729,7 @@ class Life(RuleBasedStateMachine):
     def the_log_tells_how_the_rows_came_about(self):
         if hasattr(self, "memory"):
             told = {}
-            for one in reversed(self.memory._opened.store.operations("default", limit=None)):
+            for one in reversed(self.memory.store.operations("default", limit=None)):
                 for change in one.rows:
                     name = identity(change.row)
                     assert told.get(name) == (change.before and encode(change.before))

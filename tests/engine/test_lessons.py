@@ -8,7 +8,7 @@ LESSON = {"content": "The gate hangs\nkill the group", "kind": "failure"}
 
 
 def keep(memory, least=0.85, **changes):
-    return lessons.keep(memory._opened, {**LESSON, **changes}, least=least)
+    return lessons.keep(memory, {**LESSON, **changes}, least=least)
 
 
 def test_a_lesson_is_stored_and_told_again_strengthens(memory):
@@ -54,22 +54,22 @@ def test_each_is_one_operation_and_can_be_undone(memory):
 
 def test_a_text_without_words_is_near_to_nothing(memory):
     assert keep(memory, content="…").status == "stored"
-    assert lessons.nearest(memory._opened, "…", "failure") is None
+    assert lessons.nearest(memory, "…", "failure") is None
 
 
 def test_in_an_empty_store_nothing_is_near(memory):
-    assert lessons.nearest(memory._opened, "gate", "failure") is None
+    assert lessons.nearest(memory, "gate", "failure") is None
 
 
 def test_verdicts_on_the_latest_recall_are_known(memory):
     key = keep(memory).key
     memory.recall("gate", session="s")
-    assert lessons.judged(memory._opened, [key], "used", "s") == set()
+    assert lessons.judged(memory, [key], "used", "s") == set()
     memory.feedback(used=[key], session="s")
-    assert lessons.judged(memory._opened, [key], "used", "s") == {key}
-    assert lessons.judged(memory._opened, [key], "not-useful", "s") == set()
+    assert lessons.judged(memory, [key], "used", "s") == {key}
+    assert lessons.judged(memory, [key], "not-useful", "s") == set()
     memory.recall("gate", session="s")
-    assert lessons.judged(memory._opened, [key], "used", "s") == set()
+    assert lessons.judged(memory, [key], "used", "s") == set()
 
 
 def test_keys_that_begin_alike_are_numbered(memory):

@@ -38,7 +38,7 @@ def identity(row):
 
 def state(memory: Memory) -> Mapping:
     """Every row of the namespace as it is."""
-    store = memory._opened.store
+    store = memory.store
     rows = [*store.memories("default"), *store.links("default"), *store.verdicts("default")]
     rows += [*store.pairs("default"), *store.runs("default")]
     rows += [version for one in store.memories("default") for version in store.versions("default", one.id)]
@@ -48,7 +48,7 @@ def state(memory: Memory) -> Mapping:
 def replayed(memory: Memory) -> Mapping:
     """Every row that the log leads to, from nothing."""
     rows = {}
-    for logged in reversed(memory._opened.store.operations("default", limit=None)):
+    for logged in reversed(memory.store.operations("default", limit=None)):
         for change in logged.rows:
             if change.after is None:
                 assert rows.pop(identity(change.before)) == change.before

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from priming import Memory, NotFound, ParamError, SchemaTooNew
-from priming.engine.memory import Memory as Facade
+from priming.memory import Memory as Facade
 
 # Opening
 

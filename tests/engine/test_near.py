@@ -24,8 +24,7 @@ def told(open_memory, by_word):
 
 
 def evidence(memory, text, **more):
-    opened = memory._opened
-    return Evidence(opened.working(opened.now()), opened.embedder, text, PRIMING.recall, opened.now(), **more)
+    return Evidence(memory.working(memory.now()), memory.embedder, text, PRIMING.recall, memory.now(), **more)
 
 
 def test_a_word_finds_what_is_near_to_it_less_than_the_word_itself_does(told):

@@ -16,7 +16,6 @@ def text(rng):
 @pytest.mark.parametrize("seed", range(8))
 def test_counts_that_are_carried_on_are_those_counted_anew(memory, seed):
     rng = random.Random(seed)
-    opened = memory._opened
     told, gone = [], []
     for step in range(40):
         kind = rng.choice(("remember", "remember", "forget", "restore", "supersede"))
@@ -30,17 +29,16 @@ def test_counts_that_are_carried_on_are_those_counted_anew(memory, seed):
             memory.restore(told[-1])
         elif kind == "supersede":
             memory.supersede(rng.choice(told), f"{text(rng)} again{step}")
-        working = opened.working(opened.now())
+        working = memory.working(memory.now())
         assert working.news.tolist() == brought(working).tolist()
 
 
 def test_what_the_oldest_brought_the_next_brings_once_it_went(memory):
     for key, content in (("first", "red car"), ("second", "red sea"), ("third", "red sky")):
         memory.remember(content, key=key)
-    opened = memory._opened
-    assert opened.working(opened.now()).news.tolist() == [2, 1, 1]
+    assert memory.working(memory.now()).news.tolist() == [2, 1, 1]
     memory.forget("first")
-    assert opened.working(opened.now()).news.tolist() == [0, 2, 1]
+    assert memory.working(memory.now()).news.tolist() == [0, 2, 1]
     memory.restore("first")
-    working = opened.working(opened.now())
+    working = memory.working(memory.now())
     assert working.news[working.document[working.row_of[memory.get("first").id]]] == 2

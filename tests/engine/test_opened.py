@@ -67,7 +67,7 @@ def test_what_the_other_purges_is_gone(two):
     assert found(ours, "paint walls") == []
     with pytest.raises(NotFound):
         ours.get("a")
-    assert "paint" not in ours._opened._working.lexicon.terms
+    assert "paint" not in ours._working.lexicon.terms
 
 
 def test_what_the_other_imports_is_recalled(two, open_memory, tmp_path):

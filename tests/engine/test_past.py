@@ -255,10 +255,10 @@ def test_a_past_is_read_once_and_read_anew_where_the_clock_went_back(memory, clo
     then = clock.at
     clock.at += DAY
     memory.recall("cliffs", known_at=then)
-    (past,) = memory._opened.pasts
+    (past,) = memory.pasts
     memory.remember("Terns nest on cliffs.", key="terns")
     assert keys(memory.recall("cliffs", known_at=then)) == ["gulls"]
-    assert memory._opened.pasts == [past]
+    assert memory.pasts == [past]
     clock.at = then
     memory.remember("Puffins nest on cliffs.", key="puffins")
     assert len(memory.recall("cliffs", known_at=then).hits) == 3
@@ -272,7 +272,7 @@ def test_only_the_latest_pasts_are_kept(memory, clock):
         assert (
             len(memory.recall("gulls on a cliff", known_at=clock.at - (4 - number) * DAY).hits) == number + 1
         )
-    assert len(memory._opened.pasts) == 2
+    assert len(memory.pasts) == 2
 
 
 def test_predicates_and_sessions_are_those_of_then(memory, clock):

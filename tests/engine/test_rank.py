@@ -59,9 +59,8 @@ def told(memory, clock):
 
 def evidence(memory, cue=CUE, profile=profiles.PRIMING):
     """Cosine, BM25 and context of each memory that may answer, by key."""
-    opened = memory._opened
-    working = opened.working(opened.now())
-    found = Evidence(working, opened.embedder, cue.text, profile.recall, opened.now())
+    working = memory.working(memory.now())
+    found = Evidence(working, memory.embedder, cue.text, profile.recall, memory.now())
     records = {one.id: one for one in memory.list(limit=1000)}
     parts = {}
     for memory_id, record in records.items():
@@ -103,7 +102,7 @@ SUPPRESSING = ("conflicts", "overrides", "deprecated-to", "merged-into")
 
 def arrows(memory, profile):
     """Every way that a link can be walked: (from, to, effective weight, hours, suppressing)."""
-    factors, now = dict(profile.links.by_relation), memory._opened.now()
+    factors, now = dict(profile.links.by_relation), memory.now()
     for link in memory.links():
         weight = link.weight * factors.get(link.relation, profile.links.others)
         hours = (now - link.created_at).total_seconds() / 3600
@@ -153,8 +152,7 @@ def after_by_hand(memory, profile, active):
 
 
 def number(memory, key):
-    opened = memory._opened
-    return opened._working.row_of[memory.get(key).id]
+    return memory._working.row_of[memory.get(key).id]
 
 
 def in_degrees(memory, profile, active):
@@ -202,14 +200,14 @@ def test_ethos_collapses_to_cosine_where_nothing_spreads(told, open_memory, how)
     elif how == "ablated":
         more["ablate"] = ["spread"]
     elif how == "no gain":
-        memory._opened.profile = replace(profiles.ETHOS, spread=replace(profiles.ETHOS.spread, gain=0.0))
+        memory.profile = replace(profiles.ETHOS, spread=replace(profiles.ETHOS.spread, gain=0.0))
         more = {}
     else:
         memory = open_memory()
         memory.remember_many(
             {"content": f"they {word} {other}"} for word in WORDS for other in ("sang", "slept")
         )
-        memory._opened.profile = replace(
+        memory.profile = replace(
             profiles.ETHOS, links=replace(profiles.ETHOS.links, by_relation=(("similar-to", 0.0),))
         )
         more = {}
@@ -330,7 +328,7 @@ def test_world_weaver_without_noise_adds_base_level_and_association(told, clock)
 def quiet(memory):
     """World Weaver without noise."""
     law = replace(profiles.WORLD_WEAVER.base_level_params, noise=0.0)
-    memory._opened.profile = replace(profiles.WORLD_WEAVER, base_level_params=law)
+    memory.profile = replace(profiles.WORLD_WEAVER, base_level_params=law)
     return memory
 
 
@@ -372,11 +370,11 @@ def test_a_recall_asks_the_store_no_oftener_for_more_hits_or_names(told, profile
 
     def asked(text, limit):
         told.recall(text, profile=profile, limit=limit)  # what is new is taken in before
-        told._opened.store._db._sqlite.set_trace_callback(statements.append)
+        told.store._db._sqlite.set_trace_callback(statements.append)
         try:
             told.recall(text, profile=profile, limit=limit)
         finally:
-            told._opened.store._db._sqlite.set_trace_callback(None)
+            told.store._db._sqlite.set_trace_callback(None)
         count = len(statements)
         statements.clear()
         return count

@@ -8,7 +8,7 @@ def told(memory, *texts):
 
 
 def reached(memory, keys, hops=2, least=0.5):
-    found = reach(memory._opened, keys, hops=hops, least=least)
+    found = reach(memory, keys, hops=hops, least=least)
     return [(one.memory.key, one.hop, one.via, one.weight) for one in found]
 
 

@@ -99,12 +99,12 @@ def test_without_spreading_the_order_is_that_of_the_anchors(memory):
     words = [f"word{i}" for i in range(12)]
     for _ in range(30):
         memory.remember(" ".join(rng.sample(words, 4)), session="s")
-    opened, cue = memory._opened, "word1 word2 word3 word4"
-    evidence = Evidence(opened.working(opened.now()), opened.embedder, cue, profiles.PRIMING.recall, NOW)
+    cue = "word1 word2 word3 word4"
+    evidence = Evidence(memory.working(memory.now()), memory.embedder, cue, profiles.PRIMING.recall, NOW)
     documents, activation = softmax_anchors(evidence.h, 20, 0.08)
     answer = memory.recall(cue, spread=False, ablate=["prior", "coverage", "covered"], limit=20)
     assert [hit.memory.id for hit in answer.hits] == [
-        opened._working.ids[opened._working.row[document]] for document in documents
+        memory._working.ids[memory._working.row[document]] for document in documents
     ]
     assert [hit.components["activation"] for hit in answer.hits] == pytest.approx(activation.tolist())
     assert all(hit.path == () and hit.distance == 0 for hit in answer.hits)
@@ -485,7 +485,7 @@ def test_recall_changes_nothing_but_the_traces(memory, tmp_path):
 def test_a_recall_is_kept_with_its_cue_and_its_hits(memory, clock):
     tell(memory, a="We paint walls.")
     answer = memory.recall(cue=Cue("who paints", language="go", n=3), session="s", profile="ethos")
-    (trace,) = memory._opened.store.traces("default")
+    (trace,) = memory.store.traces("default")
     assert (trace.recall_id, trace.at, trace.session, trace.profile) == (
         answer.recall_id,
         clock.at,

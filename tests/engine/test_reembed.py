@@ -130,7 +130,6 @@ def test_a_namespace_that_is_not_there_is_not_found(url):
 
 def vectors(memory):
     """The stored vectors of the embedder in use, by key and version."""
-    opened = memory._opened
-    found = dict(opened.store.vectors(opened.namespace, opened.embedder.generation))
-    names = opened.store.names(opened.namespace, {memory_id for memory_id, _ in found})
+    found = dict(memory.store.vectors(memory.namespace, memory.embedder.generation))
+    names = memory.store.names(memory.namespace, {memory_id for memory_id, _ in found})
     return {(names[memory_id], version): vector for (memory_id, version), vector in found.items()}

@@ -380,16 +380,16 @@ def test_what_is_practised_is_known_after_a_restart_and_after_a_snapshot(open_me
     key = memory.recall("build 7").hits[0].memory.key
     memory.feedback(memory.recall("build 7").recall_id, used=[key])
     clock.at += 20 * DAY
-    held = dict(memory._opened.working(clock.at).practice)
+    held = dict(memory.working(clock.at).practice)
     answer = memory.recall("build 7 host").hits
     memory.close()
     again = open_memory(url)
     assert again.recall("build 7 host").hits == answer
-    assert again._opened._working.kept_rows
-    assert again._opened._working.practice == held
-    again._opened.drop_snapshot()
+    assert again._working.kept_rows
+    assert again._working.practice == held
+    again.drop_snapshot()
     assert again.recall("build 7 host").hits == answer
-    assert again._opened._working.practice == held
+    assert again._working.practice == held
 
 
 def test_what_is_out_of_recall_is_as_if_it_were_never_practised(open_memory, url, clock):
@@ -409,7 +409,7 @@ def test_what_is_out_of_recall_is_as_if_it_were_never_practised(open_memory, url
 
 def test_a_memory_that_is_gone_is_no_longer_practised(told):
     done = judge(told, used=["kestrel"])
-    working = told._opened.working
+    working = told.working
     assert set(working(START).practice) == {told.get("kestrel").id}
     told.undo(done.id)
     assert working(START).practice == {}

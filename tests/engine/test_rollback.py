@@ -24,18 +24,18 @@ def two(memory, clock):
 
 def learn(memory, source, *weights):
     """Move the one link of the namespace, as operations of a source; their ids."""
-    opened, made = memory._opened, []
+    made = []
     for weight in weights:
-        with opened.writing() as now:
-            (row,) = opened.store.links(opened.namespace)
+        with memory.writing() as now:
+            (row,) = memory.store.links(memory.namespace)
             moved = LinkRow(row.source, row.target, row.relation, weight, row.created_at, row.given)
-            made.append(opened.write("feedback", now, [RowChange(row, moved)], source=source).id)
+            made.append(memory.write("feedback", now, [RowChange(row, moved)], source=source).id)
     return made
 
 
 def rows(memory):
     """Everything that the namespace holds."""
-    store = memory._opened.store
+    store = memory.store
     memories = store.memories("default")
     versions = [one for row in memories for one in store.versions("default", row.id)]
     return sorted(repr(encode(row)) for row in (*memories, *versions, *store.links("default")))
@@ -118,11 +118,10 @@ def test_an_operation_of_another_source_that_stands_in_the_way_is_named(two, clo
 
 
 def test_a_link_that_one_source_made_and_another_moved_stays(two, clock):
-    opened = two._opened
-    with opened.writing() as now:
-        a, b = (one.id for one in opened.store.memories("default"))
+    with two.writing() as now:
+        a, b = (one.id for one in two.store.memories("default"))
         born = LinkRow(a, b, "co-activated", 0.1, now)
-        opened.write("feedback", now, [RowChange(None, born)], source="automatic")
+        two.write("feedback", now, [RowChange(None, born)], source="automatic")
     two.set_strength("a", "b", 0.9, relation="co-activated")
     (verdict, *_) = two.log()
     with pytest.raises(Conflict, match=f"operation {verdict.id} \\(set-strength\\)"):

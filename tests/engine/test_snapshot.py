@@ -37,7 +37,7 @@ def snapshot(open_memory, url, folder):
 
 def is_used(memory):
     """Whether the working set that the memory starts from came out of the snapshot."""
-    return memory._opened._from_snapshot().head > 0
+    return memory._snapshot.load().head > 0
 
 
 def recalled(memory):
@@ -127,7 +127,7 @@ def test_a_snapshot_that_is_no_good_is_passed_over(open_memory, url, snapshot):
         memory = open_memory(url)
         assert not is_used(memory), name
         assert recalled(memory) == wanted, name
-        memory._opened._working = None
+        memory._working = None
     snapshot.write_bytes(whole)
     assert is_used(open_memory(url))
 
@@ -200,7 +200,7 @@ def test_a_folder_that_cannot_be_written_costs_no_more_than_time(open_memory, ur
 
 
 def test_an_empty_working_set_can_be_kept_too(open_memory, embedder, tmp_path):
-    store = open_memory()._opened.store
+    store = open_memory().store
     save(WorkingSet(store, "default", embedder), tmp_path / "x", {"head": 0})
     again = WorkingSet(store, "default", embedder)
     assert load(again, tmp_path / "x", lambda stamp: stamp == {"head": 0})
@@ -214,7 +214,7 @@ def test_predicates_sessions_and_versions_of_the_future_are_kept(embedder, clock
         memory.remember_many({"content": f"more filler {i}"} for i in range(COUNT))
         memory.recall("note")
     with Memory.open(url, embedder=embedder, clock=clock) as memory:
-        working = memory._opened._from_snapshot()
+        working = memory._snapshot.load()
         assert len(working.boundaries) == 1
         assert len(working.predicates) == COUNT
         assert len(working.sessions) == 7

@@ -17,7 +17,7 @@ STATE = State("deprecated", 3, 0.4, 7, 2, 5, 1, AT)
 def remember(memory, *items):
     """Items are (key, content, state)."""
     arguments = [{"key": key, "content": content} for key, content, _ in items]
-    return states.remember(memory._opened, arguments, [state for *_, state in items])
+    return states.remember(memory, arguments, [state for *_, state in items])
 
 
 def test_a_new_memory_takes_the_state_that_it_brings(memory):
@@ -105,7 +105,7 @@ def test_links_that_somebody_made_are_left_and_those_by_rule_are_set(memory):
         {"source": "a", "target": "entity:grace-hopper", "relation": "mentions", "weight": 0.9},
         {"source": "a", "target": "nothing", "relation": "next", "weight": 0.9},
     ]
-    assert states.to_link(memory._opened, wanted) == wanted[1:]
+    assert states.to_link(memory, wanted) == wanted[1:]
 
 
 def test_a_link_without_direction_keeps_the_one_that_it_has(memory):
@@ -115,4 +115,4 @@ def test_a_link_without_direction_keeps_the_one_that_it_has(memory):
     (by_rule,) = memory.links("old", relation="similar-to")
     assert (by_rule.source, by_rule.given) == ("new", False)
     wanted = {"source": "old", "target": "new", "relation": "similar-to", "weight": 0.4}
-    assert states.to_link(memory._opened, [wanted]) == [{**wanted, "source": "new", "target": "old"}]
+    assert states.to_link(memory, [wanted]) == [{**wanted, "source": "new", "target": "old"}]

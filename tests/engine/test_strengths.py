@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from priming import Conflict, FixedClock, HashedEmbedder, Memory, NotFound, ParamError, profiles
 from priming.engine import strengths
-from priming.engine.opened import Opened
 from priming.engine.strengths import links_at
 from priming.store.rows import LinkRow, RowChange
 from priming.store.sqlite import SqliteStore
@@ -42,12 +41,11 @@ def fill(memory, keys):
 
 def pull(memory, source, *weights):
     """Move the one link of the namespace to each of some weights, as operations of a source."""
-    opened = memory._opened
     for weight in weights:
-        with opened.writing() as now:
-            (row,) = opened.store.links(opened.namespace)
+        with memory.writing() as now:
+            (row,) = memory.store.links(memory.namespace)
             moved = LinkRow(row.source, row.target, row.relation, weight, row.created_at, row.given)
-            opened.write("feedback", now, [RowChange(row, moved)], source=source, reason=f"to {weight}")
+            memory.write("feedback", now, [RowChange(row, moved)], source=source, reason=f"to {weight}")
 
 
 # Events
@@ -95,11 +93,10 @@ def test_what_is_undone_stays_in_the_events_beside_its_undo(two):
 
 
 def test_a_memory_whose_weight_moves_is_an_event_and_one_that_is_made_is_none(two):
-    opened = two._opened
-    (row, _) = opened.store.memories("default")
+    (row, _) = two.store.memories("default")
     assert two.events() == []
-    with opened.writing() as now:
-        opened.write("feedback", now, [RowChange(row, _with_weight(row, 0.6))], source="conscious")
+    with two.writing() as now:
+        two.write("feedback", now, [RowChange(row, _with_weight(row, 0.6))], source="conscious")
     (event,) = two.events()
     assert (event.event, event.edge, event.old, event.new) == ("node_adjust", ("a",), 0.5, 0.6)
     two.forget("a")
@@ -171,7 +168,7 @@ class Counting(SqliteStore):
 
 def test_only_as_much_of_the_log_is_read_as_a_question_needs(embedder, clock):
     store = Counting(None)
-    with Memory(Opened(store, "default", embedder, clock, profiles.get("priming"))) as memory:
+    with Memory(store, "default", embedder, clock, profiles.get("priming")) as memory:
         fill(memory, "ab")
         memory.link("a", "b", "requires", 0.1)
         pull(memory, "conscious", *(0.1 + i / 1000 for i in range(1, 300)))
@@ -434,10 +431,10 @@ def test_the_links_of_every_past_instant_are_what_was_told_then(life):
         for deed, a, b, weight, hours in life:
             clock.at += hours * HOUR
             step(memory, deed, a, b, weight)
-            then[clock.at] = memory.links(), memory._opened.store.links("default")
+            then[clock.at] = memory.links(), memory.store.links("default")
         for at, (told, rows) in then.items():
             assert by_name(memory.links(known_at=at)) == by_name(told)
-            assert by_name(links_at(memory._opened, at)) == by_name(rows)
+            assert by_name(links_at(memory, at)) == by_name(rows)
             (found,) = memory.strengths(at=at)
             assert found.links == len(told)
         assert memory.links(known_at=NOW - HOUR) == []

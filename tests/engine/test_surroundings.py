@@ -13,9 +13,8 @@ CUES = ("Ada painted the red car", "sea sky", "red car wall")
 
 def said(memory, text):
     """The evidence for each living memory, by key."""
-    opened = memory._opened
-    working = opened.working(opened.now())
-    evidence = Evidence(working, opened.embedder, text, PRIMING.recall, opened.now())
+    working = memory.working(memory.now())
+    evidence = Evidence(working, memory.embedder, text, PRIMING.recall, memory.now())
     keys = {one.id: one.key for one in memory.list(limit=1000)}
     document = {keys[one]: int(working.document[row]) for one, row in working.row_of.items() if one in keys}
     terms = (

@@ -42,22 +42,21 @@ def live(memory, clock):
 
 def learn(memory, now, operation_id="learnt"):
     """Rows as the verbs that learn write them."""
-    opened = memory._opened
     a, b = sorted(memory.get(key).id for key in ("a", "filler-note-3"))
-    with opened.writing():
-        (row,) = opened.store.memories(memory.namespace, [a])
+    with memory.writing():
+        (row,) = memory.store.memories(memory.namespace, [a])
         rows = [
             RowChange(row, replace(row, confidence=0.6, weight=0.51)),
             RowChange(None, VerdictRow(a, "used", operation_id, "r", now, "conscious", "s", {"text": "Zed"})),
             RowChange(None, PairRow(a, b, (stamp(now), stamp(now + timedelta(hours=1))))),
             RowChange(None, RunRow("run", "s", now, now + timedelta(hours=1), "used", (b, a))),
         ]
-        opened.write("feedback", now, rows, operation_id=operation_id, source="conscious")
+        memory.write("feedback", now, rows, operation_id=operation_id, source="conscious")
 
 
 def learnt(memory):
     """Everything that was learnt in a namespace."""
-    store = memory._opened.store
+    store = memory.store
     sure = {one.key: one.confidence for one in memory.list(status=None)}
     return [*(read(memory.namespace) for read in (store.verdicts, store.pairs, store.runs)), sure]
 

@@ -18,14 +18,13 @@ def two(open_memory, url):
 
 def write(memory, kind, *rows, operation_id=None):
     """One operation of learning, as its verbs write it; its id."""
-    opened = memory._opened
-    with opened.writing() as now:
+    with memory.writing() as now:
         changes = [row if isinstance(row, RowChange) else RowChange(None, row) for row in rows]
-        return opened.write(kind, now, changes, operation_id=operation_id).id
+        return memory.write(kind, now, changes, operation_id=operation_id).id
 
 
 def held(memory):
-    store = memory._opened.store
+    store = memory.store
     return [read(memory.namespace) for read in (store.links, store.verdicts, store.pairs, store.runs)]
 
 
@@ -34,7 +33,7 @@ def ends(memory):
 
 
 def verdict(memory, operation_id, key="paint"):
-    return VerdictRow(memory.get(key).id, "used", operation_id, "r", memory._opened.now(), "conscious")
+    return VerdictRow(memory.get(key).id, "used", operation_id, "r", memory.now(), "conscious")
 
 
 def pair(memory, *times):
@@ -96,8 +95,8 @@ def test_a_memory_that_goes_takes_what_was_learnt_of_it_along(two, clock):
 
 
 def test_a_later_verdict_must_be_undone_before_an_earlier_one(two):
-    (link,) = [one for one in two._opened.store.links("default") if one.relation == "next"]
-    (row,) = two._opened.store.memories("default", [two.get("paint").id])
+    (link,) = [one for one in two.store.links("default") if one.relation == "next"]
+    (row,) = two.store.memories("default", [two.get("paint").id])
     before = held(two), two.get("paint").weight
     stronger, strongest = replace(link, weight=link.weight + 0.01), replace(link, weight=link.weight + 0.02)
     heavier, heaviest = replace(row, weight=row.weight + 0.01), replace(row, weight=row.weight + 0.02)
@@ -135,7 +134,7 @@ def test_the_working_set_of_another_passes_over_what_was_learnt(two, open_memory
     assert [hit.memory.key for hit in other.recall("walls", limit=1).hits] == ["paint"]
     other.undo(done)
     assert [hit.memory.key for hit in two.recall("walls", limit=1).hits] == ["paint"]
-    assert other._opened.working(clock.at).head == two._opened.store.head("default")
+    assert other.working(clock.at).head == two.store.head("default")
 
 
 def test_the_log_names_what_was_learnt(two, clock):

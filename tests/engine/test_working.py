@@ -53,7 +53,7 @@ def a_change(memory, rng):
             lambda: memory.undo(rng.choice(done)),
             lambda: memory.undo(rng.choice(done)),
             lambda: memory.supersede(other, a_text(rng), session=rng.choice([None, "a", "b"])),
-            lambda: memory.supersede(other, a_text(rng), valid_from=memory._opened.now() + timedelta(days=3)),
+            lambda: memory.supersede(other, a_text(rng), valid_from=memory.now() + timedelta(days=3)),
             lambda: memory.link(some, other, rng.choice(["similar-to", "requires", "mentions"]), 0.7),
             lambda: memory.set_strength(some, other, rng.random()),
             lambda: memory.purge(some),
@@ -102,13 +102,13 @@ def test_what_is_kept_current_is_what_is_built_anew(embedder, tmp_path_factory, 
     settings = {"embedder": embedder, "clock": clock}
     with Memory.open(url, **settings) as ours, Memory.open(url, **settings) as theirs:
         live_through([ours, theirs], clock, rng, 14)
-        halfway = ours._opened.working(clock.now())
+        halfway = ours.working(clock.now())
         save(halfway, folder / "halfway", {"head": halfway.head})
         live_through([ours, theirs], clock, rng, 14)
         with Memory.open(url, **settings) as anew, Memory.open(url, **settings) as restored:
-            working = WorkingSet(restored._opened.store, "default", embedder)
+            working = WorkingSet(restored.store, "default", embedder)
             assert load(working, folder / "halfway", lambda _: True)
-            restored._opened._working = working
+            restored._working = working
             wanted = scores(anew)
             for memory in (ours, theirs, restored):
                 assert_alike(scores(memory), wanted)
@@ -127,6 +127,6 @@ def test_memories_that_one_operation_brings_back_stand_as_in_the_store(open_memo
     memory.undo(gone.id)
     with open_memory(url) as other:
         assert memory.recall(words).hits == other.recall(words).hits
-        rows = [[one._opened._working.row_of[memory.get(key).id] for key in "ab"] for one in (memory, other)]
+        rows = [[one._working.row_of[memory.get(key).id] for key in "ab"] for one in (memory, other)]
     assert rows[0] == sorted(rows[0])
     assert rows[1] == sorted(rows[1])

@@ -264,7 +264,7 @@ def test_killed_between_any_two_operations_it_goes_on_and_ends_with_the_same(emb
             ]
             task = closed(*tries, seq=2)
             if kill is not None:
-                write, left = memory._opened.write, [kill]
+                write, left = memory.write, [kill]
 
                 def dying(*given, **named):
                     if not left[0]:
@@ -272,10 +272,10 @@ def test_killed_between_any_two_operations_it_goes_on_and_ends_with_the_same(emb
                     left[0] -= 1
                     return write(*given, **named)
 
-                memory._opened.write = dying
+                memory.write = dying
                 with pytest.raises(Killed):
                     learnt(memory, session, task)
-                memory._opened.write = write
+                memory.write = write
             learnt(memory, session, task)
             there = memory.list(kinds=["pattern", "failure"])
             operations = sorted(one.kind for one in memory.log(limit=1_000))

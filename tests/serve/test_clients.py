@@ -24,7 +24,7 @@ from priming.api.remote import Remote, open_memory
 with open_memory(sys.argv[1]) as memory:
     assert isinstance(memory, Remote)
     assert memory.recall("who wrote the program").hits
-heavy = {"numpy", "pydantic", "typer", "asyncio", "priming.engine.memory"} & set(sys.modules)
+heavy = {"numpy", "pydantic", "typer", "asyncio", "priming.memory"} & set(sys.modules)
 print(sorted(heavy))
 """
 

@@ -37,7 +37,7 @@ def test_no_operation_touches_the_store_without_the_lock(host, monkeypatch):
         namespace = operation
         ids = prepare(lambda name, request, once: host.call(namespace, name, request, operation_id=once))  # noqa: B023
         with host.memory(namespace) as memory, monkeypatch.context() as patch:
-            at_work.append(memory._opened)
+            at_work.append(memory)
             for name in ("_rows", "_cursor", "change", "many"):
                 patch.setattr(Connection, name, watched(getattr(Connection, name)))
             host.call(namespace, operation, example(operation, ids))

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from priming.behaviors import Pack
-from priming.engine.memory import Memory
 from priming.errors import NotFound, ParamError
+from priming.memory import Memory
 from priming.types import Exported, Operation
 
 Progress = Callable[[int, int | None], None]

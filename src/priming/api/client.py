@@ -19,7 +19,7 @@ from priming.socket_params import SOCKET
 
 if TYPE_CHECKING:
     from priming.api.host import Host
-    from priming.engine.memory import Memory
+    from priming.memory import Memory
     from priming.settings import Settings
 
 

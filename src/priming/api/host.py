@@ -15,7 +15,7 @@ from priming.errors import Conflict, PrimingError
 
 if TYPE_CHECKING:
     from priming.embed.protocol import Embedder
-    from priming.engine.memory import Memory
+    from priming.memory import Memory
     from priming.settings import Settings
     from priming.types import Clock
 
@@ -155,7 +155,7 @@ class Host:
         return held
 
     def _opened(self, namespace: str) -> _Open:
-        from priming.engine.memory import Memory
+        from priming.memory import Memory
 
         return _Open(
             Memory.open(

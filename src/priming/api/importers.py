@@ -21,7 +21,7 @@ from priming.errors import Conflict, NotFound, ParamError, PrimingError, StoreEr
 from priming.state import State
 
 if TYPE_CHECKING:
-    from priming.engine.memory import Memory
+    from priming.memory import Memory
     from priming.types import Remembered
 
 GROUP = "priming.importers"
@@ -237,7 +237,7 @@ class _Loading:
             return self.memory.remember_many(arguments)
         from priming.engine import states
 
-        return states.remember(self.memory._opened, arguments, [entry.state for entry in batch])
+        return states.remember(self.memory, arguments, [entry.state for entry in batch])
 
     def _wanted(self, batch: list[Tie]) -> list[Mapping[str, Any]]:
         """The links of a batch as ``link_many`` takes them, without those that are to be left alone."""
@@ -256,7 +256,7 @@ class _Loading:
 
         fresh = [one for one, tie in zip(asked, batch, strict=True) if tie.fresh]
         others = [one for one, tie in zip(asked, batch, strict=True) if not tie.fresh]
-        return others + states.to_link(self.memory._opened, fresh)
+        return others + states.to_link(self.memory, fresh)
 
     def _link(self, batch: list[Tie]) -> None:
         """Make a batch of ties, halved like a batch of entries."""

@@ -14,7 +14,7 @@ from typing import Any
 from priming.errors import ParamError
 from priming.types import EMPTY
 
-MEMORY = "priming.engine.memory:Memory"
+MEMORY = "priming.memory:Memory"
 CALLS = "priming.api.calls"
 _HOMES = {
     **dict.fromkeys(("str", "int"), "builtins"),

@@ -13,7 +13,7 @@ from priming.verdicts import Run, StrengthEvent
 
 if TYPE_CHECKING:
     from priming.api.ops import Op
-    from priming.engine.memory import Memory
+    from priming.memory import Memory
 
 Rebuilt = Callable[["Memory", Operation], Any]
 

@@ -16,7 +16,7 @@ from priming.errors import NotFound
 from priming.types import Cue
 
 if TYPE_CHECKING:
-    from priming.engine.memory import Memory
+    from priming.memory import Memory
     from priming.settings import Settings
     from priming.sleeping import Proposal
 
@@ -36,7 +36,7 @@ def open_memory(
     client = reach(url, profile=profile, settings=settings) if server else None
     if client is not None:
         return cast("Memory", Remote(client, namespace))
-    from priming.engine.memory import Memory
+    from priming.memory import Memory
 
     return Memory.open(url, namespace=namespace, profile=profile, settings=settings)
 

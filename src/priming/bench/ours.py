@@ -10,7 +10,7 @@ from importlib import metadata
 from priming.bench.contestants import Found
 from priming.bench.sets import Part
 from priming.embed.protocol import Embedder, Vectors
-from priming.engine.memory import Memory
+from priming.memory import Memory
 from priming.types import FixedClock, Recall
 
 _STILL = datetime(2026, 1, 1, tzinfo=UTC)

@@ -15,7 +15,7 @@ from priming.cli.verb import Answer, verb
 from priming.words import RULES, TRUST
 
 if TYPE_CHECKING:
-    from priming.engine.memory import Memory
+    from priming.memory import Memory
 
 GLOBAL = "global"
 """What hits of the global store are said to be from."""

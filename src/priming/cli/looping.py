@@ -23,9 +23,9 @@ from priming.errors import ParamError
 
 if TYPE_CHECKING:
     from priming.engine.asking import Agent
-    from priming.engine.memory import Memory
     from priming.loop.work import Work
     from priming.looping import Session
+    from priming.memory import Memory
 
 FORMATS = ("text", "markdown", "json")
 

@@ -18,7 +18,7 @@ from priming.words import KINDS, OUTCOMES, PACK, SOURCES, STATUSES, TRUST
 if TYPE_CHECKING:
     from priming.api.host import Service
     from priming.engine.asking import Agent
-    from priming.engine.memory import Memory
+    from priming.memory import Memory
     from priming.settings import Settings
     from priming.types import Cue
 
@@ -202,7 +202,7 @@ class Place:
             raise
 
     def _open(self, found: Settings, url: str | None = None) -> Memory:
-        from priming.engine.memory import Memory
+        from priming.memory import Memory
 
         return Memory.open(
             url or found["store.url"],

@@ -23,7 +23,7 @@ from priming.words import STAGES
 
 if TYPE_CHECKING:
     from priming.engine.asking import Agent
-    from priming.engine.memory import Memory
+    from priming.memory import Memory
     from priming.sleeping import Proposal
 
 _LOOK = timedelta(seconds=30)

@@ -27,7 +27,7 @@ from priming.errors import NotFound, ParamError
 from priming.words import KINDS
 
 if TYPE_CHECKING:
-    from priming.engine.memory import Memory
+    from priming.memory import Memory
 
 LAST = "last"
 _NOT_MEANT = ("undo", "run-start", "run-end")

@@ -15,12 +15,12 @@ from priming.core.metrics import paired_difference
 from priming.engine import judged, weights
 from priming.engine.draft import count, one_of
 from priming.engine.evidence import Evidence
-from priming.engine.opened import Opened
 from priming.engine.recall import TERMS
 from priming.engine.replay import Learned, Replay, cases, steps_since
 from priming.engine.reweigh import WEIGHTS, Search, proposed
 from priming.engine.working import WorkingSet
 from priming.errors import ParamError
+from priming.namespace import Namespace
 from priming.params import ABLATION, STORE, RecallParams
 from priming.profiles import Profile, get
 
@@ -29,8 +29,8 @@ MEASURE = f"average precision at {ABLATION.depth}"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The arguments of ``ablate``, checked."""
+class AblationQuery:
+    """The checked arguments of ``ablate``."""
 
     terms: tuple[str, ...]
     profile: Profile
@@ -63,46 +63,74 @@ class Sample:
         return np.array([found[list(group)].mean() for group in self.groups])
 
 
-def asked(opened: Opened, arguments: Mapping[str, Any]) -> Asked:
-    """Check the arguments of ``ablate``."""
-    given = arguments["profile"]
-    profile = get(given, opened.profiles) if given is not None else opened.profile
+def ablate(
+    memory: Namespace,
+    terms: Collection[str] | None = None,
+    *,
+    profile: str | None = None,
+    limit: int = ABLATION.recalls,
+    propose: bool = True,
+    apply: bool = False,
+    progress: Progress | None = None,
+) -> Ablation:
+    """Replay the recalls that were judged, without each term in turn: what it is worth, and better weights.
+
+    Args:
+        terms: names of terms (``priming.engine.recall.TERMS``); None: all.
+        profile: whose recalls, and whose weights; one that follows ``docs/recall.md``. None: this memory's own.
+        limit: the latest judged recalls, so many of them.
+        propose: whether other weights are looked for: it takes longest.
+        apply: whether weights that stand are set, as one operation. Without it, nothing changes.
+        progress: called with (done, total or None) after each replay.
+
+    Raises:
+        ParamError: an argument outside its range, or a profile without such terms.
+        Conflict: other weights were set meanwhile.
+
+    """
+    for name, value in (("propose", propose), ("apply", apply)):
+        if not isinstance(value, bool):
+            raise ParamError(name, value, "must be true or false")
+    if apply and not propose:
+        raise ParamError("apply", True, "cannot stand without propose: leave one out")
+    query = AblationQuery(
+        terms=_terms(terms),
+        profile=_weighed_profile(memory, profile),
+        limit=count("limit", limit, 1, STORE.trace_count),
+        propose=propose,
+        apply=apply,
+        progress=progress or (lambda _done, _total: None),
+    )
+    return _ablate(memory, query)
+
+
+def _weighed_profile(memory: Namespace, name: str | None) -> Profile:
+    """The profile of a name, by default the memory's own; it must have terms."""
+    profile = get(name, memory.profiles) if name is not None else memory.profile
     if profile.anchors is not None:
         rule = "has no terms to weigh: name one that follows docs/recall.md, such as priming"
         raise ParamError("profile", profile.name, rule)
-    for name in ("propose", "apply"):
-        if not isinstance(arguments[name], bool):
-            raise ParamError(name, arguments[name], "must be true or false")
-    if arguments["apply"] and not arguments["propose"]:
-        raise ParamError("apply", True, "cannot stand without propose: leave one out")
-    return Asked(
-        terms=_terms(arguments["terms"]),
-        profile=profile,
-        limit=count("limit", arguments["limit"], 1, STORE.trace_count),
-        propose=arguments["propose"],
-        apply=arguments["apply"],
-        progress=arguments["progress"] or (lambda _done, _total: None),
-    )
+    return profile
 
 
-def _terms(given: Any) -> tuple[str, ...]:
-    """The terms asked for, in their order; None: all."""
-    if given is None:
+def _terms(value: Any) -> tuple[str, ...]:
+    """The terms to leave out, in their order; None: all."""
+    if value is None:
         return TERMS
-    some = (given,) if isinstance(given, str) else given
-    if not isinstance(some, Collection) or not some:
-        raise ParamError("terms", given, f"must be some of {', '.join(TERMS)}")
-    wanted = {one_of("terms", one, TERMS) for one in some}
-    return tuple(one for one in TERMS if one in wanted)
+    names = (value,) if isinstance(value, str) else value
+    if not isinstance(names, Collection) or not names:
+        raise ParamError("terms", value, f"must be some of {', '.join(TERMS)}")
+    chosen = {one_of("terms", name, TERMS) for name in names}
+    return tuple(name for name in TERMS if name in chosen)
 
 
-def ablate(opened: Opened, one: Asked) -> Ablation:
+def _ablate(memory: Namespace, query: AblationQuery) -> Ablation:
     """Replay the judged recalls without each term; nothing is written unless the proposal stands and is asked for."""
-    sample = _sample(opened, one)
-    found = Ablation(
+    sample = _sample(memory, query)
+    result = Ablation(
         at=sample.at,
-        namespace=opened.namespace,
-        profile=one.profile.name,
+        namespace=memory.namespace,
+        profile=query.profile.name,
         measure=MEASURE,
         recalls=len(sample.replay.cases),
         cues=len(sample.groups),
@@ -110,25 +138,25 @@ def ablate(opened: Opened, one: Asked) -> Ablation:
         quality=None,
     )
     if not sample.groups:
-        return replace(found, reason=_too_few(0))
+        return replace(result, reason=_too_few(0))
     base = sample.quality(sample.now)
-    without = {term: sample.quality(sample.now, (term,)) for term in one.terms}
-    found = replace(
-        found,
+    without = {term: sample.quality(sample.now, (term,)) for term in query.terms}
+    result = replace(
+        result,
         quality=float(base.mean()),
-        terms=tuple(_worth(sample.now, term, base, without[term]) for term in one.terms),
+        terms=tuple(_worth(sample.now, term, base, without[term]) for term in query.terms),
     )
-    if not one.propose:
-        return found
+    if not query.propose:
+        return result
     if len(sample.groups) < ABLATION.least:
-        return replace(found, reason=_too_few(len(sample.groups)))
-    offer = proposed(Search(one.profile.recall, sample.now, sample.quality))
+        return replace(result, reason=_too_few(len(sample.groups)))
+    offer = proposed(Search(query.profile.recall, sample.now, sample.quality))
     if offer is None:
-        return replace(found, reason="no other weights serve the judged cues better")
-    found = replace(found, proposal=offer)
-    if not (one.apply and offer.stands):
-        return found
-    return replace(found, operation=_apply(opened, one.profile, offer))
+        return replace(result, reason="no other weights serve the judged cues better")
+    result = replace(result, proposal=offer)
+    if not (query.apply and offer.stands):
+        return result
+    return replace(result, operation=_apply(memory, query.profile, offer))
 
 
 def _too_few(cues: int) -> str:
@@ -138,32 +166,32 @@ def _too_few(cues: int) -> str:
     )
 
 
-def _sample(opened: Opened, one: Asked) -> Sample:
+def _sample(memory: Namespace, query: AblationQuery) -> Sample:
     """Read everything that replays need, in one state of the store; they then hold up nobody."""
-    with opened.lock, opened.store.transaction(write=False):
-        opened.readable()
-        now = opened.now()
-        working = WorkingSet(opened.store, opened.namespace, opened.embedder)
+    with memory.lock, memory.store.transaction(write=False):
+        memory.require_exists()
+        now = memory.now()
+        working = WorkingSet(memory.store, memory.namespace, memory.embedder)
         working.refresh(now)
-        recalls, left_out = judged.judged(opened, one.profile.name, working, one.limit)
-        steps, known = steps_since(opened, recalls)
-        made = cases(opened, one.profile, working, recalls, known)
-        params = weights.in_force(opened, one.profile).recall
-    replay = Replay(opened.embedder, one.profile, Learned(working, steps), made)
-    rarity = Evidence(working, opened.embedder, "", params, now).rarity
+        recalls, left_out = judged.judged(memory, query.profile.name, working, query.limit)
+        steps, known = steps_since(memory, recalls)
+        made = cases(memory, query.profile, working, recalls, known)
+        params = weights.in_force(memory, query.profile).recall
+    replay = Replay(memory.embedder, query.profile, Learned(working, steps), made)
+    rarity = Evidence(working, memory.embedder, "", params, now).rarity
     groups = judged.groups(recalls, params.same_cue, rarity)
-    return Sample(now, params, replay, groups, left_out, _counted(one, len(made)))
+    return Sample(now, params, replay, groups, left_out, _counted(query, len(made)))
 
 
-def _counted(one: Asked, recalls: int) -> Callable[[], None]:
+def _counted(query: AblationQuery, recalls: int) -> Callable[[], None]:
     """Tells of each replay: how many there will be is known until weights are searched."""
-    done, total = 0, recalls * (1 + len(one.terms))
-    one.progress(done, total)
+    done, total = 0, recalls * (1 + len(query.terms))
+    query.progress(done, total)
 
     def tick() -> None:
         nonlocal done
         done += 1
-        one.progress(done, total if done <= total else None)
+        query.progress(done, total if done <= total else None)
 
     return tick
 
@@ -181,6 +209,6 @@ def _worth(now: RecallParams, term: str, base: Floats, without: Floats) -> Worth
     )
 
 
-def _apply(opened: Opened, profile: Profile, offer: Reweighing) -> str:
-    with opened.writing() as now:
-        return weights.write(opened, profile, offer.weights, offer.before, now).id
+def _apply(memory: Namespace, profile: Profile, offer: Reweighing) -> str:
+    with memory.writing() as now:
+        return weights.write(memory, profile, offer.weights, offer.before, now).id

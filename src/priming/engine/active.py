@@ -24,15 +24,15 @@ from priming.engine import traces
 from priming.engine.arrays import NONE
 from priming.engine.ask import Ranked, weighed
 from priming.engine.draft import count, name_, text_, words
-from priming.engine.opened import Opened
 from priming.engine.present import RULES_HEADER, rule_full, rules
 from priming.engine.rank import relevance, settled
 from priming.engine.rivals import Candidate, claim, resolved, twins_of
 from priming.engine.working import WorkingSet
 from priming.errors import ParamError
+from priming.namespace import Namespace
 from priming.params import ACTIVE
 from priming.profiles import FLOOP
-from priming.types import Cue, Hit, MemoryRecord, Omitted, Recall, Step
+from priming.types import EMPTY, Cue, Hit, MemoryRecord, Omitted, Recall, Step
 from priming.words import KINDS
 
 BEHAVIOR = KINDS.index("behavior")
@@ -41,18 +41,18 @@ _EXACT = 12  # decimals of a score that the order in which links are summed does
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
-    """The arguments of ``active``, checked; ``beside`` are the other stores, by name."""
+class ActiveQuery:
+    """The checked arguments of ``active``; ``context`` is what the predicates of behaviours are compared with."""
 
     cue: Cue
     context: Mapping[str, Any]
     tokens: int
     session: str | None
-    beside: Mapping[str, Opened]
+    beside: Mapping[str, Namespace]
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class Activated:
     """What one store brings: where activation came to rest, and which behaviours are there.
 
     ``records`` are behaviours by row, ``fits`` their context scores; ``overrides`` and ``conflicts`` are pairs of
@@ -60,7 +60,7 @@ class Reached:
     behaviours, ``kept`` is for the trace.
     """
 
-    opened: Opened
+    memory: Namespace
     name: str | None
     activation: Activation
     records: Mapping[int, MemoryRecord]
@@ -75,46 +75,80 @@ class Reached:
     paths: Mapping[str, tuple[Step, ...]]
 
 
-def situation(opened: Opened, cue: Any, tokens: Any, session: Any, beside: Any) -> Situation:
-    """Check the arguments of ``active``."""
+def active(
+    memory: Namespace,
+    cue: Cue,
+    *,
+    tokens: int = ACTIVE.tokens,
+    session: str | None = None,
+    beside: Mapping[str, Namespace] = EMPTY,
+) -> Recall:
+    """Bring up the behaviours that apply in a context, those that others override or contradict left out.
+
+    Args:
+        cue: the context; its text confirms ``text`` and ``task`` predicates.
+        tokens: budget of ``Recall.text``, never exceeded.
+        session: the session that the recall is kept under.
+        beside: other memories by name, read together with this one, such as ``{"global": memory}``.
+
+    Raises:
+        ParamError: no cue, or an argument outside its range.
+        NotFound: a namespace that does not exist.
+
+    """
     if not isinstance(cue, Cue):
         raise ParamError("cue", cue, "must be a Cue")
+    query = ActiveQuery(
+        cue,
+        _context(cue),
+        count("tokens", tokens, 0, _MOST_TOKENS),
+        name_("session", session),
+        _others(memory, beside),
+    )
+    return _active(memory, query)
+
+
+def _context(cue: Cue) -> Mapping[str, Any]:
+    """The context of a cue, and its text."""
     context = cue.context()
     for name, value in context.items():
         text_(f"cue.{name}", words(value))
     if cue.text is not None and text_("cue.text", cue.text).strip():
         context["text"] = cue.text
+    return context
+
+
+def _others(memory: Namespace, beside: Any) -> Mapping[str, Namespace]:
+    """The open memories to read beside one."""
     if not isinstance(beside, Mapping):
         raise ParamError("beside", beside, "must be a mapping of name to open memory")
     for name, other in beside.items():
         name_("beside", name)
-        if not isinstance(other, Opened) or other is opened:
+        if not isinstance(other, Namespace) or other is memory:
             raise ParamError("beside", name, "must name another open memory, not this one")
-    return Situation(
-        cue, context, count("tokens", tokens, 0, _MOST_TOKENS), name_("session", session), dict(beside)
-    )
+    return dict(beside)
 
 
-def active(opened: Opened, asked: Situation) -> Recall:
-    """Answer a checked situation."""
-    now = opened.now()
+def _active(memory: Namespace, query: ActiveQuery) -> Recall:
+    """Answer a checked query."""
+    now = memory.now()
     # One lock at a time: two memories that are read beside each other must not wait for each other.
-    others = [_of_another(other, name, asked, now) for name, other in asked.beside.items()]
-    with opened.lock:
-        opened.readable()
-        reached = [_reached(opened, None, asked, now), *others]
-        hits, losses = _hits(reached, now)
-        packed = pack(rules(hits), asked.tokens, tiers=FLOOP.tiers, header=RULES_HEADER)
-        recall_id, untraced = _keep(reached[0], asked, hits)
+    others = [_of_another(other, name, query, now) for name, other in query.beside.items()]
+    with memory.lock:
+        memory.require_exists()
+        activated = [_activated(memory, None, query, now), *others]
+        hits, losses = _hits(activated, now)
+        packed = pack(rules(hits), query.tokens, tiers=FLOOP.tiers, header=RULES_HEADER)
+        recall_id, untraced = _keep(activated[0], query, hits)
     for other in others:
         if any(hit.origin == other.name for hit in hits):
-            with other.opened.lock:
-                untraced += _keep(other, asked, hits, recall_id)[1]
-    left_out = tuple(Omitted(one.key, one.reason, one.tokens) for one in packed.omitted)
+            with other.memory.lock:
+                untraced += _keep(other, query, hits, recall_id)[1]
+    left_out = tuple(Omitted(entry.key, entry.reason, entry.tokens) for entry in packed.omitted)
     return Recall(
         recall_id=recall_id,
         hits=tuple(hits),
-        reason=None if hits else _silence(reached),
+        reason=None if hits else _no_result_reason(activated),
         degraded=tuple(dict.fromkeys(untraced)),
         text=packed.text,
         omitted=(*losses, *left_out),
@@ -122,20 +156,20 @@ def active(opened: Opened, asked: Situation) -> Recall:
     )
 
 
-def _of_another(opened: Opened, name: str, asked: Situation, now: datetime) -> Reached:
+def _of_another(memory: Namespace, name: str, query: ActiveQuery, now: datetime) -> Activated:
     """What another store brings; one that was never written to brings nothing."""
-    with opened.lock:
-        return _reached(opened, name, asked, now)
+    with memory.lock:
+        return _activated(memory, name, query, now)
 
 
-def _reached(opened: Opened, name: str | None, asked: Situation, now: datetime) -> Reached:
+def _activated(memory: Namespace, name: str | None, query: ActiveQuery, now: datetime) -> Activated:
     """Spread from the behaviours that the context confirms, in one state of the store."""
-    with opened.store.transaction(write=False):
-        working = opened.working(now)
+    with memory.store.transaction(write=False):
+        working = memory.working(now)
         behaviors = working.alive.values & (working.kind.values == BEHAVIOR)
-        fits, seeds, barred = _evaluated(working, behaviors, asked.context)
+        fits, seeds, barred = _evaluated(working, behaviors, query.context)
         excluded = int(np.count_nonzero(behaviors & barred))
-        lost = _gave_way(opened, {working.ids[row]: row for row in sorted(seeds)}, now)
+        lost = _gave_way(memory, {working.ids[row]: row for row in sorted(seeds)}, now)
         for memory_id, _ in lost:
             row = working.row_of[memory_id]
             barred[row] = True
@@ -150,23 +184,23 @@ def _reached(opened: Opened, name: str | None, asked: Situation, now: datetime) 
         may = behaviors & ~barred
         rows = np.array([row for row in activation.rows.tolist() if may[row]], np.int64)
         ids = {working.ids[row]: row for row in (*rows.tolist(), *seeds)}
-        found = opened.store.records(opened.namespace, [*ids, *(one for pair in lost for one in pair)], now)
+        found = memory.store.records(memory.namespace, [*ids, *(one for pair in lost for one in pair)], now)
         shown = rows[: ACTIVE.most]
         kept = traces.kept(working, FLOOP, Ranked(shown, np.zeros(len(shown)), activation=activation))
-        return Reached(
-            opened,
+        return Activated(
+            memory,
             name,
             activation,
             {working.row_of[one]: record for one, record in found.items()},
             fits,
-            _linked(opened, ids, "overrides"),
-            _linked(opened, ids, "conflicts"),
+            _linked(memory, ids, "overrides"),
+            _linked(memory, ids, "conflicts"),
             [(loser, winner) for loser, winner in lost if loser in found and winner in found],
             seeds,
             int(np.count_nonzero(behaviors)),
             excluded,
             kept,
-            traces.steps_of(opened, kept, [working.ids[row] for row in shown.tolist()]),
+            traces.steps_of(memory, kept, [working.ids[row] for row in shown.tolist()]),
         )
 
 
@@ -203,16 +237,16 @@ def _findings(when: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, 
     return found
 
 
-def _gave_way(opened: Opened, seeds: Mapping[str, int], now: datetime) -> list[tuple[str, str]]:
+def _gave_way(memory: Namespace, seeds: Mapping[str, int], now: datetime) -> list[tuple[str, str]]:
     """Of seeds that contradict each other the weaker ones, each with the one it gives way to.
 
     They go before activation spreads: who loses should not hold down who wins.
     """
-    pairs = _linked(opened, seeds, "conflicts")
+    pairs = _linked(memory, seeds, "conflicts")
     if not pairs:
         return []
     rivals = sorted({one for pair in pairs for one in pair}, key=lambda one: seeds[one])
-    records = opened.store.records(opened.namespace, rivals, now)
+    records = memory.store.records(memory.namespace, rivals, now)
     rivals = [one for one in rivals if one in records]
     at = {one: i for i, one in enumerate(rivals)}
     fallen = resolve(
@@ -221,18 +255,18 @@ def _gave_way(opened: Opened, seeds: Mapping[str, int], now: datetime) -> list[t
     return [(rivals[i], rivals[loss.by]) for i, loss in fallen.items()]
 
 
-def _linked(opened: Opened, ids: Collection[str], relation: str) -> list[tuple[str, str]]:
+def _linked(memory: Namespace, ids: Collection[str], relation: str) -> list[tuple[str, str]]:
     """The pairs among some memories that a relation links."""
-    links = opened.store.links(opened.namespace, ids, relation) if ids else []
+    links = memory.store.links(memory.namespace, ids, relation) if ids else []
     return [(one.source, one.target) for one in links if one.source in ids and one.target in ids]
 
 
-def _hits(reached: Sequence[Reached], now: datetime) -> tuple[list[Hit], list[Omitted]]:
+def _hits(activated: Sequence[Activated], now: datetime) -> tuple[list[Hit], list[Omitted]]:
     """The behaviours that stand, best first, and those that do not, with reasons."""
-    candidates = _candidates(reached, now)
+    candidates = _candidates(activated, now)
     twins = twins_of(candidates)
     overriding, contradicting = (
-        [getattr(one, name) for one in reached] for name in ("overrides", "conflicts")
+        [getattr(one, name) for one in activated] for name in ("overrides", "conflicts")
     )
     fallen = resolved(overriding, contradicting, candidates, twins)
     reasons = {i: f"also in {candidates[by].hit.origin or 'this store'}" for i, by in twins.items()}
@@ -241,17 +275,17 @@ def _hits(reached: Sequence[Reached], now: datetime) -> tuple[list[Hit], list[Om
         reasons[i] = f"{how} {candidates[loss.by].hit.memory.key}"
     standing = [one.hit for i, one in enumerate(candidates) if i not in reasons]
     losses = [_left_out(candidates[i].hit, reason) for i, reason in sorted(reasons.items())]
-    losses += _quiet(reached, candidates)
+    losses += _quiet(activated, candidates)
     standing.sort(key=lambda hit: (-hit.score, -hit.components["activation"]))
     losses += [_left_out(hit, f"beyond the best {ACTIVE.most}") for hit in standing[ACTIVE.most :]]
     return standing[: ACTIVE.most], losses
 
 
-def _quiet(reached: Sequence[Reached], candidates: Sequence[Candidate]) -> list[Omitted]:
+def _quiet(activated: Sequence[Activated], candidates: Sequence[Candidate]) -> list[Omitted]:
     """Behaviours that the context brings up and that fell before they were scored, with reasons."""
     there = {(one.store, one.hit.memory.id) for one in candidates}
     found = []
-    for i, one in enumerate(reached):
+    for i, one in enumerate(activated):
         by_id = {record.id: record for record in one.records.values()}
         for loser, winner in one.lost:
             found.append(
@@ -270,30 +304,30 @@ def _left_out(hit: Hit, reason: str) -> Omitted:
     return Omitted(hit.memory.key, reason, estimate_tokens(rule_full(hit.memory, hit.origin)))
 
 
-def _candidates(reached: Sequence[Reached], now: datetime) -> list[Candidate]:
+def _candidates(activated: Sequence[Activated], now: datetime) -> list[Candidate]:
     """What stays active of all stores together, scored; in the order of the stores, the oldest first."""
-    at = np.concatenate([np.full(len(one.activation.rows), i) for i, one in enumerate(reached)])
-    rows = np.concatenate([one.activation.rows for one in reached])
-    values, stays = settled(FLOOP, _joint([one.activation for one in reached]))
+    at = np.concatenate([np.full(len(one.activation.rows), i) for i, one in enumerate(activated)])
+    rows = np.concatenate([one.activation.rows for one in activated])
+    values, stays = settled(FLOOP, _joint([one.activation for one in activated]))
     chosen = [
-        i for i in np.lexsort((rows, at)).tolist() if stays[i] and int(rows[i]) in reached[at[i]].records
+        i for i in np.lexsort((rows, at)).tolist() if stays[i] and int(rows[i]) in activated[at[i]].records
     ]
-    records = [reached[at[i]].records[int(rows[i])] for i in chosen]
-    fit = np.array([reached[at[i]].fits[int(rows[i])] for i in chosen])
+    records = [activated[at[i]].records[int(rows[i])] for i in chosen]
+    fit = np.array([activated[at[i]].fits[int(rows[i])] for i in chosen])
     scored = relevance(records, values[chosen], fit, now)
     columns = {name: np.atleast_1d(np.asarray(one)) for name, one in scored.components.items()}
     totals = np.round(np.atleast_1d(np.asarray(scored.total)), _EXACT)
     found = []
     for n, i in enumerate(chosen):
         components = {name: float(column[n]) for name, column in columns.items()}
-        path = reached[at[i]].paths.get(records[n].id, ())
+        path = activated[at[i]].paths.get(records[n].id, ())
         hit = Hit(
             records[n],
             float(totals[n]),
             MappingProxyType({**components, "activation": float(values[i])}),
             path,
             len(path),
-            reached[at[i]].name,
+            activated[at[i]].name,
         )
         found.append(Candidate(int(at[i]), hit))
     return found
@@ -306,9 +340,9 @@ def _joint(parts: Sequence[Activation]) -> Activation:
     return Activation(np.arange(len(values)), values, nothing, nothing)
 
 
-def _silence(reached: Sequence[Reached]) -> str:
+def _no_result_reason(activated: Sequence[Activated]) -> str:
     """Why nothing is active."""
-    known, excluded = (sum(getattr(one, name) for one in reached) for name in ("known", "excluded"))
+    known, excluded = (sum(getattr(one, name) for one in activated) for name in ("known", "excluded"))
     if not known:
         return "there is no active behaviour: learn one, or restore one"
     if excluded == known:
@@ -317,16 +351,16 @@ def _silence(reached: Sequence[Reached]) -> str:
 
 
 def _keep(
-    one: Reached, asked: Situation, hits: Sequence[Hit], recall_id: str | None = None
+    one: Activated, query: ActiveQuery, hits: Sequence[Hit], recall_id: str | None = None
 ) -> tuple[str, list[str]]:
     """Keep what came up of one store, in that store, so that verdicts on it find their way."""
-    said = [words(value) for name, value in asked.context.items() if name != "text"]
+    said = [words(value) for name, value in query.context.items() if name != "text"]
     return traces.keep(
-        one.opened,
-        text=asked.context.get("text", " ".join(said)),
-        cue=asked.cue,
+        one.memory,
+        text=query.context.get("text", " ".join(said)),
+        cue=query.cue,
         profile=FLOOP.name,
-        session=asked.session,
+        session=query.session,
         hits=[(hit.memory.id, hit.score) for hit in hits if hit.origin == one.name],
         flow=one.kept,
         recall_id=recall_id,

@@ -20,10 +20,10 @@ from priming.engine.document import is_rule_made, slot_of_record
 from priming.engine.draft import MOST, count
 from priming.engine.ids import gist_of
 from priming.engine.merging import RANKED, Merging
-from priming.engine.opened import Opened
 from priming.engine.standing import same_names
 from priming.engine.statements import CONFLICTS
 from priming.engine.topology import MENTIONS
+from priming.namespace import Namespace
 from priming.params import LINKING
 from priming.reviewing import Alias, Evidence
 from priming.store.rows import LinkRow, RowChange
@@ -40,29 +40,38 @@ _BELIEVED = "tool"
 """What is trusted less than this says nothing about names."""
 
 
-def aliases(opened: Opened, *, dry_run: bool, limit: int) -> list[Alias]:
-    """Merge names into those that stand for them, or only say which."""
+def aliases(memory: Namespace, *, dry_run: bool = False, limit: int = 100) -> list[Alias]:
+    """Merge names that stand for one thing, where the texts say so, all in one operation.
+
+    Args:
+        dry_run: only say what would be merged.
+        limit: the most names to merge.
+
+    Raises:
+        ParamError: ``limit`` outside its range.
+
+    """
     most = count("limit", limit, 1, MOST)
-    with opened.lock, opened.store.transaction(write=False) if dry_run else nullcontext():
+    with memory.lock, memory.store.transaction(write=False) if dry_run else nullcontext():
         if dry_run:
-            opened.readable()
-            return [alias for _, _, alias in _proposals(opened, opened.now())[:most]]
-        with opened.writing() as now:
-            opened.readable()
-            found = _proposals(opened, now)[:most]
+            memory.require_exists()
+            return [alias for _, _, alias in _proposals(memory, memory.now())[:most]]
+        with memory.writing() as now:
+            memory.require_exists()
+            found = _proposals(memory, now)[:most]
             if not found:
                 return []
-            merging = _merging(opened, {one.id for gone, kept, _ in found for one in (gone, kept)})
+            merging = _merging(memory, {one.id for gone, kept, _ in found for one in (gone, kept)})
             for gone, kept, _ in found:
                 merging.merge(gone.id, kept.id, now, vouched=is_trusted_as(gone.trust, kept.trust))
             message = f"{len(found)} {'name is' if len(found) == 1 else 'names are'} merged"
-            rows = [*merging.changes(), *_contradictions(opened, found, now)]
-            logged = opened.write("alias", now, rows, message=message)
+            rows = [*merging.changes(), *_contradictions(memory, found, now)]
+            logged = memory.write("alias", now, rows, message=message)
     return [replace(alias, operation=logged.id) for _, _, alias in found]
 
 
-def _merging(opened: Opened, ids: set[str]) -> Merging:
-    store, namespace = opened.store, opened.namespace
+def _merging(memory: Namespace, ids: set[str]) -> Merging:
+    store, namespace = memory.store, memory.namespace
     ranked = [link for relation in RANKED for link in store.links(namespace, relation=relation)]
     return Merging(store.memories(namespace, ids), store.links(namespace, ids), ranked)
 
@@ -70,15 +79,15 @@ def _merging(opened: Opened, ids: set[str]) -> Merging:
 Proposal = tuple[MemoryRecord, MemoryRecord, Alias]
 
 
-def _contradictions(opened: Opened, found: Sequence[Proposal], now: datetime) -> Iterator[RowChange]:
+def _contradictions(memory: Namespace, found: Sequence[Proposal], now: datetime) -> Iterator[RowChange]:
     """``conflicts`` links between facts that gave one thing different values under its different names."""
     names: dict[str, set[str]] = {}
     for gone, kept, _ in found:
         for slot in filter(None, map(slot_of_record, (gone, kept))):
-            names.setdefault(kept.id, set()).update(same_names(opened.store, opened.namespace, slot, now))
+            names.setdefault(kept.id, set()).update(same_names(memory.store, memory.namespace, slot, now))
     of = {name: kept for kept, some in names.items() for name in some}
     told: dict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
-    for memory_id, subject, slot, value in opened.working(now).statements:
+    for memory_id, subject, slot, value in memory.working(now).statements:
         if subject in of:
             told[of[subject], slot].append((memory_id, subject, value))
     for some in told.values():
@@ -86,13 +95,13 @@ def _contradictions(opened: Opened, found: Sequence[Proposal], now: datetime) ->
         for (newer, subject, value), (older, other, before) in combinations(latest, 2):
             if subject != other and differ(value, before):
                 link = LinkRow(newer, older, CONFLICTS, 0.0, now)
-                if opened.store.present(opened.namespace, link) is None:
+                if memory.store.present(memory.namespace, link) is None:
                     yield RowChange(None, link)
 
 
-def _proposals(opened: Opened, now: datetime) -> list[Proposal]:
+def _proposals(memory: Namespace, now: datetime) -> list[Proposal]:
     """Which entity goes into which; where two could stand for a name, none does."""
-    there = _There.read(opened, now)
+    there = _There.read(memory, now)
     found: dict[str, dict[str, list[Evidence]]] = defaultdict(lambda: defaultdict(list))
     reasons: dict[tuple[str, str], str] = {}
     for reason, pairs in (("said", there.said()), ("part", there.parts())):
@@ -139,9 +148,9 @@ class _There:
     """By word, the names of several words that hold it."""
 
     @classmethod
-    def read(cls, opened: Opened, now: datetime) -> _There:
+    def read(cls, memory: Namespace, now: datetime) -> _There:
         """Read what is active now."""
-        store, namespace = opened.store, opened.namespace
+        store, namespace = memory.store, memory.namespace
         texts = {one.id: one for one in store.page(namespace, now, kinds=SAID, limit=None)}
         entities: dict[str, MemoryRecord] = {}
         for one in store.page(namespace, now, kinds=["entity"], limit=None):

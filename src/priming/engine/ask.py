@@ -1,4 +1,4 @@
-"""One question to a working set, and the rows that answer it: what every design of ranking takes and gives."""
+"""The query that every design of ranking takes, and the ranked rows that it returns."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ EXACT = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """One question to a working set: who may answer, what speaks for each, and how it is to be ranked.
+class RankingQuery:
+    """One query to a working set: the candidates, the evidence for each, and how to rank them.
 
     ``eligible`` says which rows may be hits, ``pool`` which documents may be anchors, and ``named``
     which rows are the names in the cue.
@@ -45,7 +45,7 @@ class Ask:
     def graph(self) -> Weighed:
         """The links as the profile weighs them, less those that are ablated."""
         off = {"next": ("next", "next-but-one"), "names": ("mentions",)}
-        silent = tuple((one, 0.0) for name in off if name in self.ablate for one in off[name])
+        silent = tuple((relation, 0.0) for name in off if name in self.ablate for relation in off[name])
         profile = self.profile
         if "titled" in self.ablate:
             profile = replace(profile, recall=replace(profile.recall, titled_mention=1.0))
@@ -72,15 +72,15 @@ def weighed(
 
 
 def ordered(
-    ask: Ask,
+    query: RankingQuery,
     rows: Ints,
     scores: Floats,
     components: Mapping[str, Floats],
     activation: Activation | None = None,
 ) -> Ranked:
     """The rows that may be hits, best first, and of equals the older memories."""
-    keep = ask.eligible[rows]
+    keep = query.eligible[rows]
     rows, scores = rows[keep], np.round(scores[keep], EXACT)
-    order = np.lexsort((rows, -scores))[: ask.limit]
+    order = np.lexsort((rows, -scores))[: query.limit]
     chosen = {name: np.asarray(values)[keep][order] for name, values in components.items()}
     return Ranked(rows[order], scores[order], chosen, activation)

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import dropwhile, takewhile
 from typing import TypeVar
 
-from priming.engine.opened import Opened
+from priming.namespace import Namespace
 from priming.store.protocol import Logged
 from priming.store.rows import MemoryRow, Row, identity
 
@@ -18,7 +18,7 @@ _PAGE, _GROWTH = 64, 4
 
 
 def newest_first(
-    opened: Opened,
+    memory: Namespace,
     *,
     memory_id: str | None = None,
     since: datetime | None = None,
@@ -28,8 +28,8 @@ def newest_first(
     """The operations, read from the log a page at a time: little at first, as most look at the latest alone."""
     before, limit = None, 1
     while True:
-        page = opened.store.operations(
-            opened.namespace,
+        page = memory.store.operations(
+            memory.namespace,
             memory_id=memory_id,
             since=since,
             until=until,
@@ -43,12 +43,12 @@ def newest_first(
         before, limit = page[-1].number, min(limit * _GROWTH, _PAGE)
 
 
-def later(opened: Opened, at: datetime) -> Iterator[Logged]:
+def later(memory: Namespace, at: datetime) -> Iterator[Logged]:
     """The operations after ``at``, newest first; what was done at that very instant is not among them.
 
     Where the clock was set back, the latest operation that it dates to ``at`` or before is the last that counts.
     """
-    return takewhile(lambda one: one.at > at, newest_first(opened))
+    return takewhile(lambda one: one.at > at, newest_first(memory))
 
 
 @dataclass
@@ -74,18 +74,18 @@ class Then:
         return {name: one for name, one in known.items() if isinstance(one, cls)}
 
 
-def back_to(opened: Opened, at: datetime) -> Then:
+def back_to(memory: Namespace, at: datetime) -> Then:
     """What changed since ``at``, as it was then."""
     found = Then()
-    for logged in later(opened, at):
+    for logged in later(memory, at):
         found.back(logged)
     return found
 
 
-def births(opened: Opened, at: datetime) -> dict[str, tuple[int, int]]:
+def births(memory: Namespace, at: datetime) -> dict[str, tuple[int, int]]:
     """By memory, its place in the order of insertion at ``at``: where it was made last. It reads the whole log."""
     born: dict[str, tuple[int, int]] = {}
-    for logged in dropwhile(lambda one: one.at > at, newest_first(opened)):
+    for logged in dropwhile(lambda one: one.at > at, newest_first(memory)):
         for i, change in enumerate(logged.rows):
             if change.before is None and isinstance(change.after, MemoryRow):
                 born.setdefault(change.after.id, (logged.number, i))

@@ -12,7 +12,7 @@ from priming.core.graph import among
 from priming.core.lexical import TERM_CACHE, idf, terms
 from priming.core.recipe import bridge
 from priming.engine.arrays import NONE
-from priming.engine.ask import EXACT, Ask
+from priming.engine.ask import EXACT, RankingQuery
 from priming.engine.columns import Ints
 from priming.engine.lexicon import Lexicon, summed
 from priming.engine.topology import MENTIONS, Weighed
@@ -36,48 +36,48 @@ class Shared:
     """Pairs of a name and a heading that holds its rarest word."""
 
 
-def bridges(ask: Ask, graph: Weighed, rows: Ints, scores: Floats) -> Floats:
+def bridges(query: RankingQuery, graph: Weighed, rows: Ints, scores: Floats) -> Floats:
     """How far each of ``rows`` leads on from the best of them (RECALL.md, per cue 8), which stays the best."""
-    may = np.flatnonzero(ask.eligible[rows])
+    may = np.flatnonzero(query.eligible[rows])
     if not len(may):
         return np.zeros(len(rows))
     rounded = np.round(scores[may], EXACT)
     best = int(rows[may][rounded == rounded.max()].min())
-    room = (rounded.max() - BEHIND - scores) / ask.profile.recall.bridge
-    return np.clip(_led(ask, graph, best, rows), 0.0, np.maximum(room, 0.0))
+    room = (rounded.max() - BEHIND - scores) / query.profile.recall.bridge
+    return np.clip(_led(query, graph, best, rows), 0.0, np.maximum(room, 0.0))
 
 
-def _led(ask: Ask, graph: Weighed, best: int, rows: Ints) -> Floats:
+def _led(query: RankingQuery, graph: Weighed, best: int, rows: Ints) -> Floats:
     """How far each of ``rows`` leads on from ``best``, b."""
-    working, document = ask.working, int(ask.working.document[best])
-    shared = _shared(ask, graph, best)
+    working, document = query.working, int(query.working.document[best])
+    shared = _shared(query, graph, best)
     if document == NONE or not shared.codes:
         return np.zeros(len(rows))
-    rest, whole = _rest(ask, document)
+    rest, whole = _rest(query, document)
     if not whole:
         return np.zeros(len(rows))
-    named = _named(ask, shared)
+    named = _named(query, shared)
     named[document] = 0.0
     return working.at(bridge(named, shared.rarest, rest, whole), rows)
 
 
-def _rest(ask: Ask, document: int) -> tuple[Floats, float]:
+def _rest(query: RankingQuery, document: int) -> tuple[Floats, float]:
     """BM25 of every document for what ``document`` leaves open of the cue, and the idf of all its terms."""
-    found, worth, rarity = ask.evidence.occurrences
+    found, worth, rarity = query.evidence.occurrences
     own = found.rows == document
     left = np.ones(found.count)
     left[found.term[own]] -= np.minimum(1.0, found.tf[own])
-    rest = summed(found.rows, worth * left[found.term], ask.working.documents)
+    rest = summed(found.rows, worth * left[found.term], query.working.documents)
     return rest, float(rarity.sum())
 
 
-def _shared(ask: Ask, graph: Weighed, best: int) -> Shared:
+def _shared(query: RankingQuery, graph: Weighed, best: int) -> Shared:
     """The rarest names of ``best`` that carry and whose rarest word is not in the cue."""
-    working, mentioned = ask.working, ask.working.topology.mentioned
+    working, mentioned = query.working, query.working.topology.mentioned
     names = _mentioned(graph, np.array([best], np.int64))[1]
-    names = names[np.argsort(mentioned[names], kind="stable")[: ask.profile.recall.bridge_names]]
+    names = names[np.argsort(mentioned[names], kind="stable")[: query.profile.recall.bridge_names]]
     words = [_rarest(working.lexicon, working.slots.get(name, "")) for name in names.tolist()]
-    asked = {"", *ask.evidence.terms.ordered}
+    asked = {"", *query.evidence.terms.ordered}
     leads = [at for at, word in enumerate(words) if word not in asked]
     names, words = names[leads], [words[at] for at in leads]
     titles = [working.titles_with(word) for word in words]
@@ -119,13 +119,13 @@ def _mentioned(graph: Weighed, rows: Ints) -> tuple[Ints, Ints]:
     return edges.owner[carries], edges.neighbour[carries]
 
 
-def _named(ask: Ask, shared: Shared) -> Floats:
+def _named(query: RankingQuery, shared: Shared) -> Floats:
     """BM25 of the name that tells most in each document, of those that it shares; less where only its text has it."""
-    working = ask.working
+    working = query.working
     found = working.lexicon.found(shared.codes)
     found = found.only(among(_pairs(found.term, found.rows), shared.memories))
     headed = among(_pairs(found.term, working.title[found.rows]), shared.headings)
     worth = working.lexicon.worth(found, shared.rarity)
     named = np.zeros(working.documents)
-    np.maximum.at(named, found.rows, worth * np.where(headed, 1.0, ask.profile.recall.bridge_text))
+    np.maximum.at(named, found.rows, worth * np.where(headed, 1.0, query.profile.recall.bridge_text))
     return named

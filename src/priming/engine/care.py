@@ -6,62 +6,61 @@ from collections.abc import Iterator, Sequence
 
 from priming import __version__
 from priming.engine.merging import RANKED, REPLACED
-from priming.engine.opened import Opened
 from priming.engine.rings import rings
+from priming.namespace import Namespace
 from priming.store.rows import LinkRow
 from priming.types import Finding, Stats, Status
 
 
-def stats(opened: Opened) -> Stats:
-    """Counts by kind, status and relation."""
-    opened.readable()
-    counts = opened.store.counts(opened.namespace)
+def stats(memory: Namespace) -> Stats:
+    """What the namespace holds."""
+    with memory.lock:
+        memory.require_exists()
+        counts = memory.store.counts(memory.namespace)
+        weights = {row.profile: row.weights for row in memory.store.weights(memory.namespace)}
     return Stats(
-        namespace=opened.namespace,
+        namespace=memory.namespace,
         memories=counts.memories,
         links=counts.links,
         operations=counts.operations,
         traces=counts.traces,
         bytes=counts.bytes,
         generation=counts.generation,
-        weights={one.profile: one.weights for one in opened.store.weights(opened.namespace)},
+        weights=weights,
     )
 
 
-def status(opened: Opened) -> Status:
-    """Which Priming this is, where it works, and how much there is; an empty namespace is no error."""
-    counts = opened.store.counts(opened.namespace)
+def status(memory: Namespace) -> Status:
+    """Which Priming this is, where it works, and how much there is."""
+    with memory.lock:
+        counts = memory.store.counts(memory.namespace)
     active = {kind: of.get("active", 0) for kind, of in counts.memories.items() if kind != "entity"}
     return Status(
         version=__version__,
-        namespace=opened.namespace,
-        profile=opened.profile.name,
+        namespace=memory.namespace,
+        profile=memory.profile.name,
         memories=sum(active.values()),
         links=sum(counts.links.values()),
         operations=counts.operations,
-        generation=opened.embedder.generation,
+        generation=memory.embedder.generation,
     )
 
 
-def validate(opened: Opened) -> list[Finding]:
-    """The store's own findings, links that contradict each other, memories that the present embedder never saw."""
-    opened.readable()
-    found = opened.store.check(opened.namespace)
-    for relation in (*RANKED, *REPLACED):
-        links = opened.store.links(opened.namespace, relation=relation)
-        found += _circles(opened, relation, links)
-        if relation in REPLACED:
-            found += _replaced_but_active(opened, relation, links)
-    if opened.working(opened.now()).missing_vectors:
-        found.append(
-            Finding(
-                "missing-vectors",
-                opened.namespace,
-                f"memories without a vector of {opened.embedder.generation}: they are found by words alone",
-                "make them: priming reembed",
-            )
-        )
-    return found
+def validate(memory: Namespace) -> list[Finding]:
+    """What is wrong with the namespace, each with its remedy; an empty list means nothing."""
+    with memory.lock:
+        memory.require_exists()
+        findings = memory.store.check(memory.namespace)
+        for relation in (*RANKED, *REPLACED):
+            links = memory.store.links(memory.namespace, relation=relation)
+            findings += _circles(memory, relation, links)
+            if relation in REPLACED:
+                findings += _replaced_but_active(memory, relation, links)
+        lacking = memory.working(memory.now()).missing_vectors
+    if lacking:
+        subject = f"memories without a vector of {memory.embedder.generation}: they are found by words alone"
+        findings.append(Finding("missing-vectors", memory.namespace, subject, "make them: priming reembed"))
+    return findings
 
 
 RULES = {
@@ -77,17 +76,17 @@ RULES = {
 """What is wrong with how memories are linked, and what mends it, by rule."""
 
 
-def _circles(opened: Opened, relation: str, links: Sequence[LinkRow]) -> Iterator[Finding]:
-    names = opened.store.names(opened.namespace, {end for one in links for end in (one.source, one.target)})
+def _circles(memory: Namespace, relation: str, links: Sequence[LinkRow]) -> Iterator[Finding]:
+    names = memory.store.names(memory.namespace, {end for one in links for end in (one.source, one.target)})
     for ring in rings((names[one.source], names[one.target]) for one in links):
         way = " → ".join((*ring, ring[0]))
         yield Finding("circle", f"{relation}: {way}", *RULES["circle"])
 
 
-def _replaced_but_active(opened: Opened, relation: str, links: Sequence[LinkRow]) -> Iterator[Finding]:
-    sources = opened.store.memories(opened.namespace, {one.source for one in links})
+def _replaced_but_active(memory: Namespace, relation: str, links: Sequence[LinkRow]) -> Iterator[Finding]:
+    sources = memory.store.memories(memory.namespace, {one.source for one in links})
     active = {one.id: one.key for one in sources if one.status == "active"}
-    names = opened.store.names(opened.namespace, {one.target for one in links if one.source in active})
+    names = memory.store.names(memory.namespace, {one.target for one in links if one.source in active})
     for one in links:
         if one.source in active and one.source != one.target:
             subject = f"{active[one.source]} ─{relation}→ {names[one.target]}"

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from priming.core.plasticity import birth_weight, co_activation_pairs, edge_is_due, edge_is_spent, oja
 from priming.engine import traces
-from priming.engine.opened import Opened
+from priming.namespace import Namespace
 from priming.params import PlasticityParams
 from priming.profiles import get
 from priming.store.protocol import Trace
@@ -23,7 +23,7 @@ _HOUR = 3600.0
 
 
 def learn(
-    opened: Opened,
+    memory: Namespace,
     now: datetime,
     useful: Iterable[tuple[Trace, Collection[str] | None]],
     moved: Iterable[RowChange] = (),
@@ -38,7 +38,7 @@ def learn(
     for trace, about in useful:
         flow = traces.flow_of(trace)
         if flow is not None:
-            learning = learning or _Learning(opened, now, get(trace.profile).plasticity, links)
+            learning = learning or _Learning(memory, now, get(trace.profile).plasticity, links)
             learning.take(trace, flow, about)
     return [*links.values()] if learning is None else learning.rows()
 
@@ -47,7 +47,7 @@ def learn(
 class _Learning:
     """What some recalls teach about who is active together, gathered for one operation."""
 
-    opened: Opened
+    memory: Namespace
     now: datetime
     params: PlasticityParams
     links: dict[tuple[str, str, str], RowChange]
@@ -60,7 +60,7 @@ class _Learning:
         """
         levels = {flow.nodes[row]: level for row, level, _ in flow.active}
         anchors = {flow.nodes[row] for row, _, seed in flow.active if seed}
-        there = self.opened.store.memories(self.opened.namespace, levels) if levels else []
+        there = self.memory.store.memories(self.memory.namespace, levels) if levels else []
         living = {one.id: levels[one.id] for one in there if one.status == "active"}
         pairs = co_activation_pairs(living, anchors, self.params.threshold)
         counted = self._judged(trace, living)
@@ -80,12 +80,12 @@ class _Learning:
 
     def _judged(self, trace: Trace, ids: Collection[str]) -> set[str]:
         """The memories whose pairs an earlier verdict on the same recall counted."""
-        told = self.opened.store.verdicts(self.opened.namespace, ids, recall=trace.recall_id)
+        told = self.memory.store.verdicts(self.memory.namespace, ids, recall=trace.recall_id)
         return {row.id for row in told if row.verdict in POSITIVE}
 
     def _look_up(self, ids: Collection[str]) -> None:
         """Read the links and pairs of some memories; a link that has faded away is pruned."""
-        store, namespace = self.opened.store, self.opened.namespace
+        store, namespace = self.memory.store, self.memory.namespace
         for link in store.links(namespace, ids, RELATION):
             hours = (self.now - (link.last_activated or link.created_at)).total_seconds() / _HOUR
             spent = edge_is_spent(link.weight, max(hours, 0.0), below=self.params.prune_below)

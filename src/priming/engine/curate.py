@@ -12,9 +12,9 @@ from priming.core.rules import forbids
 from priming.core.trust import instructs, is_trusted_as
 from priming.engine.draft import fraction, name_, one_of
 from priming.engine.merging import DEPRECATED, RANKED, REPLACED, Merging
-from priming.engine.opened import Opened
 from priming.engine.twins import alike
 from priming.errors import Conflict, ParamError
+from priming.namespace import Namespace
 from priming.params import PLASTICITY, SIMILARITY
 from priming.store.rows import LinkRow, MemoryRow, RowChange
 from priming.types import MemoryRecord, Operation
@@ -24,56 +24,74 @@ SAID = tuple(kind for kind in KINDS if kind != "entity")
 """Kinds that can hold the same twice: names are one memory each from the start."""
 
 
-def deprecate(opened: Opened, key: str, by: str | None, reason: str | None) -> Operation:
-    """Take a memory out of recall because it no longer holds, and name what holds instead."""
+def deprecate(memory: Namespace, key: str, *, by: str | None = None, reason: str | None = None) -> Operation:
+    """Take a memory out of recall because it no longer holds; ``by`` names what holds instead.
+
+    Raises:
+        NotFound: no such memory.
+        Conflict: one of the two is not active.
+        ParamError: ``by`` is the memory itself, or ``reason`` more than one line.
+
+    """
     why = name_("reason", reason)
-    with opened.writing() as now:
-        memory = _active(opened, key, now)
-        rows = [RowChange(memory, replace(memory, status="deprecated"))]
+    with memory.writing() as now:
+        row = _active(memory, key, now)
+        rows = [RowChange(row, replace(row, status="deprecated"))]
         message = None
         if by is not None:
-            successor = _active(opened, by, now)
-            if successor.id == memory.id:
+            successor = _active(memory, by, now)
+            if successor.id == row.id:
                 raise ParamError("by", by, "must be another memory than the one that is deprecated")
-            link = LinkRow(memory.id, successor.id, DEPRECATED, PLASTICITY.start, now)
-            if opened.store.present(opened.namespace, link) is None:
+            link = LinkRow(row.id, successor.id, DEPRECATED, PLASTICITY.start, now)
+            if memory.store.present(memory.namespace, link) is None:
                 rows.append(RowChange(None, link))
             message = f"{successor.key!r} stands for it"
-        return opened.operation(opened.write("deprecate", now, rows, reason=why, message=message))
+        return memory.to_operation(memory.write("deprecate", now, rows, reason=why, message=message))
 
 
-def restore(opened: Opened, key: str) -> Operation:
-    """Bring a deprecated, merged, archived or forgotten memory back; nothing takes its place any longer."""
-    with opened.writing() as now:
-        memory = _row(opened, key, now)
-        if memory.status == "active":
-            raise Conflict(
-                f"{memory.key!r} is active already: deprecate or forget it to take it out of recall"
-            )
+def restore(memory: Namespace, key: str) -> Operation:
+    """Bring back a memory that was deprecated, merged, archived or forgotten; what took its place no longer does.
+
+    Raises:
+        NotFound: no such memory.
+        Conflict: it is active.
+
+    """
+    with memory.writing() as now:
+        row = _row(memory, key, now)
+        if row.status == "active":
+            raise Conflict(f"{row.key!r} is active already: deprecate or forget it to take it out of recall")
         replaced = [
             one
-            for one in opened.store.links(opened.namespace, [memory.id])
-            if one.source == memory.id and one.relation in REPLACED
+            for one in memory.store.links(memory.namespace, [row.id])
+            if one.source == row.id and one.relation in REPLACED
         ]
-        rows = [RowChange(memory, replace(memory, status="active"))]
+        rows = [RowChange(row, replace(row, status="active"))]
         rows += [RowChange(one, None) for one in replaced]
-        message = "; ".join([f"it was {memory.status}", *_unlinked(opened, memory, replaced)])
-        return opened.operation(opened.write("restore", now, rows, message=message))
+        message = "; ".join([f"it was {row.status}", *_unlinked(memory, row, replaced)])
+        return memory.to_operation(memory.write("restore", now, rows, message=message))
 
 
-def _unlinked(opened: Opened, memory: MemoryRow, replaced: Sequence[LinkRow]) -> list[str]:
+def _unlinked(memory: Namespace, row: MemoryRow, replaced: Sequence[LinkRow]) -> list[str]:
     """What restoring a memory did to its links to others, in words."""
-    names = opened.store.names(opened.namespace, [one.target for one in replaced])
+    names = memory.store.names(memory.namespace, [one.target for one in replaced])
     said = [f"its {one.relation} link to {names[one.target]!r} is removed" for one in replaced]
-    if memory.status == "merged" and replaced:
+    if row.status == "merged" and replaced:
         said.append("what was merged stays there")
     return said
 
 
-def merge(opened: Opened, key: str, into: str) -> Operation:
-    """Let one memory stand for two of a kind: what happened to the other, and its links, come to it."""
-    with opened.writing() as now:
-        gone, kept = _active(opened, key, now), _active(opened, into, now)
+def merge(memory: Namespace, key: str, into: str) -> Operation:
+    """Merge a memory into another of its kind: that one keeps its text, and takes over uses and links.
+
+    Raises:
+        NotFound: no such memory.
+        Conflict: one of the two is not active, or they are of two kinds.
+        ParamError: ``into`` is the memory itself.
+
+    """
+    with memory.writing() as now:
+        gone, kept = _active(memory, key, now), _active(memory, into, now)
         if gone.id == kept.id:
             raise ParamError("into", into, "must be another memory than the one that is merged")
         if gone.kind != kept.kind:
@@ -81,20 +99,20 @@ def merge(opened: Opened, key: str, into: str) -> Operation:
                 f"{gone.key!r} is of kind {gone.kind} and {kept.key!r} of kind {kept.kind}:"
                 " merge memories of one kind, or link them"
             )
-        said, stands = opened.find(gone.id, now).trust, opened.find(kept.id, now).trust
+        said, stands = memory.find(gone.id, now).trust, memory.find(kept.id, now).trust
         if gone.kind == "behavior" and instructs(said) and not instructs(stands):
             raise Conflict(
                 f"{gone.key!r} is a rule from {said}, and {kept.key!r} from {stands} may not instruct: merge"
                 f" {kept.key!r} into {gone.key!r}, or deprecate {gone.key!r}"
             )
-        merging = _merging(opened, [gone.id, kept.id])
+        merging = _merging(memory, [gone.id, kept.id])
         merging.merge(gone.id, kept.id, now, vouched=is_trusted_as(said, stands))
         message = f"{gone.key!r} is merged into {kept.key!r}{_left_out(merging)}"
-        return opened.operation(opened.write("merge", now, merging.changes(), message=message))
+        return memory.to_operation(memory.write("merge", now, merging.changes(), message=message))
 
 
-def _merging(opened: Opened, ids: Collection[str]) -> Merging:
-    store, namespace = opened.store, opened.namespace
+def _merging(memory: Namespace, ids: Collection[str]) -> Merging:
+    store, namespace = memory.store, memory.namespace
     ranked = [link for relation in RANKED for link in store.links(namespace, relation=relation)]
     return Merging(store.memories(namespace, ids), store.links(namespace, ids), ranked)
 
@@ -111,33 +129,45 @@ def _left_out(merging: Merging) -> str:
     return told
 
 
-def deduplicate(opened: Opened, *, kind: str, threshold: float | None, dry_run: bool) -> list[Twins]:
-    """Merge what says the same: each into the one that is kept and most alike, with which it is compared itself."""
+def deduplicate(
+    memory: Namespace, *, kind: str = "behavior", threshold: float | None = None, dry_run: bool = False
+) -> list[Twins]:
+    """Merge memories that say the same, all in one operation; what has proved itself most is kept.
+
+    Args:
+        kind: the kind to look at, any but entity.
+        threshold: merge above this similarity, in [0, 1]; None: above .9.
+        dry_run: only say what would be merged.
+
+    Raises:
+        ParamError: an argument outside its range.
+
+    """
     kind = one_of("kind", kind, SAID)
     bar = SIMILARITY.merge if threshold is None else fraction("threshold", threshold)
-    opening = opened.store.transaction(write=False) if dry_run else nullcontext()
-    with opened.lock, opening:
+    opening = memory.store.transaction(write=False) if dry_run else nullcontext()
+    with memory.lock, opening:
         if dry_run:
-            return [twins for _, _, twins in _twins(opened, kind, bar, opened.now())]
-        with opened.writing() as now:
-            found = _twins(opened, kind, bar, now)
+            return [twins for _, _, twins in _twins(memory, kind, bar, memory.now())]
+        with memory.writing() as now:
+            found = _twins(memory, kind, bar, now)
             if not found:
                 return []
-            merging = _merging(opened, {one.id for gone, kept, _ in found for one in (gone, kept)})
+            merging = _merging(memory, {one.id for gone, kept, _ in found for one in (gone, kept)})
             for gone, kept, _ in found:
                 merging.merge(gone.id, kept.id, now, vouched=is_trusted_as(gone.trust, kept.trust))
             number = f"{len(found)} {'memory is' if len(found) == 1 else 'memories are'} merged"
             message = number + _left_out(merging)
-            logged = opened.write("deduplicate", now, merging.changes(), message=message)
+            logged = memory.write("deduplicate", now, merging.changes(), message=message)
     return [replace(twins, operation=logged.id) for _, _, twins in found]
 
 
 def _twins(
-    opened: Opened, kind: str, bar: float, now: datetime
+    memory: Namespace, kind: str, bar: float, now: datetime
 ) -> list[tuple[MemoryRecord, MemoryRecord, Twins]]:
     """Which memory is to be merged into which, the most alike first."""
-    opened.readable()
-    there = sorted(opened.store.page(opened.namespace, now, kinds=[kind], limit=None), key=_standing)
+    memory.require_exists()
+    there = sorted(memory.store.page(memory.namespace, now, kinds=[kind], limit=None), key=_standing)
     found = [
         (one, kept, Twins(kept.key, one.key, similarity)) for one, kept, similarity in _alike(there, bar)
     ]
@@ -163,15 +193,15 @@ def _standing(one: MemoryRecord) -> tuple[float, ...]:
     return -instructs(one.trust), -(one.use.confirmed + one.use.followed), -one.priority
 
 
-def _row(opened: Opened, key: str, now: datetime) -> MemoryRow:
-    there = opened.find(key, now)
-    (memory,) = opened.store.memories(opened.namespace, [there.id])
-    return memory
+def _row(memory: Namespace, key: str, now: datetime) -> MemoryRow:
+    there = memory.find(key, now)
+    (row,) = memory.store.memories(memory.namespace, [there.id])
+    return row
 
 
-def _active(opened: Opened, key: str, now: datetime) -> MemoryRow:
+def _active(memory: Namespace, key: str, now: datetime) -> MemoryRow:
     """The state of an active memory; ``Conflict`` for one that is not."""
-    memory = _row(opened, key, now)
-    if memory.status != "active":
-        raise Conflict(f"{memory.key!r} is {memory.status} already: restore brings it back")
-    return memory
+    row = _row(memory, key, now)
+    if row.status != "active":
+        raise Conflict(f"{row.key!r} is {row.status} already: restore brings it back")
+    return row

@@ -9,33 +9,40 @@ from datetime import datetime
 from priming.engine.backwards import Identity, Then, later
 from priming.engine.document import RULES
 from priming.engine.draft import count
-from priming.engine.opened import Opened
-from priming.engine.recall import MOST_HITS, Question, recall
-from priming.engine.recall import question as parse
+from priming.engine.recall import MOST_HITS, recall
 from priming.errors import ParamError
 from priming.history import Diff, LinkMove, MemoryMove, RankMove
+from priming.namespace import Namespace
 from priming.store.rows import LinkRow, MemoryRow, Row, VersionRow, ends_of, identity
 from priming.types import Hit, aware
 
 
-def diff(opened: Opened, d1: object, d2: object, *, question: str | None, limit: int) -> Diff:
-    """What differs at ``d2`` from ``d1``: it changed after the one, and up to the other."""
+def diff(
+    memory: Namespace, d1: datetime, d2: datetime, *, question: str | None = None, limit: int = 10
+) -> Diff:
+    """What became different after ``d1`` and up to ``d2``: memories, links, and the answer to a question.
+
+    Args:
+        d1: the earlier time.
+        d2: the later time.
+        question: what is asked as of both times; without one no answers are compared.
+        limit: most hits of each answer.
+
+    Raises:
+        ParamError: a time without a time zone, ``d2`` before ``d1``, or an argument outside its range.
+
+    """
     since, until = aware("d1", d1), aware("d2", d2)
     if since > until:
         rule = f"must be ≥ {since.isoformat()}, which is d1: name the earlier time first"
         raise ParamError("d2", until.isoformat(), rule)
     count("limit", limit, 1, MOST_HITS)
-    asked = [] if question is None else [_asked(opened, question, limit, at) for at in (since, until)]
-    opened.readable()
-    with opened.store.transaction(write=False):
-        changed = _changed(opened, since, until)
-        memories, links = tuple(_memories(opened, changed)), tuple(_links(opened, changed))
-        answers = [recall(opened, one).hits for one in asked]
+    with memory.reading():
+        changed = _changed(memory, since, until)
+        memories, links = tuple(_memories(memory, changed)), tuple(_links(memory, changed))
+        ends = () if question is None else (since, until)
+        answers = [recall(memory, question, limit=limit, known_at=end).hits for end in ends]
     return Diff(since, until, memories, links, question, tuple(_answers(*answers)) if answers else ())
-
-
-def _asked(opened: Opened, text: str, limit: int, at: datetime) -> Question:
-    return parse(opened.profile, {"text": text, "limit": limit, "known_at": at})
 
 
 @dataclass
@@ -53,10 +60,10 @@ class _Changed:
                 yield self.first.rows[name], after
 
 
-def _changed(opened: Opened, since: datetime, until: datetime) -> _Changed:
+def _changed(memory: Namespace, since: datetime, until: datetime) -> _Changed:
     found = _Changed()
     within = False
-    for logged in later(opened, since):
+    for logged in later(memory, since):
         within = within or logged.at <= until
         found.first.back(logged)
         if not within:
@@ -67,12 +74,12 @@ def _changed(opened: Opened, since: datetime, until: datetime) -> _Changed:
     return found
 
 
-def _memories(opened: Opened, changed: _Changed) -> Iterator[MemoryMove]:
+def _memories(memory: Namespace, changed: _Changed) -> Iterator[MemoryMove]:
     """What became of each memory that changed; a name that a rule made is passed over."""
     rows = (row for pair in changed.pairs() for row in pair if isinstance(row, (MemoryRow, VersionRow)))
     ids = list(dict.fromkeys(row.id for row in rows))
-    memories = opened.store.memories(opened.namespace, ids)
-    versions = [row for one in ids for row in opened.store.versions(opened.namespace, one)]
+    memories = memory.store.memories(memory.namespace, ids)
+    versions = [row for one in ids for row in memory.store.versions(memory.namespace, one)]
     before, after = (_at_one_end(then, memories, versions) for then in (changed.first, changed.last))
     for memory_id in ids:
         yield from _moves(before.get(memory_id), after.get(memory_id))
@@ -116,10 +123,10 @@ def _what(before: _End | None, after: _End | None) -> Iterator[str]:
         yield "superseded" if before[1].version < after[1].version else "reverted"
 
 
-def _links(opened: Opened, changed: _Changed) -> Iterator[LinkMove]:
+def _links(memory: Namespace, changed: _Changed) -> Iterator[LinkMove]:
     """What became of each link whose weight is another, or that is there at one end only."""
     pairs = [pair for pair in changed.pairs() if isinstance(pair[0] or pair[1], LinkRow)]
-    names = _names(opened, changed, pairs)
+    names = _names(memory, changed, pairs)
     for before, after in pairs:
         old, new = _weight(before), _weight(after)
         link = after or before
@@ -133,13 +140,13 @@ def _weight(row: Row | None) -> float | None:
 
 
 def _names(
-    opened: Opened, changed: _Changed, pairs: Sequence[tuple[Row | None, Row | None]]
+    memory: Namespace, changed: _Changed, pairs: Sequence[tuple[Row | None, Row | None]]
 ) -> Mapping[str, str]:
     """The keys of the ends of links; who removed a memory wrote down its key."""
     ends = {end for pair in pairs for row in pair if row is not None for end in ends_of(row)}
     then = [*changed.first.rows.values(), *changed.made.values()]
     written = {one.id: one.key for one in then if isinstance(one, MemoryRow)}
-    return dict(zip(ends, ends, strict=True)) | written | opened.store.names(opened.namespace, ends)
+    return dict(zip(ends, ends, strict=True)) | written | memory.store.names(memory.namespace, ends)
 
 
 def _answers(before: Sequence[Hit], after: Sequence[Hit]) -> Iterator[RankMove]:

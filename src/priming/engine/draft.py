@@ -1,4 +1,4 @@
-"""What a caller wants remembered, checked once at the edge."""
+"""The arguments of ``remember``, and the checks of arguments that many verbs take."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Draft:
     session: str | None = None
     speaker: str | None = None
     occurred_at: datetime | None = None
-    tags: tuple[str, ...] = ()
+    tags: Sequence[str] = ()
     metadata: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     when: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     importance: float = 0.5
@@ -71,7 +71,7 @@ class Draft:
             session=self.session,
             speaker=self.speaker,
             when=self.when,
-            tags=self.tags,
+            tags=tuple(self.tags),
             metadata=self.metadata,
             source=self.source,
             trust=self.trust,
@@ -84,35 +84,42 @@ class Draft:
 FIELDS = tuple(f.name for f in fields(Draft))
 
 
-def draft(arguments: Mapping[str, Any]) -> Draft:
-    """Check the arguments of ``remember``; the first that is wrong raises ``ParamError``."""
-    if not isinstance(arguments, Mapping):
-        raise ParamError("item", arguments, "must be a mapping of the arguments of remember")
-    unknown = [name for name in arguments if name not in FIELDS]
+def draft(item: Mapping[str, Any]) -> Draft:
+    """Check a mapping of the arguments of ``remember``; the first that is wrong raises ``ParamError``."""
+    if not isinstance(item, Mapping):
+        raise ParamError("item", item, "must be a mapping of the arguments of remember")
+    unknown = [name for name in item if name not in FIELDS]
     if unknown:
         raise ParamError("item", unknown[0], f"is not an argument of remember: {', '.join(FIELDS)}")
-    given = {name: value for name, value in arguments.items() if value is not None}
-    importance = given.get("importance", 0.5)
-    kind = one_of("kind", given.get("kind", "episode"), KINDS)
-    known = metadata(given.get("metadata", EMPTY))
+    return checked(Draft(**{"content": None, **item}))
+
+
+def checked(raw: Draft) -> Draft:
+    """Check every field of a draft, None being its default; the first that is wrong raises ``ParamError``."""
+    kind = one_of("kind", _or(raw.kind, "episode"), KINDS)
+    details = metadata(_or(raw.metadata, EMPTY))
     if kind == "procedure":
-        _check_procedure(known)
+        _check_procedure(details)
     return Draft(
-        content=content(given.get("content")),
-        heading=name_("heading", given.get("heading")),
+        content=content(raw.content),
+        heading=name_("heading", raw.heading),
         kind=kind,
-        key=name_("key", given.get("key")),
-        session=name_("session", given.get("session")),
-        speaker=name_("speaker", given.get("speaker")),
-        occurred_at=aware("occurred_at", given["occurred_at"]) if "occurred_at" in given else None,
-        tags=tags(given.get("tags", ())),
-        metadata=known,
-        when=predicates(given.get("when", EMPTY)),
-        importance=fraction("importance", importance),
-        outcome=one_of("outcome", given["outcome"], OUTCOMES) if "outcome" in given else None,
-        source=name_("source", given.get("source")),
-        trust=one_of("trust", given.get("trust", "user"), TRUST),
+        key=name_("key", raw.key),
+        session=name_("session", raw.session),
+        speaker=name_("speaker", raw.speaker),
+        occurred_at=None if raw.occurred_at is None else aware("occurred_at", raw.occurred_at),
+        tags=tags(_or(raw.tags, ())),
+        metadata=details,
+        when=predicates(_or(raw.when, EMPTY)),
+        importance=fraction("importance", _or(raw.importance, 0.5)),
+        outcome=None if raw.outcome is None else one_of("outcome", raw.outcome, OUTCOMES),
+        source=name_("source", raw.source),
+        trust=one_of("trust", _or(raw.trust, "user"), TRUST),
     )
+
+
+def _or(value: Any, default: Any) -> Any:
+    return default if value is None else value
 
 
 def content(value: Any) -> str:

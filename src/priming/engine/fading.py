@@ -19,8 +19,8 @@ from priming.core.forgetting import (
 from priming.core.score import priority_score
 from priming.engine.curate import SAID
 from priming.engine.draft import MOST, count, fraction
-from priming.engine.opened import Opened
 from priming.engine.retention import days_between
+from priming.namespace import Namespace
 from priming.params import FADING, ForgettingParams
 from priming.types import Fading, MemoryRecord
 
@@ -28,28 +28,38 @@ Law = Callable[[Sequence[MemoryRecord], Floats, ForgettingParams], Any]
 """Retrievability of some memories after so many days."""
 
 
-def fading(opened: Opened, *, limit: int, below: float | None) -> list[Fading]:
-    """The memories that matter and will be hard to recall soon, those first of which most would be lost."""
+def fading(memory: Namespace, *, limit: int = 20, below: float | None = None) -> list[Fading]:
+    """What matters and is about to be forgotten, by the law of forgetting of the profile.
+
+    Args:
+        limit: at most so many, those first of which most would be lost.
+        below: only what will be less retrievable than this a week from now; None: ``FadingParams.below``.
+
+    Raises:
+        ParamError: an argument outside its range.
+        NotFound: a namespace that does not exist.
+
+    """
     most = count("limit", limit, 1, MOST)
     bar = FADING.below if below is None else fraction("below", below)
-    opened.readable()
-    law = _LAWS.get(opened.profile.forgetting)
-    if law is None:
+    with memory.lock:
+        memory.require_exists()
+        law = _LAWS.get(memory.profile.forgetting)
+        if law is None:
+            return []
+        now = memory.now()
+        page = memory.store.page(memory.namespace, now, kinds=SAID, limit=None)
+    records = [one for one in page if worth(one) > FADING.worth and _told(one, now) >= FADING.young_days]
+    if not records:
         return []
-    now = opened.now()
-    there = opened.store.page(opened.namespace, now, kinds=SAID, limit=None)
-    some = [one for one in there if worth(one) > FADING.worth and _told(one, now) >= FADING.young_days]
-    if not some:
-        return []
-    found = _seen(opened, law, some, now)
-    chosen = [one for one in found if one.later < bar]
-    return sorted(chosen, key=lambda one: (-one.lost, one.key))[:most]
+    weakening = [entry for entry in _seen(memory, law, records, now) if entry.later < bar]
+    return sorted(weakening, key=lambda entry: (-entry.lost, entry.key))[:most]
 
 
-def _seen(opened: Opened, law: Law, some: Sequence[MemoryRecord], now: datetime) -> list[Fading]:
+def _seen(memory: Namespace, law: Law, some: Sequence[MemoryRecord], now: datetime) -> list[Fading]:
     """What is left of some memories, and what will be."""
-    since = [_since(opened.profile.forgetting, one) or now for one in some]
-    days, params = np.array([days_between(at, now) for at in since]), opened.profile.forgetting_params
+    since = [_since(memory.profile.forgetting, one) or now for one in some]
+    days, params = np.array([days_between(at, now) for at in since]), memory.profile.forgetting_params
     left, later = (np.asarray(law(some, days + more, params)).tolist() for more in (0.0, FADING.days))
     return [
         Fading(

@@ -1,4 +1,4 @@
-"""feedback: trace + verdict → credit → links and nodes, as one operation (LAWS §6)."""
+"""feedback: trace + verdict → credit → links and nodes, as one operation (see docs/laws.md)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from priming.engine import traces
 from priming.engine.coactivation import POSITIVE, learn
 from priming.engine.draft import name_, one_of, text_
 from priming.engine.ids import gist_of
-from priming.engine.opened import Opened
 from priming.engine.retention import RECALLED, is_due, review, used, with_retention
 from priming.errors import ParamError
+from priming.namespace import Namespace
 from priming.params import SUPPRESSING
 from priming.store.protocol import Trace
 from priming.store.rows import LinkRow, MemoryRow, RowChange, VerdictRow
@@ -31,13 +31,13 @@ Identity = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a caller says: verdicts by memory, on which recall, with how much weight, and why."""
+    """The checked arguments of ``feedback``: verdicts, the recall that they judge, their tier, and why."""
 
     verdicts: Mapping[str, tuple[str, ...]]
     """Verdict → keys, as given."""
-    recall_id: str | None
-    session: str | None
-    tier: str
+    recall_id: str | None = None
+    tier: str = "conscious"
+    session: str | None = None
     reason: str | None = None
 
 
@@ -57,22 +57,22 @@ class Effect:
     replaced: list[VerdictRow] = field(default_factory=list)
     """Automatic verdicts that somebody now means."""
     useful: dict[str, tuple[Trace, list[str]]] = field(default_factory=dict)
-    said: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
 
-    def state(self, opened: Opened, memory_id: str) -> MemoryRow:
+    def state(self, memory: Namespace, memory_id: str) -> MemoryRow:
         """A memory as it is going to be so far."""
         if memory_id not in self.memories:
-            (row,) = opened.store.memories(opened.namespace, [memory_id])
+            (row,) = memory.store.memories(memory.namespace, [memory_id])
             self.before[memory_id] = self.memories[memory_id] = row
         return self.memories[memory_id]
 
-    def rows(self, opened: Opened) -> list[RowChange]:
+    def rows(self, memory: Namespace) -> list[RowChange]:
         """The changes of rows, each row once."""
         moved = [self._moved(self.links[identity], delta) for identity, delta in self.moves.items()]
         known = [RowChange(self.before[one], self._reviewed(after)) for one, after in self.memories.items()]
         judged = [RowChange(row, None) for row in self.replaced]
         judged += [RowChange(None, row) for row in self.verdicts]
-        changes = learn(opened, self.now, self.useful.values(), moved) + known + judged
+        changes = learn(memory, self.now, self.useful.values(), moved) + known + judged
         return [one for one in changes if one.before != one.after]
 
     def _reviewed(self, after: MemoryRow) -> MemoryRow:
@@ -99,117 +99,156 @@ class Effect:
             self.moves[identity] = self.moves.get(identity, 0.0) + delta
 
 
-def judgement(arguments: Mapping[str, Any]) -> Judgement:
-    """Check the arguments of ``feedback``."""
-    verdicts = {verdict: _keys(verdict, arguments[verdict.replace("-", "_")]) for verdict in VERDICTS}
+def feedback(
+    memory: Namespace,
+    recall_id: str | None = None,
+    *,
+    used: Collection[str] = (),
+    not_relevant: Collection[str] = (),
+    not_useful: Collection[str] = (),
+    confirmed: Collection[str] = (),
+    overridden: Collection[str] = (),
+    tier: str = "conscious",
+    session: str | None = None,
+    reason: str | None = None,
+) -> Operation:
+    """Say what came of recalled memories; links and nodes that are to credit or blame move, nothing else.
+
+    Args:
+        recall_id: the recall that brought them up; None: for each memory the latest that did.
+        used: keys of what helped: the links of its path and its weight rise.
+        not_relevant: what the cue was not about: the links of its path sink.
+        not_useful: what was found rightly and was no good: its weight sinks.
+        confirmed: rules that held; counted.
+        overridden: rules that did not; counted.
+        tier: ``conscious`` (.01 a step) or ``automatic`` (.00001).
+        session: without ``recall_id``, only recalls of this session.
+        reason: why, for the log.
+
+    A verdict counts once for each recall and memory; given again it changes nothing, and the answer is the
+    operation that recorded it. A direct match that is not relevant moves nothing: its cue is recorded.
+
+    Raises:
+        NotFound: a memory that is not there, or a recall that is not, of another namespace, or expired.
+        ParamError: no verdict at all, two that contradict, or a memory that the recall did not bring up.
+
+    """
+    verdicts = {
+        "used": _keys("used", used),
+        "not-relevant": _keys("not_relevant", not_relevant),
+        "not-useful": _keys("not_useful", not_useful),
+        "confirmed": _keys("confirmed", confirmed),
+        "overridden": _keys("overridden", overridden),
+    }
     if not any(verdicts.values()):
         names = ", ".join(verdict.replace("-", "_") for verdict in VERDICTS)
         raise ParamError("feedback", None, f"must have at least one key under one of {names}")
-    tier = one_of("tier", arguments["tier"], [name for name, step in TIERS.items() if step is not None])
-    recall_id = arguments["recall_id"]
-    return Judgement(
+    judgement = Judgement(
         verdicts,
         None if recall_id is None else text_("recall_id", recall_id),
-        name_("session", arguments["session"]),
-        tier,
-        name_("reason", arguments["reason"]),
+        tier=one_of("tier", tier, [name for name, step in TIERS.items() if step is not None]),
+        session=name_("session", session),
+        reason=name_("reason", reason),
     )
+    return _record(memory, judgement)
 
 
-def _keys(verdict: str, value: Any) -> tuple[str, ...]:
-    name = verdict.replace("-", "_")
+def _keys(name: str, value: Any) -> tuple[str, ...]:
     if isinstance(value, (str, Mapping)) or not isinstance(value, Collection):
         raise ParamError(name, value, "must be a list of keys")
-    return tuple(dict.fromkeys(text_(name, one) for one in value))
+    return tuple(dict.fromkeys(text_(name, key) for key in value))
 
 
-def feedback(opened: Opened, asked: Judgement) -> Operation:
+def _record(memory: Namespace, judgement: Judgement) -> Operation:
     """Record verdicts and move what they credit or blame, as one operation.
 
     A verdict that was given before on the same recall and memory moves nothing again; if all were, the answer
     is the operation that recorded the first of them.
     """
-    with opened.writing() as now:
-        opened.readable()
-        trace = None if asked.recall_id is None else traces.find(opened, asked.recall_id)
-        judged = _judged(opened, asked, now)
-        effect = Effect(now, opened.operation_id(now))
+    with memory.writing() as now:
+        memory.require_exists()
+        trace = None if judgement.recall_id is None else traces.find(memory, judgement.recall_id)
+        judged = _judged(memory, judgement, now)
+        effect = Effect(now, memory.next_operation_id(now))
         repeated: list[VerdictRow] = []
-        for verdict, memory in judged:
-            earlier = _judge(opened, asked, effect, verdict, memory, trace)
+        for verdict, record in judged:
+            earlier = _judge(memory, judgement, effect, verdict, record, trace)
             if earlier is not None:
                 repeated.append(earlier)
-                effect.said.append(f"{memory.key}: {verdict} already, by operation {earlier.operation}")
+                effect.messages.append(f"{record.key}: {verdict} already, by operation {earlier.operation}")
         if not effect.verdicts:
-            return _again(opened, repeated[0], effect.said)
-        logged = opened.write(
+            return _again(memory, repeated[0], effect.messages)
+        logged = memory.write(
             "feedback",
             now,
-            effect.rows(opened),
-            source=asked.tier,
-            reason=asked.reason or _on(effect),
-            message="; ".join(effect.said) or None,
+            effect.rows(memory),
+            source=judgement.tier,
+            reason=judgement.reason or _on(effect),
+            message="; ".join(effect.messages) or None,
             operation_id=effect.operation,
         )
-        return opened.operation(logged)
+        return memory.to_operation(logged)
 
 
-def _judged(opened: Opened, asked: Judgement, now: datetime) -> list[tuple[str, MemoryRecord]]:
+def _judged(memory: Namespace, judgement: Judgement, now: datetime) -> list[tuple[str, MemoryRecord]]:
     """Each verdict with its memory; refused where two of them contradict each other."""
-    known = {key: opened.find(key, now) for keys in asked.verdicts.values() for key in keys}
-    ids = {verdict: {known[key].id: known[key] for key in keys} for verdict, keys in asked.verdicts.items()}
+    records = {key: memory.find(key, now) for keys in judgement.verdicts.values() for key in keys}
+    ids = {
+        verdict: {records[key].id: records[key] for key in keys}
+        for verdict, keys in judgement.verdicts.items()
+    }
     for one, other in _OPPOSED:
         if both := ids[one].keys() & ids[other].keys():
-            memory = ids[one][min(both)]
+            record = ids[one][min(both)]
             raise ParamError(
-                one.replace("-", "_"), memory.key, f"must not be among {other.replace('-', '_')} too"
+                one.replace("-", "_"), record.key, f"must not be among {other.replace('-', '_')} too"
             )
-    return [(verdict, memory) for verdict, memories in ids.items() for memory in memories.values()]
+    return [(verdict, record) for verdict, memories in ids.items() for record in memories.values()]
 
 
 def _judge(
-    opened: Opened,
-    asked: Judgement,
+    memory: Namespace,
+    judgement: Judgement,
     effect: Effect,
     verdict: str,
-    memory: MemoryRecord,
+    record: MemoryRecord,
     given: Trace | None,
 ) -> VerdictRow | None:
     """Gather what one verdict changes; the row of the same verdict where it was given before."""
-    trace = given or traces.latest(opened, memory.id, asked.session)
+    trace = given or traces.latest(memory, record.id, judgement.session)
     if given is not None:
-        brought_up(given, memory, verdict.replace("-", "_"), memory.key)
-    before = opened.store.verdicts(opened.namespace, [memory.id], recall=trace.recall_id) if trace else []
+        brought_up(given, record, verdict.replace("-", "_"), record.key)
+    before = memory.store.verdicts(memory.namespace, [record.id], recall=trace.recall_id) if trace else []
     same = next((row for row in before if row.verdict == verdict), None)
-    if same is not None and not (same.tier == "automatic" and asked.tier == "conscious"):
+    if same is not None and not (same.tier == "automatic" and judgement.tier == "conscious"):
         return same
-    once = _once_a_session(opened, asked, verdict, memory, trace)
+    once = _once_a_session(memory, judgement, verdict, record, trace)
     if once is not None:
         return once
     if same is not None:
         effect.replaced.append(same)
     effect.verdicts.append(
         VerdictRow(
-            memory.id,
+            record.id,
             verdict,
             effect.operation,
             trace.recall_id if trace else "",
             effect.now,
-            asked.tier,
-            trace.session if trace else asked.session,
+            judgement.tier,
+            trace.session if trace else judgement.session,
             trace.cue if trace else {},
         )
     )
-    delta, told = TIERS[asked.tier] or 0.0, len(effect.said)
+    delta, told = TIERS[judgement.tier] or 0.0, len(effect.messages)
     if verdict in _SIGN:
-        route(opened, effect, memory, trace, _SIGN[verdict] * delta)
+        route(memory, effect, record, trace, _SIGN[verdict] * delta)
     else:
-        effect.said.append(f"{memory.key}: {'weight lowered' if verdict in _NODE else 'counted'}")
-    effect.said[told:] = [f"{verdict} {one}" for one in effect.said[told:]]
+        effect.messages.append(f"{record.key}: {'weight lowered' if verdict in _NODE else 'counted'}")
+    effect.messages[told:] = [f"{verdict} {one}" for one in effect.messages[told:]]
     weigh = _NODE.get(verdict, 0.0) * delta
-    _count(opened, effect, verdict, memory, asked.tier, weigh, again=same is not None)
+    _count(memory, effect, verdict, record, judgement.tier, weigh, again=same is not None)
     if verdict in POSITIVE and trace is not None:
-        effect.useful.setdefault(trace.recall_id, (trace, []))[1].append(memory.id)
+        effect.useful.setdefault(trace.recall_id, (trace, []))[1].append(record.id)
     return None
 
 
@@ -221,47 +260,49 @@ def brought_up(trace: Trace, memory: MemoryRecord, name: str, value: str) -> Non
 
 
 def _once_a_session(
-    opened: Opened, asked: Judgement, verdict: str, memory: MemoryRecord, trace: Trace | None
+    memory: Namespace, judgement: Judgement, verdict: str, record: MemoryRecord, trace: Trace | None
 ) -> VerdictRow | None:
     """An automatic confirmation of the same session, if there was one: it counts once (F8)."""
-    session = trace.session if trace else asked.session
-    if asked.tier != "automatic" or verdict != "confirmed" or session is None:
+    session = trace.session if trace else judgement.session
+    if judgement.tier != "automatic" or verdict != "confirmed" or session is None:
         return None
-    for row in opened.store.verdicts(opened.namespace, [memory.id]):
-        if (row.verdict, row.tier, row.session) == (verdict, asked.tier, session):
+    for row in memory.store.verdicts(memory.namespace, [record.id]):
+        if (row.verdict, row.tier, row.session) == (verdict, judgement.tier, session):
             return row
     return None
 
 
-def route(opened: Opened, effect: Effect, memory: MemoryRecord, trace: Trace | None, delta: float) -> None:
+def route(memory: Namespace, effect: Effect, record: MemoryRecord, trace: Trace | None, delta: float) -> None:
     """Move the links that brought a memory up, the strongest route by the whole ``delta``."""
     flow = None if trace is None else traces.flow_of(trace)
-    row = None if flow is None else flow.row(memory.id)
+    row = None if flow is None else flow.row(record.id)
     if flow is None or row is None:
-        incident = _carrying(opened.store.links(opened.namespace, [memory.id]))
+        incident = _carrying(memory.store.links(memory.namespace, [record.id]))
         effect.push(incident, delta)
         kept = (
             "no kept recall brought it up" if trace is None else "the flow of that recall is no longer kept"
         )
-        effect.said.append(
-            f"{memory.key}: {kept}, so its own {_links(len(incident))} moved instead of a path"
+        effect.messages.append(
+            f"{record.key}: {kept}, so its own {_links(len(incident))} moved instead of a path"
         )
         return
     if flow.is_anchor(row) and not flow.paths([row])[row]:
-        effect.said.append(f"{memory.key}: the cue itself matched it, so no link moved; the cue is recorded")
+        effect.messages.append(
+            f"{record.key}: the cue itself matched it, so no link moved; the cue is recorded"
+        )
         return
     shares = _by_pair(flow.shares(row))
-    between = _between(opened, shares)
+    between = _between(memory, shares)
     most = max(shares.values(), default=0.0)
     for pair, links in between.items():
         effect.push(links, delta * shares[pair] / most)
     moved = sum(map(len, between.values()))
     if not moved:
         why = "are gone" if shares else "brought too little each to answer for it"
-        effect.said.append(f"{memory.key}: the links that led to it {why}, so none moved")
+        effect.messages.append(f"{record.key}: the links that led to it {why}, so none moved")
         return
     how = "strengthened" if delta > 0 else "weakened"
-    effect.said.append(f"{memory.key}: {_links(moved)} {how}")
+    effect.messages.append(f"{record.key}: {_links(moved)} {how}")
 
 
 def _links(count: int) -> str:
@@ -277,11 +318,11 @@ def _by_pair(shares: Mapping[Identity, float]) -> dict[Pair, float]:
     return found
 
 
-def _between(opened: Opened, pairs: Collection[Pair]) -> dict[Pair, list[LinkRow]]:
+def _between(memory: Namespace, pairs: Collection[Pair]) -> dict[Pair, list[LinkRow]]:
     """All links between the memories of each pair."""
     ends = {end for pair in pairs for end in pair}
     found: dict[Pair, list[LinkRow]] = {pair: [] for pair in pairs}
-    for link in _carrying(opened.store.links(opened.namespace, ends)):
+    for link in _carrying(memory.store.links(memory.namespace, ends)):
         pair = (min(link.source, link.target), max(link.source, link.target))
         if pair in found:
             found[pair].append(link)
@@ -305,26 +346,26 @@ _MEANT: Mapping[str, Mapping[str, int]] = {"confirmed": {"confirmed": 1, "follow
 
 
 def _count(
-    opened: Opened,
+    memory: Namespace,
     effect: Effect,
     verdict: str,
-    memory: MemoryRecord,
+    record: MemoryRecord,
     tier: str,
     delta: float,
     *,
     again: bool,
 ) -> None:
     """Move a memory's weight, and count what became of it: once, also where it is said ``again`` and meant."""
-    row = effect.state(opened, memory.id)
+    row = effect.state(memory, record.id)
     counts = _MEANT.get(verdict, {}) if again else _COUNTS[verdict]
     if verdict == "confirmed" and tier == "automatic":
         counts = {"followed": 1}
     changed: dict[str, Any] = {name: getattr(row, name) + step for name, step in counts.items()}
     weight = float(nudge(row.weight, delta)) if delta else row.weight
     after = replace(row, weight=weight, **changed)
-    effect.memories[memory.id] = used(after, effect.now) if verdict in POSITIVE and not again else after
+    effect.memories[record.id] = used(after, effect.now) if verdict in POSITIVE and not again else after
     if verdict in RECALLED and not again:
-        effect.review(memory, tier, recalled=RECALLED[verdict])
+        effect.review(record, tier, recalled=RECALLED[verdict])
 
 
 def _on(effect: Effect) -> str | None:
@@ -333,16 +374,15 @@ def _on(effect: Effect) -> str | None:
     return "; ".join(f"recall {one} of {gist_of(cue)!r}" for one, cue in recalls.items()) or None
 
 
-def _again(opened: Opened, earlier: VerdictRow, said: Sequence[str]) -> Operation:
+def _again(memory: Namespace, earlier: VerdictRow, said: Sequence[str]) -> Operation:
     """The operation that recorded a verdict before, or brought it here, saying that nothing was done now."""
-    logged = opened.store.operation(opened.namespace, earlier.operation)
+    logged = memory.store.operation(memory.namespace, earlier.operation)
     if logged is None:  # it was imported: that operation stands in the log of another store
-        told = opened.store.operations(opened.namespace, memory_id=earlier.id, limit=None)
+        told = memory.store.operations(memory.namespace, memory_id=earlier.id, limit=None)
         logged = next(one for one in told if any(change.after == earlier for change in one.rows))
-    return replace(opened.operation(logged), message=f"nothing changed; {'; '.join(said)}")
+    return replace(memory.to_operation(logged), message=f"nothing changed; {'; '.join(said)}")
 
 
-def came_back(opened: Opened, ids: Collection[str]) -> Operation:
-    """Count the text of memories that a recall put out, and that came back, as use (X6)."""
-    said = {**dict.fromkeys(VERDICTS, ()), "used": tuple(ids)}
-    return feedback(opened, Judgement(said, None, None, "automatic", "its text came back"))
+def came_back(memory: Namespace, ids: Collection[str]) -> Operation:
+    """Count the text of memories that a recall put out, and that came back, as use."""
+    return feedback(memory, used=ids, tier="automatic", reason="its text came back")

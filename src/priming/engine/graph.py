@@ -10,9 +10,9 @@ from priming.core.bitemporal import visible
 from priming.drawing import Drawing, Node
 from priming.engine import drawing
 from priming.engine.draft import MOST, count, one_of
-from priming.engine.opened import Opened
 from priming.engine.strengths import links_at
 from priming.errors import ParamError
+from priming.namespace import Namespace
 from priming.store.rows import LinkRow, MemoryRow, record
 from priming.types import MemoryRecord, aware
 from priming.words import FORMATS, KINDS
@@ -26,22 +26,32 @@ WRITERS: Mapping[str, Callable[[Drawing], str]] = {
 
 
 def graph(
-    opened: Opened,
-    form: str,
+    memory: Namespace,
+    format: str = "dot",
     *,
-    key: str | None,
-    depth: int,
-    limit: int,
-    kinds: Sequence[str] | None,
-    known_at: datetime | None,
+    key: str | None = None,
+    depth: int = 2,
+    limit: int = 500,
+    kinds: Sequence[str] | None = None,
+    known_at: datetime | None = None,
 ) -> str:
-    """Draw memories and their links in one of ``FORMATS``."""
-    writer = WRITERS[one_of("format", form, FORMATS)]
-    return writer(select(opened, key=key, depth=depth, limit=limit, kinds=kinds, known_at=known_at))
+    """Draw active memories and the links between them: ``dot`` for Graphviz, ``json``, or a ``html`` page.
+
+    It draws the ``limit`` memories with the most links, or those within ``depth`` links of ``key``, the nearest
+    first. ``kinds`` keeps only these; ``known_at`` draws links and texts as they were then. Names that nothing
+    drawn is linked to are left out.
+
+    Raises:
+        NotFound: no such memory.
+        ParamError: an argument outside its range.
+
+    """
+    writer = WRITERS[one_of("format", format, FORMATS)]
+    return writer(select(memory, key=key, depth=depth, limit=limit, kinds=kinds, known_at=known_at))
 
 
 def select(
-    opened: Opened,
+    memory: Namespace,
     *,
     key: str | None = None,
     depth: int = 2,
@@ -53,23 +63,22 @@ def select(
     depth, limit = count("depth", depth, 0, MOST), count("limit", limit, 1, MOST)
     wanted = _kinds(kinds)
     at = None if known_at is None else aware("known_at", known_at)
-    with opened.store.transaction(write=False):
-        opened.readable()
-        centre = None if key is None else opened.find(key)
+    with memory.reading():
+        centre = None if key is None else memory.find(key)
         rows = {
             row.id: row
-            for row in opened.store.memories(opened.namespace)
+            for row in memory.store.memories(memory.namespace)
             if (row.status == "active" and row.kind in wanted) or (centre and row.id == centre.id)
         }
-        links = [one for one in _links(opened, at) if one.source in rows and one.target in rows]
+        links = [one for one in _links(memory, at) if one.source in rows and one.target in rows]
         degree = Counter(end for one in links for end in (one.source, one.target))
         if centre is None:
             order = sorted(_shown(rows, degree), key=lambda one: -degree[one])
         else:
             order = _around(centre.id, links, depth)
         chosen = order[:limit]
-        records = _records(opened, chosen, at)
-        return _drawing(opened, records, links, len(order) - len(chosen), centre, at)
+        records = _records(memory, chosen, at)
+        return _drawing(memory, records, links, len(order) - len(chosen), centre, at)
 
 
 def _kinds(kinds: Sequence[str] | None) -> Collection[str]:
@@ -80,8 +89,8 @@ def _kinds(kinds: Sequence[str] | None) -> Collection[str]:
     return {one_of("kinds", one, KINDS) for one in kinds}
 
 
-def _links(opened: Opened, at: datetime | None) -> Sequence[LinkRow]:
-    return opened.store.links(opened.namespace) if at is None else links_at(opened, at)
+def _links(memory: Namespace, at: datetime | None) -> Sequence[LinkRow]:
+    return memory.store.links(memory.namespace) if at is None else links_at(memory, at)
 
 
 def _shown(rows: Mapping[str, MemoryRow], degree: Mapping[str, int]) -> list[str]:
@@ -112,23 +121,23 @@ def _around(centre: str, links: Sequence[LinkRow], depth: int) -> list[str]:
     return found
 
 
-def _records(opened: Opened, ids: Sequence[str], at: datetime | None) -> list[MemoryRecord]:
+def _records(memory: Namespace, ids: Sequence[str], at: datetime | None) -> list[MemoryRecord]:
     """The memories in the version of now, or in the one that was known and valid then."""
-    now = opened.now()
+    now = memory.now()
     if at is None:
-        found = opened.store.records(opened.namespace, ids, now)
+        found = memory.store.records(memory.namespace, ids, now)
         return [found[one] for one in ids if one in found]
-    memories = {row.id: row for row in opened.store.memories(opened.namespace, ids)}
+    memories = {row.id: row for row in memory.store.memories(memory.namespace, ids)}
     then = []
     for one in ids:
-        versions = opened.store.versions(opened.namespace, one)
+        versions = memory.store.versions(memory.namespace, one)
         known = [row for row in versions if visible(row, valid_at=at, known_at=at)]
-        then += [record(opened.namespace, memories[one], known[-1])] if known else []
+        then += [record(memory.namespace, memories[one], known[-1])] if known else []
     return then
 
 
 def _drawing(
-    opened: Opened,
+    memory: Namespace,
     records: Sequence[MemoryRecord],
     links: Sequence[LinkRow],
     left_out: int,
@@ -142,7 +151,7 @@ def _drawing(
     bare -= set() if centre is None else {centre.id}
     nodes = tuple(_node(one, degree[one.id]) for one in records if one.id not in bare)
     key = None if centre is None else centre.key
-    return Drawing(opened.namespace, nodes, opened.links(between), left_out, key, at)
+    return Drawing(memory.namespace, nodes, memory.to_links(between), left_out, key, at)
 
 
 def _node(one: MemoryRecord, links: int) -> Node:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from priming.core.bitemporal import split
 from priming.engine.document import RULES, embedded_text
-from priming.engine.draft import MOST, Draft, count, draft
-from priming.engine.opened import Opened
+from priming.engine.draft import MOST, Draft, count, draft, uuid_
 from priming.engine.restating import mentions_anew
 from priming.engine.sleep.quoting import quoted_anew, quoting
 from priming.engine.strengths import source_
 from priming.engine.undo import vectors_again
 from priming.errors import Conflict, ParamError
+from priming.namespace import Namespace
 from priming.store.protocol import Changes
 from priming.store.rows import LinkRow, RowChange, VersionRow, record
 from priming.types import MemoryRecord, Operation, Receipt, Version, aware
@@ -23,34 +25,43 @@ _NOT_SUPERSEDED = ("kind", "key")
 
 
 def supersede(
-    opened: Opened, key: str, content: str, *, valid_from: datetime | None, changes: dict[str, Any]
+    memory: Namespace, /, key: str, content: str, *, valid_from: datetime | None = None, **changes: Any
 ) -> MemoryRecord:
-    """Retire the present version; record its copy ending at the boundary, and the new version from there."""
+    """Give a memory a new version that holds from ``valid_from`` (now) on; the old one stays in its history.
+
+    ``changes`` are arguments of ``remember``, except kind and key; what is not named stays as it was.
+
+    Raises:
+        NotFound: no such memory.
+        ParamError: ``valid_from`` lies before the old version's own start.
+        Conflict: the memory is forgotten.
+
+    """
     for name in _NOT_SUPERSEDED:
         if name in changes:
             raise ParamError(
                 name, changes[name], "stays the same over versions: remember a new memory instead"
             )
     boundary = None if valid_from is None else aware("valid_from", valid_from)
-    with opened.writing() as now:
-        there = opened.find(key, now)
+    with memory.writing() as now:
+        there = memory.find(key, now)
         if there.status != "active":
             raise Conflict(f"{there.key!r} is {there.status}: restore it first")
-        old = open_version(opened, there)
+        old = open_version(memory, there)
         wanted = draft({**_arguments(old, there.kind), **changes, "content": content})
         at = max(now, old.recorded_at)  # a clock that was set back does not reorder versions
-        rows, fresh = succession(opened, old, wanted, at, boundary or _from_now(old, now, at))
+        rows, fresh = succession(memory, old, wanted, at, boundary or _from_now(old, now, at))
         now, at_once = at, boundary is None or boundary <= at
-        vector = opened.embedder.embed([embedded_text(wanted.title, wanted.content)])[0]
-        rows += mentions_anew(opened, old, wanted, vector, now, at_once=at_once)
-        told = quoted_anew(opened, old, wanted, vector, now) if at_once else []
+        vector = memory.embedder.embed([embedded_text(wanted.title, wanted.content)])[0]
+        rows += mentions_anew(memory, old, wanted, vector, now, at_once=at_once)
+        told = quoted_anew(memory, old, wanted, vector, now) if at_once else []
         rows += told
-        vectors = vectors_again(opened, told)
+        vectors = vectors_again(memory, told)
         if vector.any():
             vectors[there.id, fresh.version] = vector.astype("<f4").tobytes()
-        opened.write("supersede", now, rows, vectors=vectors)
-        (memory,) = opened.store.memories(opened.namespace, [there.id])
-        return record(opened.namespace, memory, fresh)
+        memory.write("supersede", now, rows, vectors=vectors)
+        (row,) = memory.store.memories(memory.namespace, [there.id])
+        return record(memory.namespace, row, fresh)
 
 
 def _from_now(old: VersionRow, now: datetime, at: datetime) -> datetime:
@@ -60,7 +71,7 @@ def _from_now(old: VersionRow, now: datetime, at: datetime) -> datetime:
 
 
 def succession(
-    opened: Opened, old: VersionRow, wanted: Draft, now: datetime, start: datetime
+    memory: Namespace, old: VersionRow, wanted: Draft, now: datetime, start: datetime
 ) -> tuple[list[RowChange], VersionRow]:
     """What it takes to let ``wanted`` follow a version from ``start`` on: the changes, and the new version."""
     if old.valid_from is not None and start < old.valid_from:
@@ -70,15 +81,15 @@ def succession(
         )
         raise ParamError("valid_from", start.isoformat(), rule)
     parts = split(old, boundary=start, at=now)
-    last = max(one.revision for one in opened.store.versions(opened.namespace, old.id))
+    last = max(one.revision for one in memory.store.versions(memory.namespace, old.id))
     ended = replace(parts.ended, revision=last + 1)
     fresh = replace(wanted.version(old.id, old.version + 1, now, start), revision=last + 2)
     return [RowChange(old, parts.retired), RowChange(None, ended), RowChange(None, fresh)], fresh
 
 
-def open_version(opened: Opened, there: MemoryRecord) -> VersionRow:
+def open_version(memory: Namespace, there: MemoryRecord) -> VersionRow:
     """The version to supersede: the latest that is known now."""
-    known = [one for one in opened.store.versions(opened.namespace, there.id) if one.retired_at is None]
+    known = [one for one in memory.store.versions(memory.namespace, there.id) if one.retired_at is None]
     latest = max(known, key=lambda one: one.version)
     if latest.valid_to is not None:
         raise Conflict(
@@ -104,74 +115,78 @@ def _arguments(old: VersionRow, kind: str) -> dict[str, Any]:
     return {"kind": kind, **{name: getattr(old, name) for name in names}}
 
 
-def history(opened: Opened, key: str) -> list[Version]:
-    """Each version once, in its latest row, oldest version first."""
-    there = opened.find(key)
-    (memory,) = opened.store.memories(opened.namespace, [there.id])
-    latest = {one.version: one for one in opened.store.versions(opened.namespace, there.id)}
-    return [record(opened.namespace, memory, latest[number]) for number in sorted(latest)]
+def history(memory: Namespace, key: str) -> list[Version]:
+    """The versions of a memory, oldest first, each in its latest row."""
+    with memory.lock:
+        there = memory.find(key)
+        (row,) = memory.store.memories(memory.namespace, [there.id])
+        latest = {version.version: version for version in memory.store.versions(memory.namespace, there.id)}
+        return [record(memory.namespace, row, latest[number]) for number in sorted(latest)]
 
 
-def forget(opened: Opened, key: str) -> Operation:
-    """Take a memory out of recall; undoable."""
-    with opened.writing() as now:
-        there = opened.find(key, now)
-        (memory,) = opened.store.memories(opened.namespace, [there.id])
-        if memory.status == "forgotten":
+def forget(memory: Namespace, key: str) -> Operation:
+    """Take a memory out of recall; ``undo`` brings it back."""
+    with memory.writing() as now:
+        there = memory.find(key, now)
+        (row,) = memory.store.memories(memory.namespace, [there.id])
+        if row.status == "forgotten":
             raise Conflict(f"{there.key!r} is forgotten already: undo that operation to bring it back")
-        change = RowChange(memory, replace(memory, status="forgotten"))
-        return opened.operation(opened.write("forget", now, [change]))
+        change = RowChange(row, replace(row, status="forgotten"))
+        return memory.to_operation(memory.write("forget", now, [change]))
 
 
-def purge(opened: Opened, key: str) -> Receipt:
-    """Erase a memory, what nights quoted of it, and the names that nothing else mentions; not undoable."""
-    with opened.lock:
-        with opened.writing() as now:
-            memory_id, named = _known(opened, key, now)
-            ids = {memory_id, *_orphans(opened, memory_id), *_orphans_of_the_log(opened, memory_id)}
-            ids |= quoting(opened, memory_id)
-            changes = Changes(opened.namespace, opened.operation_id(now), "purge", now, actor="user")
-            erased = opened.store.purge(changes, ids)
-        opened.drop_snapshot()
-        opened.store.flush()
+def purge(memory: Namespace, key: str) -> Receipt:
+    """Erase a memory: its versions, vectors, links, index entries, log rows and recalls. Not undoable.
+
+    Names that only this memory mentioned go with it. Backups and exports made before are not reached.
+    """
+    with memory.lock:
+        with memory.writing() as now:
+            memory_id, named = _known(memory, key, now)
+            ids = {memory_id, *_orphans(memory, memory_id), *_orphans_of_the_log(memory, memory_id)}
+            ids |= quoting(memory, memory_id)
+            changes = Changes(memory.namespace, memory.next_operation_id(now), "purge", now, actor="user")
+            erased = memory.store.purge(changes, ids)
+        memory.drop_snapshot()
+        memory.store.flush()
         return Receipt(named, erased, changes.id)
 
 
-def _known(opened: Opened, key: str, now: datetime) -> tuple[str, str]:
+def _known(memory: Namespace, key: str, now: datetime) -> tuple[str, str]:
     """Id and key of a memory, or of one that only the log still knows: an undo removed it."""
-    if isinstance(key, str) and opened.store.operations(opened.namespace, memory_id=key, limit=1):
-        return key, opened.store.names(opened.namespace, [key]).get(key, key)
-    there = opened.find(key, now)
+    if isinstance(key, str) and memory.store.operations(memory.namespace, memory_id=key, limit=1):
+        return key, memory.store.names(memory.namespace, [key]).get(key, key)
+    there = memory.find(key, now)
     return there.id, there.key
 
 
-def _orphans_of_the_log(opened: Opened, memory_id: str) -> set[str]:
+def _orphans_of_the_log(memory: Namespace, memory_id: str) -> set[str]:
     """Names that are gone from the store but not from the log, where only this memory was linked to them."""
-    told = opened.store.operations(opened.namespace, memory_id=memory_id, limit=None)
+    told = memory.store.operations(memory.namespace, memory_id=memory_id, limit=None)
     links = [c.row for one in told for c in one.rows if isinstance(c.row, LinkRow)]
     by_rule = {
         c.row.id for one in told for c in one.rows if isinstance(c.row, VersionRow) and c.row.source == RULES
     }
     mine = {link.target for link in links if link.source == memory_id} & by_rule
     held = {end for link in links if memory_id not in (link.source, link.target) for end in _ends(link)}
-    return mine - held - opened.store.names(opened.namespace, mine).keys()
+    return mine - held - memory.store.names(memory.namespace, mine).keys()
 
 
 def _ends(link: LinkRow) -> tuple[str, str]:
     return link.source, link.target
 
 
-def _orphans(opened: Opened, memory_id: str) -> list[str]:
+def _orphans(memory: Namespace, memory_id: str) -> list[str]:
     """Entities made by rule that only this memory is linked to, or was before its text was superseded."""
-    touching = opened.store.links(opened.namespace, [memory_id])
-    told = opened.store.operations(opened.namespace, memory_id=memory_id, limit=None)
+    touching = memory.store.links(memory.namespace, [memory_id])
+    told = memory.store.operations(memory.namespace, memory_id=memory_id, limit=None)
     touching += [change.row for one in told for change in one.rows if isinstance(change.row, LinkRow)]
     others = {link.target for link in touching if link.source == memory_id}
-    found = opened.store.records(opened.namespace, list(others), opened.now())
+    found = memory.store.records(memory.namespace, list(others), memory.now())
     by_rule = [one for one in found.values() if one.kind == "entity" and one.source == RULES]
     held = {
         end
-        for link in opened.store.links(opened.namespace, [one.id for one in by_rule])
+        for link in memory.store.links(memory.namespace, [one.id for one in by_rule])
         if memory_id not in (link.source, link.target)
         for end in (link.source, link.target)
     }
@@ -179,22 +194,53 @@ def _orphans(opened: Opened, memory_id: str) -> list[str]:
 
 
 def log(
-    opened: Opened,
+    memory: Namespace,
     *,
-    key: str | None,
-    since: datetime | None,
-    until: datetime | None,
-    source: str | None,
-    limit: int,
+    key: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    source: str | None = None,
+    limit: int = 100,
 ) -> list[Operation]:
-    """Operations, newest first."""
-    opened.readable()
-    found = opened.store.operations(
-        opened.namespace,
-        memory_id=opened.find(key).id if key is not None else None,
-        since=None if since is None else aware("since", since),
-        until=None if until is None else aware("until", until),
-        source=source_(source),
-        limit=count("limit", limit, 1, MOST),
-    )
-    return [opened.operation(one) for one in found]
+    """Operations with what they changed, newest first; those from ``since`` on and before ``until``.
+
+    ``source`` keeps what one tier of learning did: "conscious", "automatic" or "manual".
+    """
+    with memory.lock:
+        memory.require_exists()
+        operations = memory.store.operations(
+            memory.namespace,
+            memory_id=memory.find(key).id if key is not None else None,
+            since=None if since is None else aware("since", since),
+            until=None if until is None else aware("until", until),
+            source=source_(source),
+            limit=count("limit", limit, 1, MOST),
+        )
+        return [memory.to_operation(logged) for logged in operations]
+
+
+def operation(memory: Namespace, operation_id: str) -> Operation | None:
+    """The operation of an id with what it changed, or None: whether a call was carried out."""
+    with memory.lock:
+        logged = memory.store.operation(memory.namespace, uuid_("operation_id", operation_id))
+        return None if logged is None else memory.to_operation(logged)
+
+
+@contextmanager
+def identified(memory: Namespace, operation_id: str) -> Iterator[None]:
+    """Let the first operation inside the block have an id of the caller's own, so that it can look for it later.
+
+    Who lost the answer to a call finds out by ``log`` whether it was carried out, and need not do it twice.
+
+    Raises:
+        ParamError: it is no UUID.
+        Conflict: raised inside the block by the verb, if there is an operation of that id already.
+
+    """
+    requested = uuid_("operation_id", operation_id)
+    with memory.lock:
+        memory.requested_id = requested
+        try:
+            yield
+        finally:
+            memory.requested_id = None

@@ -16,31 +16,46 @@ from priming.embed.protocol import Vectors
 from priming.engine.draft import Draft, one_of
 from priming.engine.history import open_version, succession
 from priming.engine.merging import REPLACED
-from priming.engine.opened import Opened
 from priming.engine.pack_file import OWN_HISTORY, Origin, PackFile, Rule, read
-from priming.engine.packs import BEHAVIOR, INSTALL, Members, among, members, told
+from priming.engine.packs import BEHAVIOR, INSTALL, Members, among, describe, members
 from priming.engine.plan import Plan, embed_drafts
 from priming.engine.restating import relinked
+from priming.engine.transfer import path_
 from priming.errors import Conflict
+from priming.namespace import Namespace
 from priming.store.protocol import VersionKey
 from priming.store.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.types import MemoryRecord
 from priming.words import TRUST
 
 
-def install(opened: Opened, path: Path, *, trust: str) -> Pack:
-    """Take in the behaviours of a file; another version of a pack that is there replaces it."""
+def pack_install(memory: Namespace, path: str | Path, *, trust: str = "tool") -> Pack:
+    """Take in the behaviours of a pack, under ``NAME/KEY``; another version of it that is there is replaced.
+
+    The same version again changes nothing: the answer has no operation then.
+
+    Args:
+        path: the file.
+        trust: how far its author is trusted; below ``agent`` its behaviours are shown as data, never as rules.
+
+    Raises:
+        ParamError: a file that is no pack, with everything that is wrong with it.
+        SchemaTooNew: the file was written by a newer Priming.
+        Conflict: a key of the pack names a memory that is not of it.
+
+    """
+    path = path_(path)
     trust = one_of("trust", trust, TRUST)
     pack = read(path)
     drafts = [_draft(pack.origin, one, trust) for one in pack.rules]
-    vectors = embed_drafts(drafts, opened.embedder)
-    with opened.writing() as now:
-        there = members(opened, now, pack.name)
+    vectors = embed_drafts(drafts, memory.embedder)
+    with memory.writing() as now:
+        there = members(memory, now, pack.name)
         if there.current == pack.version and there.active:
-            return told(opened, there)
-        installing = Installing(opened, pack, there, now)
+            return describe(memory, there)
+        installing = Installing(memory, pack, there, now)
         installing.take(drafts, vectors)
-        logged = opened.write(
+        logged = memory.write(
             INSTALL,
             now,
             installing.rows,
@@ -49,7 +64,7 @@ def install(opened: Opened, path: Path, *, trust: str) -> Pack:
             reason=pack.description or None,
             message=f"{pack.name} {pack.version}: {installing.counted()}",
         )
-        done = told(opened, members(opened, now, pack.name))
+        done = describe(memory, members(memory, now, pack.name))
     return replace(done, operation=logged.id, metadata=installing.counts)
 
 
@@ -72,7 +87,7 @@ def _draft(origin: Origin, one: Rule, trust: str) -> Draft:
 class Installing:
     """The rows that install a pack over what is there of it."""
 
-    opened: Opened
+    memory: Namespace
     pack: PackFile
     there: Members
     now: datetime
@@ -86,8 +101,8 @@ class Installing:
     _relinked: list[RowChange] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        opened = self.opened
-        self.plan = Plan(opened.store, opened.working(self.now), opened.embedder, self.now, opened.echo)
+        memory = self.memory
+        self.plan = Plan(memory.store, memory.working(self.now), memory.embedder, self.now, memory.echo)
 
     def take(self, drafts: Sequence[Draft], vectors: Vectors) -> None:
         """Plan everything: what is new, what is there already, what is gone, and the links."""
@@ -117,9 +132,9 @@ class Installing:
         """New behaviours, with the names that they mention; they are not linked to what is like them."""
         if not fresh:
             return
-        opened = self.opened
-        taken = opened.store.keys(
-            opened.namespace, [self.pack.origin.key(self.pack.rules[i].key) for i in fresh]
+        memory = self.memory
+        taken = memory.store.keys(
+            memory.namespace, [self.pack.origin.key(self.pack.rules[i].key) for i in fresh]
         )
         if taken:
             raise Conflict(
@@ -136,14 +151,14 @@ class Installing:
         self.vectors |= plan.vectors
 
     def _states(self, ids: Collection[str]) -> dict[str, MemoryRow]:
-        return {one.id: one for one in self.opened.store.memories(self.opened.namespace, ids)}
+        return {one.id: one for one in self.memory.store.memories(self.memory.namespace, ids)}
 
     def _renew(self, known: MemoryRecord, wanted: Draft, vector: NDArray[np.float32]) -> None:
         """What a behaviour that is there says, and where it is from."""
-        old = open_version(self.opened, known)
+        old = open_version(self.memory, known)
         at = max(self.now, old.recorded_at)
         if _says(known) != _says(wanted):
-            changes, version = succession(self.opened, old, wanted, at, max(at, old.valid_from or at))
+            changes, version = succession(self.memory, old, wanted, at, max(at, old.valid_from or at))
             self.rows += changes
             self._relinked += relinked(self.plan, old, wanted, vector)
             if vector.any():
@@ -156,7 +171,7 @@ class Installing:
         """A behaviour that is out of recall: it comes back, or stays out as somebody wanted."""
         if self.there.returns(known):
             self.rows.append(RowChange(state, replace(state, status="active")))
-            links = self.opened.store.links(self.opened.namespace, [known.id])
+            links = self.memory.store.links(self.memory.namespace, [known.id])
             instead = [one for one in links if one.source == known.id and one.relation in REPLACED]
             self.rows += [RowChange(one, None) for one in instead]
             self._count("brought back")
@@ -165,7 +180,7 @@ class Installing:
 
     def _restated(self, old: VersionRow, wanted: Draft, at: datetime) -> list[RowChange]:
         """The same version, from another source: a row of a version is never edited, only followed by another."""
-        last = max(one.revision for one in self.opened.store.versions(self.opened.namespace, old.id))
+        last = max(one.revision for one in self.memory.store.versions(self.memory.namespace, old.id))
         again = replace(old, revision=last + 1, recorded_at=at, source=wanted.source, trust=wanted.trust)
         return [RowChange(old, replace(old, retired_at=at)), RowChange(None, again)]
 
@@ -179,7 +194,7 @@ class Installing:
     def _link(self) -> None:
         """The links of the pack; one that is there keeps its weight, one that rules made and it lacks goes."""
         members = set(self.ids.values())
-        there = {(one.source, one.target, one.relation): one for one in among(self.opened, members)}
+        there = {(one.source, one.target, one.relation): one for one in among(self.memory, members)}
         wanted = {
             (self.ids[one.source], self.ids[one.target], one.relation): one.weight for one in self.pack.ties
         }

@@ -9,8 +9,8 @@ from typing import Any
 
 from priming.core.lexical import terms
 from priming.engine.judgements import SIGN, alike
-from priming.engine.opened import Opened
 from priming.engine.working import WorkingSet
+from priming.namespace import Namespace
 from priming.store.protocol import Trace
 from priming.store.rows import VerdictRow
 
@@ -41,16 +41,16 @@ class Judged:
 
 
 def judged(
-    opened: Opened, profile: str, working: WorkingSet, limit: int
+    memory: Namespace, profile: str, working: WorkingSet, limit: int
 ) -> tuple[list[Judged], Mapping[str, int]]:
     """The latest recalls by a profile that were judged, oldest first; and how many others there are, by reason."""
     rows: dict[str, list[VerdictRow]] = {}
-    for row in opened.store.verdicts(opened.namespace):
+    for row in memory.store.verdicts(memory.namespace):
         if row.recall:
             rows.setdefault(row.recall, []).append(row)
     found, left = list[Judged](), Counter[str]()
     for recall_id, verdicts in rows.items():
-        trace = opened.store.trace(opened.namespace, recall_id)
+        trace = memory.store.trace(memory.namespace, recall_id)
         told = relevant(verdicts)
         here = {one for one in told if one in working.row_of and working.alive[working.row_of[one]]}
         why = _left_out(trace, profile, told, here)

@@ -13,11 +13,12 @@ from priming.core.similarity import Saying, is_similar, likeness, placement
 from priming.core.trust import instructs, is_trusted_as, least
 from priming.core.when import is_more_specific, scope
 from priming.embed.protocol import Vectors
-from priming.engine.draft import Draft, name_, one_of, predicates, tags, text_
-from priming.engine.opened import Opened
+from priming.engine.draft import Draft, name_, one_of, predicates, text_
+from priming.engine.draft import tags as tags_
 from priming.engine.plan import Plan, embed_drafts
 from priming.engine.present import rule_kind
 from priming.errors import ParamError
+from priming.namespace import Namespace
 from priming.params import PLASTICITY, SCORE, SIMILARITY, STORE
 from priming.store.rows import LinkRow, MemoryRow, RowChange
 from priming.types import Cue, MemoryRecord
@@ -32,7 +33,7 @@ _OWN = [KINDS.index(kind) for kind in ("behavior", "correction")]
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """The arguments of ``learn``, checked; ``inferred`` says that the rule was read from the words."""
+    """The checked arguments of ``learn``; ``inferred``: the rule was read from the words."""
 
     right: str
     wrong: str | None
@@ -46,8 +47,8 @@ class Lesson:
 
     def correction(self) -> Draft:
         """What was said, as a memory."""
-        said = {"right": self.right} if self.wrong is None else {"right": self.right, "wrong": self.wrong}
-        return self._draft("correction", _told(self.right, self.wrong), said, self.trust)
+        texts = {"right": self.right} if self.wrong is None else {"right": self.right, "wrong": self.wrong}
+        return self._draft("correction", _correction_text(self.right, self.wrong), texts, self.trust)
 
     def behavior(self) -> Draft:
         """What follows from it, as a memory; it is derived from the correction alone."""
@@ -65,40 +66,26 @@ class Lesson:
         )
 
 
-def lesson(right: str, arguments: Mapping[str, Any]) -> Lesson:
-    """Check the arguments of ``learn``; the first that is wrong raises ``ParamError``."""
-    said = _said("right", right)
-    wrong = None if arguments["wrong"] is None else _said("wrong", arguments["wrong"])
-    if wrong is not None and " ".join(wrong.split()) == " ".join(said.split()):
-        raise ParamError("wrong", wrong, "must be something else than what is right, or be left out")
-    if len(_told(said, wrong)) > STORE.content_limit:
-        rule = f"must be at most {STORE.content_limit:,} characters together with what is wrong"
-        raise ParamError("right", said, rule)
-    cue = arguments["cue"]
-    if cue is not None and not isinstance(cue, Cue):
-        raise ParamError("cue", cue, "must be a Cue")
-    rule = arguments["rule"]
-    return Lesson(
-        right=said,
-        wrong=wrong,
-        when={} if cue is None else _when(cue),
-        tags=tags(arguments["tags"]),
-        priority=_priority(arguments["priority"]),
-        source=name_("source", arguments["source"]),
-        trust=one_of("trust", arguments["trust"], TRUST),
-        rule=rule_of(said) if rule is None else one_of("rule", rule, RULES),
-        inferred=rule is None,
-    )
-
-
-def _said(name: str, value: Any) -> str:
-    said = text_(name, value).strip()
-    if not said:
+def _lesson_text(name: str, value: Any) -> str:
+    text = text_(name, value).strip()
+    if not text:
         raise ParamError(name, value, "must not be blank")
-    return said
+    return text
 
 
-def _told(right: str, wrong: str | None) -> str:
+def _texts(right: Any, wrong: Any) -> tuple[str, str | None]:
+    """What is right, and what is wrong, checked."""
+    do = _lesson_text("right", right)
+    instead = None if wrong is None else _lesson_text("wrong", wrong)
+    if instead is not None and " ".join(instead.split()) == " ".join(do.split()):
+        raise ParamError("wrong", instead, "must be something else than what is right, or be left out")
+    if len(_correction_text(do, instead)) > STORE.content_limit:
+        rule = f"must be at most {STORE.content_limit:,} characters together with what is wrong"
+        raise ParamError("right", do, rule)
+    return do, instead
+
+
+def _correction_text(right: str, wrong: str | None) -> str:
     """The text of a correction; what is right comes first, since that is what its gist shows."""
     return f"Correction: {right}" if wrong is None else f"Correction: {right}\nNot: {wrong}"
 
@@ -143,7 +130,7 @@ class Placed:
 
 
 def place(new: Lesson, known: Sequence[MemoryRecord]) -> Placed:
-    """Decide what becomes of a behaviour beside those that are there (LAWS §7)."""
+    """Decide what becomes of a behaviour beside those that are there (see docs/laws.md)."""
     here = Saying.of(new.right, new.when)
     around = sorted((_neighbour(new, here, one) for one in known), key=_nearness)
     for wanted in ("merge", "specialise"):
@@ -237,21 +224,66 @@ class Outcome:
     links: Sequence[LinkRow]
 
 
-def learn(opened: Opened, new: Lesson) -> Learned:
+def learn(
+    memory: Namespace,
+    right: str,
+    *,
+    wrong: str | None = None,
+    cue: Cue | None = None,
+    tags: Sequence[str] = (),
+    priority: float = 0.0,
+    source: str | None = None,
+    trust: str = "user",
+    rule: str | None = None,
+) -> Learned:
+    """Learn from a correction: a behaviour that applies in the context of ``cue``, placed beside its like.
+
+    Args:
+        right: what to do; the text of the behaviour.
+        wrong: what was done instead.
+        cue: the context in which it applies, its text and time aside; None: everywhere.
+        tags: short texts to filter by.
+        priority: in [0, 10].
+        source: where the correction comes from.
+        trust: who vouches for it: untrusted, tool, agent or user.
+        rule: constraint, directive, procedure or preference; None: read from the words of ``right``.
+
+    Raises:
+        ParamError: a blank text, the same text right and wrong, or an argument outside its range.
+
+    """
+    do, instead = _texts(right, wrong)
+    if cue is not None and not isinstance(cue, Cue):
+        raise ParamError("cue", cue, "must be a Cue")
+    lesson = Lesson(
+        right=do,
+        wrong=instead,
+        when={} if cue is None else _when(cue),
+        tags=tags_(tags),
+        priority=_priority(priority),
+        source=name_("source", source),
+        trust=one_of("trust", trust, TRUST),
+        rule=rule_of(do) if rule is None else one_of("rule", rule, RULES),
+        inferred=rule is None,
+    )
+    return _learn(memory, lesson)
+
+
+def _learn(memory: Namespace, new: Lesson) -> Learned:
     """Store a correction and what follows from it, as one operation."""
     drafts = (new.correction(), new.behavior())
-    vectors = embed_drafts(drafts, opened.embedder)
-    with opened.lock:
-        with opened.writing() as now:
-            known = opened.store.page(opened.namespace, now, kinds=["behavior"], limit=None)
+    vectors = embed_drafts(drafts, memory.embedder)
+    with memory.lock:
+        with memory.writing() as now:
+            known = memory.store.page(memory.namespace, now, kinds=["behavior"], limit=None)
             placed = place(new, known)
-            plan = Plan(opened.store, opened.working(now), opened.embedder, now, opened.echo)
+            plan = Plan(memory.store, memory.working(now), memory.embedder, now, memory.echo)
             decided = _merged if placed.placement == "merge" else _created
             outcome = decided(plan, new, placed, drafts, vectors)
             if not outcome.rows:
                 return outcome.learned
             documents = plan.documents()
-            logged = opened.write(
+            logged = memory.write(
                 "learn",
                 now,
                 outcome.rows,
@@ -259,8 +291,8 @@ def learn(opened: Opened, new: Lesson) -> Learned:
                 source=CONSCIOUS,
                 reason=outcome.learned.reasons[0],
             )
-            links = opened.links(outcome.links)
-        opened.took(plan.working.head, logged, documents)
+            links = memory.to_links(outcome.links)
+        memory.queue_operation(plan.working.head, logged, documents)
     return replace(outcome.learned, links=links, operation=logged.id)
 
 

@@ -13,10 +13,10 @@ from priming.engine import traces
 from priming.engine.document import embedded_text
 from priming.engine.draft import Draft, draft
 from priming.engine.ids import free_key, slug
-from priming.engine.opened import Opened
-from priming.engine.remember import remember_one
+from priming.engine.remember import remember_draft
 from priming.engine.retention import used
 from priming.ids import uuid7
+from priming.namespace import Namespace
 from priming.store.rows import RowChange
 from priming.types import MemoryRecord
 from priming.words import KINDS
@@ -39,7 +39,7 @@ class Kept:
 
 
 def keep(
-    opened: Opened,
+    memory: Namespace,
     arguments: Mapping[str, Any],
     *,
     least: float,
@@ -52,32 +52,32 @@ def keep(
     that: nothing more is counted.
     """
     wanted = draft(arguments)
-    near = nearest(opened, embedded_text(wanted.title, wanted.content), wanted.kind)
+    near = nearest(memory, embedded_text(wanted.title, wanted.content), wanted.kind)
     if near is not None and near[1] >= least:
         if near[0].key in credited:
             return Kept(near[0].key, STRENGTHENED, None, near[1])
-        return _strengthened(opened, *near, reason)
-    with opened.lock:
+        return _strengthened(memory, *near, reason)
+    with memory.lock:
         # What has a key of its own is no echo of a recall: it is told by us, of what came of it.
-        done = remember_one(opened, {**arguments, "key": wanted.key or _free_key(opened, wanted)})
+        done = remember_draft(memory, replace(wanted, key=wanted.key or _free_key(memory, wanted)))
     return Kept(done.key, STORED, done.operation)
 
 
-def _free_key(opened: Opened, wanted: Draft) -> str:
+def _free_key(memory: Namespace, wanted: Draft) -> str:
     """The first words of a lesson as its key, with a number where others begin so."""
     key = slug(wanted.heading or wanted.content.partition("\n")[0])
     numbered = [key, *(f"{key}-{number}" for number in range(2, _NUMBERED))]
-    taken = opened.store.keys(opened.namespace, numbered)
+    taken = memory.store.keys(memory.namespace, numbered)
     free = next((one for one in numbered if one not in taken), None)
-    return free or free_key(key, uuid7(opened.now()), taken)
+    return free or free_key(key, uuid7(memory.now()), taken)
 
 
-def nearest(opened: Opened, text: str, kind: str) -> tuple[MemoryRecord, float] | None:
+def nearest(memory: Namespace, text: str, kind: str) -> tuple[MemoryRecord, float] | None:
     """The active memory of a kind whose text is nearest to ``text``, with their cosine."""
-    (vector,) = opened.embedder.embed([text])
-    with opened.lock:
-        now = opened.now()
-        working = opened.working(now)
+    (vector,) = memory.embedder.embed([text])
+    with memory.lock:
+        now = memory.now()
+        working = memory.working(now)
         if not np.any(vector) or not working.documents:
             return None
         kinds = working.kind.values[working.row.values]
@@ -87,34 +87,34 @@ def nearest(opened: Opened, text: str, kind: str) -> tuple[MemoryRecord, float] 
             if cosines[place] <= 0.0:
                 return None
             memory_id = working.ids[working.row[place]]
-            there = opened.store.records(opened.namespace, [memory_id], now).get(memory_id)
+            there = memory.store.records(memory.namespace, [memory_id], now).get(memory_id)
             if there is not None and there.status == "active":
                 return there, float(min(1.0, cosines[place]))
     return None
 
 
-def _strengthened(opened: Opened, there: MemoryRecord, cosine: float, reason: str | None) -> Kept:
+def _strengthened(memory: Namespace, there: MemoryRecord, cosine: float, reason: str | None) -> Kept:
     """Count that a memory held once more: it helped, was used, and weighs a conscious step more."""
-    with opened.writing() as now:
-        (row,) = opened.store.memories(opened.namespace, [there.id])
+    with memory.writing() as now:
+        (row,) = memory.store.memories(memory.namespace, [there.id])
         after = used(replace(row, helped=row.helped + 1, weight=float(nudge(row.weight, CONSCIOUS))), now)
         said = f"{there.key} was met again: {cosine:.2f} alike"
-        logged = opened.write(
+        logged = memory.write(
             "strengthen", now, [RowChange(row, after)], source=_SOURCE, reason=reason, message=said
         )
     return Kept(there.key, STRENGTHENED, logged.id, cosine)
 
 
-def judged(opened: Opened, keys: Collection[str], verdict: str, session: str | None) -> set[str]:
+def judged(memory: Namespace, keys: Collection[str], verdict: str, session: str | None) -> set[str]:
     """Those of which the latest recall of a session has this verdict already: it would count no more."""
-    with opened.lock:
+    with memory.lock:
         found = set()
         for key in keys:
-            memory = opened.find(key)
-            trace = traces.latest(opened, memory.id, session)
+            record = memory.find(key)
+            trace = traces.latest(memory, record.id, session)
             if trace is None:
                 continue
-            rows = opened.store.verdicts(opened.namespace, [memory.id], recall=trace.recall_id)
+            rows = memory.store.verdicts(memory.namespace, [record.id], recall=trace.recall_id)
             if any(row.verdict == verdict for row in rows):
                 found.add(key)
         return found

@@ -2,121 +2,168 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
 from priming.engine.draft import fraction, name_, text_
-from priming.engine.opened import Opened
 from priming.engine.strengths import MANUAL, past
 from priming.errors import NotFound, ParamError
+from priming.namespace import Namespace
 from priming.params import PLASTICITY
 from priming.store.rows import LinkRow, RowChange
 from priming.types import Link, Operation, aware
 
 
-def link(opened: Opened, source: str, target: str, relation: str, weight: float) -> Link:
-    """Make a link, or set the weight of the one that is there."""
-    item = {"source": source, "target": target, "relation": relation, "weight": weight}
-    return link_many(opened, [item], by=MANUAL)[0]
+@dataclass(frozen=True, slots=True)
+class LinkRequest:
+    """The checked arguments of ``link``."""
+
+    source: str
+    target: str
+    relation: str
+    weight: float
 
 
-def link_many(opened: Opened, items: Iterable[Mapping[str, Any]], *, by: str | None = None) -> list[Link]:
-    """Make many links in one operation, whose source is ``by``: importers load links too."""
-    items = [_checked(item) for item in items]
-    with opened.writing() as now:
+def link(
+    memory: Namespace,
+    source: str,
+    target: str,
+    relation: str = "similar-to",
+    weight: float = PLASTICITY.start,
+) -> Link:
+    """Link two memories; made twice, it is the same link with the weight set anew."""
+    return _link_all(memory, [_request(source, target, relation, weight)], MANUAL)[0]
+
+
+def link_many(memory: Namespace, items: Iterable[Mapping[str, Any]]) -> list[Link]:
+    """Link many pairs in one operation: mappings of the arguments of ``link``."""
+    return _link_all(memory, [_parsed(item) for item in items], None)
+
+
+def _link_all(memory: Namespace, requests: Sequence[LinkRequest], source: str | None) -> list[Link]:
+    """Make links as one operation of a source; importers' operations have none."""
+    with memory.writing() as now:
         ends: dict[str, str] = {}
-        wanted = {}
-        for item in items:
-            row = _row(opened, item, now, ends)
-            wanted[row.source, row.target, row.relation] = row
-        there = {
-            (one.source, one.target, one.relation): one
-            for one in opened.store.links(opened.namespace, {row.source for row in wanted.values()})
+        rows = {}
+        for request in requests:
+            row = _row(memory, request, now, ends)
+            rows[row.source, row.target, row.relation] = row
+        stored = {
+            (row.source, row.target, row.relation): row
+            for row in memory.store.links(memory.namespace, {row.source for row in rows.values()})
         }
-        made = [_change(there.get(identity), row) for identity, row in wanted.items()]
-        changes = [one for one in made if one.before != one.after]
+        results = [_change(stored.get(identity), row) for identity, row in rows.items()]
+        changes = [change for change in results if change.before != change.after]
         if changes:
-            opened.write("link", now, changes, source=by)
-        return list(opened.links([one.after for one in made if isinstance(one.after, LinkRow)]))
+            memory.write("link", now, changes, source=source)
+        return list(memory.to_links([row.after for row in results if isinstance(row.after, LinkRow)]))
 
 
-def _checked(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The arguments of one link, with the defaults of those that are not given."""
+def _parsed(item: Mapping[str, Any]) -> LinkRequest:
+    """The link that a mapping asks for."""
     if not isinstance(item, Mapping):
         raise ParamError("item", item, f"must be a mapping of {', '.join(_FIELDS)}")
     for name in item:
         if name not in _FIELDS:
             raise ParamError("item", name, f"is not an argument of link: {', '.join(_FIELDS)}")
-    return {
-        "source": text_("source", item.get("source")),
-        "target": text_("target", item.get("target")),
-        "relation": name_("relation", text_("relation", item.get("relation", "similar-to"))),
-        "weight": fraction("weight", item.get("weight", PLASTICITY.start)),
-    }
+    return _request(
+        item.get("source"),
+        item.get("target"),
+        item.get("relation", "similar-to"),
+        item.get("weight", PLASTICITY.start),
+    )
 
 
-_FIELDS = ("source", "target", "relation", "weight")
+def _request(source: Any, target: Any, relation: Any, weight: Any) -> LinkRequest:
+    return LinkRequest(
+        source=text_("source", source),
+        target=text_("target", target),
+        relation=name_("relation", text_("relation", relation)) or "",
+        weight=fraction("weight", weight),
+    )
 
 
-def _row(opened: Opened, item: Mapping[str, Any], now: datetime, ends: dict[str, str]) -> LinkRow:
-    for key in (item["source"], item["target"]):
+_FIELDS = tuple(field.name for field in fields(LinkRequest))
+
+
+def _row(memory: Namespace, request: LinkRequest, now: datetime, ends: dict[str, str]) -> LinkRow:
+    for key in (request.source, request.target):
         if key not in ends:
-            ends[key] = opened.find(key, now).id
-    source, target = ends[item["source"]], ends[item["target"]]
+            ends[key] = memory.find(key, now).id
+    source, target = ends[request.source], ends[request.target]
     if source == target:
-        raise ParamError("target", item["target"], "must be another memory than the source")
-    return LinkRow(source, target, item["relation"], item["weight"], now, given=True)
+        raise ParamError("target", request.target, "must be another memory than the source")
+    return LinkRow(source, target, request.relation, request.weight, now, given=True)
 
 
-def _change(before: LinkRow | None, wanted: LinkRow) -> RowChange:
+def _change(before: LinkRow | None, after: LinkRow) -> RowChange:
     if before is None:
-        return RowChange(None, wanted)
-    return RowChange(before, replace(before, weight=wanted.weight, given=True))
+        return RowChange(None, after)
+    return RowChange(before, replace(before, weight=after.weight, given=True))
 
 
-def set_strength(opened: Opened, source: str, target: str, weight: float, relation: str | None) -> Operation:
-    """Set all links between two memories, in either direction; clamped, and reported where it was."""
-    wanted = fraction("weight", weight)
-    clamped = min(max(wanted, PLASTICITY.low), PLASTICITY.high)
-    with opened.writing() as now:
-        a, b = opened.find(source, now), opened.find(target, now)
+def set_strength(
+    memory: Namespace, source: str, target: str, weight: float, relation: str | None = None
+) -> Operation:
+    """Set the weight of all links between two memories, in either direction, clamped to [.05, .95].
+
+    None between them: nothing moves, and the operation's message says so.
+    """
+    requested = fraction("weight", weight)
+    clamped = min(max(requested, PLASTICITY.low), PLASTICITY.high)
+    with memory.writing() as now:
+        a, b = memory.find(source, now), memory.find(target, now)
         between = [
-            one
-            for one in opened.store.links(opened.namespace, [a.id])
-            if {one.source, one.target} == {a.id, b.id} and relation in (None, one.relation)
+            row
+            for row in memory.store.links(memory.namespace, [a.id])
+            if {row.source, row.target} == {a.id, b.id} and relation in (None, row.relation)
         ]
         if not between and relation is not None:
             raise NotFound(
                 f"there is no link {relation!r} between {a.key!r} and {b.key!r}: make it with link"
             )
-        moved = [RowChange(one, replace(one, weight=clamped)) for one in between if one.weight != clamped]
+        moved = [RowChange(row, replace(row, weight=clamped)) for row in between if row.weight != clamped]
         message = f"{len(between)} {'link' if len(between) == 1 else 'links'} set to {clamped:g}"
-        if clamped != wanted:
-            message += f"; {wanted:g} was clamped to [{PLASTICITY.low:g}, {PLASTICITY.high:g}]"
-        return opened.operation(opened.write("set-strength", now, moved, source=MANUAL, message=message))
+        if clamped != requested:
+            message += f"; {requested:g} was clamped to [{PLASTICITY.low:g}, {PLASTICITY.high:g}]"
+        return memory.to_operation(memory.write("set-strength", now, moved, source=MANUAL, message=message))
 
 
 def links(
-    opened: Opened, key: str | None, relation: str | None, known_at: datetime | None = None
+    memory: Namespace,
+    key: str | None = None,
+    *,
+    relation: str | None = None,
+    known_at: datetime | None = None,
 ) -> list[Link]:
-    """The links of one memory, or of all, now or as they were."""
-    opened.readable()
+    """The links of a memory in both directions, or all links of the namespace.
+
+    ``known_at`` asks for them as they were then, what was recorded at that very instant included.
+    """
+    with memory.lock:
+        return _links(memory, key, relation, known_at)
+
+
+def _links(memory: Namespace, key: str | None, relation: str | None, known_at: datetime | None) -> list[Link]:
+    memory.require_exists()
     at = None if known_at is None else aware("known_at", known_at)
-    ids = None if key is None else [opened.find(key).id]
+    ids = None if key is None else [memory.find(key).id]
     relation = name_("relation", relation)
     if at is None:
-        return list(opened.links(opened.store.links(opened.namespace, ids, relation)))
-    then = past(opened, at)
-    some = [
-        one
-        for one in then.links
-        if relation in (None, one.relation) and (ids is None or not {one.source, one.target}.isdisjoint(ids))
+        return list(memory.to_links(memory.store.links(memory.namespace, ids, relation)))
+    then = past(memory, at)
+    rows = [
+        row
+        for row in then.links
+        if relation in (None, row.relation) and (ids is None or not {row.source, row.target}.isdisjoint(ids))
     ]
     return [
         replace(
-            one, source=then.gone.get(one.source, one.source), target=then.gone.get(one.target, one.target)
+            link_then,
+            source=then.gone.get(link_then.source, link_then.source),
+            target=then.gone.get(link_then.target, link_then.target),
         )
-        for one in opened.links(some)
+        for link_then in memory.to_links(rows)
     ]

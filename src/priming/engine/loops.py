@@ -8,32 +8,31 @@ from contextlib import contextmanager
 from datetime import datetime
 
 from priming.engine.draft import MOST, count, text_
-from priming.engine.memory import Memory
-from priming.engine.opened import Opened
 from priming.engine.sleep.lock import asleep
 from priming.errors import NotFound
 from priming.looping import Kept
+from priming.namespace import Namespace
 
 
 class Loops:
     """The sessions of the loop in a memory's namespace."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._opened: Opened = memory._opened
+    def __init__(self, memory: Namespace) -> None:
+        self._memory = memory
 
     def now(self) -> datetime:
         """The present, by the memory's clock."""
-        return self._opened.now()
+        return self._memory.now()
 
     def add(self, kept: Kept) -> None:
         """Keep a new session."""
-        with self._opened.lock:
-            self._opened.store.add_loop(self._opened.namespace, kept)
+        with self._memory.lock:
+            self._memory.store.add_loop(self._memory.namespace, kept)
 
     def keep(self, kept: Kept) -> None:
         """Keep a session as it is now; ``NotFound`` where it went meanwhile."""
-        with self._opened.lock:
-            if not self._opened.store.keep_loop(self._opened.namespace, kept):
+        with self._memory.lock:
+            if not self._memory.store.keep_loop(self._memory.namespace, kept):
                 raise NotFound(
                     f"the session {kept.id} is gone: a memory that it names was purged, or a backup put back;"
                     " begin another one"
@@ -41,25 +40,25 @@ class Loops:
 
     def get(self, session_id: str) -> Kept:
         """A session by its id."""
-        with self._opened.lock:
-            found = self._opened.store.loop(self._opened.namespace, text_("session", session_id))
+        with self._memory.lock:
+            found = self._memory.store.loop(self._memory.namespace, text_("session", session_id))
         if found is None:
             raise NotFound(
-                f"there is no session {session_id!r} of the loop in {self._opened.namespace!r}:"
+                f"there is no session {session_id!r} of the loop in {self._memory.namespace!r}:"
                 " 'priming loop list' shows them"
             )
         return found
 
     def list(self, limit: int) -> list[Kept]:
         """Sessions, those first that began last."""
-        with self._opened.lock:
-            return self._opened.store.loops(self._opened.namespace, limit=count("limit", limit, 0, MOST))
+        with self._memory.lock:
+            return self._memory.store.loops(self._memory.namespace, limit=count("limit", limit, 0, MOST))
 
     @contextmanager
     def held(self, session_id: str) -> Iterator[None]:
         """Work on a session, alone: ``Busy`` where another process does."""
-        folder = self._opened.store.scratch
-        name = hashlib.blake2b(f"{self._opened.namespace}\n{session_id}".encode(), digest_size=8).hexdigest()
+        folder = self._memory.store.scratch
+        name = hashlib.blake2b(f"{self._memory.namespace}\n{session_id}".encode(), digest_size=8).hexdigest()
         path = None if folder is None else folder / f"{name}.loop"
         with asleep(path, self.now(), "works on this session"):
             yield

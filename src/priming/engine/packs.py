@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -10,7 +10,6 @@ from pathlib import Path
 from priming.behaviors import Pack
 from priming.engine import draft as checks
 from priming.engine.draft import text_
-from priming.engine.opened import Opened
 from priming.engine.pack_file import (
     OWN_HISTORY,
     Origin,
@@ -23,7 +22,9 @@ from priming.engine.pack_file import (
     version_,
     write,
 )
+from priming.engine.transfer import path_
 from priming.errors import Conflict, NotFound, ParamError
+from priming.namespace import Namespace
 from priming.store.protocol import Logged
 from priming.store.rows import LinkRow, RowChange
 from priming.types import MemoryRecord, Operation
@@ -31,41 +32,59 @@ from priming.types import MemoryRecord, Operation
 BEHAVIOR, INSTALL, REMOVE = "behavior", "pack-install", "pack-remove"
 
 
-def create(
-    opened: Opened,
-    path: Path,
+def pack_create(
+    memory: Namespace,
+    path: str | Path,
     *,
     name: str,
-    version: str,
-    description: str,
-    tags: Collection[str] | None,
-    keys: Collection[str] | None,
+    version: str = "1",
+    description: str = "",
+    tags: Sequence[str] | None = None,
+    keys: Sequence[str] | None = None,
 ) -> Pack:
-    """Write active behaviours and the links among them to a new file: all, or those of some tags or keys."""
+    """Write active behaviours and the links among them to a new file, without what this store knows of their use.
+
+    Args:
+        path: the file; it must not be there.
+        name: what the pack is called, such as ``go-style``.
+        version: such as ``1`` or ``2.1``.
+        description: one line about it.
+        tags: only behaviours with one of these tags.
+        keys: these behaviours; with ``tags``, these as well. Neither: all.
+
+    Raises:
+        ParamError: a name or version that is none, or a key of something else than a behaviour.
+        NotFound: a key that is not there, or no behaviour to pack.
+        Conflict: the file is there already, or a behaviour that is named is not active.
+        StoreError: a file that cannot be written.
+
+    """
+    path = path_(path)
     origin = Origin(slug_("name", name), version_("version", version))
     about = description_("description", description)
-    with opened.lock, opened.store.transaction(write=False):
-        opened.readable()
-        chosen = _chosen(opened, tags, keys)
+    with memory.reading():
+        chosen = _chosen(memory, tags, keys)
         own = _own_keys(chosen, origin)
         rules = tuple(_rule(own[one.id], one) for one in chosen)
-        links = [one for one in among(opened, own) if one.relation not in OWN_HISTORY]
+        links = [one for one in among(memory, own) if one.relation not in OWN_HISTORY]
         ties = tuple(Tie(own[one.source], own[one.target], one.relation, one.weight) for one in links)
     write(path, PackFile(origin.name, origin.version, about, rules, ties))
     return Pack(origin.name, origin.version, about, len(rules), len(ties))
 
 
-def _chosen(opened: Opened, tags: Collection[str] | None, keys: Collection[str] | None) -> list[MemoryRecord]:
+def _chosen(
+    memory: Namespace, tags: Collection[str] | None, keys: Collection[str] | None
+) -> list[MemoryRecord]:
     """The active behaviours that have one of the tags or are named, in the order of the store."""
     wanted = None if tags is None else set(checks.tags(tags))
-    named = {_behavior(opened, key).id for key in _keys(keys)}
-    there = opened.store.page(opened.namespace, opened.now(), kinds=[BEHAVIOR], limit=None)
+    named = {_behavior(memory, key).id for key in _keys(keys)}
+    there = memory.store.page(memory.namespace, memory.now(), kinds=[BEHAVIOR], limit=None)
     if tags is None and keys is None:
         chosen = there
     else:
         chosen = [one for one in there if one.id in named or (wanted and wanted.intersection(one.tags))]
     if not chosen:
-        raise NotFound(f"there is no active behaviour to pack in {opened.namespace!r}: see list")
+        raise NotFound(f"there is no active behaviour to pack in {memory.namespace!r}: see list")
     return chosen
 
 
@@ -75,8 +94,8 @@ def _keys(value: Collection[str] | None) -> Collection[str]:
     return value or ()
 
 
-def _behavior(opened: Opened, key: str) -> MemoryRecord:
-    there = opened.find(key)
+def _behavior(memory: Namespace, key: str) -> MemoryRecord:
+    there = memory.find(key)
     if there.kind != BEHAVIOR:
         raise ParamError("keys", key, f"is of kind {there.kind}: a pack holds behaviours")
     if there.status != "active":
@@ -107,9 +126,9 @@ def _rule(key: str, one: MemoryRecord) -> Rule:
     )
 
 
-def among(opened: Opened, ids: Collection[str]) -> list[LinkRow]:
+def among(memory: Namespace, ids: Collection[str]) -> list[LinkRow]:
     """The links with both ends among some memories."""
-    links = opened.store.links(opened.namespace, list(ids))
+    links = memory.store.links(memory.namespace, list(ids))
     return [one for one in links if one.source in ids and one.target in ids]
 
 
@@ -153,70 +172,77 @@ def _recorded(one: MemoryRecord) -> datetime:
     return one.recorded_at
 
 
-def members(opened: Opened, now: datetime, name: str) -> Members:
+def members(memory: Namespace, now: datetime, name: str) -> Members:
     """The behaviours of one pack."""
-    return _packs(opened, now).get(name, Members(name, ()))
+    return _packs(memory, now).get(name, Members(name, ()))
 
 
-def _packs(opened: Opened, now: datetime) -> dict[str, Members]:
+def _packs(memory: Namespace, now: datetime) -> dict[str, Members]:
     """All packs of which a behaviour is there, by name."""
     found: dict[str, list[MemoryRecord]] = {}
-    for one in opened.store.page(opened.namespace, now, kinds=[BEHAVIOR], status=None, limit=None):
+    for one in memory.store.page(memory.namespace, now, kinds=[BEHAVIOR], status=None, limit=None):
         pack = pack_of(one.source)
         if pack is not None and one.key.startswith(pack.key("")):
             found.setdefault(pack.name, []).append(one)
     return {name: Members(name, tuple(found[name])) for name in sorted(found)}
 
 
-def list_(opened: Opened) -> list[Pack]:
-    """The packs of which a behaviour is active, by name."""
-    opened.readable()
-    found = _packs(opened, opened.now()).values()
-    return [told(opened, one) for one in found if one.active]
+def pack_list(memory: Namespace) -> list[Pack]:
+    """The packs that are installed, by name."""
+    with memory.lock:
+        memory.require_exists()
+        packs = _packs(memory, memory.now()).values()
+        return [describe(memory, pack) for pack in packs if pack.active]
 
 
-def told(opened: Opened, there: Members) -> Pack:
+def describe(memory: Namespace, there: Members) -> Pack:
     """What there is of a pack, and what the log says of its installation."""
     origin = Origin(there.name, there.current or "")
-    logged = _installation(opened, origin)
+    logged = _installation(memory, origin)
     ids = {one.id for one in there.active}
     return Pack(
         name=origin.name,
         version=origin.version,
         description=logged.reason or "" if logged else "",
         behaviors=len(ids),
-        links=sum(one.relation not in OWN_HISTORY for one in among(opened, ids)),
+        links=sum(one.relation not in OWN_HISTORY for one in among(memory, ids)),
         installed_at=logged.at if logged else min(_recorded(one) for one in there.all),
     )
 
 
-def _installation(opened: Opened, origin: Origin) -> Logged | None:
+def _installation(memory: Namespace, origin: Origin) -> Logged | None:
     """The latest operation that installed a pack; None where the log does not go back so far."""
-    found = opened.store.operations(opened.namespace, source=origin.source, limit=None)
+    found = memory.store.operations(memory.namespace, source=origin.source, limit=None)
     return next((one for one in found if one.kind == INSTALL and one.undone_by is None), None)
 
 
-def remove(opened: Opened, name: str) -> Operation:
-    """Take all behaviours of a pack out of recall."""
+def pack_remove(memory: Namespace, name: str) -> Operation:
+    """Take all behaviours of a pack out of recall; undo brings them back, and so does installing it again.
+
+    Raises:
+        NotFound: no such pack.
+        Conflict: it is removed already.
+
+    """
     text_("name", name)
-    with opened.writing() as now:
-        opened.readable()
-        packs = _packs(opened, now)
+    with memory.writing() as now:
+        memory.require_exists()
+        packs = _packs(memory, now)
         if name not in packs:
             there = ", ".join(packs) or "none"
-            raise NotFound(f"there is no pack {name!r} in {opened.namespace!r}: installed are {there}")
+            raise NotFound(f"there is no pack {name!r} in {memory.namespace!r}: installed are {there}")
         active = packs[name].active
         if not active:
             raise Conflict(f"the pack {name!r} is removed already: install it to have it again")
-        states = opened.store.memories(opened.namespace, [one.id for one in active])
+        states = memory.store.memories(memory.namespace, [one.id for one in active])
         rows = [RowChange(one, replace(one, status="forgotten")) for one in states]
         number = "1 behaviour is" if len(rows) == 1 else f"{len(rows)} behaviours are"
         origin = Origin(name, packs[name].current or "")
-        logged = opened.write(
+        logged = memory.write(
             REMOVE,
             now,
             rows,
             source=origin.source,
             message=f"{number} out of recall: install it to have it again",
         )
-        return opened.operation(logged)
+        return memory.to_operation(logged)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby, pairwise
 
@@ -11,10 +11,10 @@ from priming.core.bitemporal import visible
 from priming.engine.backwards import Then, back_to, births
 from priming.engine.document import RULES, embedded_text
 from priming.engine.draft import text_
-from priming.engine.opened import Opened
 from priming.engine.undo import vectors_again
 from priming.engine.working import RESTORE
 from priming.errors import NotFound, ParamError
+from priming.namespace import Namespace, Outdated, PastNamespace
 from priming.store.protocol import Logged, VersionKey
 from priming.store.rows import (
     LinkRow,
@@ -27,7 +27,7 @@ from priming.store.rows import (
     record,
 )
 from priming.store.sqlite import SqliteStore
-from priming.types import FixedClock, Hit, MemoryRecord, aware
+from priming.types import FixedClock, Hit, Version, aware
 
 KEPT = 2
 """How many pasts an open memory keeps: to compare two takes both."""
@@ -59,79 +59,43 @@ def moment(
     return None if asked == Moment(None, None) else asked
 
 
-@dataclass(frozen=True, slots=True)
-class Outdated:
-    """A version that held no longer: whose it is, until when it held, and which version followed."""
-
-    id: str
-    key: str
-    valid_to: datetime
-    followed_by: int
-
-
-@dataclass
-class Past(Opened):
-    """A namespace as it was after the operation ``latest``, at the valid times from ``since`` up to ``until``.
-
-    ``head`` is the operation up to which the present was looked at for purges. ``outdated`` tells, by the id that
-    they have here, which memories stand for versions that held no longer.
-    """
-
-    latest: str | None = None
-    head: int = 0
-    true_at: datetime = _START
-    since: datetime = _START
-    until: datetime = _END
-    superseded: bool = False
-    outdated: Mapping[str, Outdated] = field(default_factory=dict)
-
-    def valid(self, now: datetime) -> datetime:  # noqa: ARG002
-        """The time whose truth is asked for."""
-        return self.true_at
-
-    def answers(self, latest: str | None, valid: datetime, superseded: bool) -> bool:
-        """Whether it is the past that is asked for."""
-        alike = (self.latest, self.superseded) == (latest, superseded)
-        return alike and self.since <= valid < self.until
-
-
-def at(opened: Opened, asked: Moment | None) -> Opened:
+def at(memory: Namespace, asked: Moment | None) -> Namespace:
     """What to ask about a moment: the present itself, or a past with the clock at that time."""
     if asked is None:
-        return opened
-    now = asked.known_at or opened.now()
+        return memory
+    now = asked.known_at or memory.now()
     valid = asked.valid_at or now
-    with opened.store.transaction(write=False):
-        opened.readable()
-        _refresh(opened)
-        latest = _latest(opened, asked.known_at)
-        past = next((one for one in opened.pasts if one.answers(latest, valid, asked.superseded)), None)
-        past = past or _made(opened, asked.known_at, latest, valid, asked.superseded)
+    with memory.store.transaction(write=False):
+        memory.require_exists()
+        _refresh(memory)
+        latest = _latest(memory, asked.known_at)
+        past = next((one for one in memory.pasts if one.matches(latest, valid, asked.superseded)), None)
+        past = past or _made(memory, asked.known_at, latest, valid, asked.superseded)
     past.clock, past.true_at = FixedClock(now), valid
-    others = [one for one in opened.pasts if one is not past]
-    opened.pasts = [past, *others[: KEPT - 1]]
+    others = [one for one in memory.pasts if one is not past]
+    memory.pasts = [past, *others[: KEPT - 1]]
     for one in others[KEPT - 1 :]:
         one.close()
     return past
 
 
-def _refresh(opened: Opened) -> None:
+def _refresh(memory: Namespace) -> None:
     """Let go of all pasts if anything was purged, or everything replaced, since they were made."""
-    head = opened.store.head(opened.namespace)
-    looked = min((one.head for one in opened.pasts), default=head)
+    head = memory.store.head(memory.namespace)
+    looked = min((one.head for one in memory.pasts), default=head)
     if looked == head:
         return
-    since = opened.store.since(opened.namespace, looked)
+    since = memory.store.since(memory.namespace, looked)
     if looked > head or any(one.erased or one.kind == RESTORE for one in since):
-        opened.drop_pasts()
-    for past in opened.pasts:
+        memory.drop_pasts()
+    for past in memory.pasts:
         past.head = head
 
 
-def _latest(opened: Opened, known: datetime | None) -> str | None:
+def _latest(memory: Namespace, known: datetime | None) -> str | None:
     """The last operation that was known; of now the last one, whatever time the clock gave it."""
     until = None if known is None else min(known, _END - _INSTANT) + _INSTANT
-    found = opened.store.operations(opened.namespace, until=until, limit=1)
+    found = memory.store.operations(memory.namespace, until=until, limit=1)
     return found[0].id if found else None
 
 
@@ -148,26 +112,26 @@ class _Rows:
 
 
 def _made(
-    opened: Opened, known: datetime | None, latest: str | None, valid: datetime, superseded: bool
-) -> Past:
-    rows, outdated = _rows_at(opened, known), dict[str, Outdated]()
+    memory: Namespace, known: datetime | None, latest: str | None, valid: datetime, superseded: bool
+) -> PastNamespace:
+    rows, outdated = _rows_at(memory, known), dict[str, Outdated]()
     since, until = _span(rows.versions, valid)
     if superseded:
         rows, outdated = _with_outdated(rows, valid)
     store = SqliteStore(None)
     everything: list[Row] = [*rows.memories, *rows.versions, *rows.links, *rows.verdicts, *rows.weights]
     # The one operation is what tells the working set that there is something to read.
-    now = known or opened.now()
-    store.restore(opened.namespace, everything, [Logged(1, "past", "past", now)])
-    store.add_vectors(opened.namespace, opened.embedder.generation, rows.vectors)
-    return Past(
+    now = known or memory.now()
+    store.restore(memory.namespace, everything, [Logged(1, "past", "past", now)])
+    store.add_vectors(memory.namespace, memory.embedder.generation, rows.vectors)
+    return PastNamespace(
         store,
-        opened.namespace,
-        opened.embedder,
+        memory.namespace,
+        memory.embedder,
         FixedClock(now),
-        opened.profile,
+        memory.profile,
         latest=latest,
-        head=opened.store.head(opened.namespace),
+        head=memory.store.head(memory.namespace),
         since=since,
         until=until,
         superseded=superseded,
@@ -175,13 +139,13 @@ def _made(
     )
 
 
-def _rows_at(opened: Opened, known: datetime | None) -> _Rows:
+def _rows_at(memory: Namespace, known: datetime | None) -> _Rows:
     """The present rows, with those that changed since as they were; memories in the order of insertion of then."""
-    store, namespace = opened.store, opened.namespace
-    then = Then() if known is None else back_to(opened, known)
+    store, namespace = memory.store, memory.namespace
+    then = Then() if known is None else back_to(memory, known)
     memories = list(then.of(MemoryRow, store.memories(namespace)).values())
     if known is not None and then.gone:
-        born = births(opened, known)
+        born = births(memory, known)
         memories.sort(key=lambda one: born.get(one.id, (0, 0)))
     there = store.versions(namespace)
     versions = {name: one for name, one in then.of(VersionRow, there).items() if one.retired_at is None}
@@ -191,12 +155,12 @@ def _rows_at(opened: Opened, known: datetime | None) -> _Rows:
         list(then.of(LinkRow, store.links(namespace)).values()),
         list(then.of(VerdictRow, store.verdicts(namespace)).values()),
         list(then.of(WeightsRow, store.weights(namespace)).values()),
-        _vectors(opened, list(versions.values()), there),
+        _vectors(memory, list(versions.values()), there),
     )
 
 
 def _vectors(
-    opened: Opened, versions: Sequence[VersionRow], there: Sequence[VersionRow]
+    memory: Namespace, versions: Sequence[VersionRow], there: Sequence[VersionRow]
 ) -> dict[VersionKey, bytes]:
     """The vectors of some versions: those whose texts are no longer in the store are embedded again.
 
@@ -205,31 +169,31 @@ def _vectors(
     present = {(one.id, one.version): _embedded(one) for one in there}
     lost = [one for one in versions if present.get((one.id, one.version)) != _embedded(one)]
     known = {(one.id, one.version) for one in versions}
-    stored = opened.store.vectors(opened.namespace, opened.embedder.generation)
+    stored = memory.store.vectors(memory.namespace, memory.embedder.generation)
     found = {key: vector for key, vector in stored if key in known}
     for one in lost:
         found.pop((one.id, one.version), None)
-    return found | vectors_again(opened, [RowChange(None, one) for one in lost])
+    return found | vectors_again(memory, [RowChange(None, one) for one in lost])
 
 
 def _embedded(one: VersionRow) -> str:
     return embedded_text(one.heading or one.speaker, one.content)
 
 
-def room(opened: Opened, limit: int) -> int:
+def room(memory: Namespace, limit: int) -> int:
     """How many hits to look for: a version that holds may rank below the one that it must stand above."""
-    return 2 * limit if isinstance(opened, Past) and opened.outdated else limit
+    return 2 * limit if isinstance(memory, PastNamespace) and memory.outdated else limit
 
 
-def told(opened: Opened, hits: tuple[Hit, ...], limit: int) -> tuple[Hit, ...]:
+def told(memory: Namespace, hits: tuple[Hit, ...], limit: int) -> tuple[Hit, ...]:
     """The best hits, of which those that held no longer are named as what they are.
 
     Such a version counts no more than the one that holds, where that comes up too, and stands below it.
     """
-    if not (isinstance(opened, Past) and opened.outdated):
+    if not (isinstance(memory, PastNamespace) and memory.outdated):
         return hits
     scores = {hit.memory.id: hit.score for hit in hits}
-    found = [_marked(hit, opened.outdated.get(hit.memory.id), scores) for hit in hits]
+    found = [_marked(hit, memory.outdated.get(hit.memory.id), scores) for hit in hits]
     return tuple(sorted(found, key=lambda hit: (-hit.score, hit.superseded_by is not None))[:limit])
 
 
@@ -284,38 +248,48 @@ def _free(name: str, taken: set[str]) -> str:
     return name
 
 
-def as_of(opened: Opened, key: str, *, valid_at: datetime | None, known_at: datetime | None) -> MemoryRecord:
-    """The version of a memory that was true at one time, as it was known at another; both are now by default."""
+def as_of(
+    memory: Namespace, key: str, *, valid_at: datetime | None = None, known_at: datetime | None = None
+) -> Version:
+    """The version of a memory that was true at ``valid_at``, as it was known at ``known_at``.
+
+    Without ``valid_at`` the time is that of ``known_at``, without both it is now. What was recorded at that very
+    instant was known.
+
+    Raises:
+        NotFound: no memory of that key was known then, or none of its versions was true.
+        ParamError: a time without a time zone.
+
+    """
     if not text_("key", key).strip():
         raise ParamError("key", key, "must be a memory's key or id")
     asked = moment(valid_at, known_at) or Moment(None, None)
-    known = asked.known_at or opened.now()
-    valid = asked.valid_at or known
-    with opened.store.transaction(write=False):
-        opened.readable()
-        then = Then() if asked.known_at is None else back_to(opened, known)
-        memory = _known(opened, key, then)
-        if memory is None:
+    with memory.reading() as now:
+        known = asked.known_at or now
+        valid = asked.valid_at or known
+        then = Then() if asked.known_at is None else back_to(memory, known)
+        row = _known(memory, key, then)
+        if row is None:
             raise NotFound(
-                f"no memory {key!r} was known in {opened.namespace!r} at {known.isoformat()}:"
+                f"no memory {key!r} was known in {memory.namespace!r} at {known.isoformat()}:"
                 " see the log for when it was remembered"
             )
-        rows = then.of(VersionRow, opened.store.versions(opened.namespace, memory.id)).values()
-        versions = [one for one in rows if one.id == memory.id and one.retired_at is None]
+        rows = then.of(VersionRow, memory.store.versions(memory.namespace, row.id)).values()
+        versions = [one for one in rows if one.id == row.id and one.retired_at is None]
     # What is there was known since it came, whatever the clock said that recorded it.
     held = [one for one in versions if visible(one, valid_at=valid, known_at=one.recorded_at)]
     if not held:
         raise NotFound(
-            f"no version of {memory.key!r} was true at {valid.isoformat()}, as known at {known.isoformat()}:"
+            f"no version of {row.key!r} was true at {valid.isoformat()}, as known at {known.isoformat()}:"
             " see its history"
         )
-    return record(opened.namespace, memory, held[0])
+    return record(memory.namespace, row, held[0])
 
 
-def _known(opened: Opened, key: str, then: Then) -> MemoryRow | None:
+def _known(memory: Namespace, key: str, then: Then) -> MemoryRow | None:
     """The memory that had a key or id then."""
-    there = opened.store.get(opened.namespace, key, opened.now())
+    there = memory.store.get(memory.namespace, key, memory.now())
     ids = [] if there is None else [there.id]
-    rows = then.of(MemoryRow, opened.store.memories(opened.namespace, ids)).values()
+    rows = then.of(MemoryRow, memory.store.memories(memory.namespace, ids)).values()
     named = [one for one in rows if key in (one.id, one.key)]
     return next((one for one in named if one.id == key), next(iter(named), None))

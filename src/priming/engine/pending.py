@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from priming.engine.opened import Opened
+from priming.namespace import Namespace
 from priming.store.rows import (
     ROOMS,
     LinkRow,
@@ -28,9 +28,9 @@ R = TypeVar("R", bound=Row)
 class Pending:
     """A namespace as it will be once what was ``take``n is written; each row is changed once at most."""
 
-    def __init__(self, opened: Opened) -> None:
-        self._store = opened.store
-        self._namespace = opened.namespace
+    def __init__(self, memory: Namespace) -> None:
+        self._store = memory.store
+        self._namespace = memory.namespace
         self._changes: dict[_Identity, RowChange] = {}
         self._about: defaultdict[str, set[_Identity]] = defaultdict(set)
 

@@ -27,7 +27,7 @@ from priming.core.lexical import scaled, terms
 from priming.core.recipe import best, blend_anchors, route_score, softmax_anchors
 from priming.core.spread import Activation, spread
 from priming.engine.arrays import NONE
-from priming.engine.ask import EXACT, Ask, Ranked, ordered
+from priming.engine.ask import EXACT, Ranked, RankingQuery, ordered
 from priming.engine.bridges import bridges
 from priming.engine.columns import Ints
 from priming.engine.present import rule_kind
@@ -44,111 +44,113 @@ _HOURS = 24.0
 """Hours in a day."""
 
 
-def rank(ask: Ask) -> Ranked:
+def rank(query: RankingQuery) -> Ranked:
     """Rank by the profile's own design."""
-    return _DESIGNS[ask.profile.score](ask)
+    return _DESIGNS[query.profile.score](query)
 
 
-def _priming(ask: Ask) -> Ranked:
+def _priming(query: RankingQuery) -> Ranked:
     """RECALL.md, per cue 4–9."""
-    p, evidence = ask.profile.recall, ask.evidence
-    anchors = _covering_anchors(ask)
+    p, evidence = query.profile.recall, query.evidence
+    anchors = _covering_anchors(query)
     activation, graph = None, None
     rows, x = anchors
-    if ask.spreading and "spread" not in ask.ablate and len(rows):
-        graph = ask.graph()
-        activation = spread(graph, anchors, ask.profile.spread, record_flow=True)
+    if query.spreading and "spread" not in query.ablate and len(rows):
+        graph = query.graph()
+        activation = spread(graph, anchors, query.profile.spread, record_flow=True)
         rows, x = activation.rows, activation.values
-    prior = np.zeros(len(rows)) if "prior" in ask.ablate else ask.working.at(evidence.prior, rows)
+    prior = np.zeros(len(rows)) if "prior" in query.ablate else query.working.at(evidence.prior, rows)
     scores = route_score(x, prior, p.temperature, p.log_floor)
     parts = {"activation": x}
-    if graph is not None and p.bridge and "bridge" not in ask.ablate:
-        parts["bridge"] = bridges(ask, graph, rows, scores)
+    if graph is not None and p.bridge and "bridge" not in query.ablate:
+        parts["bridge"] = bridges(query, graph, rows, scores)
         scores = scores + p.bridge * parts["bridge"]
-    more = replace(ask, limit=max(ask.limit, p.anchors) + p.anchors)
-    ranked = _yielding(ask, ordered(more, rows, scores, parts, activation))
-    return replace(ranked, components={**ranked.components, **_shown(ask, ranked.rows)})
+    more = replace(query, limit=max(query.limit, p.anchors) + p.anchors)
+    ranked = _yielding(query, ordered(more, rows, scores, parts, activation))
+    return replace(ranked, components={**ranked.components, **_shown(query, ranked.rows)})
 
 
-def _shown(ask: Ask, rows: Ints) -> dict[str, Floats]:
+def _shown(query: RankingQuery, rows: Ints) -> dict[str, Floats]:
     """What spoke for each row, in [0, 1]; nothing for those without a text."""
-    documents = ask.working.document[rows]
+    documents = query.working.document[rows]
     told, at = documents != NONE, np.maximum(documents, 0)
-    parts = {**ask.evidence.matches, **ask.evidence.priors}
+    parts = {**query.evidence.matches, **query.evidence.priors}
     return {name: np.minimum(1.0, np.where(told, values[at], 0.0)) for name, values in parts.items()}
 
 
-def _yielding(ask: Ask, ranked: Ranked) -> Ranked:
+def _yielding(query: RankingQuery, ranked: Ranked) -> Ranked:
     """What only repeats better hits gives way (RECALL.md, per cue 9)."""
-    order, scores, parts = yielding(ask.evidence, ask.working.document[ranked.rows], ranked.scores, ask.limit)
-    best = order[: ask.limit]
+    order, scores, parts = yielding(
+        query.evidence, query.working.document[ranked.rows], ranked.scores, query.limit
+    )
+    best = order[: query.limit]
     components = {name: values[best] for name, values in {**ranked.components, **parts}.items()}
     return Ranked(ranked.rows[best], np.round(scores[best], EXACT), components, ranked.activation)
 
 
-def _covering_anchors(ask: Ask) -> tuple[Ints, Floats]:
+def _covering_anchors(query: RankingQuery) -> tuple[Ints, Floats]:
     """The best memories, and those that cover the names which the very best leaves open."""
-    p, evidence = ask.profile.recall, ask.evidence
-    count = p.anchors if ask.limit <= p.anchors else max(p.anchors_many, ask.limit)
-    first = _softmax(ask, np.where(ask.pool, evidence.h, 0.0), count)
-    if len(first[0]) and "coverage" not in ask.ablate:
+    p, evidence = query.profile.recall, query.evidence
+    count = p.anchors if query.limit <= p.anchors else max(p.anchors_many, query.limit)
+    first = _softmax(query, np.where(query.pool, evidence.h, 0.0), count)
+    if len(first[0]) and "coverage" not in query.ablate:
         names = {term for word in _CAPITALISED.findall(evidence.text) for term in terms(word)}
         reach, share = evidence.lacking(int(first[0][0]), names)
-        reach = np.where(ask.pool, reach, 0.0)
+        reach = np.where(query.pool, reach, 0.0)
         if share and reach.any():
-            second = _softmax(ask, np.asarray(scaled(reach)), count)
+            second = _softmax(query, np.asarray(scaled(reach)), count)
             first = blend_anchors(first, second, share)
-    return ask.working.row[first[0]], first[1]
+    return query.working.row[first[0]], first[1]
 
 
-def _softmax(ask: Ask, values: Floats, count: int) -> tuple[Ints, Floats]:
+def _softmax(query: RankingQuery, values: Floats, count: int) -> tuple[Ints, Floats]:
     """The best documents as anchors; of equals the older memories."""
-    order, temperature = ask.working.order, ask.profile.recall.temperature
+    order, temperature = query.working.order, query.profile.recall.temperature
     if order is None:
         return softmax_anchors(values, count, temperature)
     found, activation = softmax_anchors(values[order], count, temperature)
     return order[found], activation
 
 
-def _best(ask: Ask, values: Floats, count: int) -> Ints:
+def _best(query: RankingQuery, values: Floats, count: int) -> Ints:
     """The documents of the largest positive values; of equals the older memories."""
-    order = ask.working.order
+    order = query.working.order
     return best(values, count) if order is None else order[best(values[order], count)]
 
 
-def _anchors(ask: Ask) -> dict[int, float]:
+def _anchors(query: RankingQuery) -> dict[int, float]:
     """The best episodes and the best of the other kinds, each with its evidence as activation."""
-    chosen = ask.profile.anchors
+    chosen = query.profile.anchors
     assert chosen is not None, "a profile without RECALL.md's anchors names its own"
-    values = ask.evidence.cosine
+    values = query.evidence.cosine
     if chosen.evidence == "fused":
-        values = np.maximum(values, 0.5 * (values + np.asarray(scaled(ask.evidence.literal))))
-        values = np.maximum(values, _context(ask))
-    values = np.where(ask.pool, values, 0.0)
-    episodes = ask.working.kind[ask.working.row.values] == EPISODE
-    fewest = ask.limit if chosen.widen else 0
+        values = np.maximum(values, 0.5 * (values + np.asarray(scaled(query.evidence.literal))))
+        values = np.maximum(values, _context(query))
+    values = np.where(query.pool, values, 0.0)
+    episodes = query.working.kind[query.working.row.values] == EPISODE
+    fewest = query.limit if chosen.widen else 0
     chosen_documents = np.concatenate(
         [
-            _best(ask, np.where(episodes, values, 0.0), max(chosen.episodes, fewest)),
-            _best(ask, np.where(episodes, 0.0, values), max(chosen.facts, fewest)),
+            _best(query, np.where(episodes, values, 0.0), max(chosen.episodes, fewest)),
+            _best(query, np.where(episodes, 0.0, values), max(chosen.facts, fewest)),
         ]
     )
-    rows = ask.working.row[chosen_documents]
+    rows = query.working.row[chosen_documents]
     return dict(zip(rows.tolist(), values[chosen_documents].tolist(), strict=True))
 
 
-def _context(ask: Ask) -> Floats:
-    values = np.zeros(ask.working.documents)
-    for document, activation in ask.evidence.context.items():
+def _context(query: RankingQuery) -> Floats:
+    values = np.zeros(query.working.documents)
+    for document, activation in query.evidence.context.items():
         values[document] = activation
     return values
 
 
-def _spread(ask: Ask, anchors: dict[int, float]) -> tuple[Activation, Ints]:
+def _spread(query: RankingQuery, anchors: dict[int, float]) -> tuple[Activation, Ints]:
     """Activation, and how many of the links around it lead into each of its rows."""
-    graph = ask.graph()
-    steps = ask.profile.spread
-    if not ask.spreading or "spread" in ask.ablate:
+    graph = query.graph()
+    steps = query.profile.spread
+    if not query.spreading or "spread" in query.ablate:
         steps = replace(steps, steps=0)
     activation = spread(graph, anchors, steps, record_flow=True)
     edges = graph.edges(np.sort(activation.rows), both=False)
@@ -172,57 +174,57 @@ def settled(profile: Profile, activation: Activation) -> tuple[Floats, NDArray[n
     return values, kept
 
 
-def _ethos(ask: Ask) -> Ranked:
+def _ethos(query: RankingQuery) -> Ranked:
     """Anchors by cosine, spread, then cosine, activation and in-degree; plain cosine where nothing spreads."""
-    cosine = np.where(ask.pool, ask.evidence.cosine, 0.0)
-    steps = ask.profile.spread
-    if not ask.spreading or not steps.gain or not steps.steps or "spread" in ask.ablate:
-        return _plain(ask, cosine)
-    activation, in_degree = _spread(ask, _anchors(ask))
+    cosine = np.where(query.pool, query.evidence.cosine, 0.0)
+    steps = query.profile.spread
+    if not query.spreading or not steps.gain or not steps.steps or "spread" in query.ablate:
+        return _plain(query, cosine)
+    activation, in_degree = _spread(query, _anchors(query))
     if not in_degree.any():
-        return _plain(ask, cosine)
+        return _plain(query, cosine)
     rows = activation.rows
-    near, blend = ask.working.at(ask.evidence.cosine, rows), ask.profile.scoring.ethos
+    near, blend = query.working.at(query.evidence.cosine, rows), query.profile.scoring.ethos
     scored = score.ethos(near, activation.values, in_degree, int(in_degree.max()), weights=blend)
-    return ordered(ask, rows, np.asarray(scored.total), _arrays(scored), activation)
+    return ordered(query, rows, np.asarray(scored.total), _arrays(scored), activation)
 
 
-def _plain(ask: Ask, cosine: Floats) -> Ranked:
-    found = _best(ask, cosine, ask.limit)
-    return ordered(ask, ask.working.row[found], cosine[found], {"cosine": cosine[found]})
+def _plain(query: RankingQuery, cosine: Floats) -> Ranked:
+    found = _best(query, cosine, query.limit)
+    return ordered(query, query.working.row[found], cosine[found], {"cosine": cosine[found]})
 
 
-def _synapse(ask: Ask) -> Ranked:
-    activation, in_degree = _spread(ask, _anchors(ask))
-    values, kept = settled(ask.profile, activation)
+def _synapse(query: RankingQuery) -> Ranked:
+    activation, in_degree = _spread(query, _anchors(query))
+    values, kept = settled(query.profile, activation)
     rows = activation.rows[kept]
     centrality = in_degree[kept] / max(int(in_degree.max(initial=0)), 1)
-    scored = score.synapse(ask.working.at(ask.evidence.cosine, rows), values[kept], centrality)
-    return ordered(ask, rows, np.asarray(scored.total), _arrays(scored), activation)
+    scored = score.synapse(query.working.at(query.evidence.cosine, rows), values[kept], centrality)
+    return ordered(query, rows, np.asarray(scored.total), _arrays(scored), activation)
 
 
-def _poc(ask: Ask) -> Ranked:
-    activation, _ = _spread(ask, _anchors(ask))
-    known = ask.records(activation.rows)
+def _poc(query: RankingQuery) -> Ranked:
+    activation, _ = _spread(query, _anchors(query))
+    known = query.records(activation.rows)
     weight = np.array([known[row].weight if row in known else 0.0 for row in activation.rows.tolist()])
     scored = score.poc(activation.values, weight)
-    return ordered(ask, activation.rows, np.asarray(scored.total), _arrays(scored), activation)
+    return ordered(query, activation.rows, np.asarray(scored.total), _arrays(scored), activation)
 
 
-def _floop(ask: Ask) -> Ranked:
+def _floop(query: RankingQuery) -> Ranked:
     """Relevance of what stays active; where a memory has no predicates its activation is its context."""
-    activation, _ = _spread(ask, _anchors(ask))
-    values, kept = settled(ask.profile, activation)
+    activation, _ = _spread(query, _anchors(query))
+    values, kept = settled(query.profile, activation)
     rows, values = activation.rows[kept], values[kept]
-    known = ask.records(rows)
+    known = query.records(rows)
     keep = np.array([row in known for row in rows.tolist()], np.bool_)
     rows, values = rows[keep], values[keep]
     records = [known[row] for row in rows.tolist()]
-    fits = ask.evidence.context
-    fit = np.array([fits.get(one, np.nan) for one in ask.working.document[rows].tolist()])
-    scored = relevance(records, values, fit, ask.now)
+    fits = query.evidence.context
+    fit = np.array([fits.get(one, np.nan) for one in query.working.document[rows].tolist()])
+    scored = relevance(records, values, fit, query.now)
     components = {**_arrays(scored), "activation": values}
-    return ordered(ask, rows, np.asarray(scored.total), components, activation)
+    return ordered(query, rows, np.asarray(scored.total), components, activation)
 
 
 def relevance(records: list[MemoryRecord], values: Floats, fit: Floats, now: datetime) -> score.Score:
@@ -237,21 +239,21 @@ def relevance(records: list[MemoryRecord], values: Floats, fit: Floats, now: dat
     )
 
 
-def _arc(ask: Ask) -> Ranked:
-    rows, records = _pool(ask)
-    recency = recency_half_life(_ages(ask.now, records), ask.profile.forgetting_params.half_life)
+def _arc(query: RankingQuery) -> Ranked:
+    rows, records = _pool(query)
+    recency = recency_half_life(_ages(query.now, records), query.profile.forgetting_params.half_life)
     helped = score.effectiveness(_counts(records, "helped"), _counts(records, "failed"))
-    scored = score.arc(ask.working.at(ask.evidence.cosine, rows), helped, recency)
-    return ordered(ask, rows, np.asarray(scored.total), _arrays(scored))
+    scored = score.arc(query.working.at(query.evidence.cosine, rows), helped, recency)
+    return ordered(query, rows, np.asarray(scored.total), _arrays(scored))
 
 
-def _world_weaver(ask: Ask) -> Ranked:
+def _world_weaver(query: RankingQuery) -> Ranked:
     """Each kind of memory by its own score: episodes, procedures, and everything else as facts."""
-    rows, records = _pool(ask)
-    semantic = ask.working.at(ask.evidence.cosine, rows)
-    days = _ages(ask.now, records)
-    recency = np.asarray(recency_exponential(days, ask.profile.forgetting_params.recency_rate))
-    facts = _fact_scores(ask, rows, records, semantic, days)
+    rows, records = _pool(query)
+    semantic = query.working.at(query.evidence.cosine, rows)
+    days = _ages(query.now, records)
+    recency = np.asarray(recency_exponential(days, query.profile.forgetting_params.recency_rate))
+    facts = _fact_scores(query, rows, records, semantic, days)
     totals, parts = np.zeros(len(rows)), []
     for i, one in enumerate(records):
         if one.kind == "episode":
@@ -266,17 +268,17 @@ def _world_weaver(ask: Ask) -> Ranked:
         parts.append(scored.components)
     names = dict.fromkeys(name for part in parts for name in part)
     components = {name: np.array([float(part.get(name, np.nan)) for part in parts]) for name in names}
-    return ordered(ask, rows, totals, components)
+    return ordered(query, rows, totals, components)
 
 
 def _fact_scores(
-    ask: Ask, rows: Ints, records: list[MemoryRecord], semantic: Floats, days: Floats
+    query: RankingQuery, rows: Ints, records: list[MemoryRecord], semantic: Floats, days: Floats
 ) -> list[score.Score]:
-    law, fading = ask.profile.base_level_params, ask.profile.forgetting_params
+    law, fading = query.profile.base_level_params, query.profile.forgetting_params
     base = np.asarray(recency_frequency(_counts(records, "uses"), days * _HOURS, law.d))
-    strengths = _association(ask, rows)
+    strengths = _association(query, rows)
     count = max(strengths.shape[1], 1)
-    seed = hashlib.blake2b(f"{ask.evidence.text}\0{ask.now.isoformat()}".encode(), digest_size=8).digest()
+    seed = hashlib.blake2b(f"{query.evidence.text}\0{query.now.isoformat()}".encode(), digest_size=8).digest()
     rng = np.random.default_rng(int.from_bytes(seed, "big"))
     total = total_activation(base, np.full(count, 1.0 / count), strengths, sigma=law.noise, rng=rng)
     active = np.asarray(score.fact_activation(np.asarray(total)))
@@ -285,12 +287,12 @@ def _fact_scores(
     return [score.fact(semantic[i], active[i], kept[i]) for i in range(len(rows))]
 
 
-def _association(ask: Ask, rows: Ints) -> Floats:
+def _association(query: RankingQuery, rows: Ints) -> Floats:
     """S: associative strength from each entity that the cue names to each row; shape (rows, entities)."""
-    entities = np.array(ask.named(), np.int64)
+    entities = np.array(query.named(), np.int64)
     if not len(entities):
         return np.zeros((len(rows), 1))
-    graph = ask.graph()
+    graph = query.graph()
     edges = graph.edges(entities, both=True)
     carrying = np.array([name not in SUPPRESSING for name in graph.relations], np.bool_)
     positive = (edges.weight > 0) & carrying[edges.relation]
@@ -302,16 +304,16 @@ def _association(ask: Ask, rows: Ints) -> Floats:
         i = place.get(int(other))
         if i is not None:
             made[i, owner] = max(made[i, owner], weight)
-    linked, s_base = made > 0, ask.profile.base_level_params.s_base
+    linked, s_base = made > 0, query.profile.base_level_params.s_base
     return np.where(linked, np.asarray(associative_strength(made, fan, s_base)), 0.0)
 
 
-def _pool(ask: Ask) -> tuple[Ints, list[MemoryRecord]]:
+def _pool(query: RankingQuery) -> tuple[Ints, list[MemoryRecord]]:
     """The memories nearest in meaning, which a design without spreading chooses from."""
-    pool = ask.profile.anchors.pool if ask.profile.anchors else ask.limit
-    found = _best(ask, np.where(ask.pool, ask.evidence.cosine, 0.0), max(pool, ask.limit))
-    rows = ask.working.row[found]
-    known = ask.records(rows)
+    pool = query.profile.anchors.pool if query.profile.anchors else query.limit
+    found = _best(query, np.where(query.pool, query.evidence.cosine, 0.0), max(pool, query.limit))
+    rows = query.working.row[found]
+    known = query.records(rows)
     rows = np.array([row for row in rows.tolist() if row in known], np.int64)
     return rows, [known[row] for row in rows.tolist()]
 
@@ -335,7 +337,7 @@ def _arrays(scored: score.Score) -> dict[str, Floats]:
     return {name: np.atleast_1d(np.asarray(values)) for name, values in scored.components.items()}
 
 
-_DESIGNS: dict[str, Callable[[Ask], Ranked]] = {
+_DESIGNS: dict[str, Callable[[RankingQuery], Ranked]] = {
     "priming": _priming,
     "floop": _floop,
     "synapse": _synapse,

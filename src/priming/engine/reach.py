@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from priming.engine.merging import REPLACED
-from priming.engine.opened import Opened
+from priming.namespace import Namespace
 from priming.params import SUPPRESSING
 from priming.types import MemoryRecord
 
@@ -25,21 +25,21 @@ class Reached:
     weight: float
 
 
-def reach(opened: Opened, keys: Collection[str], *, hops: int, least: float) -> list[Reached]:
+def reach(memory: Namespace, keys: Collection[str], *, hops: int, least: float) -> list[Reached]:
     """Active memories within ``hops`` links of weight ``least`` or more, in either direction; the nearest first.
 
     Among those as near, the one with the stronger weakest link comes first. Names lead on, but are not returned.
     """
-    with opened.lock:
-        opened.readable()
-        now = opened.now()
-        start = [opened.find(key, now).id for key in keys]
+    with memory.lock:
+        memory.require_exists()
+        now = memory.now()
+        start = [memory.find(key, now).id for key in keys]
         met = dict.fromkeys(start, 1.0)
         found: list[Reached] = []
         front = met
         for hop in range(1, hops + 1):
-            ahead = _ahead(opened, front, met.keys(), least)
-            records = opened.store.records(opened.namespace, ahead, now)
+            ahead = _ahead(memory, front, met.keys(), least)
+            records = memory.store.records(memory.namespace, ahead, now)
             active = {
                 one: records[one] for one in ahead if one in records and records[one].status == "active"
             }
@@ -51,11 +51,11 @@ def reach(opened: Opened, keys: Collection[str], *, hops: int, least: float) -> 
 
 
 def _ahead(
-    opened: Opened, front: dict[str, float], met: Collection[str], least: float
+    memory: Namespace, front: dict[str, float], met: Collection[str], least: float
 ) -> dict[str, tuple[float, str]]:
     """What one more link leads to: by id the strongest of the weakest links on the way, and its relation."""
     ahead: dict[str, tuple[float, str]] = defaultdict(lambda: (0.0, ""))
-    for link in opened.store.links(opened.namespace, front) if front else ():
+    for link in memory.store.links(memory.namespace, front) if front else ():
         if link.weight < least or link.relation in _NOT_WALKED:
             continue
         for here, there in ((link.source, link.target), (link.target, link.source)):

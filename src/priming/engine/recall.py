@@ -16,17 +16,20 @@ from numpy.typing import NDArray
 
 from priming import filters as filtering
 from priming.core.check import number
-from priming.core.pack import pack
-from priming.core.score import partial_activation
-from priming.core.when import evaluate
+from priming.core.pack import Packed, pack
 from priming.engine import past, traces
-from priming.engine.arrays import ENTITY
-from priming.engine.ask import Ask, Ranked
+from priming.engine.ask import Ranked, RankingQuery
+from priming.engine.candidates import (
+    RecallQuery,
+    confidence_floor,
+    cue_text,
+    eligible_candidates,
+    no_result_reason,
+)
 from priming.engine.confidence import certainty
-from priming.engine.draft import count, name_, one_of, text_, words
+from priming.engine.draft import count, name_, one_of
 from priming.engine.evidence import Evidence
-from priming.engine.opened import Opened
-from priming.engine.past import Moment, moment
+from priming.engine.past import moment
 from priming.engine.present import HEADER, packables
 from priming.engine.rank import rank
 from priming.engine.standing import named
@@ -34,8 +37,8 @@ from priming.engine.weights import in_force
 from priming.engine.working import WorkingSet
 from priming.errors import ParamError
 from priming.ids import uuid7
-from priming.params import STORE
-from priming.profiles import ALL, Profile, get
+from priming.namespace import Namespace
+from priming.profiles import Profile, get
 from priming.types import Cue, Hit, MemoryRecord, Omitted, Recall, Step
 from priming.words import KINDS
 
@@ -79,25 +82,6 @@ LOG = logging.getLogger(__name__)
 """Tells every iteration of a spread, to those who debug: it names what is remembered, and so nothing above that."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """The arguments of ``recall``, checked."""
-
-    text: str
-    cue: Cue
-    profile: Profile
-    kinds: tuple[str, ...] | None
-    limit: int
-    tokens: int | None
-    session: str | None
-    condition: filtering.Condition | None
-    spread: bool
-    ablate: frozenset[str]
-    trace: bool
-    floor: float | None = None
-    moment: Moment | None = None
-
-
 @dataclass(slots=True)
 class Stopwatch:
     """Milliseconds a step took, by name."""
@@ -112,75 +96,85 @@ class Stopwatch:
         self._last = now
 
 
-_DEFAULTS: Mapping[str, Any] = {
-    **dict.fromkeys(
-        ("text", "cue", "kinds", "tokens", "session", "filters", "profile", "floor", "valid_at", "known_at")
-    ),
-    "include_superseded": False,
-    "spread": True,
-    "ablate": (),
-    "trace": False,
-}
+def recall(
+    memory: Namespace,
+    text: str | None = None,
+    *,
+    cue: Cue | None = None,
+    kinds: Collection[str] | None = None,
+    limit: int = 10,
+    tokens: int | None = None,
+    session: str | None = None,
+    filters: Mapping[str, Any] | None = None,
+    profile: str | None = None,
+    floor: float | None = None,
+    valid_at: datetime | None = None,
+    known_at: datetime | None = None,
+    include_superseded: bool = False,
+    spread: bool = True,
+    ablate: Collection[str] = (),
+    trace: bool = False,
+) -> Recall:
+    """Bring up the memories that matter for a cue, each with its score, its components and its path.
 
+    Args:
+        text: what is asked or seen; ``cue`` may give a context beside it, or instead.
+        cue: a context: file, language, task, environment, project, speaker, and others by name.
+        kinds: kinds of memory that may come up; None: all but entities.
+        limit: most hits.
+        tokens: budget of ``Recall.text``; None: no limit.
+        session: the session that the recall is kept under.
+        filters: which memories may come up (see ``priming.filters``).
+        profile: another profile for this recall.
+        floor: how sure the best hit must be, in [0, 1], for anything to come up; None: the profile's.
+        valid_at: ask what was true then.
+        known_at: ask what was known then: the answer that was given then, its clock included. A recall with
+            any of these three is not kept: no verdict can be given on it.
+        include_superseded: whether versions that held no longer may come up too, marked.
+        spread: whether activation spreads; without, the anchors alone answer.
+        ablate: names of terms to leave out (``priming.engine.recall.TERMS``).
+        trace: whether ``Recall.spread`` lists every step's activations.
 
-def question(profile: Profile, given: Mapping[str, Any], profiles: Mapping[str, Profile] = ALL) -> Question:
-    """Check the arguments of ``recall``; only the limit must be given."""
-    arguments = {**_DEFAULTS, **given}
-    cue = arguments["cue"]
+    Raises:
+        ParamError: a blank cue, or an argument outside its range.
+        NotFound: a namespace that does not exist.
+
+    """
     if cue is not None and not isinstance(cue, Cue):
         raise ParamError("cue", cue, "must be a Cue")
     cue = cue or Cue()
-    text = arguments["text"] if arguments["text"] is not None else cue.text
-    kinds = arguments["kinds"]
-    wanted = arguments["filters"]
-    profile = get(arguments["profile"], profiles) if arguments["profile"] else profile
-    return Question(
-        text=_cue_text(text, cue),
+    query = RecallQuery(
+        text=cue_text(cue.text if text is None else text, cue),
         cue=cue,
-        profile=profile,
-        kinds=None if kinds is None else _some("kinds", kinds, KINDS),
-        limit=count("limit", arguments["limit"], 1, MOST_HITS),
-        tokens=None if arguments["tokens"] is None else count("tokens", arguments["tokens"], 0, 10_000_000),
-        session=name_("session", arguments["session"]),
-        condition=None if wanted is None else filtering.parse(wanted),
-        spread=bool(arguments["spread"]),
-        ablate=frozenset(_some("ablate", arguments["ablate"], TERMS)),
-        trace=bool(arguments["trace"]),
-        floor=None if arguments["floor"] is None else number("floor", arguments["floor"], low=0.0, high=1.0),
-        moment=moment(
-            arguments["valid_at"], arguments["known_at"], superseded=arguments["include_superseded"]
-        ),
+        profile=get(profile, memory.profiles) if profile else memory.profile,
+        kinds=None if kinds is None else _choices("kinds", kinds, KINDS),
+        limit=count("limit", limit, 1, MOST_HITS),
+        tokens=None if tokens is None else count("tokens", tokens, 0, 10_000_000),
+        session=name_("session", session),
+        condition=None if filters is None else filtering.parse(filters),
+        spread=bool(spread),
+        ablate=frozenset(_choices("ablate", ablate, TERMS)),
+        trace=bool(trace),
+        floor=None if floor is None else number("floor", floor, low=0.0, high=1.0),
+        moment=moment(valid_at, known_at, superseded=include_superseded),
     )
+    return _recall(memory, query)
 
 
-def _some(name: str, value: Any, choices: Sequence[str]) -> tuple[str, ...]:
+def _choices(name: str, value: Any, choices: Sequence[str]) -> tuple[str, ...]:
     """One or several of a fixed set of words."""
-    some = (value,) if isinstance(value, str) else value
-    if not isinstance(some, Collection):
+    words = (value,) if isinstance(value, str) else value
+    if not isinstance(words, Collection):
         raise ParamError(name, value, f"must be some of {', '.join(choices)}")
-    return tuple(one_of(name, one, choices) for one in some)
-
-
-def _cue_text(text: Any, cue: Cue) -> str:
-    """What is matched: the text and who speaks; without a text, the values of the context."""
-    context = {name: text_(f"cue.{name}", words(value)) for name, value in cue.context().items()}
-    if text is not None and text_("text", text).strip():
-        if len(text) > STORE.content_limit:
-            rule = f"has {len(text):,} characters, at most {STORE.content_limit:,}: ask for less at once"
-            raise ParamError("text", text, rule)
-        speaker = context.get("speaker", "")
-        return f"{text} {speaker}" if speaker and speaker not in text else str(text)
-    if not context:
-        raise ParamError("text", text, "must not be blank: give a text, a cue with a context, or both")
-    return " ".join(context.values())
+    return tuple(one_of(name, word, choices) for word in words)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What came up, before it is packed and kept."""
+class RecallOutcome:
+    """The hits of a recall before they are packed and traced."""
 
     hits: tuple[Hit, ...]
-    kept: traces.Kept
+    flow: traces.Kept
     reason: str | None
     confidence: float | None
     degraded: tuple[str, ...]
@@ -188,104 +182,124 @@ class Answer:
     carried: tuple[Step, ...]
 
 
-def recall(opened: Opened, asked: Question) -> Recall:
-    """Answer a checked question."""
+def _recall(memory: Namespace, query: RecallQuery) -> Recall:
+    """Answer a checked query."""
     watch = Stopwatch()
-    with opened.lock:
-        opened.readable()
-        asked_of = past.at(opened, asked.moment)
-        with asked_of.store.transaction(write=False):
-            asked = replace(asked, profile=in_force(asked_of, asked.profile))
-            answer = _answer(asked_of, asked, watch)
-        hits, tiers = answer.hits, asked.profile.tiers
-        packed = (
-            pack(packables(hits, tiers=tiers is not None), asked.tokens, tiers=tiers, header=HEADER)
-            if hits
-            else None
-        )
+    with memory.lock:
+        memory.require_exists()
+        queried = past.at(memory, query.moment)
+        with queried.store.transaction(write=False):
+            query = replace(query, profile=in_force(queried, query.profile))
+            outcome = _outcome(queried, query, watch)
+        packed = _packed(query, outcome.hits)
         watch.lap("pack")
-        recall_id, untraced = _keep(opened, asked, answer)
+        recall_id, untraced = _traced(memory, query, outcome)
         watch.lap("trace")
     return Recall(
         recall_id=recall_id,
-        hits=hits,
-        reason=answer.reason,
-        degraded=(*answer.degraded, *untraced),
+        hits=outcome.hits,
+        reason=outcome.reason,
+        degraded=(*outcome.degraded, *untraced),
         text=packed.text if packed else "",
         omitted=tuple(Omitted(o.key, o.reason, o.tokens) for o in packed.omitted) if packed else (),
-        profile=asked.profile.name,
-        confidence=answer.confidence,
+        profile=query.profile.name,
+        confidence=outcome.confidence,
         timings=MappingProxyType(watch.laps),
-        spread=answer.spread,
-        carried=answer.carried,
+        spread=outcome.spread,
+        carried=outcome.carried,
     )
 
 
-def _keep(opened: Opened, asked: Question, answer: Answer) -> tuple[str, list[str]]:
-    """Keep a recall of the present: what is asked about another time says nothing of what is of use now."""
-    if asked.moment is not None:
-        return uuid7(opened.now()), []
+def _packed(query: RecallQuery, hits: Sequence[Hit]) -> Packed | None:
+    """The text of the hits within the budget; None without hits."""
+    tiers = query.profile.tiers
+    shown = packables(hits, tiers=tiers is not None) if hits else ()
+    return pack(shown, query.tokens, tiers=tiers, header=HEADER) if hits else None
+
+
+def _traced(memory: Namespace, query: RecallQuery, outcome: RecallOutcome) -> tuple[str, list[str]]:
+    """Keep the trace of a recall of the present; one of another time says nothing of what is useful now."""
+    if query.moment is not None:
+        return uuid7(memory.now()), []
     return traces.keep(
-        opened,
-        text=asked.text,
-        cue=asked.cue,
-        profile=asked.profile.name,
-        session=asked.session,
-        hits=[(hit.memory.id, hit.score) for hit in answer.hits],
-        flow=answer.kept,
+        memory,
+        text=query.text,
+        cue=query.cue,
+        profile=query.profile.name,
+        session=query.session,
+        hits=[(hit.memory.id, hit.score) for hit in outcome.hits],
+        flow=outcome.flow,
     )
 
 
-def _answer(opened: Opened, asked: Question, watch: Stopwatch) -> Answer:
-    """Find what answers, in one state of the store: another process may write or purge meanwhile."""
-    now = opened.now()
-    valid = opened.valid(now)
-    working = opened.working(valid)
+_NOTHING = Ranked(np.zeros(0, np.int64), np.zeros(0))
+
+
+def _outcome(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> RecallOutcome:
+    """Find the hits in one state of the store: another process may write or purge meanwhile."""
+    now = memory.now()
+    valid = memory.valid_time(now)
+    working = memory.working(valid)
     watch.lap("refresh")
-    context, eligible, pool = who(opened, asked, working, valid)
-    profile, at = asked.profile, asked.cue.at or now
-    evidence = Evidence(working, opened.embedder, asked.text, profile.recall, at, context, asked.ablate, pool)
-    reason = silence(evidence, eligible, pool, asked)
+    context, eligible, pool = eligible_candidates(memory, query, working, valid)
+    profile, at = query.profile, query.cue.at or now
+    evidence = Evidence(working, memory.embedder, query.text, profile.recall, at, context, query.ablate, pool)
+    reason = no_result_reason(evidence, eligible, pool, query)
     watch.lap("evidence")
-    ranked = Ranked(np.zeros(0, np.int64), np.zeros(0))
+    ranked = _NOTHING
     if reason is None:
-        ranked = rank(
-            Ask(
-                working,
-                evidence,
-                profile,
-                eligible,
-                pool,
-                past.room(opened, asked.limit),
-                now,
-                lambda rows: _records(opened, working, rows, valid),
-                lambda: named(opened.store, working, asked.text, valid),
-                asked.spread,
-                asked.ablate,
-            )
-        )
-    sure = certainty(evidence, ranked, profile.confidence) if profile.confidence else None
-    floor = _floor(asked, evidence)
-    if sure is not None and sure < floor:
-        reason = f"nothing above the floor: confidence {sure:.3f}, less than {floor:g}"
-        ranked = Ranked(np.zeros(0, np.int64), np.zeros(0))
+        ranked = rank(_ranking_query(memory, query, evidence, eligible, pool, now))
+    confidence = certainty(evidence, ranked, profile.confidence) if profile.confidence else None
+    floor = confidence_floor(query, evidence)
+    if confidence is not None and confidence < floor:
+        reason = f"nothing above the floor: confidence {confidence:.3f}, less than {floor:g}"
+        ranked = _NOTHING
     watch.lap("rank")
-    steps = _steps(opened, working, ranked) if asked.trace or LOG.isEnabledFor(logging.DEBUG) else ()
-    for at_step, values in enumerate(steps):
-        shown = {key: float(f"{value:.{_DIGITS}g}") for key, value in values.items()}
-        LOG.debug("step %d of the spread: %s", at_step, json.dumps(shown, ensure_ascii=False))
-    kept = traces.kept(working, profile, ranked, _matched(working, profile, evidence))
-    hits = past.told(opened, _hits(opened, working, ranked, kept, valid), asked.limit)
+    steps = _steps(memory, working, ranked) if query.trace or LOG.isEnabledFor(logging.DEBUG) else ()
+    _log(steps)
+    flow = traces.kept(working, profile, ranked, _matched(working, profile, evidence))
+    hits = past.told(memory, _hits(memory, working, ranked, flow, valid), query.limit)
     watch.lap("paths")
-    return Answer(
+    return RecallOutcome(
         hits=hits,
-        kept=kept,
+        flow=flow,
         reason=reason if hits or reason else "nothing above the floor",
-        confidence=sure,
+        confidence=confidence,
         degraded=("vectors",) if working.missing_vectors else (),
-        spread=steps if asked.trace else (),
-        carried=traces.carried(opened, kept, [hit.memory.id for hit in hits]) if asked.trace else (),
+        spread=steps if query.trace else (),
+        carried=traces.carried(memory, flow, [hit.memory.id for hit in hits]) if query.trace else (),
     )
+
+
+def _ranking_query(
+    memory: Namespace,
+    query: RecallQuery,
+    evidence: Evidence,
+    eligible: NDArray[np.bool_],
+    pool: NDArray[np.bool_],
+    now: datetime,
+) -> RankingQuery:
+    working, valid = evidence.working, memory.valid_time(now)
+    return RankingQuery(
+        working,
+        evidence,
+        query.profile,
+        eligible,
+        pool,
+        limit=past.room(memory, query.limit),
+        now=now,
+        records=lambda rows: _records(memory, working, rows, valid),
+        named=lambda: named(memory.store, working, query.text, valid),
+        spreading=query.spread,
+        ablate=query.ablate,
+    )
+
+
+def _log(steps: Sequence[Mapping[str, float]]) -> None:
+    """Log the activations of every step, for those who debug."""
+    for number_, values in enumerate(steps):
+        shown = {key: float(f"{value:.{_DIGITS}g}") for key, value in values.items()}
+        LOG.debug("step %d of the spread: %s", number_, json.dumps(shown, ensure_ascii=False))
 
 
 def _matched(working: WorkingSet, profile: Profile, evidence: Evidence) -> traces.Matched | None:
@@ -293,95 +307,39 @@ def _matched(working: WorkingSet, profile: Profile, evidence: Evidence) -> trace
     return (lambda rows: working.at(evidence.match, rows)) if profile.anchors is None else None
 
 
-def who(
-    opened: Opened, asked: Question, working: WorkingSet, valid: datetime
-) -> tuple[dict[int, float], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Who may be a hit, who may be an anchor, and how well each memory's predicates fit the cue."""
-    kinds = working.kind.values
-    living = working.alive.values.copy()
-    context: dict[int, float] = {}
-    given = asked.cue.context()
-    for document, when in working.predicates.items() if given else ():
-        confirmed, contradicted, _ = evaluate(when, given)
-        if contradicted:
-            living[working.row[document]] = False
-        elif confirmed:
-            context[document] = float(partial_activation(confirmed, len(when)))
-    if asked.condition is not None:
-        found = opened.store.matching(opened.namespace, asked.condition, valid)
-        mask = np.zeros(working.rows, np.bool_)
-        mask[[working.row_of[one] for one in found if one in working.row_of]] = True
-        living &= mask
-    if asked.kinds is None:
-        eligible = living & (kinds != ENTITY)
-    else:
-        eligible = living & np.isin(kinds, [KINDS.index(kind) for kind in asked.kinds])
-    over_names = asked.kinds is not None and "entity" in asked.kinds
-    able = working.alive.values if over_names else eligible
-    return context, eligible, able[working.row.values] & working.living.values
-
-
-def silence(
-    evidence: Evidence, eligible: NDArray[np.bool_], pool: NDArray[np.bool_], asked: Question
-) -> str | None:
-    """Why nothing can come up, if nothing can."""
-    if not evidence.working.memories:
-        return "nothing is remembered in this namespace yet"
-    if not eligible.any():
-        return "no memory passes the kinds, filters and predicates asked for"
-    if not pool.any():
-        return "no memory with a text may answer"
-    if evidence.context or pool[evidence.found.rows].any() or asked.floor == 0:
-        return None
-    nearest, floor = float(evidence.cosine[pool].max()), asked.profile.recall.floor
-    if nearest >= floor:
-        return None
-    told = f"no memory holds a word of the cue, and the best cosine is {nearest:.3f}, less than {floor:g}"
-    return f"nothing above the floor: {told}"
-
-
-def _floor(asked: Question, evidence: Evidence) -> float:
-    """How sure an answer must be. Who narrows a recall says that there is something; few memories tell little."""
-    if asked.floor is not None:
-        return asked.floor
-    law = asked.profile.confidence
-    narrowed = asked.kinds is not None or asked.condition is not None or bool(evidence.context)
-    return 0.0 if law is None or narrowed or evidence.working.memories < law.least else law.floor
-
-
 def _records(
-    opened: Opened, working: WorkingSet, rows: Collection[int], valid: datetime
+    memory: Namespace, working: WorkingSet, rows: Collection[int], valid: datetime
 ) -> dict[int, MemoryRecord]:
     ids = {working.ids[row]: int(row) for row in rows}
-    found = opened.store.records(opened.namespace, list(ids), valid)
-    return {ids[one]: memory for one, memory in found.items()}
+    records = memory.store.records(memory.namespace, list(ids), valid)
+    return {ids[memory_id]: record for memory_id, record in records.items()}
 
 
 def _hits(
-    opened: Opened, working: WorkingSet, ranked: Ranked, kept: traces.Kept, valid: datetime
+    memory: Namespace, working: WorkingSet, ranked: Ranked, flow: traces.Kept, valid: datetime
 ) -> tuple[Hit, ...]:
-    known = _records(opened, working, ranked.rows.tolist(), valid)
-    paths = traces.steps_of(opened, kept, [one.id for one in known.values()])
+    records = _records(memory, working, ranked.rows.tolist(), valid)
+    paths = traces.steps_of(memory, flow, [record.id for record in records.values()])
     columns = {name: column.tolist() for name, column in ranked.components.items()}
     hits = []
     for i, row in enumerate(ranked.rows.tolist()):
-        if row in known:
+        if row in records:
             values = {name: float(column[i]) for name, column in columns.items()}
             shown = {name: value for name, value in values.items() if value == value}  # not NaN
             score = float(ranked.scores[i])
-            path = paths.get(known[row].id, ())
-            hits.append(Hit(known[row], score, MappingProxyType(shown), path, distance=len(path)))
+            path = paths.get(records[row].id, ())
+            hits.append(Hit(records[row], score, MappingProxyType(shown), path, distance=len(path)))
     return tuple(hits)
 
 
-def _steps(opened: Opened, working: WorkingSet, ranked: Ranked) -> tuple[Mapping[str, float], ...]:
+def _steps(memory: Namespace, working: WorkingSet, ranked: Ranked) -> tuple[Mapping[str, float], ...]:
     """The activation of every row after each step, by key."""
     if ranked.activation is None or ranked.activation.flow is None:
         return ()
     flow = ranked.activation.flow
     steps = [flow.values(step) for step in range(flow.steps + 1)]
     rows = {row for step in steps for row in step}
-    names = opened.store.names(opened.namespace, [working.ids[row] for row in rows])
+    names = memory.store.names(memory.namespace, [working.ids[row] for row in rows])
     return tuple(
         MappingProxyType({names[working.ids[row]]: value for row, value in step.items()}) for step in steps
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from priming.engine.document import RULES, embedded_text
-from priming.engine.opened import Opened
+from priming.namespace import Namespace
 from priming.params import EMBEDDER
 from priming.store.protocol import VersionKey
 from priming.store.rows import VersionRow
@@ -13,50 +13,58 @@ from priming.store.rows import VersionRow
 Progress = Callable[[int, int | None], None]
 
 
-def reembed(opened: Opened, progress: Progress | None = None) -> int:
-    """Make the vectors that the present generation lacks, of all versions; how many were made.
+def reembed(memory: Namespace, *, progress: Progress | None = None) -> int:
+    """Make the vectors that the embedder of this memory lacks, of every version of every text; how many it made.
 
-    Each batch is kept when it is done, so that what was interrupted goes on where it stopped. Vectors are derived:
-    nothing is logged, and those of other generations stay, for who goes back to them.
+    Wanted where a store was made with another embedder. Interrupted, it goes on where it stopped. Other processes
+    that have the namespace open find by these vectors once they have opened it again.
+
+    Args:
+        progress: called with (done, total).
+
+    Raises:
+        EmbedderError: the embedder made no vectors; those made before are kept.
+
     """
-    with opened.lock:
-        opened.readable()
-        there = {key for key, _ in opened.store.vectors(opened.namespace, opened.embedder.generation)}
-        texts = {(one.id, one.version): one for one in _texts(opened)}  # a version may have several rows
+    # Vectors are derived: nothing is logged, and those of other generations stay.
+    with memory.lock:
+        memory.require_exists()
+        there = {key for key, _ in memory.store.vectors(memory.namespace, memory.embedder.generation)}
+        texts = {(one.id, one.version): one for one in _texts(memory)}  # a version may have several rows
     lacking = [one for key, one in texts.items() if key not in there]
     made = 0
     try:
         for first in range(0, len(lacking), EMBEDDER.kept):
             some = lacking[first : first + EMBEDDER.kept]
-            made += _keep(opened, some)
+            made += _keep(memory, some)
             if progress is not None:
                 progress(first + len(some), len(lacking))
     finally:
         if made:
-            with opened.lock:
-                opened.drop_snapshot()
+            with memory.lock:
+                memory.drop_snapshot()
     return made
 
 
-def _texts(opened: Opened, memory_id: str | None = None) -> list[VersionRow]:
-    return [one for one in opened.store.versions(opened.namespace, memory_id) if one.source != RULES]
+def _texts(memory: Namespace, memory_id: str | None = None) -> list[VersionRow]:
+    return [one for one in memory.store.versions(memory.namespace, memory_id) if one.source != RULES]
 
 
-def _keep(opened: Opened, some: Sequence[VersionRow]) -> int:
+def _keep(memory: Namespace, some: Sequence[VersionRow]) -> int:
     """Embed some versions, and keep the vectors of those whose text is still the same."""
-    vectors = opened.embedder.embed([_text(one) for one in some])
+    vectors = memory.embedder.embed([_text(one) for one in some])
     found: dict[VersionKey, bytes] = {}
-    with opened.lock, opened.store.transaction():
+    with memory.lock, memory.store.transaction():
         present = {
             (one.id, one.version): _text(one)
             for id_ in {one.id for one in some}
-            for one in _texts(opened, id_)
+            for one in _texts(memory, id_)
         }
         for one, vector in zip(some, vectors, strict=True):
             key = one.id, one.version
             if vector.any() and present.get(key) == _text(one):
                 found[key] = vector.astype("<f4").tobytes()
-        opened.store.add_vectors(opened.namespace, opened.embedder.generation, found)
+        memory.store.add_vectors(memory.namespace, memory.embedder.generation, found)
     return len(found)
 
 

@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 
 from priming.core.metrics import average_precision
 from priming.embed.protocol import Embedder
-from priming.engine.ask import Ask
+from priming.engine.ask import RankingQuery
 from priming.engine.backwards import newest_first
+from priming.engine.candidates import RecallQuery, cue_text, eligible_candidates, no_result_reason
 from priming.engine.coactivation import RELATION
 from priming.engine.evidence import Evidence
 from priming.engine.judged import Judged
-from priming.engine.opened import Opened
 from priming.engine.rank import rank
-from priming.engine.recall import Question, question, silence, who
 from priming.engine.working import WorkingSet
+from priming.namespace import Namespace
 from priming.params import ABLATION, RecallParams
 from priming.profiles import Profile
 from priming.store.protocol import Logged
@@ -70,7 +70,7 @@ class Learned:
             self._known += 1
 
 
-def steps_since(opened: Opened, recalls: Sequence[Judged]) -> tuple[list[Step], list[int]]:
+def steps_since(memory: Namespace, recalls: Sequence[Judged]) -> tuple[list[Step], list[int]]:
     """What was learned since the first of some recalls, oldest first; and how much of it each of them knew.
 
     A recall knew what was done up to its time, and never a verdict on itself, whatever the clock says.
@@ -79,7 +79,7 @@ def steps_since(opened: Opened, recalls: Sequence[Judged]) -> tuple[list[Step], 
         return [], []
     earliest, verdicts = min(one.trace.at for one in recalls), {one.first for one in recalls}
     steps = list[Step]()
-    for logged in newest_first(opened):
+    for logged in newest_first(memory):
         if logged.at <= earliest and not verdicts:
             break
         verdicts.discard(logged.id)
@@ -108,7 +108,7 @@ class Case:
     """A judged recall, ready to be replayed; ``known`` is how much had been learned."""
 
     judged: Judged
-    asked: Question
+    query: RecallQuery
     known: int
     context: Mapping[int, float]
     eligible: NDArray[np.bool_]
@@ -136,15 +136,15 @@ class Replay:
         """The average precision of a recall's hits, with some weights and without some terms."""
         self._learned.to(case.known)
         evidence = self._evidence(case, params, off)
-        asked = replace(case.asked, profile=replace(self._profile, recall=params))
-        if silence(evidence, case.eligible, case.pool, asked) is not None:
+        query = replace(case.query, profile=replace(self._profile, recall=params))
+        if no_result_reason(evidence, case.eligible, case.pool, query) is not None:
             return 0.0
         working = self._learned.working
         ranked = rank(
-            Ask(
+            RankingQuery(
                 working,
                 evidence,
-                asked.profile,
+                query.profile,
                 case.eligible,
                 case.pool,
                 ABLATION.depth,
@@ -159,7 +159,7 @@ class Replay:
     def _evidence(self, case: Case, params: RecallParams, off: Collection[str]) -> Evidence:
         at = case.judged.trace.at
         made = Evidence(
-            self._learned.working, self._embedder, case.asked.text, params, at, case.context, off, case.pool
+            self._learned.working, self._embedder, case.query.text, params, at, case.context, off, case.pool
         )
         if not self._carries:
             return made
@@ -181,20 +181,19 @@ def _carried(known: Evidence, made: Evidence) -> dict[str, Any]:
 
 
 def cases(
-    opened: Opened, profile: Profile, working: WorkingSet, recalls: Sequence[Judged], known: Sequence[int]
+    memory: Namespace, profile: Profile, working: WorkingSet, recalls: Sequence[Judged], known: Sequence[int]
 ) -> list[Case]:
     """The recalls as they can be asked again: by their text and context, of all that may answer today."""
-    now = opened.now()
-    made = []
-    for one, steps in zip(recalls, known, strict=True):
-        asked = _asked(profile, one.trace.cue)
-        context, eligible, pool = who(opened, asked, working, now)
-        made.append(Case(one, asked, steps, context, eligible, pool))
-    return made
+    now = memory.now()
+    replays = []
+    for recall, steps in zip(recalls, known, strict=True):
+        query = _query(profile, recall.trace.cue)
+        context, eligible, pool = eligible_candidates(memory, query, working, now)
+        replays.append(Case(recall, query, steps, context, eligible, pool))
+    return replays
 
 
-def _asked(profile: Profile, cue: Mapping[str, Any]) -> Question:
-    context = {name: value for name, value in cue.items() if name != "text"}
-    return question(
-        profile, {"text": cue.get("text"), "cue": Cue(**context), "limit": ABLATION.depth, "trace": False}
-    )
+def _query(profile: Profile, values: Mapping[str, Any]) -> RecallQuery:
+    """The query of a recall from the cue of its trace."""
+    cue = Cue(**{name: value for name, value in values.items() if name != "text"})
+    return RecallQuery(cue_text(values.get("text"), cue), cue, profile, limit=ABLATION.depth)

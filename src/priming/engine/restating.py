@@ -12,14 +12,14 @@ from priming.core.names import find
 from priming.engine.arrays import NONE
 from priming.engine.document import TERM, slot_of
 from priming.engine.draft import Draft
-from priming.engine.opened import Opened
 from priming.engine.plan import Plan, Text
 from priming.engine.topology import MENTIONS
+from priming.namespace import Namespace
 from priming.store.rows import RowChange, VersionRow
 
 
 def mentions_anew(
-    opened: Opened,
+    memory: Namespace,
     old: VersionRow,
     wanted: Draft,
     vector: NDArray[np.float32],
@@ -31,7 +31,7 @@ def mentions_anew(
 
     Not ``at_once``, where the old text holds for a while yet: then none goes.
     """
-    plan = Plan(opened.store, opened.working(now), opened.embedder, now, opened.echo)
+    plan = Plan(memory.store, memory.working(now), memory.embedder, now, memory.echo)
     links = relinked(plan, old, wanted, vector, at_once=at_once)
     return [*plan.rows, *links]
 

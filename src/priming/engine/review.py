@@ -9,53 +9,65 @@ from datetime import UTC, datetime
 from priming.core.slots import Statement, differ, same_slot, statement
 from priming.engine.document import FACT
 from priming.engine.draft import MOST, count, text_
-from priming.engine.opened import Opened
 from priming.engine.standing import same_names
 from priming.engine.statements import CONFLICTS, KEPT_BESIDE
 from priming.errors import NotFound
+from priming.namespace import Namespace
 from priming.reviewing import Claim, Review
 from priming.store.rows import LinkRow, RowChange
 from priming.types import MemoryRecord, Operation
 
 
-def review(opened: Opened, *, limit: int) -> list[Review]:
-    """The contradictions that nobody has settled yet, the latest first."""
+def review(memory: Namespace, *, limit: int = 50) -> list[Review]:
+    """Facts that give one subject different values in one slot, the latest first, and what settles it.
+
+    Args:
+        limit: the most to list.
+
+    Raises:
+        ParamError: ``limit`` outside its range.
+
+    """
     most = count("limit", limit, 1, MOST)
-    with opened.lock, opened.store.transaction(write=False):
-        opened.readable()
-        return [one for _, one in _open(opened, opened.now())[:most]]
+    with memory.reading() as now:
+        return [contradiction for _, contradiction in _open(memory, now)[:most]]
 
 
-def keep_both(opened: Opened, id: str) -> Operation:
-    """Say that two facts may both hold: they are no contradiction any longer, nor are others with their values."""
-    wanted = text_("id", id)
-    with opened.writing() as now:
-        opened.readable()
-        found = next(((links, one) for links, one in _open(opened, now) if one.id == wanted), None)
-        if found is None:
-            raise NotFound(f"there is no contradiction {wanted!r} to settle: review lists those there are")
-        links, one = found
-        kept = LinkRow(links[0].source, links[0].target, KEPT_BESIDE, 0.0, now, given=True)
+def keep_both(memory: Namespace, id: str) -> Operation:
+    """Say of two facts that ``review`` lists that both may hold; it does not list them again.
+
+    Raises:
+        NotFound: nothing of this id is under review.
+
+    """
+    name = text_("id", id)
+    with memory.writing() as now:
+        memory.require_exists()
+        match = next(((links, entry) for links, entry in _open(memory, now) if entry.id == name), None)
+        if match is None:
+            raise NotFound(f"there is no contradiction {name!r} to settle: review lists those there are")
+        links, contradiction = match
+        beside = LinkRow(links[0].source, links[0].target, KEPT_BESIDE, 0.0, now, given=True)
         rows = [RowChange(link, None) for link in links]
-        if opened.store.present(opened.namespace, kept) is None:
-            rows.append(RowChange(None, kept))
-        message = f"{one.older.key!r} and {one.newer.key!r} may both hold"
-        return opened.operation(opened.write("keep-both", now, rows, message=message))
+        if memory.store.present(memory.namespace, beside) is None:
+            rows.append(RowChange(None, beside))
+        message = f"{contradiction.older.key!r} and {contradiction.newer.key!r} may both hold"
+        return memory.to_operation(memory.write("keep-both", now, rows, message=message))
 
 
-def _open(opened: Opened, now: datetime) -> list[tuple[list[LinkRow], Review]]:
+def _open(memory: Namespace, now: datetime) -> list[tuple[list[LinkRow], Review]]:
     """What is not settled, each with its links: both facts are active, and still say different things of one slot."""
     linked: dict[frozenset[str], list[LinkRow]] = {}
-    for link in opened.store.links(opened.namespace, relation=CONFLICTS):
+    for link in memory.store.links(memory.namespace, relation=CONFLICTS):
         linked.setdefault(frozenset((link.source, link.target)), []).append(link)
     ids = {one for pair in linked for one in pair}
-    there = opened.store.records(opened.namespace, ids, now) if ids else {}
+    there = memory.store.records(memory.namespace, ids, now) if ids else {}
     facts = {one.id: one for one in there.values() if one.kind == FACT and one.status == "active"}
     found = []
     for pair, links in linked.items():
         if pair <= facts.keys():
             older, newer = _in_order([facts[links[0].target], facts[links[0].source]])
-            stated = _contradiction(opened, older, newer, now)
+            stated = _contradiction(memory, older, newer, now)
             if stated is not None:
                 found.append((links, _review(older, newer, *stated)))
     return sorted(found, key=lambda one: max(link.created_at for link in one[0]), reverse=True)
@@ -67,13 +79,13 @@ def _in_order(pair: list[MemoryRecord]) -> list[MemoryRecord]:
 
 
 def _contradiction(
-    opened: Opened, older: MemoryRecord, newer: MemoryRecord, now: datetime
+    memory: Namespace, older: MemoryRecord, newer: MemoryRecord, now: datetime
 ) -> tuple[Statement, Statement] | None:
     first, second = statement(older.content, older.speaker), statement(newer.content, newer.speaker)
     if first is None or second is None or not differ(first.value, second.value):
         return None
     if first.subject != second.subject:
-        if second.subject not in same_names(opened.store, opened.namespace, first.subject, now):
+        if second.subject not in same_names(memory.store, memory.namespace, first.subject, now):
             return None
         second = replace(second, subject=first.subject)
     return (first, second) if same_slot(first, second) else None

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from priming.engine.backwards import newest_first
-from priming.engine.opened import Opened
 from priming.engine.pending import Pending
 from priming.engine.strengths import source_
 from priming.engine.undo import take_back, vectors_again
 from priming.errors import Conflict
+from priming.namespace import Namespace
 from priming.store.protocol import Logged
 from priming.store.rows import RowChange
 from priming.types import Operation, aware
@@ -38,41 +38,47 @@ class Plan:
         return f"{said}; left what cannot be taken back: {_PURGE} {left}"
 
 
-def rollback(opened: Opened, *, since: datetime, source: str | None) -> Operation:
-    """Undo the operations from ``since`` on, newest first, as an operation of its own."""
+def rollback(memory: Namespace, *, since: datetime, source: str | None = None) -> Operation:
+    """Undo every operation from ``since`` on, or those of one ``source``, as one operation that can be undone.
+
+    Raises:
+        ParamError: an argument outside its range.
+        Conflict: there is nothing to roll back, or an operation of another source stands in the way.
+
+    """
     since, source = aware("since", since), source_(source)
-    with opened.writing() as now:
-        plan = _plan(opened, since, source)
-        logged = opened.write(
+    with memory.writing() as now:
+        plan = _plan(memory, since, source)
+        logged = memory.write(
             "rollback",
             now,
             plan.rows,
-            vectors=vectors_again(opened, plan.rows),
+            vectors=vectors_again(memory, plan.rows),
             undoes=[one.id for one in plan.undone],
             message=plan.message,
         )
-        return opened.operation(logged)
+        return memory.to_operation(logged)
 
 
-def would_undo(opened: Opened, *, since: datetime, source: str | None) -> list[Operation]:
-    """The operations that a rollback would take back, newest first."""
+def would_undo(memory: Namespace, *, since: datetime, source: str | None = None) -> list[Operation]:
+    """The operations that ``rollback`` would undo, newest first: it raises the same, and changes nothing."""
     since, source = aware("since", since), source_(source)
-    with opened.store.transaction(write=False):
-        return [opened.operation(one) for one in _plan(opened, since, source).undone]
+    with memory.reading():
+        return [memory.to_operation(logged) for logged in _plan(memory, since, source).undone]
 
 
-def _plan(opened: Opened, since: datetime, source: str | None) -> Plan:
-    opened.readable()
-    found = list(newest_first(opened, since=since, source=source))
+def _plan(memory: Namespace, since: datetime, source: str | None) -> Plan:
+    memory.require_exists()
+    found = list(newest_first(memory, since=since, source=source))
     ids = {one.id for one in found}
     purges = [one for one in found if one.kind == _PURGE]
     # What is undone from outside is undone already; what is undone from within is taken back with its undo.
     taken = [one for one in found if one.rows and (one.undone_by is None or one.undone_by in ids)]
     cancelled = _cancelled(taken)
     undone = [one for one in taken if one.id not in cancelled]
-    view = Pending(opened)
+    view = Pending(memory)
     for one in taken:
-        take_back(opened, view, one, beside=ids, lenient=False)
+        take_back(memory, view, one, beside=ids, lenient=False)
     rows = view.changes()
     if not undone or not rows:
         by = f" by the source {source!r}" if source else ""

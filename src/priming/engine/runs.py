@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from priming.core.plasticity import AUTOMATIC, nudge
 from priming.engine.coactivation import learn
 from priming.engine.draft import name_, text_
-from priming.engine.opened import Opened
 from priming.errors import Conflict, NotFound, ParamError
 from priming.ids import uuid7
+from priming.namespace import Namespace
 from priming.params import PLASTICITY, STORE, SUPPRESSING
 from priming.store.protocol import Trace
 from priming.store.rows import LinkRow, RowChange, RunRow
@@ -20,88 +20,115 @@ from priming.verdicts import Run
 _SOURCE = "automatic"
 
 
-def start(opened: Opened, session: str | None) -> Run:
-    """Begin a run under a session."""
-    wanted = name_("session", session)
-    with opened.writing() as now:
-        _settle_stale(opened, now)
+def run_start(memory: Namespace, session: str | None = None) -> Run:
+    """Begin a piece of work: recalls under its session, by default one of its own, belong to it.
+
+    Raises:
+        Conflict: a run of that session is under way.
+
+    """
+    name = name_("session", session)
+    with memory.writing() as now:
+        _settle_stale(memory, now)
         run_id = uuid7(now)
-        row = RunRow(run_id, wanted or f"run:{run_id}", now)
-        for other in opened.store.runs(opened.namespace, settled=False):
+        row = RunRow(run_id, name or f"run:{run_id}", now)
+        for other in memory.store.runs(memory.namespace, settled=False):
             if other.session == row.session and other.ended_at is None:
                 raise Conflict(f"run {other.id} of session {row.session!r} is under way: end it first")
-        logged = opened.write("run-start", now, [RowChange(None, row)], source=_SOURCE)
-        return _run(opened, row, logged.id)
+        logged = memory.write("run-start", now, [RowChange(None, row)], source=_SOURCE)
+        return _run(memory, row, logged.id)
 
 
-def end(opened: Opened, run_id: str, used: bool | None) -> Run:
-    """End a run: what its session was shown since its start is kept with it."""
+def run_end(memory: Namespace, run_id: str, *, used: bool | None = None) -> Run:
+    """End a run, and keep which memories it was shown.
+
+    With ``used`` it is settled at once; else it waits for ``run_used``, and counts as unused after
+    ``PlasticityParams.run_days``.
+
+    Raises:
+        NotFound: no such run.
+        Conflict: it has ended.
+
+    """
     if used is not None and not isinstance(used, bool):
         raise ParamError("used", used, "must be True, False or None")
-    with opened.writing() as now:
-        _settle_stale(opened, now, but=run_id)
-        row = _find(opened, run_id)
+    with memory.writing() as now:
+        _settle_stale(memory, now, but=run_id)
+        row = _find(memory, run_id)
         if row.ended_at is not None:
             raise Conflict(f"run {row.id} ended at {row.ended_at.isoformat()}")
-        ended = replace(row, ended_at=now, shown=_shown(opened, row))
+        ended = replace(row, ended_at=now, shown=_shown(memory, row))
         if used is not None:
-            return _settle(opened, row, ended, now, used=used)
-        logged = opened.write("run-end", now, [RowChange(row, ended)], source=_SOURCE)
-        return _run(opened, ended, logged.id)
+            return _settle(memory, row, ended, now, used=used)
+        logged = memory.write("run-end", now, [RowChange(row, ended)], source=_SOURCE)
+        return _run(memory, ended, logged.id)
 
 
-def used(opened: Opened, run_id: str) -> Run:
-    """Settle a run whose output was used; one that is under way ends by it."""
-    with opened.writing() as now:
-        row = _find(opened, run_id)
+def run_list(memory: Namespace) -> list[Run]:
+    """The runs of the namespace, oldest first."""
+    with memory.lock:
+        memory.require_exists()
+        return [_run(memory, row, None) for row in memory.store.runs(memory.namespace)]
+
+
+def run_used(memory: Namespace, run_id: str) -> Run:
+    """Say that the output of a run was used: the links among what it was shown rise by the automatic step.
+
+    Raises:
+        NotFound: no such run.
+        Conflict: it is settled.
+
+    """
+    with memory.writing() as now:
+        row = _find(memory, run_id)
         if row.settled is not None:
             raise Conflict(f"run {row.id} is settled as {row.settled}: undo that to settle it anew")
-        ended = row if row.ended_at else replace(row, ended_at=now, shown=_shown(opened, row))
-        run = _settle(opened, row, ended, now, used=True)
-        _settle_stale(opened, now)
+        ended = row if row.ended_at else replace(row, ended_at=now, shown=_shown(memory, row))
+        run = _settle(memory, row, ended, now, used=True)
+        _settle_stale(memory, now)
         return run
 
 
-def _find(opened: Opened, run_id: str) -> RunRow:
-    opened.readable()
-    found = opened.store.runs(opened.namespace, [text_("run_id", run_id)])
+def _find(memory: Namespace, run_id: str) -> RunRow:
+    memory.require_exists()
+    found = memory.store.runs(memory.namespace, [text_("run_id", run_id)])
     if not found:
-        raise NotFound(f"there is no run {run_id!r} in {opened.namespace!r}: start one with run_start")
+        raise NotFound(f"there is no run {run_id!r} in {memory.namespace!r}: start one with run_start")
     return found[0]
 
 
-def _shown(opened: Opened, row: RunRow) -> tuple[str, ...]:
+def _shown(memory: Namespace, row: RunRow) -> tuple[str, ...]:
     """The memories that the run's recalls brought up, in the order in which they first came."""
-    recalls = opened.store.traces(
-        opened.namespace, since=row.started_at, session=row.session, limit=STORE.trace_count
+    recalls = memory.store.traces(
+        memory.namespace, since=row.started_at, session=row.session, limit=STORE.trace_count
     )
-    return tuple(dict.fromkeys(memory for trace in reversed(recalls) for memory, _ in trace.hits))
+    return tuple(dict.fromkeys(memory_id for trace in reversed(recalls) for memory_id, _ in trace.hits))
 
 
-def _settle_stale(opened: Opened, now: datetime, but: str | None = None) -> None:
+def _settle_stale(memory: Namespace, now: datetime, but: str | None = None) -> None:
     """A run whose output nobody used for long counts as unused."""
     oldest = now - timedelta(days=PLASTICITY.run_days)
-    for row in opened.store.runs(opened.namespace, settled=False):
+    for row in memory.store.runs(memory.namespace, settled=False):
         if row.id != but and row.ended_at is not None and row.ended_at < oldest:
-            _settle(opened, row, row, now, used=False)
+            _settle(memory, row, row, now, used=False)
 
 
-def _settle(opened: Opened, before: RunRow, ended: RunRow, now: datetime, *, used: bool) -> Run:
+def _settle(memory: Namespace, before: RunRow, ended: RunRow, now: datetime, *, used: bool) -> Run:
     """Strengthen or weaken the links among what a run was shown, all in one operation."""
     row = replace(ended, settled="used" if used else "unused")
     delta = AUTOMATIC if used else -AUTOMATIC
-    among = _among(opened.store.links(opened.namespace, row.shown) if row.shown else (), row.shown)
+    among = _among(memory.store.links(memory.namespace, row.shown) if row.shown else (), row.shown)
     moved = [
         RowChange(link, replace(link, weight=float(nudge(link.weight, delta)), last_activated=at))
         for link in among
         for at in [now if used else link.last_activated]
     ]
-    changes = learn(opened, now, _recalls(opened, row), moved) if used else moved
+    changes = learn(memory, now, _recalls(memory, row), moved) if used else moved
     changes = [RowChange(before, row), *(one for one in changes if one.before != one.after)]
-    logged = opened.write(
+    logged = memory.write(
         "run", now, changes, source=_SOURCE, reason=f"the output of run {row.id} was {row.settled}"
     )
-    return _run(opened, row, logged.id)
+    return _run(memory, row, logged.id)
 
 
 def _among(links: Iterable[LinkRow], shown: Iterable[str]) -> list[LinkRow]:
@@ -110,25 +137,19 @@ def _among(links: Iterable[LinkRow], shown: Iterable[str]) -> list[LinkRow]:
     return [one for one in links if {one.source, one.target} <= ids and one.relation not in SUPPRESSING]
 
 
-def _recalls(opened: Opened, row: RunRow) -> Iterator[tuple[Trace, None]]:
+def _recalls(memory: Namespace, row: RunRow) -> Iterator[tuple[Trace, None]]:
     """The recalls of a run that are still kept, oldest first; every pair of theirs counts."""
-    found = opened.store.traces(
-        opened.namespace, since=row.started_at, session=row.session, limit=STORE.flow_count
+    found = memory.store.traces(
+        memory.namespace, since=row.started_at, session=row.session, limit=STORE.flow_count
     )
     for one in reversed(found):
         if row.ended_at is None or one.at <= row.ended_at:
-            trace = opened.store.trace(opened.namespace, one.recall_id)
+            trace = memory.store.trace(memory.namespace, one.recall_id)
             if trace is not None:
                 yield trace, None
 
 
-def list_(opened: Opened) -> list[Run]:
-    """All runs, oldest first."""
-    opened.readable()
-    return [_run(opened, row, None) for row in opened.store.runs(opened.namespace)]
-
-
-def _run(opened: Opened, row: RunRow, operation: str | None) -> Run:
-    names = opened.store.names(opened.namespace, row.shown)
+def _run(memory: Namespace, row: RunRow, operation: str | None) -> Run:
+    names = memory.store.names(memory.namespace, row.shown)
     shown = tuple(names[one] for one in row.shown if one in names)
     return Run(row.id, row.session, row.started_at, row.ended_at, row.settled, shown, operation)

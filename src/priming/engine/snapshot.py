@@ -8,10 +8,12 @@ A file is a line of JSON (what is in it, where, and a checksum of that), then th
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
@@ -19,13 +21,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from priming import __version__
 from priming.core.slots import Statement
+from priming.embed.protocol import Embedder
 from priming.engine.columns import Column, Ragged, Vectors
 from priming.engine.document import bare_terms
 from priming.engine.judgements import Judgements
 from priming.engine.retention import Practice
 from priming.engine.vocabulary import Vocabulary
 from priming.engine.working import WorkingSet
+from priming.store.protocol import Store
 
 FORMAT = 5
 _ALIGN = 64
@@ -63,6 +68,80 @@ def load(working: WorkingSet, path: Path, accept: Callable[[Mapping[str, Any]], 
         return False
     working.head = int(found[0]["stamp"]["head"])
     return True
+
+
+class SnapshotFile:
+    """The snapshot of one namespace, beside the database of its store; a store in memory has none."""
+
+    def __init__(self, store: Store, namespace: str, embedder: Embedder) -> None:
+        self._store = store
+        self._namespace = namespace
+        self._embedder = embedder
+
+    @property
+    def path(self) -> Path | None:
+        """Where the file is."""
+        folder = self._store.scratch
+        name = hashlib.blake2b(self._namespace.encode(), digest_size=8).hexdigest()
+        return None if folder is None else folder / f"{name}.snapshot"
+
+    def load(self) -> WorkingSet:
+        """The working set of the file; an empty one where the file is missing or of no use."""
+        path, working = self.path, self._empty()
+        if path is None or not path.exists() or load(working, path, self._is_ours):
+            return working
+        return self._empty()
+
+    def save(self, working: WorkingSet) -> None:
+        """Write the working set, where that saves time and holds nothing that was purged."""
+        path = self.path
+        if path is None or not working.worth_keeping or self._purged_since(working.head):
+            return
+        if self._was_embedded(working):
+            return
+        stamp = {
+            **self._stamp(),
+            "head": working.head,
+            "operation": self._store.operation_id(self._namespace, working.head),
+        }
+        # It is disposable: a full disk or a folder that cannot be written costs time at the next open, no more.
+        with suppress(OSError):
+            save(working, path, stamp)
+            # Another process may have purged meanwhile, and have found no snapshot to delete.
+            if self._purged_since(working.head):
+                self.delete()
+
+    def delete(self) -> None:
+        """Delete the file, and what an interrupted save left of it."""
+        path = self.path
+        if path is not None:
+            for leftover in path.parent.glob(f"{path.name}*"):
+                leftover.unlink(missing_ok=True)
+
+    def _empty(self) -> WorkingSet:
+        return WorkingSet(self._store, self._namespace, self._embedder)
+
+    def _stamp(self) -> dict[str, Any]:
+        return {
+            "namespace": self._namespace,
+            "generation": self._embedder.generation,
+            "version": __version__,
+        }
+
+    def _is_ours(self, stamp: Mapping[str, Any]) -> bool:
+        """Whether a snapshot was taken of this namespace of this store, and no purge came after."""
+        if {**self._stamp(), **stamp} != {**stamp, **self._stamp()} or "operation" not in stamp:
+            return False
+        return bool(self._store.operation_id(self._namespace, stamp["head"]) == stamp["operation"])
+
+    def _was_embedded(self, working: WorkingSet) -> bool:
+        """Whether another process embedded texts whose vectors the working set lacks."""
+        lacking = working.unembedded
+        vectors = self._store.vectors(self._namespace, self._embedder.generation, lacking) if lacking else ()
+        return any(True for _ in vectors)
+
+    def _purged_since(self, head: int) -> bool:
+        return any(logged.erased for logged in self._store.since(self._namespace, head))
 
 
 def _write(file: Any, facts: Mapping[str, Any], arrays: Arrays) -> None:

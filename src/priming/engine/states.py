@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from priming.engine.merging import UNDIRECTED
-from priming.engine.opened import Opened
 from priming.engine.remember import remember_many
+from priming.namespace import Namespace
 from priming.state import State
 from priming.store.rows import MemoryRow, RowChange
 from priming.types import Remembered
@@ -19,16 +19,16 @@ OPERATION = "import-state"
 
 
 def remember(
-    opened: Opened, items: Sequence[Mapping[str, Any]], states: Sequence[State | None]
+    memory: Namespace, items: Sequence[Mapping[str, Any]], states: Sequence[State | None]
 ) -> list[Remembered]:
     """Remember items with the states that they bring, both or neither.
 
     A memory that is there already keeps the state that it has, also one that is forgotten: it is a duplicate.
     """
-    with _together(opened):
-        resting = _at_rest(opened, items)
+    with _together(memory):
+        resting = _at_rest(memory, items)
         fresh = [item for item in items if item.get("key") not in resting]
-        made = iter(remember_many(opened, fresh))
+        made = iter(remember_many(memory, fresh))
         answers = [resting.get(item.get("key", "")) or next(made) for item in items]
         brought = {
             one.id: state
@@ -36,45 +36,45 @@ def remember(
             if state is not None and one.status == "stored"
         }
         if brought:
-            _apply(opened, brought)
+            _apply(memory, brought)
         return answers
 
 
 @contextmanager
-def _together(opened: Opened) -> Iterator[None]:
-    with opened.lock:
+def _together(memory: Namespace) -> Iterator[None]:
+    with memory.lock:
         try:
-            with opened.store.transaction():
+            with memory.store.transaction():
                 yield
         except BaseException:
-            opened.untake()
+            memory.discard_queued()
             raise
 
 
-def _at_rest(opened: Opened, items: Sequence[Mapping[str, Any]]) -> dict[str, Remembered]:
+def _at_rest(memory: Namespace, items: Sequence[Mapping[str, Any]]) -> dict[str, Remembered]:
     """By key, what is there with the text that an item has, but is not active."""
     texts = {item["key"]: item["content"] for item in items if item.get("key")}
-    ids = opened.store.keys(opened.namespace, texts)
-    rows = opened.store.memories(opened.namespace, set(ids.values())) if ids else []
-    now = opened.now()
+    ids = memory.store.keys(memory.namespace, texts)
+    rows = memory.store.memories(memory.namespace, set(ids.values())) if ids else []
+    now = memory.now()
     return {
         row.key: Remembered(row.id, row.key, "duplicate")
         for row in rows
-        if row.status != "active" and _text(opened, row.id, now) == texts[row.key]
+        if row.status != "active" and _text(memory, row.id, now) == texts[row.key]
     }
 
 
-def _text(opened: Opened, memory_id: str, now: datetime) -> str | None:
-    there = opened.store.get(opened.namespace, memory_id, now)
+def _text(memory: Namespace, memory_id: str, now: datetime) -> str | None:
+    there = memory.store.get(memory.namespace, memory_id, now)
     return None if there is None else there.content
 
 
-def _apply(opened: Opened, states: Mapping[str, State]) -> None:
-    with opened.writing() as now:
-        rows = opened.store.memories(opened.namespace, states)
+def _apply(memory: Namespace, states: Mapping[str, State]) -> None:
+    with memory.writing() as now:
+        rows = memory.store.memories(memory.namespace, states)
         changes = [RowChange(row, after) for row in rows if (after := _with(row, states[row.id])) != row]
         if changes:
-            opened.write(OPERATION, now, changes)
+            memory.write(OPERATION, now, changes)
 
 
 def _with(row: MemoryRow, state: State) -> MemoryRow:
@@ -91,16 +91,16 @@ def _with(row: MemoryRow, state: State) -> MemoryRow:
     )
 
 
-def to_link(opened: Opened, items: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def to_link(memory: Namespace, items: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Of links to be made, as ``link_many`` takes them, those that nobody made before.
 
     A link that was made by rule takes the weight that is asked for; one without direction keeps the direction that
     it has.
     """
-    with opened.lock, opened.store.transaction(write=False):
+    with memory.lock, memory.store.transaction(write=False):
         keys = {end for one in items for end in (one["source"], one["target"])}
-        ids = opened.store.keys(opened.namespace, keys)
-        rows = opened.store.links(opened.namespace, set(ids.values())) if ids else []
+        ids = memory.store.keys(memory.namespace, keys)
+        rows = memory.store.links(memory.namespace, set(ids.values())) if ids else []
     there: dict[tuple[str | None, str | None, str], bool] = {
         (one.source, one.target, one.relation): one.given for one in rows
     }

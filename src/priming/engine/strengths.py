@@ -12,8 +12,8 @@ from statistics import fmean, median
 from priming.core.plasticity import normalize_strength
 from priming.engine.backwards import back_to, newest_first
 from priming.engine.draft import MOST, count, name_, one_of
-from priming.engine.opened import Opened
 from priming.errors import ParamError
+from priming.namespace import Namespace
 from priming.params import SUPPRESSING
 from priming.store.protocol import Logged
 from priming.store.rows import LinkRow, MemoryRow, RowChange, ends_of, identity
@@ -44,23 +44,23 @@ def source_(value: object) -> str | None:
     return None if value is None else one_of("source", value, SOURCES)
 
 
-def past(opened: Opened, at: datetime) -> Past:
+def past(memory: Namespace, at: datetime) -> Past:
     """The links as they were at ``at``, what was recorded at that very instant included."""
-    with opened.store.transaction(write=False):
-        then = back_to(opened, at)
-        links = then.of(LinkRow, opened.store.links(opened.namespace))
+    with memory.store.transaction(write=False):
+        then = back_to(memory, at)
+        links = then.of(LinkRow, memory.store.links(memory.namespace))
     # Who removed a memory wrote down its key.
     gone = {one.id: one.key for one in then.rows.values() if isinstance(one, MemoryRow)}
     return Past([links[name] for name in sorted(links)], gone)
 
 
-def links_at(opened: Opened, at: datetime) -> list[LinkRow]:
+def links_at(memory: Namespace, at: datetime) -> list[LinkRow]:
     """The link rows exactly as they were at ``at``, in order of source, target and relation."""
-    return past(opened, at).links
+    return past(memory, at).links
 
 
-def _present(opened: Opened) -> _Links:
-    return {identity(one): one for one in opened.store.links(opened.namespace)}
+def _present(memory: Namespace) -> _Links:
+    return {identity(one): one for one in memory.store.links(memory.namespace)}
 
 
 def _step_back(links: _Links, logged: Logged) -> None:
@@ -73,30 +73,35 @@ def _step_back(links: _Links, logged: Logged) -> None:
 
 
 def events(
-    opened: Opened,
+    memory: Namespace,
     *,
-    key: str | None,
-    since: datetime | None,
-    until: datetime | None,
-    source: str | None,
-    limit: int,
+    key: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    source: str | None = None,
+    limit: int = 1000,
 ) -> list[StrengthEvent]:
-    """What moved a weight, newest first."""
-    opened.readable()
-    memory_id = None if key is None else opened.find(key).id
-    log = newest_first(
-        opened,
-        memory_id=memory_id,
-        since=None if since is None else aware("since", since),
-        until=None if until is None else aware("until", until),
-        source=source_(source),
-    )
-    with opened.store.transaction(write=False):
-        moved = (event for logged in log for event in events_of(opened, logged, memory_id))
-        return list(islice(moved, count("limit", limit, 1, MOST)))
+    """Every weight of a link or memory that an operation moved, newest first; the arguments are those of ``log``.
+
+    Raises:
+        NotFound: no such memory.
+        ParamError: an argument outside its range.
+
+    """
+    with memory.reading():
+        memory_id = None if key is None else memory.find(key).id
+        log = newest_first(
+            memory,
+            memory_id=memory_id,
+            since=None if since is None else aware("since", since),
+            until=None if until is None else aware("until", until),
+            source=source_(source),
+        )
+        moves = (event for logged in log for event in events_of(memory, logged, memory_id))
+        return list(islice(moves, count("limit", limit, 1, MOST)))
 
 
-def events_of(opened: Opened, logged: Logged, memory_id: str | None = None) -> list[StrengthEvent]:
+def events_of(memory: Namespace, logged: Logged, memory_id: str | None = None) -> list[StrengthEvent]:
     """What one operation did to weights, of one memory or of any."""
     moves = [
         (one, what)
@@ -104,7 +109,7 @@ def events_of(opened: Opened, logged: Logged, memory_id: str | None = None) -> l
         if (what := _event(one)) is not None and memory_id in (None, *one.ends)
     ]
     names = {c.row.id: c.row.key for c in logged.rows if isinstance(c.row, MemoryRow)}
-    names |= opened.store.names(opened.namespace, {end for one, _ in moves for end in one.ends})
+    names |= memory.store.names(memory.namespace, {end for one, _ in moves for end in one.ends})
     return [_told(one, what, logged, names) for one, what in moves]
 
 
@@ -141,35 +146,45 @@ def _weight(row: object) -> float | None:
 
 
 def strengths(
-    opened: Opened, *, at: datetime | None, over: int, since: datetime | None, relation: str | None
+    memory: Namespace,
+    *,
+    at: datetime | None = None,
+    over: int = 1,
+    since: datetime | None = None,
+    relation: str | None = None,
 ) -> list[Strengths]:
-    """The distribution of weights at ``over`` times, the last of them ``at``, oldest first."""
-    opened.readable()
-    over, relation = count("over", over, 1, _MOST_TIMES), name_("relation", relation)
-    end = opened.now() if at is None else aware("at", at)
-    if since is not None and over == 1:
-        raise ParamError("since", since, "is where a series of times begins: give over ≥ 2 too")
-    with opened.store.transaction(write=False):
-        start = _start(opened, end) if since is None else aware("since", since)
+    """How the weights of links were distributed ``at`` a time (now), or at ``over`` times up to it.
+
+    These are equally spaced from ``since``, by default the first operation.
+
+    Raises:
+        ParamError: an argument outside its range, or ``since`` after ``at``.
+
+    """
+    with memory.reading() as now:
+        over, relation = count("over", over, 1, _MOST_TIMES), name_("relation", relation)
+        end = now if at is None else aware("at", at)
+        if since is not None and over == 1:
+            raise ParamError("since", since, "is where a series of times begins: give over ≥ 2 too")
+        start = _start(memory, end) if since is None else aware("since", since)
         if start > end:
             raise ParamError(
                 "since", start.isoformat(), f"must be ≤ {end.isoformat()}, where the series ends"
             )
         steps = max(over - 1, 1)
         moments = [end - (end - start) * step / steps for step in range(over)]
-        found = list(_back_to(opened, moments, relation))
-    return found[::-1]
+        return list(_back_to(memory, moments, relation))[::-1]
 
 
-def _start(opened: Opened, end: datetime) -> datetime:
+def _start(memory: Namespace, end: datetime) -> datetime:
     """When the first operation was, but not after ``end``."""
-    first = opened.store.operations(opened.namespace, before=2, limit=1)
+    first = memory.store.operations(memory.namespace, before=2, limit=1)
     return min([end, *(one.at for one in first)])
 
 
-def _back_to(opened: Opened, moments: Sequence[datetime], relation: str | None) -> Iterator[Strengths]:
+def _back_to(memory: Namespace, moments: Sequence[datetime], relation: str | None) -> Iterator[Strengths]:
     """The distribution at each of some moments, latest first."""
-    links, log = _present(opened), newest_first(opened)
+    links, log = _present(memory), newest_first(memory)
     logged = next(log, None)
     for moment in moments:
         while logged is not None and logged.at > moment:
@@ -187,26 +202,35 @@ def distribution(at: datetime, weights: Sequence[float]) -> Strengths:
     return Strengths(at, len(weights), mean, middle, tuple(bins))
 
 
-def oscillating(opened: Opened, *, since: datetime | None, turns: int, limit: int) -> list[Oscillation]:
-    """The links that were pulled both ways, those that turned most often first."""
-    opened.readable()
-    start = None if since is None else aware("since", since)
-    turns, limit = count("turns", turns, 1, MOST), count("limit", limit, 1, MOST)
-    pulls: defaultdict[tuple[str, ...], list[float]] = defaultdict(list)
-    with opened.store.transaction(write=False):
-        for logged in newest_first(opened, since=start):
+def oscillating(
+    memory: Namespace, *, since: datetime | None = None, turns: int = 2, limit: int = 20
+) -> list[Oscillation]:
+    """The links whose weight turned direction at least ``turns`` times, most first.
+
+    What was undone does not count, nor do undos: nobody pulled.
+
+    Raises:
+        ParamError: an argument outside its range.
+
+    """
+    with memory.reading():
+        start = None if since is None else aware("since", since)
+        turns, limit = count("turns", turns, 1, MOST), count("limit", limit, 1, MOST)
+        moves: defaultdict[tuple[str, ...], list[float]] = defaultdict(list)
+        for logged in newest_first(memory, since=start):
             if logged.undone_by is not None or logged.undoes:
                 continue
             for change in logged.rows:
                 if isinstance(change.row, LinkRow) and _event(change) == "strength_adjust":
-                    moved = (_weight(change.after) or 0.0) - (_weight(change.before) or 0.0)
-                    pulls[identity(change.row)].append(moved)
-        found = [_oscillation(name, pulled) for name, pulled in pulls.items()]
-        most = sorted(
-            (one for one in found if one.turns >= turns),
-            key=lambda one: (-one.turns, -one.travelled, one.source, one.relation, one.target),
-        )
-        return _named(opened, most[:limit])
+                    delta = (_weight(change.after) or 0.0) - (_weight(change.before) or 0.0)
+                    moves[identity(change.row)].append(delta)
+        turning = [
+            link
+            for link in (_oscillation(name, deltas) for name, deltas in moves.items())
+            if link.turns >= turns
+        ]
+        turning.sort(key=lambda link: (-link.turns, -link.travelled, link.source, link.relation, link.target))
+        return _named(memory, turning[:limit])
 
 
 def _oscillation(name: tuple[str, ...], pulled: Sequence[float]) -> Oscillation:
@@ -215,11 +239,11 @@ def _oscillation(name: tuple[str, ...], pulled: Sequence[float]) -> Oscillation:
     return Oscillation(source, relation, target, turns, len(pulled), sum(map(abs, pulled)), sum(pulled), None)
 
 
-def _named(opened: Opened, found: Sequence[Oscillation]) -> list[Oscillation]:
+def _named(memory: Namespace, found: Sequence[Oscillation]) -> list[Oscillation]:
     """With keys for ids, and the present weights."""
     ends = {end for one in found for end in (one.source, one.target)}
-    names = opened.store.names(opened.namespace, ends)
-    rows = opened.store.links(opened.namespace, ends) if ends else []
+    names = memory.store.names(memory.namespace, ends)
+    rows = memory.store.links(memory.namespace, ends) if ends else []
     weights = {(one.source, one.relation, one.target): one.weight for one in rows}
     return [
         replace(
@@ -232,25 +256,35 @@ def _named(opened: Opened, found: Sequence[Oscillation]) -> list[Oscillation]:
     ]
 
 
-def normalize_strengths(opened: Opened, *, relation: str | None, apply: bool) -> list[StrengthEvent]:
-    """Set weights by how much the neighbourhoods of a link's ends overlap, or tell what that would do."""
-    wanted = LEARNT if relation is None else (name_("relation", relation) or "",)
+def normalize_strengths(
+    memory: Namespace, *, relation: str | None = None, apply: bool = False
+) -> list[StrengthEvent]:
+    """Weigh links by how much their ends' neighbourhoods overlap: clamp(3 · Jaccard index, .1, 1).
+
+    ``relation`` picks the links, by default ``similar-to`` and ``co-activated``. Without ``apply`` it only
+    tells what would move.
+
+    Raises:
+        ParamError: an argument outside its range.
+
+    """
+    relations = LEARNT if relation is None else (name_("relation", relation) or "",)
     if not isinstance(apply, bool):
         raise ParamError("apply", apply, "must be true or false")
     kind, reason = "normalize-strengths", "3 · Jaccard index of the neighbourhoods, in [.1, 1]"
     if not apply:
-        opened.readable()
-        rows = _normalised(opened.store.links(opened.namespace), wanted)
-        planned = Logged(0, "", kind, opened.now(), source=MANUAL, reason=reason, rows=tuple(rows))
-        return events_of(opened, planned)
-    with opened.writing() as now:
-        opened.readable()
-        rows = _normalised(opened.store.links(opened.namespace), wanted)
+        with memory.reading() as now:
+            rows = _normalised(memory.store.links(memory.namespace), relations)
+            planned = Logged(0, "", kind, now, source=MANUAL, reason=reason, rows=tuple(rows))
+            return events_of(memory, planned)
+    with memory.writing() as now:
+        memory.require_exists()
+        rows = _normalised(memory.store.links(memory.namespace), relations)
         if not rows:
             return []
         message = f"{len(rows):,} {'link' if len(rows) == 1 else 'links'} normalised"
-        logged = opened.write(kind, now, rows, source=MANUAL, reason=reason, message=message)
-        return events_of(opened, logged)
+        logged = memory.write(kind, now, rows, source=MANUAL, reason=reason, message=message)
+        return events_of(memory, logged)
 
 
 def _normalised(links: Iterable[LinkRow], wanted: Sequence[str]) -> list[RowChange]:

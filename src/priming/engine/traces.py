@@ -21,11 +21,11 @@ from priming.engine.arrays import ENTITY
 from priming.engine.ask import Ranked
 from priming.engine.columns import Ints
 from priming.engine.draft import text_
-from priming.engine.opened import Opened
 from priming.engine.rank import settled
 from priming.engine.working import WorkingSet
 from priming.errors import Corrupt, NotFound, StoreError
 from priming.ids import uuid7
+from priming.namespace import Namespace
 from priming.params import STORE, SpreadParams
 from priming.profiles import Profile
 from priming.store.protocol import Trace
@@ -214,7 +214,7 @@ def decode(nodes: Sequence[str], packed: bytes) -> Kept:
 
 
 def keep(
-    opened: Opened,
+    memory: Namespace,
     *,
     text: str,
     cue: Cue,
@@ -225,7 +225,7 @@ def keep(
     recall_id: str | None = None,
 ) -> tuple[str, list[str]]:
     """Keep a recall: its id, and ["trace"] where it could not be kept; it is answered all the same."""
-    now = opened.now()
+    now = memory.now()
     recall_id = recall_id or uuid7(now)
     asked = {"text": text, **cue.context()}
     trace = Trace(
@@ -239,8 +239,8 @@ def keep(
         encode(flow) if flow else None,
     )
     try:
-        opened.store.add_trace(
-            opened.namespace,
+        memory.store.add_trace(
+            memory.namespace,
             trace,
             keep=STORE.trace_count,
             keep_flows=STORE.flow_count,
@@ -258,23 +258,23 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (str, int, float, bool)) else str(value)
 
 
-def find(opened: Opened, recall_id: str) -> Trace:
+def find(memory: Namespace, recall_id: str) -> Trace:
     """The recall of that id, or ``NotFound``."""
-    trace = opened.store.trace(opened.namespace, text_("recall_id", recall_id))
-    if trace is None or trace.at < _oldest(opened.now()):
+    trace = memory.store.trace(memory.namespace, text_("recall_id", recall_id))
+    if trace is None or trace.at < _oldest(memory.now()):
         raise NotFound(
-            f"there is no recall {recall_id!r} in {opened.namespace!r}: the latest {STORE.trace_count:,} are kept,"
+            f"there is no recall {recall_id!r} in {memory.namespace!r}: the latest {STORE.trace_count:,} are kept,"
             f" for {STORE.trace_days:g} days, but none that asked about another time or for superseded versions;"
             " leave it out to judge the latest that brought the memory up"
         )
     return trace
 
 
-def latest(opened: Opened, memory_id: str, session: str | None = None) -> Trace | None:
+def latest(memory: Namespace, memory_id: str, session: str | None = None) -> Trace | None:
     """The latest recall, of a session or of any, that brought a memory up."""
-    since = _oldest(opened.now())
-    found = opened.store.traces(opened.namespace, since=since, memory_id=memory_id, session=session, limit=1)
-    return opened.store.trace(opened.namespace, found[0].recall_id) if found else None
+    since = _oldest(memory.now())
+    found = memory.store.traces(memory.namespace, since=since, memory_id=memory_id, session=session, limit=1)
+    return memory.store.trace(memory.namespace, found[0].recall_id) if found else None
 
 
 def _oldest(now: datetime) -> datetime:
@@ -287,11 +287,11 @@ def flow_of(trace: Trace) -> Kept | None:
     return None if trace.flow is None else decode(trace.nodes, trace.flow)
 
 
-def stored(opened: Opened, shares: Mapping[Ends, float]) -> dict[Ends, tuple[LinkRow, float]]:
+def stored(memory: Namespace, shares: Mapping[Ends, float]) -> dict[Ends, tuple[LinkRow, float]]:
     """The links of some shares as they are now; a link that was walked backwards is found as it is stored."""
     ends = {end for source, target, _ in shares for end in (source, target)}
     there = {
-        (one.source, one.target, one.relation): one for one in opened.store.links(opened.namespace, ends)
+        (one.source, one.target, one.relation): one for one in memory.store.links(memory.namespace, ends)
     }
     found: dict[Ends, tuple[LinkRow, float]] = {}
     for (source, target, relation), share in shares.items():
@@ -302,12 +302,12 @@ def stored(opened: Opened, shares: Mapping[Ends, float]) -> dict[Ends, tuple[Lin
     return found
 
 
-def steps_of(opened: Opened, flow: Kept, ids: Collection[str]) -> dict[str, tuple[Step, ...]]:
+def steps_of(memory: Namespace, flow: Kept, ids: Collection[str]) -> dict[str, tuple[Step, ...]]:
     """The path by which each of some memories came up, in words."""
     there = {one: row for one in ids if (row := flow.row(one)) is not None}
     paths = flow.paths(there.values())
     ends = {flow.nodes[end] for path in paths.values() for hop in path for end in (hop.source, hop.target)}
-    names = opened.store.names(opened.namespace, ends)
+    names = memory.store.names(memory.namespace, ends)
     return {
         one: tuple(
             Step(
@@ -322,7 +322,7 @@ def steps_of(opened: Opened, flow: Kept, ids: Collection[str]) -> dict[str, tupl
     }
 
 
-def carried(opened: Opened, flow: Kept, ids: Collection[str]) -> tuple[Step, ...]:
+def carried(memory: Namespace, flow: Kept, ids: Collection[str]) -> tuple[Step, ...]:
     """What each link on the way to some memories carried, over all steps; most first."""
     r = flow.routes
     amount = np.sum([r.amounts(step) for step in range(1, r.steps + 1)], axis=0) if r.steps else np.zeros(0)
@@ -332,7 +332,7 @@ def carried(opened: Opened, flow: Kept, ids: Collection[str]) -> tuple[Step, ...
         leads[r.source[leads[r.target]]] = True
     links = [i for i in np.argsort(-amount, kind="stable").tolist() if amount[i] > 0 and leads[r.target[i]]]
     ends = {flow.nodes[row] for i in links for row in (r.source[i], r.target[i])}
-    names = opened.store.names(opened.namespace, ends)
+    names = memory.store.names(memory.namespace, ends)
     return tuple(
         Step(
             names.get(flow.nodes[r.source[i]], "?"),
@@ -345,7 +345,7 @@ def carried(opened: Opened, flow: Kept, ids: Collection[str]) -> tuple[Step, ...
 
 
 def route(
-    opened: Opened, trace: Trace, memory_id: str
+    memory: Namespace, trace: Trace, memory_id: str
 ) -> tuple[tuple[Step, ...], tuple[tuple[str, str, str, float, float | None], ...]]:
     """How a recall came upon a memory: its path, and each link's share with its weight today."""
     flow = flow_of(trace)
@@ -353,10 +353,10 @@ def route(
     if flow is None or row is None:
         return (), ()
     shares = flow.shares(row)
-    names = opened.store.names(opened.namespace, flow.nodes)
-    name = {memory: names.get(memory, "?") for memory in flow.nodes}
-    path = steps_of(opened, flow, [memory_id])[memory_id]
-    present = {ends: link.weight for ends, (link, _) in stored(opened, shares).items()}
+    names = memory.store.names(memory.namespace, flow.nodes)
+    name = {record: names.get(record, "?") for record in flow.nodes}
+    path = steps_of(memory, flow, [memory_id])[memory_id]
+    present = {ends: link.weight for ends, (link, _) in stored(memory, shares).items()}
     told = tuple(
         (
             name[source],

@@ -14,10 +14,10 @@ from priming.core.check import number
 from priming.core.forgetting import FsrsState
 from priming.engine.document import RULES, embedded_text
 from priming.engine.draft import fraction, one_of, text_
-from priming.engine.opened import Opened
 from priming.engine.weights import weighed
 from priming.engine.working import IMPORT
 from priming.errors import Conflict, ParamError, StoreError
+from priming.namespace import Namespace
 from priming.params import STORE, RecallParams
 from priming.store.protocol import Logged, VersionKey
 from priming.store.rows import (
@@ -52,19 +52,20 @@ def path_(value: str | Path) -> Path:
     return Path(value)
 
 
-def export(opened: Opened, path: Path, progress: Progress | None = None) -> int:
-    """Write a namespace to a file, which appears only when it is whole; the number of memories."""
-    with opened.lock:
-        opened.readable()
+def export(memory: Namespace, path: str | Path, *, progress: Progress | None = None) -> int:
+    """Write the namespace as JSON Lines, log included; the number of memories."""
+    path = path_(path)
+    with memory.lock:
+        memory.require_exists()
     partial = path.with_name(path.name + ".partial")
     count = 0
     try:
         with (
-            opened.lock,
-            opened.store.transaction(write=False),
+            memory.lock,
+            memory.store.transaction(write=False),
             partial.open("w", encoding="utf-8", newline="\n") as file,
         ):
-            for line in _lines(opened):
+            for line in _lines(memory):
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
                 count += "memories" in line
                 if progress is not None and "memories" in line and count % STORE.batch == 0:
@@ -78,12 +79,12 @@ def export(opened: Opened, path: Path, progress: Progress | None = None) -> int:
     return count
 
 
-def _lines(opened: Opened) -> Iterator[dict[str, Any]]:
-    store, namespace = opened.store, opened.namespace
+def _lines(memory: Namespace) -> Iterator[dict[str, Any]]:
+    store, namespace = memory.store, memory.namespace
     yield {"format": FORMAT, "version": FORMAT_VERSION, "namespace": namespace}
-    for memory in store.memories(namespace):
-        yield {"memories": encode(memory)}
-        for version in store.versions(namespace, memory.id):
+    for record in store.memories(namespace):
+        yield {"memories": encode(record)}
+        for version in store.versions(namespace, record.id):
             yield {"versions": encode(version)}
     for link in store.links(namespace):
         yield {"links": encode(link)}
@@ -142,29 +143,27 @@ class Bundle:
         return [*self.memories, *self.versions, *learnt]
 
 
-def import_(opened: Opened, path: Path, progress: Progress | None = None) -> int:
-    """Read an export into the namespace; the number of memories that were new.
-
-    An empty namespace becomes what was exported, its log included. Into another, what is not there is added as
-    one operation; what is there and the same is left; what is there and different is a ``Conflict``. That holds for
-    links, verdicts, pairs, runs and weights as for memories: two histories of learning are not added up.
-    """
-    bundle = _read(path)
-    vectors = _vectors(opened, bundle.versions, progress)
-    with opened.writing() as now:
-        if bundle.operations and not opened.store.head(opened.namespace):
-            opened.store.restore(opened.namespace, bundle.rows, bundle.operations)
-            opened.store.add_vectors(opened.namespace, opened.embedder.generation, vectors)
+def import_(memory: Namespace, path: str | Path, *, progress: Progress | None = None) -> int:
+    """Read an export; the number of memories that were new."""
+    # An empty namespace becomes what was exported, its log included. Into another, what is not there is added as
+    # one operation; what is there and the same is left; what is there and different is a ``Conflict``. That holds for
+    # links, verdicts, pairs, runs and weights as for memories: two histories of learning are not added up.
+    bundle = _read(path_(path))
+    vectors = _vectors(memory, bundle.versions, progress)
+    with memory.writing() as now:
+        if bundle.operations and not memory.store.head(memory.namespace):
+            memory.store.restore(memory.namespace, bundle.rows, bundle.operations)
+            memory.store.add_vectors(memory.namespace, memory.embedder.generation, vectors)
             return len(bundle.memories)
-        fresh = list(_fresh(opened, bundle))
+        fresh = list(_fresh(memory, bundle))
         if fresh:
-            opened.write(IMPORT, now, [RowChange(None, row) for row in fresh], vectors=vectors)
+            memory.write(IMPORT, now, [RowChange(None, row) for row in fresh], vectors=vectors)
         return sum(isinstance(row, MemoryRow) for row in fresh)
 
 
-def _fresh(opened: Opened, bundle: Bundle) -> Iterator[Row]:
+def _fresh(memory: Namespace, bundle: Bundle) -> Iterator[Row]:
     for row in bundle.rows:
-        there = opened.store.present(opened.namespace, row)
+        there = memory.store.present(memory.namespace, row)
         if there is None:
             yield row
         elif there != row:
@@ -321,7 +320,7 @@ def _side(table: str, row: dict[str, Any] | None) -> Row | None:
 
 
 def _vectors(
-    opened: Opened, versions: Iterable[VersionRow], progress: Progress | None
+    memory: Namespace, versions: Iterable[VersionRow], progress: Progress | None
 ) -> dict[VersionKey, bytes]:
     by_version = {(one.id, one.version): one for one in versions if one.source != RULES}
     keys = list(by_version)
@@ -332,7 +331,7 @@ def _vectors(
             embedded_text(by_version[key].heading or by_version[key].speaker, by_version[key].content)
             for key in some
         ]
-        for key, vector in zip(some, opened.embedder.embed(texts), strict=True):
+        for key, vector in zip(some, memory.embedder.embed(texts), strict=True):
             if vector.any():
                 made[key] = vector.astype("<f4").tobytes()
         if progress is not None:

@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 from priming.core.names import KINDS
 from priming.engine.document import RULES, SESSION, TERM, embedded_text
 from priming.engine.draft import text_
-from priming.engine.opened import Opened
 from priming.engine.pending import Pending
 from priming.errors import Conflict, NotFound
+from priming.namespace import Namespace
 from priming.store.protocol import Logged, VersionKey
 from priming.store.rows import (
     LinkRow,
@@ -30,40 +30,46 @@ from priming.words import NIGHT, STAGES
 _FORMS = (SESSION, TERM, *KINDS)
 
 
-def undo(opened: Opened, operation_id: str) -> Operation:
-    """Apply the inverse of an operation, as an operation of its own."""
-    with opened.writing() as now:
-        opened.readable()
-        done = opened.store.operation(opened.namespace, text_("operation_id", operation_id))
+def undo(memory: Namespace, operation_id: str) -> Operation:
+    """Take an operation back; the undo is an operation too, and can be undone.
+
+    Raises:
+        NotFound: no such operation.
+        Conflict: it is undone already, was a purge, or a later operation changed the same rows.
+
+    """
+    with memory.writing() as now:
+        memory.require_exists()
+        done = memory.store.operation(memory.namespace, text_("operation_id", operation_id))
         if done is None:
-            raise NotFound(f"there is no operation {operation_id!r} in {opened.namespace!r}: see the log")
+            raise NotFound(f"there is no operation {operation_id!r} in {memory.namespace!r}: see the log")
         if done.undone_by is not None:
             raise Conflict(
                 f"operation {operation_id} is undone already, by {done.undone_by}: undo that to redo it"
             )
         if done.kind == "purge":
             raise Conflict(f"operation {operation_id} is a purge: what it erased is gone")
-        view, together = Pending(opened), _night(opened, done)
+        view, together = Pending(memory), _night(memory, done)
         for one in together:
-            take_back(opened, view, one, beside=[other.id for other in together])
+            take_back(memory, view, one, beside=[other.id for other in together])
         rows = view.changes()
         if not rows:
             raise Conflict(f"operation {operation_id} changed nothing that is still there to take back")
-        vectors = vectors_again(opened, rows)
-        logged = opened.write(
+        vectors = vectors_again(memory, rows)
+        logged = memory.write(
             "undo", now, rows, vectors=vectors, undoes=[one.id for one in together], message=_told(together)
         )
-        return opened.operation(logged)
+        return memory.to_operation(logged)
 
 
-def _night(opened: Opened, done: Logged) -> list[Logged]:
+def _night(memory: Namespace, done: Logged) -> list[Logged]:
     """The operation alone; for the last one of a night of sleep all of that night that still count, newest first.
 
     What was applied of a proposal is no stage of a night: each time stands for itself.
     """
     if done.source is None or not done.source.startswith(NIGHT) or done.reason not in STAGES:
         return [done]
-    night = opened.store.operations(opened.namespace, source=done.source, limit=None)
+    night = memory.store.operations(memory.namespace, source=done.source, limit=None)
     return [one for one in night if one.undone_by is None] if night[0].id == done.id else [done]
 
 
@@ -74,7 +80,7 @@ def _told(together: Sequence[Logged]) -> str:
 
 
 def take_back(
-    opened: Opened, view: Pending, done: Logged, *, beside: Collection[str] = (), lenient: bool = True
+    memory: Namespace, view: Pending, done: Logged, *, beside: Collection[str] = (), lenient: bool = True
 ) -> None:
     """Add the inverse of an operation to ``view``; ``Conflict`` where a later operation stands in the way.
 
@@ -99,11 +105,11 @@ def take_back(
                 view.take(RowChange(there, None))
         elif _blocked(change, there):
             what = f"changed the same {_what(row)}"
-            raise Conflict(_standing_in_the_way(opened, done, row, what, beside))
+            raise Conflict(_standing_in_the_way(memory, done, row, what, beside))
         else:
-            _refuse_a_taken_key(opened, view, done, change, beside)
+            _refuse_a_taken_key(memory, view, done, change, beside)
             view.take(RowChange(there, change.before))
-    _refuse_a_lost_end(opened, view, done, beside)
+    _refuse_a_lost_end(memory, view, done, beside)
 
 
 def _blocked(change: RowChange, there: Row | None) -> bool:
@@ -131,7 +137,7 @@ def _shared(view: Pending, done: Logged, made: set[str]) -> set[str]:
 
 
 def _refuse_a_taken_key(
-    opened: Opened, view: Pending, done: Logged, change: RowChange, beside: Collection[str]
+    memory: Namespace, view: Pending, done: Logged, change: RowChange, beside: Collection[str]
 ) -> None:
     """``Conflict`` where the key of a memory that would come back now belongs to another."""
     back = change.before
@@ -140,10 +146,10 @@ def _refuse_a_taken_key(
     holder = view.holders([back.key]).get(back.key)
     if holder is not None and holder.id != back.id:
         what = f"took the key {back.key!r}"
-        raise Conflict(_standing_in_the_way(opened, done, holder, what, beside))
+        raise Conflict(_standing_in_the_way(memory, done, holder, what, beside))
 
 
-def _refuse_a_lost_end(opened: Opened, view: Pending, done: Logged, beside: Collection[str]) -> None:
+def _refuse_a_lost_end(memory: Namespace, view: Pending, done: Logged, beside: Collection[str]) -> None:
     """``Conflict`` where a link, pair or verdict would come back to a memory that went since."""
     gone = [c.before for c in done.rows if c.after is None]
     back = [row for row in gone if isinstance(row, (LinkRow, PairRow, VerdictRow)) and view.present(row)]
@@ -153,27 +159,29 @@ def _refuse_a_lost_end(opened: Opened, view: Pending, done: Logged, beside: Coll
         return
     later = [
         one
-        for one in _later(opened, done, lost, beside)
+        for one in _later(memory, done, lost, beside)
         if any(isinstance(c.before, MemoryRow) and c.before.id == lost and c.after is None for c in one.rows)
     ]
     chosen = next(iter(later), None)
     raise Conflict(_because(done, chosen, "removed a memory that it would link again"))
 
 
-def _standing_in_the_way(opened: Opened, done: Logged, row: Row, what: str, beside: Collection[str]) -> str:
+def _standing_in_the_way(
+    memory: Namespace, done: Logged, row: Row, what: str, beside: Collection[str]
+) -> str:
     subject = next(iter(ends_of(row)), None)  # a run that has shown nothing yet is about no memory
     later = [
         one
-        for one in _later(opened, done, subject, beside)
+        for one in _later(memory, done, subject, beside)
         if any(identity(change.row) == identity(row) for change in one.rows)
     ]
     chosen = next((one for one in later if not one.undoes), later[0] if later else None)
     return _because(done, chosen, what)
 
 
-def _later(opened: Opened, done: Logged, subject: str | None, beside: Collection[str]) -> list[Logged]:
+def _later(memory: Namespace, done: Logged, subject: str | None, beside: Collection[str]) -> list[Logged]:
     """The operations on a memory after one that still count, newest first."""
-    told = opened.store.operations(opened.namespace, memory_id=subject, limit=None)
+    told = memory.store.operations(memory.namespace, memory_id=subject, limit=None)
     return [
         one for one in told if one.number > done.number and one.undone_by is None and one.id not in beside
     ]
@@ -196,7 +204,7 @@ def _a(kind: str) -> str:
     return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
 
 
-def vectors_again(opened: Opened, rows: Sequence[RowChange]) -> dict[VersionKey, bytes]:
+def vectors_again(memory: Namespace, rows: Sequence[RowChange]) -> dict[VersionKey, bytes]:
     """Vectors are not in the log: a version that comes back is embedded again."""
     back = [
         c.after
@@ -205,7 +213,7 @@ def vectors_again(opened: Opened, rows: Sequence[RowChange]) -> dict[VersionKey,
     ]
     if not back:
         return {}
-    vectors = opened.embedder.embed([embedded_text(one.heading or one.speaker, one.content) for one in back])
+    vectors = memory.embedder.embed([embedded_text(one.heading or one.speaker, one.content) for one in back])
     return {
         (one.id, one.version): vector.astype("<f4").tobytes()
         for one, vector in zip(back, vectors, strict=True)

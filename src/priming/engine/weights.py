@@ -7,8 +7,8 @@ from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
-from priming.engine.opened import Opened
 from priming.errors import Conflict, ParamError
+from priming.namespace import Namespace
 from priming.params import RecallParams
 from priming.profiles import Profile
 from priming.store.protocol import Logged
@@ -19,15 +19,15 @@ NAMES = tuple(one.name for one in fields(RecallParams) if one.type == "float")
 """What may be set: the numbers of the recipe. A name that another version knew counts for nothing."""
 
 
-def in_force(opened: Opened, profile: Profile) -> Profile:
+def in_force(memory: Namespace, profile: Profile) -> Profile:
     """A profile as this namespace weighs it."""
-    own = own_weights(opened, profile.name)
+    own = own_weights(memory, profile.name)
     return replace(profile, recall=weighed(profile.recall, own)) if own else profile
 
 
-def own_weights(opened: Opened, profile: str) -> Mapping[str, float]:
+def own_weights(memory: Namespace, profile: str) -> Mapping[str, float]:
     """The weights that this namespace has of its own for a profile; empty where it has none."""
-    rows = opened.store.weights(opened.namespace, profile)
+    rows = memory.store.weights(memory.namespace, profile)
     return rows[0].weights if rows else {}
 
 
@@ -41,13 +41,17 @@ def weighed(params: RecallParams, weights: Mapping[str, float]) -> RecallParams:
 
 
 def write(
-    opened: Opened, profile: Profile, weights: Mapping[str, float], before: Mapping[str, float], now: datetime
+    memory: Namespace,
+    profile: Profile,
+    weights: Mapping[str, float],
+    before: Mapping[str, float],
+    now: datetime,
 ) -> Logged:
     """Set some weights of a profile, as one operation. A weight that is the profile's own is no longer kept.
 
     ``Conflict`` where the weights are not those of ``before`` any more.
     """
-    row = next(iter(opened.store.weights(opened.namespace, profile.name)), None)
+    row = next(iter(memory.store.weights(memory.namespace, profile.name)), None)
     there = weighed(profile.recall, {} if row is None else row.weights)
     for name, value in before.items():
         if getattr(there, name) != value:
@@ -61,4 +65,4 @@ def write(
     after = WeightsRow(profile.name, own) if own else None
     moves = [f"{name} {before[name]:g} → {weights[name]:g}" for name in weights]
     message = f"weights of {profile.name}: {', '.join(moves)}"
-    return opened.write(KIND, now, [RowChange(row, after)], message=message)
+    return memory.write(KIND, now, [RowChange(row, after)], message=message)

@@ -12,10 +12,10 @@ from priming.core.trust import instructs
 from priming.core.when import findings, is_more_specific
 from priming.engine import traces
 from priming.engine.merging import REPLACED
-from priming.engine.opened import Opened
 from priming.engine.pack_file import pack_of
 from priming.engine.weights import NAMES, in_force
 from priming.errors import ParamError
+from priming.namespace import Namespace
 from priming.params import PLASTICITY, STORE
 from priming.store.protocol import Trace
 from priming.store.rows import LinkRow
@@ -26,24 +26,35 @@ WEIGHING = ("used", "not-useful")
 """Verdicts that move the weight of the memory itself."""
 
 
-def why(opened: Opened, key: str, *, recall_id: str | None, cue: Cue | None) -> Why:
-    """The evidence about one memory, as one recall met it: that of the id, else the latest that brought it up."""
+def why(memory: Namespace, key: str, *, recall_id: str | None = None, cue: Cue | None = None) -> Why:
+    """Why a memory is what it is and comes up as it does, with the evidence.
+
+    Args:
+        key: the memory.
+        recall_id: the recall to explain; None: the latest that brought it up.
+        cue: the context to hold its conditions against; None: that of the recall.
+
+    Raises:
+        NotFound: no such memory, or no such recall.
+        ParamError: ``cue`` is no Cue.
+
+    """
     if cue is not None and not isinstance(cue, Cue):
         raise ParamError("cue", cue, "must be a Cue")
-    with opened.store.transaction(write=False):
-        now = opened.now()
-        there = opened.find(key, now)
-        trace = traces.latest(opened, there.id) if recall_id is None else traces.find(opened, recall_id)
+    with memory.lock, memory.store.transaction(write=False):
+        now = memory.now()
+        there = memory.find(key, now)
+        trace = traces.latest(memory, there.id) if recall_id is None else traces.find(memory, recall_id)
         case = Case(
             memory=there,
             trace=trace,
-            route=None if trace is None else _route(opened, trace, there.id),
+            route=None if trace is None else _route(memory, trace, there.id),
             predicates=_predicates(there, _context(cue, trace)),
-            neighbours=_neighbours(opened, there.id, now),
-            verdicts=_verdicts(opened, there),
-            weights=_weights(opened, trace),
+            neighbours=_neighbours(memory, there.id, now),
+            verdicts=_verdicts(memory, there),
+            weights=_weights(memory, trace),
         )
-        told = opened.store.operations(opened.namespace, memory_id=there.id, limit=STORE.why_operations)
+        told = memory.store.operations(memory.namespace, memory_id=there.id, limit=STORE.why_operations)
         return Why(
             memory=there,
             route=case.route,
@@ -54,7 +65,7 @@ def why(opened: Opened, key: str, *, recall_id: str | None, cue: Cue | None) -> 
             overridden_by=case.others("overrides", inward=True),
             conflicts=(*case.others("conflicts"), *case.others("conflicts", inward=True)),
             verdicts=case.verdicts,
-            operations=tuple(opened.operation(one) for one in told),
+            operations=tuple(memory.to_operation(one) for one in told),
         )
 
 
@@ -177,21 +188,21 @@ class Case:
             yield f"its trust is {self.memory.trust!r}: it is shown as quoted data, never as a rule"
 
 
-def _weights(opened: Opened, trace: Trace | None) -> Mapping[str, tuple[float, float]]:
+def _weights(memory: Namespace, trace: Trace | None) -> Mapping[str, tuple[float, float]]:
     """What this namespace weighs otherwise than the profile of a recall, the memory's own where there is none."""
-    profile = opened.profile if trace is None else opened.profiles.get(trace.profile, opened.profile)
-    own = in_force(opened, profile).recall
+    profile = memory.profile if trace is None else memory.profiles.get(trace.profile, memory.profile)
+    own = in_force(memory, profile).recall
     pairs = {name: (getattr(own, name), getattr(profile.recall, name)) for name in NAMES}
     return {name: (here, there) for name, (here, there) in pairs.items() if here != there}
 
 
-def _route(opened: Opened, trace: Trace, memory_id: str) -> Route | None:
+def _route(memory: Namespace, trace: Trace, memory_id: str) -> Route | None:
     """How a recall came upon a memory; None if it did not."""
     ids = [one for one, _ in trace.hits]
     if memory_id not in ids:
         return None
     rank = ids.index(memory_id)
-    path, shares = traces.route(opened, trace, memory_id)
+    path, shares = traces.route(memory, trace, memory_id)
     return Route(
         recall_id=trace.recall_id,
         at=trace.at,
@@ -219,19 +230,19 @@ def _predicates(memory: MemoryRecord, context: Mapping[str, Any]) -> tuple[Predi
     )
 
 
-def _neighbours(opened: Opened, memory_id: str, now: datetime) -> list[tuple[LinkRow, MemoryRecord]]:
+def _neighbours(memory: Namespace, memory_id: str, now: datetime) -> list[tuple[LinkRow, MemoryRecord]]:
     """The links that say where a memory stands, each with the memory at its other end."""
     telling = ("learned-from", "overrides", "conflicts", *REPLACED)
-    links = [one for one in opened.store.links(opened.namespace, [memory_id]) if one.relation in telling]
+    links = [one for one in memory.store.links(memory.namespace, [memory_id]) if one.relation in telling]
     ends = [one.target if one.source == memory_id else one.source for one in links]
-    there = opened.store.records(opened.namespace, ends, now)
+    there = memory.store.records(memory.namespace, ends, now)
     return [(link, there[end]) for link, end in zip(links, ends, strict=True) if end in there]
 
 
-def _verdicts(opened: Opened, memory: MemoryRecord) -> tuple[Verdict, ...]:
+def _verdicts(memory: Namespace, record: MemoryRecord) -> tuple[Verdict, ...]:
     return tuple(
         Verdict(
-            key=memory.key,
+            key=record.key,
             verdict=one.verdict,
             at=one.at,
             tier=one.tier,
@@ -240,7 +251,7 @@ def _verdicts(opened: Opened, memory: MemoryRecord) -> tuple[Verdict, ...]:
             session=one.session,
             cue=one.cue,
         )
-        for one in opened.store.verdicts(opened.namespace, [memory.id])
+        for one in memory.store.verdicts(memory.namespace, [record.id])
     )
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from priming.core.score import effectiveness
 from priming.engine import lessons
-from priming.engine.memory import Memory
 from priming.engine.reach import reach
 from priming.errors import NotFound
 from priming.loop.context import PROFILE, RESOLUTION, TRIGGER, gather
 from priming.loop.learn import FAILURE, PATTERN, lesson
 from priming.looping import Gathered
+from priming.memory import Memory
 from priming.params import CONTEXT, SCORE, ContextParams
 from priming.types import MemoryRecord
 
@@ -48,7 +48,7 @@ def store(
     if wrong is not None:
         return {"status": REJECTED, "name": "", "reason": wrong}
     told = lesson(type, trigger, resolution, params=params, source=source or None)
-    kept = lessons.keep(memory._opened, told, least=params.similar)
+    kept = lessons.keep(memory, told, least=params.similar)
     if kept.status == lessons.STORED:
         return {"status": ADDED, "name": kept.key, "reason": ""}
     return {
@@ -138,8 +138,8 @@ def feedback(memory: Memory, utilized: Sequence[str], injected: Sequence[str]) -
     used = [name for name in there if name in utilized]
     unused = [name for name in there if name not in utilized]
     repeated = {
-        *lessons.judged(memory._opened, used, "used", None),
-        *lessons.judged(memory._opened, unused, "not-useful", None),
+        *lessons.judged(memory, used, "used", None),
+        *lessons.judged(memory, unused, "not-useful", None),
     }
     for again, session in ((False, None), (True, _AT_LARGE)):
         good, bad = ([one for one in some if (one in repeated) is again] for some in (used, unused))
@@ -166,7 +166,7 @@ def connected(memory: Memory, name: str, *, params: ContextParams = CONTEXT) -> 
     """What strong links lead to from a memory, over up to two of them."""
     if get(memory, name) is None:
         return []
-    found = reach(memory._opened, [name], hops=params.hops, least=params.link_weight)
+    found = reach(memory, [name], hops=params.hops, least=params.link_weight)
     return [{**shaped(one.memory), "_hop": one.hop, "_via": one.via} for one in found]
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from priming.core.lexical import terms
 from priming.core.when import evaluate
-from priming.engine.memory import Memory
 from priming.engine.reach import reach
 from priming.errors import NotFound
 from priming.loop.codebase import look
 from priming.loop.complexity import complexity
 from priming.looping import Codebase, Gathered, Shown
+from priming.memory import Memory
 from priming.params import CONTEXT, ContextParams
 from priming.types import Cue, Hit, MemoryRecord
 
@@ -149,7 +149,7 @@ def _connected(memory: Memory, keys: Sequence[str], params: ContextParams) -> li
     """What strong links lead to from what is shown."""
     if not keys:
         return []
-    found = reach(memory._opened, keys, hops=params.hops, least=params.link_weight)
+    found = reach(memory, keys, hops=params.hops, least=params.link_weight)
     return [one.memory for one in found if one.memory.kind != "behavior"][: params.connected]
 
 

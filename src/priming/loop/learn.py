@@ -13,12 +13,11 @@ from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
 from priming.engine import lessons
-from priming.engine.links import link_many
-from priming.engine.memory import Memory
 from priming.errors import NotFound, ParamError
 from priming.loop.context import DELTA, RESOLUTION, TRIGGER, cut
 from priming.loop.prompting import plain
 from priming.looping import Attempt, Learnt, Session, Task, Verified
+from priming.memory import Memory
 from priming.params import CONTEXT, ContextParams
 from priming.types import Operation
 
@@ -247,7 +246,7 @@ def _key(memory: Memory, name: str) -> str | None:
 
 
 def _fresh(closed: _Closed, keys: Sequence[str], verdict: str) -> list[str]:
-    before = lessons.judged(closed.memory._opened, keys, verdict, closed.session.id)
+    before = lessons.judged(closed.memory, keys, verdict, closed.session.id)
     return [key for key in keys if key not in before]
 
 
@@ -279,7 +278,7 @@ def _kept(
         return lessons.Kept(mine[0], status, before.id) if mine else None
     with closed.memory.identified(closed.id(kind)):
         return lessons.keep(
-            closed.memory._opened, told, least=params.similar, reason=closed.reason, credited=credited
+            closed.memory, told, least=params.similar, reason=closed.reason, credited=credited
         )
 
 
@@ -287,6 +286,6 @@ def _linked(closed: _Closed, source: str, target: str) -> tuple[str, ...]:
     """The way that worked, linked with what went wrong before; nothing where they are linked already."""
     if closed.done(LEARNED_FROM) is None:
         with closed.memory.identified(closed.id(LEARNED_FROM)):
-            link_many(closed.memory._opened, [{"source": source, "target": target, "relation": LEARNED_FROM}])
+            closed.memory.link_many([{"source": source, "target": target, "relation": LEARNED_FROM}])
     done = closed.done(LEARNED_FROM)
     return () if done is None else (done.id,)

@@ -12,10 +12,10 @@ from priming.core.metacognition import Assessment, assess
 from priming.encoding import decode, encode
 from priming.engine.draft import MOST, count, text_
 from priming.engine.loops import Loops
-from priming.engine.memory import Memory
 from priming.errors import NotFound, ParamError
 from priming.ids import uuid7
 from priming.looping import Kept, Limits, Outcome, Session, Task
+from priming.memory import Memory
 from priming.params import LOOP, LoopParams
 from priming.types import aware
 

@@ -114,7 +114,7 @@ async def _warming(ctx: Context, call_next: Callable[[Context], Awaitable[Handle
 
 
 def _warm() -> None:
-    for name in ("priming.api.wire", "priming.engine.memory"):
+    for name in ("priming.api.wire", "priming.memory"):
         import_module(name)
 
 

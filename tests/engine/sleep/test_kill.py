@@ -47,7 +47,7 @@ SLEEP = """
         if written > stages:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    memory._opened.store._db._sqlite.set_trace_callback(look)
+    memory.store._db._sqlite.set_trace_callback(look)
     memory.sleep()
 """
 

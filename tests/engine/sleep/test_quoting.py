@@ -89,10 +89,10 @@ def test_what_an_agent_wrote_gives_way_too(slept):
     from priming.engine.sleep.gist import MODEL, Gist
 
     entity = slept.get(ENTITY)
-    with slept._opened.writing() as now:
-        versions = slept._opened.store.versions("default", entity.id)
+    with slept.writing() as now:
+        versions = slept.store.versions("default", entity.id)
         said = Gist("The disk of Kestrel was always full.", MODEL)
-        slept._opened.write("sleep", now, reworded(versions, versions[-1], said, entity.trust, now))
+        slept.write("sleep", now, reworded(versions, versions[-1], said, entity.trust, now))
     slept.supersede("e2", MENDED)
     assert slept.get(ENTITY).content in {slept.get(f"e{number}").content for number in range(4)}
 

@@ -22,7 +22,7 @@ def lived(memory):
 
 def planned(memory, clock, stage, **params):
     """What a stage plans, as the keys that each item is about."""
-    reading = Reading(memory._opened, clock.at, replace(SLEEP, **params))
+    reading = Reading(memory, clock.at, replace(SLEEP, **params))
     names = {one.id: one.key for one in memory.list(status=None, limit=100)}
     return [tuple(names[one] for one in item.ids) for item in reading.stage(stage)(lambda *_: None)]
 

@@ -13,7 +13,6 @@ from typing import Any
 from priming.agents.protocol import Agent
 from priming.engine.asking import agent_
 from priming.engine.draft import MOST, count, one_of
-from priming.engine.opened import Opened
 from priming.engine.sleep.checks import sound
 from priming.engine.sleep.lock import asleep
 from priming.engine.sleep.planned import Planned
@@ -22,6 +21,7 @@ from priming.engine.sleep.still import rows_of, still
 from priming.engine.undo import vectors_again
 from priming.errors import Conflict, NotFound, ParamError
 from priming.ids import uuid7
+from priming.namespace import Namespace
 from priming.params import SLEEP
 from priming.sleeping import Check, Item, Proposal
 from priming.store.protocol import Logged
@@ -35,32 +35,50 @@ KIND = "sleep"
 
 
 def sleep(
-    opened: Opened,
-    stages: Collection[str] | None,
+    memory: Namespace,
+    stages: Collection[str] | None = None,
     *,
-    dry_run: bool,
-    window: int | None,
-    progress: Progress | None,
+    dry_run: bool = False,
+    window: int | None = None,
+    progress: Progress | None = None,
     agent: Agent | None = None,
 ) -> Proposal:
-    """Go through the stages; what is done with each is written before the next is read."""
+    """Let links fade, mark duplicates, gather episodes and procedures, archive what is no good, link the rest.
+
+    Args:
+        stages: some of decay, light, deep, skill, prune, link; they are gone through in this order. None: all.
+        dry_run: only propose: ``apply`` does it, or some of it. All stages are then planned against the present,
+            where a night plans each one after the one before it is done.
+        window: how many of the latest episodes ``deep`` looks at, by default ``SleepParams.window``.
+        progress: called with (done, total or None); a new stage begins at 0.
+        agent: asked by ``deep`` for the gist of each cluster that is new or changed, while nothing is locked.
+            Where it fails, and without one, the gist is a sentence of the cluster's own.
+
+    Each stage is one operation, or none where there is nothing to do. An interrupt leaves the stages that are
+    done. To undo ``Proposal.operation``, the last one, takes the whole night back; another one, its stage.
+
+    Raises:
+        ParamError: an argument outside its range.
+        Busy: another process sleeps over this namespace.
+
+    """
     agent = agent_(agent)
     chosen = _stages(stages)
     params = SLEEP if window is None else replace(SLEEP, window=count("window", window, 1, MOST))
-    with opened.lock:
-        opened.readable()
-        at, head = opened.now(), opened.store.head(opened.namespace)
-    night = Proposal(uuid7(at), at, opened.namespace, chosen, head=head)
-    with nullcontext() if dry_run else asleep(_lock(opened), at):
+    with memory.lock:
+        memory.require_exists()
+        at, head = memory.now(), memory.store.head(memory.namespace)
+    night = Proposal(uuid7(at), at, memory.namespace, chosen, head=head)
+    with nullcontext() if dry_run else asleep(_lock(memory), at):
         taken: set[tuple[str, ...]] = set()
         for stage in chosen:
-            night = night if dry_run else replace(night, head=_head(opened))
-            items, checks = _propose(opened, stage, at, params, taken if dry_run else set(), progress, agent)
+            night = night if dry_run else replace(night, head=_head(memory))
+            items, checks = _propose(memory, stage, at, params, taken if dry_run else set(), progress, agent)
             night = replace(night, items=(*night.items, *items), checks=(*night.checks, *checks))
             if items and not dry_run:
-                night = _done(opened, night, stage, items)
+                night = _done(memory, night, stage, items)
     if dry_run:
-        opened.proposed(night)
+        memory.remember_proposal(night)
     return night
 
 
@@ -74,19 +92,19 @@ def _stages(stages: Collection[str] | None) -> tuple[str, ...]:
     return tuple(one for one in STAGES if one in asked)
 
 
-def _head(opened: Opened) -> int:
-    with opened.lock:
-        return opened.store.head(opened.namespace)
+def _head(memory: Namespace) -> int:
+    with memory.lock:
+        return memory.store.head(memory.namespace)
 
 
-def _lock(opened: Opened) -> Path | None:
-    folder = opened.store.scratch
-    name = hashlib.blake2b(opened.namespace.encode(), digest_size=8).hexdigest()
+def _lock(memory: Namespace) -> Path | None:
+    folder = memory.store.scratch
+    name = hashlib.blake2b(memory.namespace.encode(), digest_size=8).hexdigest()
     return None if folder is None else folder / f"{name}.sleep"
 
 
 def _propose(
-    opened: Opened,
+    memory: Namespace,
     stage: str,
     at: datetime,
     params: Any,
@@ -97,23 +115,23 @@ def _propose(
     """The items of a stage, against the store as it is now, and what was checked of them."""
     tell: Progress = progress or (lambda _done, _total: None)
     tell(0, None)
-    with opened.lock, opened.store.transaction(write=False):
-        reading = Reading(opened, max(at, opened.now()), params, agent)
+    with memory.lock, memory.store.transaction(write=False):
+        reading = Reading(memory, max(at, memory.now()), params, agent)
         plan = reading.stage(stage)
     planned = plan(tell)
-    with opened.lock, opened.store.transaction(write=False):
+    with memory.lock, memory.store.transaction(write=False):
         kept, checks = sound(stage, planned, reading.surroundings(planned), taken)
-        items = [_item(opened, stage, number, one) for number, one in enumerate(kept, start=1)]
+        items = [_item(memory, stage, number, one) for number, one in enumerate(kept, start=1)]
     tell(1, 1)
     return items, checks
 
 
-def _item(opened: Opened, stage: str, number: int, one: Planned) -> Item:
+def _item(memory: Namespace, stage: str, number: int, one: Planned) -> Item:
     """A planned item with a number, and keys for ids."""
     made = {c.after.id: c.after.key for c in one.rows if isinstance(c.after, MemoryRow)}
     ends = {end for change in one.rows for end in change.ends}
     ids = {*one.ids, *([] if one.into is None else [one.into]), *ends}
-    names = {**opened.store.names(opened.namespace, ids), **made}
+    names = {**memory.store.names(memory.namespace, ids), **made}
     return Item(
         id=f"{stage}-{number}",
         stage=stage,
@@ -122,7 +140,7 @@ def _item(opened: Opened, stage: str, number: int, one: Planned) -> Item:
         into=None if one.into is None else names.get(one.into, one.into),
         reason=one.reason,
         evidence={name: _named(value, names) for name, value in one.evidence.items()},
-        changes=opened.changes(one.rows, names),
+        changes=memory.to_changes(one.rows, names),
     )
 
 
@@ -132,44 +150,54 @@ def _named(value: Any, names: Mapping[str, str]) -> Any:
     return value
 
 
-def _done(opened: Opened, night: Proposal, stage: str, items: Sequence[Item]) -> Proposal:
+def _done(memory: Namespace, night: Proposal, stage: str, items: Sequence[Item]) -> Proposal:
     """The night with one more stage written; what changed while it was planned is left for the next."""
-    with opened.lock, opened.writing() as now:
-        fresh, stale = still(opened, items, night.head)
+    with memory.lock, memory.writing() as now:
+        fresh, stale = still(memory, items, night.head)
         check = Check(stage, "unchanged-since", len(fresh), tuple(stale.values()))
         kept = tuple(one for one in night.items if one.id not in stale)
         night = replace(night, items=kept, checks=(*night.checks, check) if stale else night.checks)
         if not fresh:
             return night
-        logged = _write(opened, night, fresh, now, stage)
+        logged = _write(memory, night, fresh, now, stage)
     return replace(night, operation=logged.id, operations=(*night.operations, logged.id))
 
 
-def apply(opened: Opened, given: Proposal | str, only: Collection[str] | None) -> Operation:
-    """Write the items of a proposal, or some of them, as one operation, if all is still as it was."""
-    proposal = _remembered(opened, given) if isinstance(given, str) else given
-    items = _chosen(opened, proposal, only)
-    with opened.lock, opened.writing() as now:
-        opened.readable()
-        _, stale = still(opened, items, proposal.head)
+def apply(memory: Namespace, proposal: Proposal | str, *, only: Collection[str] | None = None) -> Operation:
+    """Do what a proposal says, or ``only`` the items of these ids, as one operation. Nothing is planned anew.
+
+    ``proposal`` may be the id of one of the latest that this object made.
+
+    Raises:
+        ParamError: an id that is none of the proposal's items, or a proposal of another namespace.
+        NotFound: no proposal of that id is kept.
+        Conflict: something that it would change has changed since, it is applied already, or it is empty.
+
+    """
+    if isinstance(proposal, str):
+        proposal = _remembered(memory, proposal)
+    items = _chosen(memory, proposal, only)
+    with memory.lock, memory.writing() as now:
+        memory.require_exists()
+        _, stale = still(memory, items, proposal.head)
         if stale:
             raise Conflict(f"{next(iter(stale.values()))}: sleep again")
-        return opened.operation(_write(opened, proposal, items, now, "proposal"))
+        return memory.to_operation(_write(memory, proposal, items, now, "proposal"))
 
 
-def _remembered(opened: Opened, proposal_id: str) -> Proposal:
+def _remembered(memory: Namespace, proposal_id: str) -> Proposal:
     """The proposal of that id, if it is one of the latest that were made here."""
-    found = opened.proposals.get(proposal_id)
+    found = memory.proposals.get(proposal_id)
     if found is None:
         raise NotFound(f"there is no proposal {proposal_id!r} here any more: sleep with dry_run again")
     return found
 
 
-def _chosen(opened: Opened, proposal: Proposal, only: Collection[str] | None) -> list[Item]:
+def _chosen(memory: Namespace, proposal: Proposal, only: Collection[str] | None) -> list[Item]:
     if not isinstance(proposal, Proposal):
         raise ParamError("proposal", proposal, "must be what sleep(dry_run=True) answered, or its id")
-    if proposal.namespace != opened.namespace:
-        raise ParamError("proposal", proposal.namespace, f"must be of the namespace {opened.namespace!r}")
+    if proposal.namespace != memory.namespace:
+        raise ParamError("proposal", proposal.namespace, f"must be of the namespace {memory.namespace!r}")
     if proposal.operations:
         raise Conflict(
             f"proposal {proposal.id} is applied already: undo {proposal.operation} to take it back"
@@ -193,17 +221,17 @@ def _ids(only: Collection[str], there: Collection[str]) -> set[str]:
     return set(only)
 
 
-def _write(opened: Opened, night: Proposal, items: Sequence[Item], now: datetime, what: str) -> Logged:
+def _write(memory: Namespace, night: Proposal, items: Sequence[Item], now: datetime, what: str) -> Logged:
     rows = [_recorded(change, night.at, now) for item in items for change in rows_of(item)]
     order = {room: place for place, room in enumerate(ROOMS)}
     rows.sort(key=lambda change: order[change.room])
     there = {(c.before.id, c.before.version) for c in rows if isinstance(c.before, VersionRow)}
     new = [c for c in rows if isinstance(c.after, VersionRow) and (c.after.id, c.after.version) not in there]
-    return opened.write(
+    return memory.write(
         KIND,
         now,
         rows,
-        vectors=vectors_again(opened, new),
+        vectors=vectors_again(memory, new),
         source=f"{NIGHT}{night.id}",
         reason=what,
         message=f"{what}: {_counted(items)}",

@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 
 from priming.core.trust import least
 from priming.engine.draft import Draft
-from priming.engine.opened import Opened
 from priming.engine.sleep.deep import SOURCE, reworded, written_by
 from priming.engine.sleep.gist import HAND, MODEL, Gist
 from priming.engine.sleep.planned import SOURCE_OF, known
 from priming.engine.sleep.reading import vectors_of
 from priming.engine.sleep.theme import gist, sentences_of
+from priming.namespace import Namespace
 from priming.params import SLEEP
 from priming.store.rows import LinkRow, RowChange, VersionRow
 from priming.types import MemoryRecord
 
 
 def quoted_anew(
-    opened: Opened, old: VersionRow, wanted: Draft, vector: NDArray[np.float32], now: datetime
+    memory: Namespace, old: VersionRow, wanted: Draft, vector: NDArray[np.float32], now: datetime
 ) -> list[RowChange]:
     """What it takes that no entity says of a memory what its new text corrects.
 
@@ -32,34 +32,34 @@ def quoted_anew(
     does what an agent wrote, of which nobody can tell what it is from. What somebody wrote stays.
     """
     lost = _sentences(old.content) - _sentences(wanted.content)
-    links = opened.store.links(opened.namespace, [old.id], SOURCE_OF)
+    links = memory.store.links(memory.namespace, [old.id], SOURCE_OF)
     entities = [link.target for link in links if link.source == old.id]
     rows: list[RowChange] = []
-    for entity in _active(opened, entities):
-        versions = opened.store.versions(opened.namespace, entity)
+    for entity in _active(memory, entities):
+        versions = memory.store.versions(memory.namespace, entity)
         there = known(versions, max(one.version for one in versions))
         if not _is_told(there, lost):
             continue
-        members, vectors = _members(opened, entity, now)
+        members, vectors = _members(memory, entity, now)
         at = next((i for i, one in enumerate(members) if one.id == old.id), None)
         if at is None:
             continue
         members[at], vectors[at] = replace(members[at], content=wanted.content), vector
         units = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(float).tiny)
-        text = gist(members, units, opened.embedder.embed, SLEEP.central)
+        text = gist(members, units, memory.embedder.embed, SLEEP.central)
         rows += reworded(versions, there, Gist(text), least([there.trust, wanted.trust]), now)
     return rows
 
 
-def quoting(opened: Opened, memory_id: str) -> set[str]:
+def quoting(memory: Namespace, memory_id: str) -> set[str]:
     """The entities that nights made, here or in the log, of which any version ever quoted any text of a memory."""
-    texts = _texts(opened, memory_id)
-    told = opened.store.operations(opened.namespace, memory_id=memory_id, limit=None)
+    texts = _texts(memory, memory_id)
+    told = memory.store.operations(memory.namespace, memory_id=memory_id, limit=None)
     links = [change.row for one in told for change in one.rows if isinstance(change.row, LinkRow)]
-    links += opened.store.links(opened.namespace, [memory_id], SOURCE_OF)
+    links += memory.store.links(memory.namespace, [memory_id], SOURCE_OF)
     made = {link.target for link in links if (link.source, link.relation) == (memory_id, SOURCE_OF)}
     said = {sentence for one in texts for sentence in _sentences(one.content)}
-    return {one for one in made if any(_is_told(text, said) for text in _texts(opened, one))}
+    return {one for one in made if any(_is_told(text, said) for text in _texts(memory, one))}
 
 
 def _is_told(there: VersionRow, sentences: Collection[str]) -> bool:
@@ -78,23 +78,23 @@ def _plain(sentence: str) -> str:
     return sentence.rstrip(".!?…。！？ ")
 
 
-def _active(opened: Opened, ids: Sequence[str]) -> list[str]:
-    rows = opened.store.memories(opened.namespace, ids) if ids else []
+def _active(memory: Namespace, ids: Sequence[str]) -> list[str]:
+    rows = memory.store.memories(memory.namespace, ids) if ids else []
     return [one.id for one in rows if one.status == "active"]
 
 
-def _members(opened: Opened, entity: str, now: datetime) -> tuple[list[MemoryRecord], NDArray[np.float64]]:
+def _members(memory: Namespace, entity: str, now: datetime) -> tuple[list[MemoryRecord], NDArray[np.float64]]:
     """The latest sources of an entity that are in recall, and their vectors."""
-    links = opened.store.links(opened.namespace, [entity], SOURCE_OF)
+    links = memory.store.links(memory.namespace, [entity], SOURCE_OF)
     latest = nlargest(SLEEP.window, (link.source for link in links if link.target == entity))
-    found = opened.store.records(opened.namespace, latest, now)
+    found = memory.store.records(memory.namespace, latest, now)
     members = [found[one] for one in sorted(latest) if one in found and found[one].status == "active"]
-    return members, vectors_of(opened, now, [one.id for one in members]).astype(np.float64)
+    return members, vectors_of(memory, now, [one.id for one in members]).astype(np.float64)
 
 
-def _texts(opened: Opened, memory_id: str) -> Iterable[VersionRow]:
+def _texts(memory: Namespace, memory_id: str) -> Iterable[VersionRow]:
     """All versions of a memory that the store or the log holds."""
-    yield from opened.store.versions(opened.namespace, memory_id)
-    for one in opened.store.operations(opened.namespace, memory_id=memory_id, limit=None):
+    yield from memory.store.versions(memory.namespace, memory_id)
+    for one in memory.store.operations(memory.namespace, memory_id=memory_id, limit=None):
         rows = (change.row for change in one.rows)
         yield from (row for row in rows if isinstance(row, VersionRow) and row.id == memory_id)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from priming.agents.protocol import Agent
 from priming.engine.arrays import NONE
 from priming.engine.merging import LEARNED, RANKED, Merging
-from priming.engine.opened import Opened
 from priming.engine.sleep import decay, light, link, prune, skill
 from priming.engine.sleep.checks import Surroundings, leaves
 from priming.engine.sleep.clusters import centroid
@@ -30,6 +29,7 @@ from priming.engine.sleep.planned import (
 )
 from priming.engine.sleep.steps import steps_of
 from priming.filters import parse
+from priming.namespace import Namespace
 from priming.params import SleepParams
 from priming.store.rows import MemoryRow, VersionRow
 from priming.types import MemoryRecord
@@ -45,7 +45,7 @@ _RESTORE = "restore"
 class Reading:
     """A namespace as one stage finds it."""
 
-    opened: Opened
+    memory: Namespace
     now: datetime
     params: SleepParams
     agent: Agent | None = None
@@ -59,7 +59,7 @@ class Reading:
         if not planned:
             return Surroundings()
         leaving = {change.ends[0] for item in planned for change in item.rows if leaves(change)}
-        links = self.opened.store.links(self.opened.namespace, leaving) if leaving else []
+        links = self.memory.store.links(self.memory.namespace, leaving) if leaving else []
         derived = [(one.source, one.target) for one in links if one.relation == SOURCE_OF]
         derived += [(one.target, one.source) for one in links if one.relation == LEARNED]
         active = {one.id for one in self._rows({into for _, into in derived}) if one.status == "active"}
@@ -67,7 +67,7 @@ class Reading:
         return Surroundings(
             self.conflicts(),
             frozenset(source for source, into in derived if into in active),
-            self.opened.store.names(self.opened.namespace, ids),
+            self.memory.store.names(self.memory.namespace, ids),
         )
 
     def conflicts(self) -> Conflicts:
@@ -77,7 +77,7 @@ class Reading:
     def decay(self) -> Plan:
         """Links that were learnt from use."""
         links = self._links(decay.RELATION)
-        return lambda _: decay.plan(links, self.now, self.opened.profile.plasticity)
+        return lambda _: decay.plan(links, self.now, self.memory.profile.plasticity)
 
     def light(self) -> Plan:
         """The latest episodes."""
@@ -90,8 +90,8 @@ class Reading:
         episodes = [one for one in self._latest("episode", self.params.window) if not is_duplicate(one)]
         deep = Deep(
             episodes,
-            vectors_of(self.opened, self.now, [one.id for one in episodes]),
-            self.opened.embedder.embed,
+            vectors_of(self.memory, self.now, [one.id for one in episodes]),
+            self.memory.embedder.embed,
             self.now,
             self._entities(),
             self.conflicts(),
@@ -116,7 +116,7 @@ class Reading:
             lambda settled: skill.plan(
                 skills,
                 self._versions,
-                self.opened.embedder.embed,
+                self.memory.embedder.embed,
                 self.now,
                 conflicts=conflicts,
                 settled=settled,
@@ -127,7 +127,7 @@ class Reading:
 
     def prune(self) -> Plan:
         """Memories that verdicts spoke against, and those that weigh nothing."""
-        store, namespace = self.opened.store, self.opened.namespace
+        store, namespace = self.memory.store, self.memory.namespace
         judged = {one.id for one in store.memories(namespace) if prune.is_ineffective(one, self.params)}
         condition = parse({"importance": 0, f"metadata.{DUPLICATE_OF}": {"exists": True}})
         ids = judged.union(store.matching(namespace, condition, self.now))
@@ -164,44 +164,44 @@ class Reading:
 
     def _linked(self, space: link.Space) -> set[str]:
         """What has a ``similar-to`` link; the store is asked of those that the graph in use has none of."""
-        working, store = self.opened.working(self.now), self.opened.store
+        working, store = self.memory.working(self.now), self.memory.store
         graph = working.topology
         some = graph.alive.values & (graph.relation.values == graph.code(link.SIMILAR))
         ends = np.union1d(graph.source.values[some], graph.target.values[some])
         found = {working.ids[row] for row in ends.tolist()}
         rest = [one for one in space.ids if one not in found]
-        links = store.links(self.opened.namespace, rest, link.SIMILAR) if rest else []
+        links = store.links(self.memory.namespace, rest, link.SIMILAR) if rest else []
         return found.union(*((one.source, one.target) for one in links))
 
     def _links(self, relation: str) -> list[Any]:
-        return self.opened.store.links(self.opened.namespace, relation=relation)
+        return self.memory.store.links(self.memory.namespace, relation=relation)
 
     def _rows(self, ids: Collection[str]) -> list[MemoryRow]:
-        return self.opened.store.memories(self.opened.namespace, ids) if ids else []
+        return self.memory.store.memories(self.memory.namespace, ids) if ids else []
 
     def _versions(self, memory_id: str) -> Sequence[VersionRow]:
-        with self.opened.lock:
-            return self.opened.store.versions(self.opened.namespace, memory_id)
+        with self.memory.lock:
+            return self.memory.store.versions(self.memory.namespace, memory_id)
 
     def _is_taken(self, key: str) -> bool:
-        with self.opened.lock:
-            return bool(self.opened.store.keys(self.opened.namespace, [key]))
+        with self.memory.lock:
+            return bool(self.memory.store.keys(self.memory.namespace, [key]))
 
     def _merging(self, ids: Collection[str]) -> Merging:
-        with self.opened.lock:
+        with self.memory.lock:
             ranked = [one for relation in RANKED for one in self._links(relation)]
-            return Merging(self._rows(ids), self.opened.store.links(self.opened.namespace, ids), ranked)
+            return Merging(self._rows(ids), self.memory.store.links(self.memory.namespace, ids), ranked)
 
     def _latest(self, kind: str, most: int) -> list[MemoryRecord]:
         """The latest active memories of a kind, oldest first."""
-        working = self.opened.working(self.now)
+        working = self.memory.working(self.now)
         rows = np.flatnonzero(working.alive.values & (working.kind.values == KINDS.index(kind)))[-most:]
         ids = [working.ids[row] for row in rows]
-        found = self.opened.store.records(self.opened.namespace, ids, self.now) if ids else {}
+        found = self.memory.store.records(self.memory.namespace, ids, self.now) if ids else {}
         return [found[one] for one in ids if one in found and found[one].status == "active"]
 
     def _all(self, *kinds: str) -> list[MemoryRecord]:
-        return self.opened.store.page(self.opened.namespace, self.now, kinds=kinds, limit=None)
+        return self.memory.store.page(self.memory.namespace, self.now, kinds=kinds, limit=None)
 
     def _entities(self) -> list[Known]:
         """The entities that earlier nights made, whatever became of them since."""
@@ -213,7 +213,7 @@ class Reading:
             versions = self._versions(row.id)
             if row.kind == "entity" and versions[0].source == SOURCE:
                 ids = sorted(members[row.id])
-                vectors = vectors_of(self.opened, self.now, ids).astype(np.float64)
+                vectors = vectors_of(self.memory, self.now, ids).astype(np.float64)
                 found.append(Known(row, versions, frozenset(ids), centroid(vectors)))
         return found
 
@@ -228,8 +228,8 @@ class Reading:
             settled |= again
 
     def _restored(self, ids: Collection[str]) -> set[str]:
-        store, namespace = self.opened.store, self.opened.namespace
-        with self.opened.lock:
+        store, namespace = self.memory.store, self.memory.namespace
+        with self.memory.lock:
             return {
                 one
                 for one in ids
@@ -240,11 +240,11 @@ class Reading:
     def _twins(self) -> list[link.Twin]:
         records = self._all(*link.MERGED_KINDS)
         rows = {one.id: one for one in self._rows([one.id for one in records])}
-        vectors = vectors_of(self.opened, self.now, [one.id for one in records])
+        vectors = vectors_of(self.memory, self.now, [one.id for one in records])
         return [link.Twin(one, rows[one.id], vector) for one, vector in zip(records, vectors, strict=True)]
 
     def _space(self) -> link.Space:
-        working = self.opened.working(self.now)
+        working = self.memory.working(self.now)
         living = np.flatnonzero(working.living.values)
         rows = working.row.values[living]
         vectors = working.vectors.packed()[living]
@@ -252,10 +252,10 @@ class Reading:
         return link.Space([working.ids[row] for row in rows], kinds, vectors)
 
 
-def vectors_of(opened: Opened, now: datetime, ids: Sequence[str]) -> NDArray[np.float32]:
+def vectors_of(memory: Namespace, now: datetime, ids: Sequence[str]) -> NDArray[np.float32]:
     """The vectors of some memories, rows of zeros for those that have none."""
-    working = opened.working(now)
-    found = np.zeros((len(ids), opened.embedder.dimension), np.float32)
+    working = memory.working(now)
+    found = np.zeros((len(ids), memory.embedder.dimension), np.float32)
     for i, one in enumerate(ids):
         row = working.row_of.get(one, NONE)
         document = NONE if row == NONE else int(working.document[row])

@@ -5,44 +5,44 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from priming.engine.opened import Opened
 from priming.engine.sleep.checks import broken
 from priming.engine.sleep.planned import Planned
 from priming.engine.sleep.reading import Reading
 from priming.engine.working import IMPORT, RESTORE
+from priming.namespace import Namespace
 from priming.params import SLEEP
 from priming.sleeping import Item
 from priming.store.rows import ROOMS, MemoryRow, Row, RowChange, VersionRow, decode
 
 
-def still(opened: Opened, items: Iterable[Item], head: int) -> tuple[list[Item], dict[str, str]]:
+def still(memory: Namespace, items: Iterable[Item], head: int) -> tuple[list[Item], dict[str, str]]:
     """The items that rest on what is still so, and for each of the others what changed since."""
-    fresh, stale, moved = [], {}, _moved(opened, head)
+    fresh, stale, moved = [], {}, _moved(memory, head)
     for one in items:
-        why = _changed(opened, one, moved)
+        why = _changed(memory, one, moved)
         if why is None:
             fresh.append(one)
         else:
             stale[one.id] = f"{one.id}: {why}"
-    if fresh and opened.store.head(opened.namespace) != head:
-        why_not = _broken(opened, fresh)
+    if fresh and memory.store.head(memory.namespace) != head:
+        why_not = _broken(memory, fresh)
         stale |= {name: f"{name}: {why}" for name, why in why_not.items()}
         fresh = [one for one in fresh if one.id not in why_not]
     return fresh, stale
 
 
-def _broken(opened: Opened, items: Sequence[Item]) -> dict[str, str]:
+def _broken(memory: Namespace, items: Sequence[Item]) -> dict[str, str]:
     """Which items what came since has put against an invariant, and how: a contradiction, say, that was not known."""
-    planned = {one.id: _planned(opened, one) for one in items}
-    around = Reading(opened, opened.now(), SLEEP).surroundings(list(planned.values()))
+    planned = {one.id: _planned(memory, one) for one in items}
+    around = Reading(memory, memory.now(), SLEEP).surroundings(list(planned.values()))
     return {name: why for name, one in planned.items() if (why := broken(one, around)) is not None}
 
 
-def _planned(opened: Opened, item: Item) -> Planned:
+def _planned(memory: Namespace, item: Item) -> Planned:
     """An item as it was planned, with ids for keys."""
     rows = tuple(rows_of(item))
     into = () if item.into is None else (item.into,)
-    ids = {**opened.store.keys(opened.namespace, {*item.keys, *into}), **_made(rows)}
+    ids = {**memory.store.keys(memory.namespace, {*item.keys, *into}), **_made(rows)}
     return Planned(
         item.action,
         tuple(ids[one] for one in item.keys),
@@ -53,12 +53,12 @@ def _planned(opened: Opened, item: Item) -> Planned:
     )
 
 
-def _moved(opened: Opened, head: int) -> set[str]:
+def _moved(memory: Namespace, head: int) -> set[str]:
     """The ids of the memories whose text or status changed after an operation; of all, where all was read anew."""
     found: set[str] = set()
-    for logged in opened.store.since(opened.namespace, head):
+    for logged in memory.store.since(memory.namespace, head):
         if logged.kind in (IMPORT, RESTORE):
-            return {one.id for one in opened.store.memories(opened.namespace)}
+            return {one.id for one in memory.store.memories(memory.namespace)}
         found |= {change.ends[0] for change in logged.rows if _says_something_else(change)}
     return found
 
@@ -70,9 +70,9 @@ def _says_something_else(change: RowChange) -> bool:
     return isinstance(change.row, (MemoryRow, VersionRow))
 
 
-def _changed(opened: Opened, item: Item, moved: set[str]) -> str | None:
+def _changed(memory: Namespace, item: Item, moved: set[str]) -> str | None:
     """What an item rests on that is no longer so: a memory that it is about, or a row that it changes."""
-    store, namespace, rows = opened.store, opened.namespace, rows_of(item)
+    store, namespace, rows = memory.store, memory.namespace, rows_of(item)
     made = _made(rows)
     there = store.keys(namespace, {*item.keys, *made, *([] if item.into is None else [item.into])})
     for key in made:

@@ -1,1 +1,0 @@
-"""The verbs of ``Memory`` beyond remembering and recalling, by theme."""

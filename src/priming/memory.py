@@ -1,0 +1,173 @@
+"""``Memory``: what users open, with every verb of the library."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from priming import profiles
+from priming.config import locate
+from priming.embed.choose import DEFAULT, named
+from priming.embed.protocol import Embedder
+from priming.engine.ablate import ablate
+from priming.engine.active import active
+from priming.engine.aliases import aliases
+from priming.engine.backup import backup, restore_backup
+from priming.engine.care import stats, status, validate
+from priming.engine.curate import deduplicate, deprecate, merge, restore
+from priming.engine.diff import diff
+from priming.engine.draft import name_
+from priming.engine.fading import fading
+from priming.engine.feedback import feedback
+from priming.engine.graph import graph
+from priming.engine.history import forget, history, identified, log, operation, purge, supersede
+from priming.engine.installing import pack_install
+from priming.engine.learn import learn
+from priming.engine.links import link, link_many, links, set_strength
+from priming.engine.lookup import get, list_memories
+from priming.engine.packs import pack_create, pack_list, pack_remove
+from priming.engine.past import as_of
+from priming.engine.procedures import done
+from priming.engine.recall import recall
+from priming.engine.reembed import reembed
+from priming.engine.remember import remember, remember_many
+from priming.engine.review import keep_both, review
+from priming.engine.rollback import rollback, would_undo
+from priming.engine.runs import run_end, run_list, run_start, run_used
+from priming.engine.sleep.night import apply, sleep
+from priming.engine.strengths import events, normalize_strengths, oscillating, strengths
+from priming.engine.transfer import export, import_
+from priming.engine.undo import undo
+from priming.engine.why import why
+from priming.errors import ParamError
+from priming.namespace import DEFAULT_NAMESPACE, Namespace
+from priming.settings import Settings
+from priming.store.sqlite import SqliteStore
+from priming.types import Clock, SystemClock
+
+
+class Memory(Namespace):
+    """An associative memory: one namespace of one store. Open it with ``Memory.open``.
+
+    Every verb that writes is one operation in the log, found there by its id; reads change nothing.
+    ``key`` stands for a memory's key or id in every verb.
+    """
+
+    @classmethod
+    def open(
+        cls,
+        url: str | None = None,
+        *,
+        namespace: str = DEFAULT_NAMESPACE,
+        profile: str = "priming",
+        embedder: Embedder | str | None = None,
+        clock: Clock | None = None,
+        settings: Settings | None = None,
+    ) -> Memory:
+        """Open a memory, making the store if it is not there.
+
+        Args:
+            url: ``sqlite:///relative.db``, ``sqlite:////absolute.db``, ``sqlite://`` (in memory); None means
+                ``PRIMING_URL``, else ``.priming/memory.db``.
+            namespace: the scope of every memory; nothing crosses it.
+            profile: one of ``priming.profiles``.
+            embedder: what makes vectors, or its name (``docs/embedders.md``); None: that of the settings, by default
+                WordLlama's bundled weights. It is loaded at first need.
+            clock: where the present comes from.
+            settings: as ``priming.settings.load`` reads them: how they shape the profiles. A program that wants
+                their store, namespace and profile too gives them as arguments.
+
+        Raises:
+            ParamError: a URL, namespace or profile that is not understood.
+            Corrupt, SchemaTooNew, StoreError: a file that cannot be used; it is left as it was.
+
+        >>> with Memory.open("sqlite://") as memory:
+        ...     memory.remember("Ada wrote the first program.").key
+        'ada-wrote-the-first-program'
+        """
+        by_name = profiles.ALL if settings is None else settings.profiles
+        chosen = profiles.get(profile, by_name)
+        name = name_("namespace", namespace)
+        if name is None:
+            raise ParamError("namespace", namespace, "must be given")
+        location = locate(url)
+        store = SqliteStore(location.path, synchronous=location.synchronous)
+        choice = embedder or (DEFAULT if settings is None else settings["store.embedder"])
+        own = named(choice) if isinstance(choice, str) else choice
+        return cls(store, name, own, clock or SystemClock(), chosen, by_name)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    remember = remember
+    remember_many = remember_many
+    recall = recall
+    get = get
+    list = list_memories
+    supersede = supersede
+    history = history
+    forget = forget
+    purge = purge
+
+    link = link
+    link_many = link_many
+    links = links
+    set_strength = set_strength
+
+    feedback = feedback
+    run_start = run_start
+    run_end = run_end
+    run_list = run_list
+    run_used = run_used
+    done = done
+    fading = fading
+
+    learn = learn
+    active = active
+    why = why
+    deprecate = deprecate
+    restore = restore
+    merge = merge
+    deduplicate = deduplicate
+    aliases = aliases
+    review = review
+    keep_both = keep_both
+    pack_create = pack_create
+    pack_install = pack_install
+    pack_list = pack_list
+    pack_remove = pack_remove
+
+    as_of = as_of
+    diff = diff
+    log = log
+    operation = operation
+    identified = identified
+    undo = undo
+    rollback = rollback
+    would_undo = would_undo
+    events = events
+    strengths = strengths
+    oscillating = oscillating
+    normalize_strengths = normalize_strengths
+    graph = graph
+
+    sleep = sleep
+    apply = apply
+    ablate = ablate
+
+    status = status
+    stats = stats
+    validate = validate
+    export = export
+    import_ = import_
+    backup = backup
+    restore_backup = restore_backup
+    reembed = reembed

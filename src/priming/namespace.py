@@ -1,0 +1,299 @@
+"""An open namespace: the store, embedder, clock, lock and working set that every verb works with."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from threading import RLock
+from typing import Any
+
+from priming.embed.protocol import Embedder
+from priming.engine.document import Document
+from priming.engine.draft import text_
+from priming.engine.echo import EchoGuard
+from priming.engine.snapshot import SnapshotFile
+from priming.engine.working import Own, WorkingSet
+from priming.errors import Conflict, NotFound, ParamError, StoreError
+from priming.ids import uuid7
+from priming.profiles import ALL, Profile
+from priming.sleeping import Proposal
+from priming.store.protocol import Changes, Logged, Store, VersionKey
+from priming.store.rows import LinkRow, PairRow, RowChange, WeightsRow, encode
+from priming.types import Change, Clock, Link, MemoryRecord, Operation, aware
+
+DEFAULT_NAMESPACE = "default"
+_PROPOSALS = 8
+"""Number of proposals of sleep that are kept."""
+
+
+@dataclass(eq=False, repr=False)
+class Namespace:
+    """One namespace of a store with its embedder, clock and profile, and the working set built from them."""
+
+    store: Store
+    namespace: str
+    embedder: Embedder
+    clock: Clock
+    profile: Profile
+    profiles: Mapping[str, Profile] = field(default_factory=lambda: ALL)
+    """Those that a recall may name."""
+    lock: RLock = field(default_factory=RLock)
+    _working: WorkingSet | None = None
+    _echo: EchoGuard | None = None
+    _queued: dict[int, Own] = field(default_factory=dict)
+    pasts: list[PastNamespace] = field(default_factory=list)
+    """The namespace at other times, as queried lately; the latest query comes first."""
+    proposals: dict[str, Proposal] = field(default_factory=dict)
+    """The latest proposals of sleep by id, for clients that can only name a proposal."""
+    requested_id: str | None = None
+    """The id that the next operation gets: a client's own, so that the client can look for that operation."""
+
+    def now(self) -> datetime:
+        """The present, in UTC."""
+        return aware("clock.now()", self.clock.now())
+
+    def valid_time(self, now: datetime) -> datetime:
+        """The time whose truth is asked for: the present."""
+        return now
+
+    def working(self, now: datetime) -> WorkingSet:
+        """The working set, brought up to date."""
+        if self._working is None:
+            self._working = self._snapshot.load()
+        try:
+            self._working.refresh(now, self._queued)
+        except BaseException:
+            self._working = None  # a working set that was updated by half is of no use
+            raise
+        finally:
+            self._queued = {}
+        return self._working
+
+    def queue_operation(self, head: int, logged: Logged, documents: Mapping[str, Document]) -> None:
+        """Queue an operation of this process for the next refresh: the one after ``head`` in the log."""
+        self._queued[head] = logged, documents
+
+    def discard_queued(self) -> None:
+        """Discard the queued operations: their transaction was rolled back."""
+        self._queued = {}
+
+    @property
+    def _snapshot(self) -> SnapshotFile:
+        return SnapshotFile(self.store, self.namespace, self.embedder)
+
+    @property
+    def echo(self) -> EchoGuard:
+        """What recalls emitted lately."""
+        if self._echo is None:
+            self._echo = EchoGuard(self.store, self.namespace)
+        return self._echo
+
+    def close(self) -> None:
+        """Release the store; a second call does nothing."""
+        with self.lock:
+            self.drop_pasts()
+            working, self._working = self._working, None
+            try:
+                if working is not None:
+                    self._save(working)
+            finally:
+                self.store.close()
+
+    def _save(self, working: WorkingSet) -> None:
+        """Apply the queued operations and save a snapshot; a failing store costs only the snapshot."""
+        with suppress(StoreError):
+            if self._queued:
+                working.refresh(self.now(), self._queued)
+                self._queued = {}
+            self._snapshot.save(working)
+
+    def drop_snapshot(self) -> None:
+        """Drop the working set, in memory and on disk: no word of a purged memory may stay in it."""
+        self._working, self._echo, self._queued = None, None, {}
+        self.drop_pasts()
+        self._snapshot.delete()
+
+    def drop_pasts(self) -> None:
+        """Close the namespaces of other times."""
+        pasts, self.pasts = self.pasts, []
+        for past in pasts:
+            past.close()
+
+    def remember_proposal(self, proposal: Proposal) -> None:
+        """Keep a proposal of sleep until it is applied; only the latest few are kept."""
+        self.proposals = {**dict([*self.proposals.items()][1 - _PROPOSALS :]), proposal.id: proposal}
+
+    def require_exists(self) -> None:
+        """Raise ``NotFound`` if the namespace was never written to; the default one may always be read."""
+        if self.namespace != DEFAULT_NAMESPACE and not self.store.head(self.namespace):
+            error = NotFound(f"there is no namespace {self.namespace!r}: writing creates one")
+            # A note, so that a server can leave it out: whom it answers may not know of the others.
+            error.add_note(f"there are {', '.join(self.store.namespaces()) or 'none yet'}")
+            raise error
+
+    def find(self, key: str, now: datetime | None = None) -> MemoryRecord:
+        """The memory of a key or id, or ``NotFound``."""
+        if not text_("key", key).strip():
+            raise ParamError("key", key, "must be a memory's key or id")
+        self.require_exists()
+        record = self.store.get(self.namespace, key, now or self.now())
+        if record is None:
+            near = ", ".join(self._similar_keys(key)[:3])
+            raise NotFound(
+                f"there is no memory {key!r} in {self.namespace!r}"
+                + (f": did you mean {near}?" if near else "")
+            )
+        return record
+
+    def _similar_keys(self, key: str) -> list[str]:
+        words = key.replace("-", " ").replace(":", " ")
+        return [record.key for record in self.store.page(self.namespace, self.now(), matching=words, limit=3)]
+
+    @contextmanager
+    def reading(self) -> Iterator[datetime]:
+        """Hold the lock over one state of the store; gives the present. ``NotFound`` for an unknown namespace."""
+        with self.lock, self.store.transaction(write=False):
+            self.require_exists()
+            yield self.now()
+
+    @contextmanager
+    def writing(self) -> Iterator[datetime]:
+        """Hold the write lock; gives the present, taken once the lock is held."""
+        with self.lock, self.store.transaction():
+            yield self.now()
+
+    def write(
+        self,
+        kind: str,
+        at: datetime,
+        rows: Iterable[RowChange],
+        *,
+        vectors: Mapping[VersionKey, bytes] | None = None,
+        undoes: Collection[str] = (),
+        message: str | None = None,
+        reason: str | None = None,
+        source: str | None = None,
+        operation_id: str | None = None,
+    ) -> Logged:
+        """Apply one operation; the working set takes it in from the log at its next use."""
+        changes = Changes(
+            namespace=self.namespace,
+            id=operation_id or self.next_operation_id(at),
+            kind=kind,
+            at=at,
+            rows=tuple(rows),
+            vectors=vectors or {},
+            generation=self.embedder.generation if vectors else None,
+            actor="user",
+            source=source,
+            reason=reason,
+            message=message,
+            undoes=tuple(undoes),
+        )
+        number = self.store.apply(changes)
+        return Logged(
+            number, changes.id, kind, at, changes.actor, source, reason, None, message, changes.rows
+        )
+
+    def next_operation_id(self, at: datetime) -> str:
+        """The id of the next operation: the one that the caller requested, once, else a new one."""
+        requested, self.requested_id = self.requested_id, None
+        if requested is not None and self.store.operation(self.namespace, requested) is not None:
+            raise Conflict(f"operation {requested} was carried out already: the log has it")
+        return requested or uuid7(at)
+
+    def to_links(self, rows: Collection[LinkRow]) -> tuple[Link, ...]:
+        """Link rows with their ends named by key."""
+        names = self.store.names(self.namespace, {end for row in rows for end in (row.source, row.target)})
+        return tuple(
+            Link(
+                source=names.get(row.source, row.source),
+                target=names.get(row.target, row.target),
+                relation=row.relation,
+                weight=row.weight,
+                created_at=row.created_at,
+                last_activated=row.last_activated,
+                given=row.given,
+            )
+            for row in rows
+        )
+
+    def to_changes(self, rows: Iterable[RowChange], names: Mapping[str, str]) -> tuple[Change, ...]:
+        """Changes of rows as callers see them; ``names`` are keys by id."""
+        return tuple(
+            Change(change.room, _named(change.row, names), _side(change.before), _side(change.after))
+            for change in rows
+        )
+
+    def to_operation(self, logged: Logged) -> Operation:
+        """A log entry as callers see it, its rows named by key where they still exist."""
+        ends = {end for change in logged.rows for end in change.ends}
+        names = self.store.names(self.namespace, ends)
+        changes = self.to_changes(logged.rows, names)
+        changes += tuple(Change("memories", memory_id, None, None) for memory_id in logged.erased)
+        return Operation(
+            id=logged.id,
+            kind=logged.kind,
+            at=logged.at,
+            actor=logged.actor,
+            source=logged.source,
+            reason=logged.reason,
+            changes=changes,
+            undone_by=logged.undone_by,
+            message=logged.message,
+        )
+
+
+def _side(row: Any) -> Mapping[str, Any] | None:
+    return None if row is None else encode(row)
+
+
+def _named(row: Any, names: Mapping[str, str]) -> str:
+    if isinstance(row, LinkRow):
+        return f"{names.get(row.source, row.source)} {row.relation} {names.get(row.target, row.target)}"
+    if isinstance(row, PairRow):
+        return f"{names.get(row.source, row.source)} + {names.get(row.target, row.target)}"
+    if isinstance(row, WeightsRow):
+        return row.profile
+    return str(names.get(row.id, row.id))
+
+
+@dataclass(frozen=True, slots=True)
+class Outdated:
+    """A version that no longer holds: its memory, the end of its validity, and the version that followed."""
+
+    id: str
+    key: str
+    valid_to: datetime
+    followed_by: int
+
+
+_START, _END = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(eq=False, repr=False)
+class PastNamespace(Namespace):
+    """A namespace as it was after the operation ``latest``, at the valid times from ``since`` up to ``until``.
+
+    ``head`` is the operation up to which the present was checked for purges. ``outdated`` are, by their id in this
+    namespace, the memories that represent versions which no longer hold.
+    """
+
+    latest: str | None = None
+    head: int = 0
+    true_at: datetime = _START
+    since: datetime = _START
+    until: datetime = _END
+    superseded: bool = False
+    outdated: Mapping[str, Outdated] = field(default_factory=dict)
+
+    def valid_time(self, now: datetime) -> datetime:  # noqa: ARG002
+        """The time whose truth is asked for."""
+        return self.true_at
+
+    def matches(self, latest: str | None, valid: datetime, superseded: bool) -> bool:
+        """Whether this is the namespace at a time."""
+        alike = (self.latest, self.superseded) == (latest, superseded)
+        return alike and self.since <= valid < self.until
