@@ -8,9 +8,9 @@ from pathlib import Path
 
 from priming.engine.opened import Opened
 from priming.engine.transfer import path_
-from priming.engine.working import RESTORE
 from priming.errors import Conflict, ParamError
 from priming.ids import uuid7
+from priming.index.working_set import RESTORE
 from priming.store.protocol import Changes
 
 

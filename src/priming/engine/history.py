@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 from priming.core.bitemporal import split
-from priming.engine.document import RULES, embedded_text
 from priming.engine.draft import MOST, Draft, count, draft
 from priming.engine.opened import Opened
 from priming.engine.restating import mentions_anew
@@ -15,6 +14,7 @@ from priming.engine.sleep.quoting import quoted_anew, quoting
 from priming.engine.strengths import source_
 from priming.engine.undo import vectors_again
 from priming.errors import Conflict, ParamError
+from priming.index.document import RULES, embedded_text
 from priming.store.protocol import Changes
 from priming.store.rows import LinkRow, RowChange, VersionRow, record
 from priming.types import MemoryRecord, Operation, Receipt, Version, aware

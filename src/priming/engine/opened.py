@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from priming import __version__
 from priming.embed.protocol import Embedder
-from priming.engine.document import Document
 from priming.engine.draft import text_
 from priming.engine.echo import EchoGuard
-from priming.engine.snapshot import load, save
-from priming.engine.working import Own, WorkingSet
 from priming.errors import Conflict, NotFound, ParamError, StoreError
 from priming.ids import uuid7
+from priming.index.document import Document
+from priming.index.snapshot import load, save
+from priming.index.working_set import PreparedOperation, WorkingSet
 from priming.profiles import ALL, Profile
 from priming.sleeping import Proposal
 from priming.store.protocol import Changes, Logged, Store, VersionKey
@@ -48,7 +48,7 @@ class Opened:
     lock: RLock = field(default_factory=RLock)
     _working: WorkingSet | None = None
     _echo: EchoGuard | None = None
-    _own: dict[int, Own] = field(default_factory=dict)
+    _own: dict[int, PreparedOperation] = field(default_factory=dict)
     pasts: list[Past] = field(default_factory=list)
     """What it was at times that were asked about lately, the latest first."""
     proposals: dict[str, Proposal] = field(default_factory=dict)
@@ -134,7 +134,7 @@ class Opened:
 
     def _keep_snapshot(self, working: WorkingSet) -> None:
         path = self._snapshot_path()
-        if path is None or not working.worth_keeping or self._purged_since(working.head):
+        if path is None or not working.snapshot_due or self._purged_since(working.head):
             return
         if self._was_embedded(working):
             return

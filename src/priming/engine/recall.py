@@ -20,7 +20,6 @@ from priming.core.pack import pack
 from priming.core.score import partial_activation
 from priming.core.when import evaluate
 from priming.engine import past, traces
-from priming.engine.arrays import ENTITY
 from priming.engine.ask import Ask, Ranked
 from priming.engine.confidence import certainty
 from priming.engine.draft import count, name_, one_of, text_, words
@@ -31,9 +30,10 @@ from priming.engine.present import HEADER, packables
 from priming.engine.rank import rank
 from priming.engine.standing import named
 from priming.engine.weights import in_force
-from priming.engine.working import WorkingSet
 from priming.errors import ParamError
 from priming.ids import uuid7
+from priming.index.arrays import ENTITY
+from priming.index.working_set import WorkingSet
 from priming.params import STORE
 from priming.profiles import ALL, Profile, get
 from priming.types import Cue, Hit, MemoryRecord, Omitted, Recall, Step

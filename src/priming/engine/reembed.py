@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from priming.engine.document import RULES, embedded_text
 from priming.engine.opened import Opened
+from priming.index.document import RULES, embedded_text
 from priming.params import EMBEDDER
 from priming.store.protocol import VersionKey
 from priming.store.rows import VersionRow

@@ -22,7 +22,7 @@ from priming.engine.judged import Judged
 from priming.engine.opened import Opened
 from priming.engine.rank import rank
 from priming.engine.recall import Question, question, silence, who
-from priming.engine.working import WorkingSet
+from priming.index.working_set import WorkingSet
 from priming.params import ABLATION, RecallParams
 from priming.profiles import Profile
 from priming.store.protocol import Logged

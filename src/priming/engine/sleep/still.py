@@ -9,7 +9,7 @@ from priming.engine.opened import Opened
 from priming.engine.sleep.checks import broken
 from priming.engine.sleep.planned import Planned
 from priming.engine.sleep.reading import Reading
-from priming.engine.working import IMPORT, RESTORE
+from priming.index.working_set import IMPORT, RESTORE
 from priming.params import SLEEP
 from priming.sleeping import Item
 from priming.store.rows import ROOMS, MemoryRow, Row, RowChange, VersionRow, decode
