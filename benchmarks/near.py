@@ -12,7 +12,7 @@ import corpus
 from common import Row, arguments, medians, show, write
 from priming.core.lexical import spelled
 from priming.embed.static import StaticEmbedder
-from priming.engine.vocabulary import Vocabulary
+from priming.index.vocabulary import Vocabulary
 from priming.params import RecallParams
 
 

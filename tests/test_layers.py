@@ -18,6 +18,7 @@ LAYERS = (
     ("vocabulary",),
     ("core",),
     ("store", "embed", "agents"),
+    ("index",),
     ("engine",),
     ("memory",),
     ("loop",),
@@ -78,7 +79,7 @@ def test_imports_point_left_only(path):
         assert RANK[there] < RANK[here], f"{here} imports {there}"
 
 
-def test_only_the_engine_touches_the_store():
+def test_only_the_index_and_the_engine_touch_the_store():
     touching = {room(path.relative_to(ROOT).parts) for path in FILES if "store" in ours(path)}
     assert touching <= {"store", "engine", "memory"}
 

@@ -10,13 +10,13 @@ from threading import RLock
 from typing import Any
 
 from priming.embed.protocol import Embedder
-from priming.engine.document import Document
 from priming.engine.draft import text_
 from priming.engine.echo import EchoGuard
-from priming.engine.snapshot import SnapshotFile
-from priming.engine.working import Own, WorkingSet
 from priming.errors import Conflict, NotFound, ParamError, StoreError
 from priming.ids import uuid7
+from priming.index.document import Document
+from priming.index.snapshot import SnapshotFile
+from priming.index.working_set import PreparedOperation, WorkingSet
 from priming.profiles import ALL, Profile
 from priming.sleeping import Proposal
 from priming.store.protocol import Changes, Logged, Store, VersionKey
@@ -42,7 +42,7 @@ class Namespace:
     lock: RLock = field(default_factory=RLock)
     _working: WorkingSet | None = None
     _echo: EchoGuard | None = None
-    _queued: dict[int, Own] = field(default_factory=dict)
+    _queued: dict[int, PreparedOperation] = field(default_factory=dict)
     pasts: list[PastNamespace] = field(default_factory=list)
     """The namespace at other times, as queried lately; the latest query comes first."""
     proposals: dict[str, Proposal] = field(default_factory=dict)

@@ -554,4 +554,4 @@ def test_details_speak_for_no_memory_that_matches_nothing(memory):
     memory.remember("the sea", session="s")
     memory.remember("Ada met Bob", session="s", key="other")
     words = evidence(memory, "sea", ablate=["cosine"])
-    assert words.priors["details"][1] == 0 < words.working.details[1]
+    assert words.priors["details"][1] == 0 < words.working.specificity[1]

@@ -10,16 +10,15 @@ from hypothesis import strategies as st
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory
 from priming.engine.retention import (
-    Practice,
     base_levels,
     days_between,
     is_due,
-    practice,
     retained,
     review,
     used,
     with_retention,
 )
+from priming.index.cue_feedback import Practice
 from priming.params import BASE_LEVEL
 from priming.store.rows import MemoryRow, stamp
 from priming.types import Retention, Use
@@ -90,7 +89,7 @@ def test_a_clock_that_was_set_back_counts_as_no_time():
     same, back = (reviewed(once, at, recalled=True) for at in (START + DAY, START))
     assert (back.stability, back.endurance) == (same.stability, same.endurance)
     assert back.first_used_at == START
-    assert base_levels([practice(*state(back))], START)[0] <= 1
+    assert base_levels([Practice.of(*state(back))], START)[0] <= 1
 
 
 def state(row):
@@ -132,10 +131,10 @@ def hours_ago(hours):
 
 
 def test_a_use_from_before_times_were_kept_counts_from_the_last():
-    old = practice(Use(uses=5, last_used_at=START), Retention())
+    old = Practice.of(Use(uses=5, last_used_at=START), Retention())
     assert (old.recent, old.first) == ((START.timestamp(),), START.timestamp())
-    assert practice(Use(uses=5), Retention()) is None
-    assert practice(Use(), Retention()) is None
+    assert Practice.of(Use(uses=5), Retention()) is None
+    assert Practice.of(Use(), Retention()) is None
 
 
 # Verdicts
@@ -385,7 +384,7 @@ def test_what_is_practised_is_known_after_a_restart_and_after_a_snapshot(open_me
     memory.close()
     again = open_memory(url)
     assert again.recall("build 7 host").hits == answer
-    assert again._working.kept_rows
+    assert again._working.snapshot_rows
     assert again._working.practice == held
     again.drop_snapshot()
     assert again.recall("build 7 host").hits == answer

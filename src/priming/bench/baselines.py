@@ -15,8 +15,8 @@ from priming.core.check import Floats
 from priming.core.lexical import terms
 from priming.core.recipe import best
 from priming.embed.protocol import Vectors
-from priming.engine.lexicon import Lexicon
 from priming.errors import ParamError
+from priming.index.lexicon import Lexicon
 
 
 class Plain:

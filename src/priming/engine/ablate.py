@@ -18,8 +18,8 @@ from priming.engine.evidence import Evidence
 from priming.engine.recall import TERMS
 from priming.engine.replay import Learned, Replay, cases, steps_since
 from priming.engine.reweigh import WEIGHTS, Search, proposed
-from priming.engine.working import WorkingSet
 from priming.errors import ParamError
+from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.params import ABLATION, STORE, RecallParams
 from priming.profiles import Profile, get

@@ -21,14 +21,14 @@ from priming.core.score import context_score, partial_activation
 from priming.core.spread import Activation, spread
 from priming.core.when import findings
 from priming.engine import traces
-from priming.engine.arrays import NONE
 from priming.engine.ask import Ranked, weighed
 from priming.engine.draft import count, name_, text_, words
 from priming.engine.present import RULES_HEADER, rule_full, rules
 from priming.engine.rank import relevance, settled
 from priming.engine.rivals import Candidate, claim, resolved, twins_of
-from priming.engine.working import WorkingSet
 from priming.errors import ParamError
+from priming.index.columns import NONE
+from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.params import ACTIVE
 from priming.profiles import FLOOP

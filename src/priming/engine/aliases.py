@@ -16,13 +16,12 @@ from priming.core.people import NOT_PEOPLE, is_given
 from priming.core.slots import differ
 from priming.core.trust import is_trusted_as
 from priming.engine.curate import SAID
-from priming.engine.document import is_rule_made, slot_of_record
 from priming.engine.draft import MOST, count
 from priming.engine.ids import gist_of
 from priming.engine.merging import RANKED, Merging
 from priming.engine.standing import same_names
-from priming.engine.statements import CONFLICTS
-from priming.engine.topology import MENTIONS
+from priming.index.document import CONFLICTS, is_rule_made, slot_of_record
+from priming.index.topology import MENTIONS
 from priming.namespace import Namespace
 from priming.params import LINKING
 from priming.reviewing import Alias, Evidence

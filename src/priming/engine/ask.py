@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from priming.core.check import Floats
 from priming.core.spread import Activation
-from priming.engine.columns import Ints
 from priming.engine.evidence import Evidence
-from priming.engine.topology import Weighed
-from priming.engine.working import WorkingSet
+from priming.engine.weighted_graph import WeightedGraph
+from priming.index.columns import Ints
+from priming.index.working_set import WorkingSet
 from priming.profiles import Profile
 from priming.types import MemoryRecord
 
@@ -42,7 +42,7 @@ class RankingQuery:
     spreading: bool = True
     ablate: Collection[str] = ()
 
-    def graph(self) -> Weighed:
+    def graph(self) -> WeightedGraph:
         """The links as the profile weighs them, less those that are ablated."""
         off = {"next": ("next", "next-but-one"), "names": ("mentions",)}
         silent = tuple((relation, 0.0) for name in off if name in self.ablate for relation in off[name])
@@ -64,11 +64,13 @@ class Ranked:
 
 def weighed(
     working: WorkingSet, profile: Profile, now: datetime, silent: tuple[tuple[str, float], ...] = ()
-) -> Weighed:
+) -> WeightedGraph:
     """The links of a namespace as a profile weighs them, with other factors for some relations."""
     factors = replace(profile.links, by_relation=(*profile.links.by_relation, *silent))
     titles = working.heading_entity, working.titled
-    return Weighed(working.topology, factors, profile.recall, *titles, working.memories, now.timestamp())
+    return WeightedGraph(
+        working.topology, factors, profile.recall, *titles, working.memories, now.timestamp()
+    )
 
 
 def ordered(

@@ -7,9 +7,9 @@ from itertools import count
 from pathlib import Path
 
 from priming.engine.transfer import path_
-from priming.engine.working import RESTORE
 from priming.errors import Conflict, ParamError
 from priming.ids import uuid7
+from priming.index.working_set import RESTORE
 from priming.namespace import Namespace
 from priming.store.protocol import Changes
 

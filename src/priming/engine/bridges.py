@@ -11,11 +11,11 @@ from priming.core.check import Floats
 from priming.core.graph import among
 from priming.core.lexical import TERM_CACHE, idf, terms
 from priming.core.recipe import bridge
-from priming.engine.arrays import NONE
 from priming.engine.ask import EXACT, RankingQuery
-from priming.engine.columns import Ints
-from priming.engine.lexicon import Lexicon, summed
-from priming.engine.topology import MENTIONS, Weighed
+from priming.engine.weighted_graph import WeightedGraph
+from priming.index.columns import NONE, Ints
+from priming.index.lexicon import Lexicon, summed
+from priming.index.topology import MENTIONS
 
 BEHIND = 1e-9
 """What leads on from the best hit stays at least so far behind it."""
@@ -36,7 +36,7 @@ class Shared:
     """Pairs of a name and a heading that holds its rarest word."""
 
 
-def bridges(query: RankingQuery, graph: Weighed, rows: Ints, scores: Floats) -> Floats:
+def bridges(query: RankingQuery, graph: WeightedGraph, rows: Ints, scores: Floats) -> Floats:
     """How far each of ``rows`` leads on from the best of them (RECALL.md, per cue 8), which stays the best."""
     may = np.flatnonzero(query.eligible[rows])
     if not len(may):
@@ -47,7 +47,7 @@ def bridges(query: RankingQuery, graph: Weighed, rows: Ints, scores: Floats) -> 
     return np.clip(_led(query, graph, best, rows), 0.0, np.maximum(room, 0.0))
 
 
-def _led(query: RankingQuery, graph: Weighed, best: int, rows: Ints) -> Floats:
+def _led(query: RankingQuery, graph: WeightedGraph, best: int, rows: Ints) -> Floats:
     """How far each of ``rows`` leads on from ``best``, b."""
     working, document = query.working, int(query.working.document[best])
     shared = _shared(query, graph, best)
@@ -71,7 +71,7 @@ def _rest(query: RankingQuery, document: int) -> tuple[Floats, float]:
     return rest, float(rarity.sum())
 
 
-def _shared(query: RankingQuery, graph: Weighed, best: int) -> Shared:
+def _shared(query: RankingQuery, graph: WeightedGraph, best: int) -> Shared:
     """The rarest names of ``best`` that carry and whose rarest word is not in the cue."""
     working, mentioned = query.working, query.working.topology.mentioned
     names = _mentioned(graph, np.array([best], np.int64))[1]
@@ -110,7 +110,7 @@ def _words(name: str) -> tuple[str, ...]:
     return tuple(terms(name))
 
 
-def _mentioned(graph: Weighed, rows: Ints) -> tuple[Ints, Ints]:
+def _mentioned(graph: WeightedGraph, rows: Ints) -> tuple[Ints, Ints]:
     """What ``rows`` mention, or are mentioned by, over links that carry: the position of the row, and the other."""
     if MENTIONS not in graph.relations:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -122,7 +122,7 @@ def _mentioned(graph: Weighed, rows: Ints) -> tuple[Ints, Ints]:
 def _named(query: RankingQuery, shared: Shared) -> Floats:
     """BM25 of the name that tells most in each document, of those that it shares; less where only its text has it."""
     working = query.working
-    found = working.lexicon.found(shared.codes)
+    found = working.lexicon.occurrences(shared.codes)
     found = found.only(among(_pairs(found.term, found.rows), shared.memories))
     headed = among(_pairs(found.term, working.title[found.rows]), shared.headings)
     worth = working.lexicon.worth(found, shared.rarity)

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from priming import filters as filtering
 from priming.core.score import partial_activation
 from priming.core.when import evaluate
-from priming.engine.arrays import ENTITY
 from priming.engine.draft import text_, words
 from priming.engine.evidence import Evidence
 from priming.engine.past import Moment
-from priming.engine.working import WorkingSet
 from priming.errors import ParamError
+from priming.index.arrays import ENTITY
+from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.params import STORE
 from priming.profiles import Profile

@@ -8,9 +8,9 @@ import numpy as np
 
 from priming.core.check import Floats
 from priming.core.confidence import confidence
-from priming.engine.arrays import NONE
 from priming.engine.ask import Ranked
 from priming.engine.evidence import Evidence
+from priming.index.columns import NONE
 from priming.params import ConfidenceParams
 
 

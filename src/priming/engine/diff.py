@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from priming.engine.backwards import Identity, Then, later
-from priming.engine.document import RULES
 from priming.engine.draft import count
 from priming.engine.recall import MOST_HITS, recall
 from priming.errors import ParamError
 from priming.history import Diff, LinkMove, MemoryMove, RankMove
+from priming.index.document import RULES
 from priming.namespace import Namespace
 from priming.store.rows import LinkRow, MemoryRow, Row, VersionRow, ends_of, identity
 from priming.types import Hit, aware

@@ -12,9 +12,10 @@ from priming.core.check import Floats
 from priming.core.dates import asks_time, cue_date, date_match
 from priming.core.lexical import idf, scaled
 from priming.core.recipe import evidence
-from priming.engine.arrays import NONE
 from priming.engine.neighbourhood import Neighbourhood
-from priming.engine.retention import Practice, base_levels, retained
+from priming.engine.retention import base_levels, retained
+from priming.index.columns import NONE
+from priming.index.cue_feedback import Practice
 
 _AROUND = ("window", "session", "gist", "answer", "details")
 """The priors that only what surrounds a memory can give it."""
@@ -41,7 +42,7 @@ class Evidence(Neighbourhood):
             "news": self._news,
             "context": self._context,
         }
-        if self.working.judgements:
+        if self.working.cue_feedback:
             made |= {"proved": lambda: self._judged(1.0), "refused": lambda: self._judged(-1.0)}
         if self._practised[0]:
             made |= {"retention": self._retention, "base": self._base}
@@ -156,7 +157,7 @@ class Evidence(Neighbourhood):
 
     @cached_property
     def _verdicts(self) -> dict[str, float]:
-        return self.working.judgements.on(self.terms.ordered, self.params.same_cue, self.rarity)
+        return self.working.cue_feedback.balance(self.terms.ordered, self.params.same_cue, self.rarity)
 
     def lift(self, document: int) -> float:
         """What its neighbourhood adds to the score of a memory: where there is a dialogue all scores are higher."""

@@ -9,13 +9,13 @@ from datetime import datetime
 from typing import Any
 
 from priming.core.bitemporal import split
-from priming.engine.document import RULES, embedded_text
 from priming.engine.draft import MOST, Draft, count, draft, uuid_
 from priming.engine.restating import mentions_anew
 from priming.engine.sleep.quoting import quoted_anew, quoting
 from priming.engine.strengths import source_
 from priming.engine.undo import vectors_again
 from priming.errors import Conflict, ParamError
+from priming.index.document import RULES, embedded_text
 from priming.namespace import Namespace
 from priming.store.protocol import Changes
 from priming.store.rows import LinkRow, RowChange, VersionRow, record

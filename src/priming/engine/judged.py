@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from priming.core.lexical import terms
-from priming.engine.judgements import SIGN, alike
-from priming.engine.working import WorkingSet
+from priming.index.cue_feedback import SIGN, weighted_jaccard
+from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.store.protocol import Trace
 from priming.store.rows import VerdictRow
@@ -90,7 +90,7 @@ def groups(recalls: Sequence[Judged], least: float, rarity: Callable[[str], floa
     root = list(range(len(recalls)))
     for i, mine in enumerate(known):
         for j in sorted({other for term in mine for other in held.get(term, ())}):
-            same = mine == known[j] or alike(mine, known[j], rarity) >= least
+            same = mine == known[j] or weighted_jaccard(mine, known[j], rarity) >= least
             if _root(root, i) != _root(root, j) and same:
                 root[_root(root, i)] = _root(root, j)
         for term in mine:

@@ -10,12 +10,12 @@ import numpy as np
 
 from priming.core.plasticity import CONSCIOUS, nudge
 from priming.engine import traces
-from priming.engine.document import embedded_text
 from priming.engine.draft import Draft, draft
 from priming.engine.ids import free_key, slug
 from priming.engine.remember import remember_draft
 from priming.engine.retention import used
 from priming.ids import uuid7
+from priming.index.document import embedded_text
 from priming.namespace import Namespace
 from priming.store.rows import RowChange
 from priming.types import MemoryRecord

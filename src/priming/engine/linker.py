@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from priming.core.plasticity import increment
 from priming.embed.protocol import Vectors
-from priming.engine.columns import Vectors as Grown
-from priming.engine.working import WorkingSet
+from priming.index.columns import VectorColumn as Grown
+from priming.index.working_set import WorkingSet
 from priming.params import LinkParams
 from priming.store.protocol import Store
 from priming.store.rows import LinkRow, RowChange

@@ -15,9 +15,9 @@ from priming.core.check import Floats
 from priming.core.lexical import idf, scaled, spelled, terms
 from priming.core.recipe import fuse
 from priming.embed.protocol import Embedder, Vectors
-from priming.engine.lexicon import Found, Near, summed
-from priming.engine.vocabulary import EXACT, Neighbours
-from priming.engine.working import WorkingSet
+from priming.index.lexicon import Expansion, Occurrences, summed
+from priming.index.vocabulary import EXACT, Neighbours
+from priming.index.working_set import WorkingSet
 from priming.params import RecallParams
 
 NAMES = re.compile(r"\b[^\W\d_a-z]\w*|\b\w*\d\w*")
@@ -75,17 +75,17 @@ class Matches:
         return self._living(summed(found.rows, worth, self.working.documents))
 
     @cached_property
-    def occurrences(self) -> tuple[Found, Floats, Floats]:
+    def occurrences(self) -> tuple[Occurrences, Floats, Floats]:
         """Where the cue's terms, or near words, stand, what each adds to BM25, and the idf of each term."""
         lexicon = self.working.lexicon
         if self._looks_near:
-            found, rarity = self._nearby, lexicon.near_rarity(self.near)
+            found, rarity = self._nearby, lexicon.expanded_rarity(self.near)
         else:
-            found, rarity = lexicon.found(self.terms.codes), lexicon.rarity(self.terms.codes)
+            found, rarity = lexicon.occurrences(self.terms.codes), lexicon.rarity(self.terms.codes)
         return found, lexicon.worth(found, rarity), rarity
 
     @cached_property
-    def near(self) -> tuple[Near, ...]:
+    def near(self) -> tuple[Expansion, ...]:
         """The cue's terms, each with the words of the namespace that are near enough to stand for it in part.
 
         Names stand for themselves alone, and so do words with a digit.
@@ -105,7 +105,7 @@ class Matches:
         opens = self.text.lstrip()[:1].isupper() and not any(map(str.isdigit, found[0]))
         return found[1:] if opens else found
 
-    def _stands_for(self, own: int | None, found: Neighbours | None) -> Near | None:
+    def _stands_for(self, own: int | None, found: Neighbours | None) -> Expansion | None:
         """The words that stand for one term: itself whole, others by their likeness."""
         df, p = self.working.lexicon.df.values, self.params
         parts: dict[int, float] = {}
@@ -118,16 +118,16 @@ class Matches:
         held = float(df[own]) if known else sum(df[code] * part for code, part in parts.items())
         if own is not None and known:
             parts[own] = 1.0
-        return Near(tuple(parts), tuple(parts.values()), max(1.0, float(held))) if parts else None
+        return Expansion(tuple(parts), tuple(parts.values()), max(1.0, float(held))) if parts else None
 
     @property
     def _looks_near(self) -> bool:
-        return self.params.near and "near" not in self.ablate and self.working.vocabulary.speaks
+        return self.params.near and "near" not in self.ablate and self.working.vocabulary.embeds_words
 
     @cached_property
-    def _nearby(self) -> Found:
+    def _nearby(self) -> Occurrences:
         """Where the cue's terms or near words stand."""
-        return self.working.lexicon.near_found(self.near)
+        return self.working.lexicon.expanded_occurrences(self.near)
 
     @cached_property
     def query(self) -> Vectors:
@@ -155,9 +155,9 @@ class Matches:
         return self._living(self.working.lexicon.pair_score(codes, self.working.living.values))
 
     @cached_property
-    def found(self) -> Found:
+    def found(self) -> Occurrences:
         """Where the cue's terms stand among the living."""
-        found = self.working.lexicon.found(self.terms.codes)
+        found = self.working.lexicon.occurrences(self.terms.codes)
         return found.only(self.working.living[found.rows])
 
     @cached_property

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from priming.core.check import Floats
 from priming.core.lexical import idf, okapi, scaled
-from priming.engine.arrays import NONE
-from priming.engine.columns import Ints
-from priming.engine.lexicon import Found, summed
 from priming.engine.matches import Matches
+from priming.index.columns import NONE, Ints
+from priming.index.lexicon import Occurrences, summed
 
 DENSE = 8
 """Up to so many places for each occurrence, sums are counted place by place; beyond, by sorting the occurrences."""
@@ -26,7 +25,7 @@ class Neighbourhood(Matches):
     @cached_property
     def neighboured(self) -> NDArray[np.bool_]:
         """Whether a memory has a neighbour in its session."""
-        return self.working.surroundings.neighboured
+        return self.working.conversation_context.has_neighbour
 
     @cached_property
     def window(self) -> Floats:
@@ -35,13 +34,13 @@ class Neighbourhood(Matches):
         A memory that nothing was said before stands alone; where no memory has a neighbour there is no such
         evidence at all.
         """
-        working, around = self.working, self.working.surroundings
-        if not around.some:
+        working, around = self.working, self.working.conversation_context
+        if not around.any_neighbours:
             return np.zeros(working.documents)
         silent = np.array([code in self._speaker_codes for code in self.terms.codes], np.bool_)
         found = self.found.only(~silent[self.found.term])
-        targets, at, weights = working.windowed(found.rows, self.params.window_fade)
-        within = Found(found.term[at], targets, found.tf[at] * weights, found.count)
+        targets, at, weights = working.conversations.windowed(found.rows, self.params.window_fade)
+        within = Occurrences(found.term[at], targets, found.tf[at] * weights, found.count)
         return self._living(_scored(within, working.window_norm(self.params.window_fade), working.memories))
 
     @cached_property
@@ -55,26 +54,26 @@ class Neighbourhood(Matches):
     @cached_property
     def gist(self) -> Floats:
         """Cosine of the cue and each memory with what was said before it; none where no memory has a neighbour."""
-        if not self.working.surroundings.some:
+        if not self.working.conversation_context.any_neighbours:
             return np.zeros(self.working.documents)
         return self._living(
-            np.maximum(self.working.over_window(self._products, self.params.window_fade), 0.0)
+            np.maximum(self.working.window_mean(self._products, self.params.window_fade), 0.0)
         )
 
     @cached_property
     def session(self) -> Floats:
         """BM25 over each memory's whole session, near words included; one without is a session of its own."""
-        working, around = self.working, self.working.surroundings
-        if not around.some:
+        working, around = self.working, self.working.conversation_context
+        if not around.any_neighbours:
             return np.zeros(working.documents)
         found = self._nearby if self._looks_near else self.found
         found = found.only(working.living[found.rows])
-        within = Found(found.term, around.session[found.rows], found.tf, found.count)
+        within = Occurrences(found.term, around.session[found.rows], found.tf, found.count)
         return self._living(_scored(within, around.session_norm, around.sessions)[around.session])
 
     def _answer(self) -> Floats:
         """Of what follows a question: the match of that question."""
-        before = self.working.before.values
+        before = self.working.conversations.previous.values
         asked = np.flatnonzero(before != NONE)
         asked = asked[self.working.asks.values[before[asked]]]
         values = np.zeros(self.working.documents)
@@ -86,21 +85,21 @@ class Neighbourhood(Matches):
 
         Nothing where no memory has a neighbour, for then none is talk.
         """
-        if not self.working.surroundings.some:
+        if not self.working.conversation_context.any_neighbours:
             return np.zeros(self.working.documents)
-        share = np.minimum(1.0, self.working.details.values / self.params.details_full)
+        share = np.minimum(1.0, self.working.specificity.values / self.params.details_full)
         return np.where(self.match > 0, share, 0.0)
 
     def _news(self) -> Floats:
         """How many words a memory brought that no older one holds; one that stands alone lacks nothing."""
-        working, around = self.working, self.working.surroundings
-        if not around.some:
+        working, around = self.working, self.working.conversation_context
+        if not around.any_neighbours:
             return np.ones(working.documents)
-        brought = np.log1p(working.news) / np.log1p(self.params.news_full)
-        return np.where(around.neighboured, np.minimum(1.0, brought), 1.0)
+        brought = np.log1p(working.novelty) / np.log1p(self.params.news_full)
+        return np.where(around.has_neighbour, np.minimum(1.0, brought), 1.0)
 
 
-def _scored(found: Found, norm: Floats, documents: int) -> Floats:
+def _scored(found: Occurrences, norm: Floats, documents: int) -> Floats:
     """BM25 of every place from the occurrences of terms there; ``norm`` is that of each place."""
     size = len(norm)
     key, tf = _tallied(found.term * size + found.rows, found.tf, found.count * size)

@@ -9,11 +9,11 @@ from itertools import groupby, pairwise
 
 from priming.core.bitemporal import visible
 from priming.engine.backwards import Then, back_to, births
-from priming.engine.document import RULES, embedded_text
 from priming.engine.draft import text_
 from priming.engine.undo import vectors_again
-from priming.engine.working import RESTORE
 from priming.errors import NotFound, ParamError
+from priming.index.document import RULES, embedded_text
+from priming.index.working_set import RESTORE
 from priming.namespace import Namespace, Outdated, PastNamespace
 from priming.store.protocol import Logged, VersionKey
 from priming.store.rows import (

@@ -17,26 +17,28 @@ from priming.core.lexical import terms
 from priming.core.names import Name, find
 from priming.core.slots import differ, statement
 from priming.embed.protocol import Embedder, Vectors
-from priming.engine.arrays import NONE
-from priming.engine.document import (
-    FACT,
-    RULES,
-    SESSION,
-    TERM,
-    Document,
-    describe,
-    embedded_text,
-    slot_of,
-)
 from priming.engine.draft import Draft
 from priming.engine.echo import EchoGuard
 from priming.engine.ids import free_key, slug
 from priming.engine.linker import SIMILAR, Linker, Near
 from priming.engine.standing import same_names, stands_for
-from priming.engine.statements import CONFLICTS, KEPT_BESIDE, Statements
-from priming.engine.working import WorkingSet
 from priming.errors import Conflict
 from priming.ids import uuid7
+from priming.index.columns import NONE
+from priming.index.document import (
+    CONFLICTS,
+    FACT,
+    KEPT_BESIDE,
+    RULES,
+    SESSION,
+    TERM,
+    Document,
+    Statements,
+    describe,
+    embedded_text,
+    slot_of,
+)
+from priming.index.working_set import WorkingSet
 from priming.params import FORGETTING, LINKING, PLASTICITY, LinkParams
 from priming.store.protocol import Store, VersionKey
 from priming.store.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
@@ -336,7 +338,7 @@ class Plan:
             pair
             for subject in sorted(same_names(self.store, self.working.namespace, stated.subject, self.now))
             for some in (self._stated, self.working.statements)
-            for pair in some.beside(replace(stated, subject=subject), most)
+            for pair in some.in_slot(replace(stated, subject=subject), most)
         ]
         agreeing = [other for other, value in told if not differ(value, stated.value)]
         for other, value in told[:most]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from priming.core.pack import Packable
 from priming.core.rules import rule_of
 from priming.core.trust import instructs
-from priming.engine.document import practice
+from priming.index.document import procedure_steps
 from priming.types import Hit, MemoryRecord
 
 _CONTROLS = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)
@@ -31,7 +31,7 @@ def full(record: MemoryRecord, *, superseded: bool = False) -> str:
 
 def told_text(record: MemoryRecord) -> str:
     """The text of a memory; of a procedure also when it is due and its steps, where the text does not say them."""
-    trigger, steps = practice(record)
+    trigger, steps = procedure_steps(record)
     due = [f"When: {trigger}"] if trigger and trigger not in record.content else []
     numbered = [f"{place}. {step}" for place, step in enumerate(steps, 1) if step not in record.content]
     return "\n".join([record.content, *due, *numbered])

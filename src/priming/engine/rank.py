@@ -26,13 +26,12 @@ from priming.core.inhibit import inhibit, squash
 from priming.core.lexical import scaled, terms
 from priming.core.recipe import best, blend_anchors, route_score, softmax_anchors
 from priming.core.spread import Activation, spread
-from priming.engine.arrays import NONE
 from priming.engine.ask import EXACT, Ranked, RankingQuery, ordered
 from priming.engine.bridges import bridges
-from priming.engine.columns import Ints
 from priming.engine.present import rule_kind
 from priming.engine.retention import days_between, executions
 from priming.engine.yielding import yielding
+from priming.index.columns import NONE, Ints
 from priming.params import SUPPRESSING
 from priming.profiles import Profile
 from priming.types import MemoryRecord

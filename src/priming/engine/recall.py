@@ -34,9 +34,9 @@ from priming.engine.present import HEADER, packables
 from priming.engine.rank import rank
 from priming.engine.standing import named
 from priming.engine.weights import in_force
-from priming.engine.working import WorkingSet
 from priming.errors import ParamError
 from priming.ids import uuid7
+from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.profiles import Profile, get
 from priming.types import Cue, Hit, MemoryRecord, Omitted, Recall, Step

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from priming.engine.document import RULES, embedded_text
+from priming.index.document import RULES, embedded_text
 from priming.namespace import Namespace
 from priming.params import EMBEDDER
 from priming.store.protocol import VersionKey

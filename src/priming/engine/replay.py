@@ -21,7 +21,7 @@ from priming.engine.coactivation import RELATION
 from priming.engine.evidence import Evidence
 from priming.engine.judged import Judged
 from priming.engine.rank import rank
-from priming.engine.working import WorkingSet
+from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.params import ABLATION, RecallParams
 from priming.profiles import Profile

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from priming.core.lexical import terms
 from priming.core.names import find
-from priming.engine.arrays import NONE
-from priming.engine.document import TERM, slot_of
 from priming.engine.draft import Draft
 from priming.engine.plan import Plan, Text
-from priming.engine.topology import MENTIONS
+from priming.index.columns import NONE
+from priming.index.document import TERM, slot_of
+from priming.index.topology import MENTIONS
 from priming.namespace import Namespace
 from priming.store.rows import RowChange, VersionRow
 

@@ -6,7 +6,7 @@ A verdict is a review: by FSRS-6 a recall rated good or again, by World Weaver o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
@@ -22,6 +22,7 @@ from priming.core.forgetting import (
     power_retrievability,
     stability_after,
 )
+from priming.index.cue_feedback import Practice
 from priming.params import BASE_LEVEL, FORGETTING
 from priming.store.rows import MemoryRow, stamp
 from priming.types import Retention, Use
@@ -82,35 +83,6 @@ def with_retention(row: MemoryRow, retention: Retention) -> MemoryRow:
         difficulty=retention.difficulty,
         endurance=retention.endurance,
         reviewed_at=retention.reviewed_at,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Practice:
-    """Uses and reviews of one memory as the working set keeps them: times in seconds, uses the newest first.
-
-    ``stability`` is 0 where there was no review.
-    """
-
-    uses: int
-    first: float
-    recent: tuple[float, ...]
-    stability: float
-    reviewed: float
-
-
-def practice(use: Use, retention: Retention) -> Practice | None:
-    """The practice of a memory; None of one that was neither used nor reviewed."""
-    recent = use.recent or ((use.last_used_at,) if use.last_used_at and use.uses else ())
-    if not recent and retention.stability is None:
-        return None
-    first = min((*recent, *((use.first_used_at,) if use.first_used_at else ())), default=None)
-    return Practice(
-        use.uses,
-        first.timestamp() if first else 0.0,
-        tuple(at.timestamp() for at in recent),
-        retention.stability or 0.0,
-        retention.reviewed_at.timestamp() if retention.reviewed_at else 0.0,
     )
 
 

@@ -7,11 +7,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from priming.core.slots import Statement, differ, same_slot, statement
-from priming.engine.document import FACT
 from priming.engine.draft import MOST, count, text_
 from priming.engine.standing import same_names
-from priming.engine.statements import CONFLICTS, KEPT_BESIDE
 from priming.errors import NotFound
+from priming.index.document import CONFLICTS, FACT, KEPT_BESIDE
 from priming.namespace import Namespace
 from priming.reviewing import Claim, Review
 from priming.store.rows import LinkRow, RowChange

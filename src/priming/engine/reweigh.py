@@ -9,10 +9,10 @@ import numpy as np
 from priming.ablation import Reweighing
 from priming.core.check import Floats
 from priming.core.metrics import paired_difference
-from priming.engine.columns import Ints
 from priming.engine.recall import TERMS
 from priming.engine.weights import NAMES, weighed
 from priming.errors import ParamError
+from priming.index.columns import Ints
 from priming.params import ABLATION, RecallParams
 
 Weights = Mapping[str, float]

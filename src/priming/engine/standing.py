@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 
 from priming.core.names import find
-from priming.engine.document import slot_of, slot_of_record
 from priming.engine.ids import slug
 from priming.engine.merging import MERGED
-from priming.engine.working import WorkingSet
+from priming.index.document import slot_of, slot_of_record
+from priming.index.working_set import WorkingSet
 from priming.store.protocol import Store
 
 _KEY = "entity:{}"

@@ -17,14 +17,14 @@ from priming.core.credit import path_credit, strongest_paths
 from priming.core.flow import Arrival
 from priming.core.routes import Routes, routes, trimmed
 from priming.core.spread import Activation
-from priming.engine.arrays import ENTITY
 from priming.engine.ask import Ranked
-from priming.engine.columns import Ints
 from priming.engine.draft import text_
 from priming.engine.rank import settled
-from priming.engine.working import WorkingSet
 from priming.errors import Corrupt, NotFound, StoreError
 from priming.ids import uuid7
+from priming.index.arrays import ENTITY
+from priming.index.columns import Ints
+from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.params import STORE, SpreadParams
 from priming.profiles import Profile

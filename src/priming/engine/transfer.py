@@ -12,11 +12,11 @@ from typing import Any
 
 from priming.core.check import number
 from priming.core.forgetting import FsrsState
-from priming.engine.document import RULES, embedded_text
 from priming.engine.draft import fraction, one_of, text_
 from priming.engine.weights import weighed
-from priming.engine.working import IMPORT
 from priming.errors import Conflict, ParamError, StoreError
+from priming.index.document import RULES, embedded_text
+from priming.index.working_set import IMPORT
 from priming.namespace import Namespace
 from priming.params import STORE, RecallParams
 from priming.store.protocol import Logged, VersionKey

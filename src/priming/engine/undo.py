@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from priming.core.names import KINDS
-from priming.engine.document import RULES, SESSION, TERM, embedded_text
 from priming.engine.draft import text_
 from priming.engine.pending import Pending
 from priming.errors import Conflict, NotFound
+from priming.index.document import RULES, SESSION, TERM, embedded_text
 from priming.namespace import Namespace
 from priming.store.protocol import Logged, VersionKey
 from priming.store.rows import (

@@ -9,9 +9,8 @@ from priming.core.check import Floats
 from priming.core.graph import among
 from priming.core.lexical import idf
 from priming.core.recipe import give_way
-from priming.engine.arrays import NONE
-from priming.engine.columns import Ints
 from priming.engine.evidence import Evidence
+from priming.index.columns import NONE, Ints
 
 
 def yielding(

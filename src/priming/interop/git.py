@@ -18,8 +18,8 @@ from typing import IO
 from priming.api.importers import Entry, Item, Tie
 from priming.checked import Checked, param
 from priming.core.names import QUOTED_LETTERS
-from priming.engine.document import RULES
 from priming.errors import ParamError
+from priming.index.document import RULES
 from priming.interop.reading import keepable, label, one_line, title
 from priming.params import PLASTICITY
 

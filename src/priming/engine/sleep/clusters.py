@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.core.check import Floats
-from priming.engine.columns import Ints
 from priming.engine.sleep.planned import Step
+from priming.index.columns import Ints
 from priming.params import SLEEP, SleepParams
 
 _NOISE = -1

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from priming.core.check import Floats
 from priming.core.trust import least
-from priming.engine.columns import Ints
 from priming.engine.draft import Draft
 from priming.engine.ids import free_key, gist_of, slug
 from priming.engine.sleep.clusters import centroid, clusters
@@ -31,6 +30,7 @@ from priming.engine.sleep.planned import (
 )
 from priming.engine.sleep.theme import Embed, Theme, Window, gist
 from priming.ids import uuid7
+from priming.index.columns import Ints
 from priming.params import FORGETTING, PLASTICITY, SLEEP, SleepParams
 from priming.store.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.types import MemoryRecord

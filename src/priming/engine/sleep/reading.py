@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.agents.protocol import Agent
-from priming.engine.arrays import NONE
 from priming.engine.merging import LEARNED, RANKED, Merging
 from priming.engine.sleep import decay, light, link, prune, skill
 from priming.engine.sleep.checks import Surroundings, leaves
@@ -29,6 +28,7 @@ from priming.engine.sleep.planned import (
 )
 from priming.engine.sleep.steps import steps_of
 from priming.filters import parse
+from priming.index.columns import NONE
 from priming.namespace import Namespace
 from priming.params import SleepParams
 from priming.store.rows import MemoryRow, VersionRow

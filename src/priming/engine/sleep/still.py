@@ -8,7 +8,7 @@ from typing import Any
 from priming.engine.sleep.checks import broken
 from priming.engine.sleep.planned import Planned
 from priming.engine.sleep.reading import Reading
-from priming.engine.working import IMPORT, RESTORE
+from priming.index.working_set import IMPORT, RESTORE
 from priming.namespace import Namespace
 from priming.params import SLEEP
 from priming.sleeping import Item

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from priming.core.check import Floats
 from priming.core.lexical import terms
 from priming.core.names import FILE, IDENTIFIER, Name, find, normal
-from priming.engine.columns import Ints
-from priming.engine.document import embedded_text
 from priming.engine.ids import SENTENCE_END
 from priming.engine.sleep.clusters import centroid
+from priming.index.columns import Ints
+from priming.index.document import embedded_text
 from priming.params import SLEEP, SleepParams
 from priming.types import MemoryRecord
 

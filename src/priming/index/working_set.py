@@ -1,4 +1,4 @@
-"""The working set: one namespace as arrays, kept current from the log.
+"""The working set: the arrays of one namespace, kept current from the log.
 
 It is disposable: everything in it is derived from the store, and losing it costs time, never data.
 """
@@ -11,9 +11,9 @@ from datetime import datetime
 import numpy as np
 
 from priming.embed.protocol import Embedder
-from priming.engine.arrays import Arrays
-from priming.engine.document import Document, describe
-from priming.engine.retention import practice
+from priming.index.arrays import NamespaceArrays
+from priming.index.cue_feedback import Practice
+from priming.index.document import Document, describe
 from priming.store.protocol import Logged, Store
 from priming.store.rows import (
     LinkRow,
@@ -28,26 +28,26 @@ from priming.store.rows import (
 from priming.types import MemoryRecord, Retention, Use
 
 IMPORT, RESTORE = "import", "restore-backup"
-"""The operations after which everything is read anew."""
+"""The operations after which everything is read again."""
 
-Own = tuple[Logged, Mapping[str, Document]]
-"""An operation of this process, with the documents that it made, ready to be taken in."""
+PreparedOperation = tuple[Logged, Mapping[str, Document]]
+"""An operation of this process with the documents that it created, so that they need not be read again."""
 
 
-class WorkingSet(Arrays):
-    """The arrays of one namespace; ``refresh`` before every use."""
+class WorkingSet(NamespaceArrays):
+    """The arrays of one namespace; call ``refresh`` before every use."""
 
     def __init__(self, store: Store, namespace: str, embedder: Embedder) -> None:
         super().__init__(embedder)
         self.namespace = namespace
         self._store = store
 
-    def refresh(self, now: datetime, own: Mapping[int, Own] | None = None) -> None:
-        """Take in what the log says since the last refresh; what ``own`` holds need not be read from it."""
+    def refresh(self, now: datetime, own: Mapping[int, PreparedOperation] | None = None) -> None:
+        """Apply the operations logged since the last refresh; those in ``own`` are not read from the log."""
         head = self._store.head(self.namespace)
         while own and self.head in own and self.head < head:
             logged, prepared = own[self.head]
-            self._take(logged, now, prepared)
+            self._apply(logged, now, prepared)
             self.head = logged.number
         if head < self.head:
             self.clear()
@@ -59,140 +59,134 @@ class WorkingSet(Arrays):
                     self.clear()
                     self._build(now)
                     break
-                self._take(logged, now, {})
+                self._apply(logged, now, {})
         self.head = head
-        due = [one for one, at in self.boundaries.items() if at <= now.timestamp()]
+        due = [memory_id for memory_id, at in self.boundaries.items() if at <= now.timestamp()]
         if due:
             self._reread(due, now)
 
     def _build(self, now: datetime) -> None:
-        """Read everything: the slow way in, and the only one that leaves no word of what was purged."""
+        """Read everything: slow, and the only way that leaves no trace of purged texts."""
         records: dict[str, MemoryRecord] = {}
-        for one in self._store.scan(self.namespace, now):
-            self._note_boundaries(one, now)
-            self._note_practice(one.id, one.use, one.retention)
-            if one.valid_from is None or one.valid_from <= now:
-                records[one.id] = one
+        for record_ in self._store.scan(self.namespace, now):
+            self._note_boundaries(record_, now)
+            self._note_practice(record_.id, record_.use, record_.retention)
+            if record_.valid_from is None or record_.valid_from <= now:
+                records[record_.id] = record_
         counted = self._store.counts(self.namespace).memories
         if sum(sum(by_status.values()) for by_status in counted.values()) > len(records):
             for memory in self._store.memories(self.namespace):
-                self.places[memory.id] = self._new_row(memory.id)
+                self.reserved_rows[memory.id] = self._new_row(memory.id)
         self._add_records(list(records.values()))
         for verdict in self._store.verdicts(self.namespace):
-            self.judgements.put(verdict)
+            self.cue_feedback.put(verdict)
         links = self._store.links(self.namespace)
         ends = [(self.row_of.get(link.source), self.row_of.get(link.target), link) for link in links]
-        known = [(s, t, link) for s, t, link in ends if s is not None and t is not None]
+        linked = [(s, t, link) for s, t, link in ends if s is not None and t is not None]
         self.topology.load(
-            np.array([s for s, _, _ in known], np.int64),
-            np.array([t for _, t, _ in known], np.int64),
-            [link.relation for _, _, link in known],
-            np.array([link.weight for _, _, link in known], np.float64),
-            np.array([link.given for _, _, link in known], np.bool_),
-            np.array([_activated(link) for _, _, link in known], np.float64),
+            np.array([s for s, _, _ in linked], np.int64),
+            np.array([t for _, t, _ in linked], np.int64),
+            [link.relation for _, _, link in linked],
+            np.array([link.weight for _, _, link in linked], np.float64),
+            np.array([link.given for _, _, link in linked], np.bool_),
+            np.array([_activated(link) for _, _, link in linked], np.float64),
         )
 
     def _add_records(self, records: Sequence[MemoryRecord], batch: int = 1000) -> None:
         for first in range(0, len(records), batch):
-            some = records[first : first + batch]
-            whole = len(records) > batch
-            stored = self._store.vectors(
-                self.namespace, self.embedder.generation, None if whole else [one.id for one in some]
-            )
+            rows = records[first : first + batch]
+            ids = None if len(records) > batch else [row.id for row in rows]
+            stored = self._store.vectors(self.namespace, self.embedder.generation, ids)
             if first == 0:
                 vectors = {key: np.frombuffer(blob, "<f4") for key, blob in stored}
-            chosen = [vectors.get((one.id, one.version)) for one in some]
-            for document in describe(some, chosen, self.embedder):
+            chosen = [vectors.get((row.id, row.version)) for row in rows]
+            for document in describe(rows, chosen, self.embedder):
                 self.add(document)
 
-    def _note_boundaries(self, one: MemoryRecord, now: datetime) -> None:
-        times = [at.timestamp() for at in (one.valid_from, one.valid_to) if at is not None and at > now]
+    def _note_boundaries(self, interval: MemoryRecord | VersionRow, now: datetime) -> None:
+        """Record when the validity of a memory changes next."""
+        ends = (interval.valid_from, interval.valid_to)
+        times = [at.timestamp() for at in ends if at is not None and at > now]
         if times:
-            self.boundaries[one.id] = min(*times, self.boundaries.get(one.id, np.inf))
+            self.boundaries[interval.id] = min(*times, self.boundaries.get(interval.id, np.inf))
 
-    def _take(self, logged: Logged, now: datetime, prepared: Mapping[str, Document]) -> None:
-        fresh, stale = _sorted_out(logged.rows)
-        stale += [one for one in fresh if one in self.row_of]
-        fresh = {one: fresh[one] for one in fresh if one not in self.row_of}
+    def _apply(self, logged: Logged, now: datetime, prepared: Mapping[str, Document]) -> None:
+        fresh, stale = _fresh_and_stale(logged.rows)
+        stale += [memory_id for memory_id in fresh if memory_id in self.row_of]
+        fresh = {memory_id: row for memory_id, row in fresh.items() if memory_id not in self.row_of}
         gone = {c.row.id for c in logged.rows if isinstance(c.row, MemoryRow) and c.after is None}
-        documents = [prepared[one] for one in fresh if one in prepared]
-        unknown = [one for one in fresh.values() if one.id not in prepared]
-        if unknown:
-            documents += self._read(unknown)
-        self._place(logged)
-        for document in sorted(documents, key=lambda d: self.places[d.id]):
+        documents = [prepared[memory_id] for memory_id in fresh if memory_id in prepared]
+        unread = [row for memory_id, row in fresh.items() if memory_id not in prepared]
+        if unread:
+            documents += self._read(unread)
+        self._reserve_rows(logged)
+        for document in sorted(documents, key=lambda document: self.reserved_rows[document.id]):
             self.add(document)
         for change in logged.rows:
-            self._take_verdict(change)
+            self._apply_verdict(change)
             if isinstance(change.after, MemoryRow):
                 self._note_practice(change.after.id, use_of(change.after), retention_of(change.after))
-        self._take_links([change for change in logged.rows if isinstance(change.row, LinkRow)], fresh)
+        self._apply_links([change for change in logged.rows if isinstance(change.row, LinkRow)], fresh)
         for memory_id in gone:
             self.drop(memory_id)
-        if stale := [one for one in stale if one not in gone]:
+        if stale := [memory_id for memory_id in stale if memory_id not in gone]:
             self._reread(stale, now)
 
     def _note_practice(self, memory_id: str, use: Use, retention: Retention) -> None:
-        found = practice(use, retention)
-        if found is None:
+        practice = Practice.of(use, retention)
+        if practice is None:
             self.practice.pop(memory_id, None)
         else:
-            self.practice[memory_id] = found
+            self.practice[memory_id] = practice
 
     def learn(self, changes: Iterable[RowChange]) -> None:
-        """Take in what was learned, that is verdicts, practice and links, and nothing of any text."""
+        """Apply what was learned (verdicts, practice and links), and nothing of any text."""
         for change in changes:
-            self._take_verdict(change)
+            self._apply_verdict(change)
             if isinstance(change.after, MemoryRow):
                 self._note_practice(change.after.id, use_of(change.after), retention_of(change.after))
             elif isinstance(change.row, LinkRow):
-                self._take_link(change)
+                self._apply_link(change)
 
-    def _place(self, logged: Logged) -> None:
-        """Rows for the memories that an operation made, in its order, as in the store: also for those read later."""
-        made = [c.row.id for c in logged.rows if c.before is None and isinstance(c.row, MemoryRow)]
-        for memory_id in made:
-            if memory_id not in self.row_of and memory_id not in self.places:
-                self.places[memory_id] = self._new_row(memory_id)
+    def _reserve_rows(self, logged: Logged) -> None:
+        """Reserve rows for the memories that an operation created, in its order, those read later included."""
+        created = [c.row.id for c in logged.rows if c.before is None and isinstance(c.row, MemoryRow)]
+        for memory_id in created:
+            if memory_id not in self.row_of and memory_id not in self.reserved_rows:
+                self.reserved_rows[memory_id] = self._new_row(memory_id)
 
-    def _take_verdict(self, change: RowChange) -> None:
+    def _apply_verdict(self, change: RowChange) -> None:
         if isinstance(change.after, VerdictRow):
-            self.judgements.put(change.after)
+            self.cue_feedback.put(change.after)
         elif isinstance(change.before, VerdictRow):
-            self.judgements.drop(change.before)
+            self.cue_feedback.drop(change.before)
 
     def _read(self, records: Sequence[MemoryRecord]) -> list[Document]:
-        ids = [one.id for one in records]
+        ids = [row.id for row in records]
         stored = self._store.vectors(self.namespace, self.embedder.generation, ids)
         vectors = {key: np.frombuffer(blob, "<f4") for key, blob in stored}
-        return describe(records, [vectors.get((one.id, one.version)) for one in records], self.embedder)
+        return describe(records, [vectors.get((row.id, row.version)) for row in records], self.embedder)
 
     def _reread(self, ids: Iterable[str], now: datetime) -> None:
-        """Bring some memories and their links to the store's present state."""
+        """Read memories and their links again from the store."""
         ids = list(ids)
         for memory_id in ids:
             self.remove(memory_id)
             self.boundaries.pop(memory_id, None)
-        found = self._store.records(self.namespace, ids, now)
-        active = [found[one] for one in ids if one in found and found[one].status == "active"]
+        stored = self._store.records(self.namespace, ids, now)
+        records = [stored[memory_id] for memory_id in ids if memory_id in stored]
+        active = [row for row in records if row.status == "active"]
         for document in self._read(active):
             self.add(document)
         for memory_id in ids:
             for version in self._store.versions(self.namespace, memory_id):
-                if version.retired_at is None and memory_id in found:
-                    self._note_interval(version, now)
-        for link in self._store.links(self.namespace, [one.id for one in active]):
+                if version.retired_at is None and memory_id in stored:
+                    self._note_boundaries(version, now)
+        for link in self._store.links(self.namespace, [row.id for row in active]):
             self._put_link(link)
 
-    def _note_interval(self, version: VersionRow, now: datetime) -> None:
-        times = [
-            at.timestamp() for at in (version.valid_from, version.valid_to) if at is not None and at > now
-        ]
-        if times:
-            self.boundaries[version.id] = min(*times, self.boundaries.get(version.id, np.inf))
-
-    def _take_links(self, changes: Sequence[RowChange], fresh: Mapping[str, MemoryRecord]) -> None:
-        """New links of new memories in one go; others one by one, since they may be there."""
+    def _apply_links(self, changes: Sequence[RowChange], fresh: Mapping[str, MemoryRecord]) -> None:
+        """Add new links of new memories together; others one by one, since they may exist."""
         new: dict[tuple[int, int, str], tuple[int, int, str, float, bool, float]] = {}
         for change in changes:
             link = change.after
@@ -206,11 +200,11 @@ class WorkingSet(Arrays):
                     identity = (source, target, link.relation)
                     new[identity] = (*identity, link.weight, link.given, _activated(link))
             else:
-                self._take_link(change)
+                self._apply_link(change)
         if new:
             self.topology.extend(list(new.values()))
 
-    def _take_link(self, change: RowChange) -> None:
+    def _apply_link(self, change: RowChange) -> None:
         if isinstance(change.after, LinkRow):
             self._put_link(change.after)
         elif isinstance(change.before, LinkRow):
@@ -224,28 +218,28 @@ class WorkingSet(Arrays):
         if source is not None and target is not None:
             activated = _activated(link)
             self.topology.put(
-                source, target, link.relation, link.weight, given=link.given, activated=activated
+                source, target, link.relation, link.weight, explicit=link.given, activated=activated
             )
 
 
-def _sorted_out(rows: Sequence[RowChange]) -> tuple[dict[str, MemoryRecord], list[str]]:
-    """Memories that an operation made whole, as records; and ids of those to read again."""
-    made: dict[str, MemoryRow] = {}
+def _fresh_and_stale(rows: Sequence[RowChange]) -> tuple[dict[str, MemoryRecord], list[str]]:
+    """The memories that an operation created whole, as records, and the ids of those to read again."""
+    created: dict[str, MemoryRow] = {}
     fresh: dict[str, MemoryRecord] = {}
     stale: dict[str, None] = {}
     for change in rows:
         row = change.row
         if isinstance(row, MemoryRow):
             if change.before is None and row.status == "active":
-                made[row.id] = row
+                created[row.id] = row
             elif change.before is None or change.after is None or _matters(change):
                 stale[row.id] = None
         elif isinstance(row, VersionRow):
-            if change.before is None and row.id in made and row.id not in fresh and _open(row):
-                fresh[row.id] = record("", made[row.id], row)
+            if change.before is None and row.id in created and row.id not in fresh and _open(row):
+                fresh[row.id] = record("", created[row.id], row)
             else:
                 stale[row.id] = None
-    return {one: fresh[one] for one in fresh if one not in stale}, list(stale)
+    return {memory_id: row for memory_id, row in fresh.items() if memory_id not in stale}, list(stale)
 
 
 def _open(row: VersionRow) -> bool:
@@ -253,7 +247,7 @@ def _open(row: VersionRow) -> bool:
 
 
 def _matters(change: RowChange) -> bool:
-    """Whether a change of a memory's state concerns the arrays: its weight and use do not."""
+    """Whether a change of a memory's state affects the arrays: its weight and use do not."""
     before, after = change.before, change.after
     assert isinstance(before, MemoryRow), "both sides of a change are rows of one table"
     assert isinstance(after, MemoryRow), "both sides of a change are rows of one table"

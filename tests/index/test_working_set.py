@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from priming import Cue, FixedClock, Memory, PrimingError, profiles
-from priming.engine.snapshot import load, save
-from priming.engine.working import WorkingSet
+from priming.index.snapshot import load, save
+from priming.index.working_set import WorkingSet
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 WORDS = (
@@ -39,24 +39,24 @@ def an_item(rng):
 
 def a_change(memory, rng):
     """One random operation on what is there."""
-    keys = [one.key for one in memory.list(kinds=None, limit=1000)]
-    entities = [one.key for one in memory.list(kinds=["entity"], limit=1000)]
-    some = rng.choice(keys + entities) if keys + entities else "none"
+    keys = [record.key for record in memory.list(kinds=None, limit=1000)]
+    entities = [record.key for record in memory.list(kinds=["entity"], limit=1000)]
+    target = rng.choice(keys + entities) if keys + entities else "none"
     other = rng.choice(keys or ["none"])
-    done = [one.id for one in memory.log(limit=12)] or ["none"]
+    operations = [entry.id for entry in memory.log(limit=12)] or ["none"]
     return rng.choice(
         [
             lambda: memory.remember(**an_item(rng)),
             lambda: memory.remember(**an_item(rng)),
             lambda: memory.remember_many([an_item(rng) for _ in range(4)]),
-            lambda: memory.forget(some),
-            lambda: memory.undo(rng.choice(done)),
-            lambda: memory.undo(rng.choice(done)),
+            lambda: memory.forget(target),
+            lambda: memory.undo(rng.choice(operations)),
+            lambda: memory.undo(rng.choice(operations)),
             lambda: memory.supersede(other, a_text(rng), session=rng.choice([None, "a", "b"])),
             lambda: memory.supersede(other, a_text(rng), valid_from=memory.now() + timedelta(days=3)),
-            lambda: memory.link(some, other, rng.choice(["similar-to", "requires", "mentions"]), 0.7),
-            lambda: memory.set_strength(some, other, rng.random()),
-            lambda: memory.purge(some),
+            lambda: memory.link(target, other, rng.choice(["similar-to", "requires", "mentions"]), 0.7),
+            lambda: memory.set_strength(target, other, rng.random()),
+            lambda: memory.purge(target),
         ]
     )
 
@@ -84,13 +84,13 @@ def scores(memory):
     }
 
 
-def assert_alike(found, wanted):
+def assert_alike(actual, expected):
     """Single precision has seven digits, and what a product of vectors rounds to depends on where they stand."""
-    assert found.keys() == wanted.keys()
-    for which, (score, components, content) in found.items():
-        assert content == wanted[which][2]
-        assert score == pytest.approx(wanted[which][0], abs=1e-5), which
-        assert components == pytest.approx(wanted[which][1], abs=1e-5), which
+    assert actual.keys() == expected.keys()
+    for which, (score, components, content) in actual.items():
+        assert content == expected[which][2]
+        assert score == pytest.approx(expected[which][0], abs=1e-5), which
+        assert components == pytest.approx(expected[which][1], abs=1e-5), which
 
 
 @settings(max_examples=5)
@@ -109,9 +109,9 @@ def test_what_is_kept_current_is_what_is_built_anew(embedder, tmp_path_factory, 
             working = WorkingSet(restored.store, "default", embedder)
             assert load(working, folder / "halfway", lambda _: True)
             restored._working = working
-            wanted = scores(anew)
+            expected = scores(anew)
             for memory in (ours, theirs, restored):
-                assert_alike(scores(memory), wanted)
+                assert_alike(scores(memory), expected)
         assert ours.validate() == []
 
 

@@ -1,7 +1,6 @@
-"""Arrays that grow: what the working set is made of.
+"""Growing arrays, of which the working set is built.
 
-A base array (possibly memory-mapped and read-only) is never copied to append to it: what comes later
-stands in a tail of its own.
+A base array may be memory-mapped and read-only. It is never copied to append to it: later values go to a tail.
 """
 
 from __future__ import annotations
@@ -13,12 +12,14 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 Ints = NDArray[np.int64]
+NONE = -1
+"""In a column of rows or documents: no row, no document."""
 _EXACT = 256
-"""So many of the largest products are summed in double precision, and what equals the last of them."""
+"""How many of the largest products are summed again in double precision."""
 
 
 class Column:
-    """One value a row, in memory; grows by doubling."""
+    """One value a row, in memory. It grows by doubling."""
 
     __slots__ = ("_array", "_default", "size")
 
@@ -29,11 +30,11 @@ class Column:
 
     @property
     def values(self) -> NDArray[Any]:
-        """All values, as a view that may be written through."""
+        """All values, as a writable view."""
         return self._array[: self.size]
 
     def reach(self, size: int) -> None:
-        """Make at least ``size`` values, new ones with the default."""
+        """Grow to at least ``size`` values; new values are the default."""
         if size > len(self._array):
             grown = np.full(max(size, 2 * len(self._array), 64), self._default, dtype=self._array.dtype)
             grown[: self.size] = self._array[: self.size]
@@ -48,7 +49,7 @@ class Column:
         self._array[self.size - 1] = value
 
     def extend(self, values: Any) -> None:
-        """Add some values."""
+        """Add several values."""
         first = self.size
         self.reach(first + len(values))
         self._array[first : self.size] = values
@@ -66,7 +67,7 @@ class Column:
 
 
 class Ragged:
-    """A list of integers a row: a base in one piece, and a tail of single arrays."""
+    """A list of integers a row: a base in compressed rows, and a tail of single arrays."""
 
     __slots__ = ("_data", "_start", "_tail")
 
@@ -89,25 +90,25 @@ class Ragged:
         return self._data[self._start[row] : self._start[row + 1]]
 
     def gather(self, rows: Ints) -> tuple[NDArray[np.int32], Ints]:
-        """The lists of some rows, which ascend, in one piece; and where each of them ends in it."""
+        """Concatenate the lists of ``rows``, which ascend; return them with the end of each list."""
         early = rows[rows < len(self._start) - 1]
         first, count = self._start[early], self._start[early + 1] - self._start[early]
         ends = np.cumsum(count)
         at = np.arange(int(count.sum())) + np.repeat(first - (ends - count), count)
         late = [self._tail[row] for row in (rows[len(early) :] - len(self._start) + 1).tolist()]
         if late:
-            ends = np.cumsum(np.concatenate([count, [len(one) for one in late]]))
+            ends = np.cumsum(np.concatenate([count, [len(values) for values in late]]))
         return np.concatenate([self._data[at], *late]), ends.astype(np.int64, copy=False)
 
     def packed(self) -> tuple[Ints, NDArray[np.int32]]:
-        """Every row in one piece: offsets and data."""
-        lengths = np.array([len(one) for one in self._tail], np.int64)
+        """Every row in compressed form: offsets and data."""
+        lengths = np.array([len(values) for values in self._tail], np.int64)
         start = np.concatenate([self._start, self._start[-1] + np.cumsum(lengths)])
         return start, np.concatenate([self._data, *self._tail])
 
 
-class Vectors:
-    """One unit vector a row (zero where there is none): a base in one piece, and a tail that grows."""
+class VectorColumn:
+    """One unit vector a row, zero for a row without a vector: a base array and a growing tail."""
 
     __slots__ = ("_base", "_rows", "_tail", "dimension")
 
@@ -123,43 +124,48 @@ class Vectors:
     def append(self, vector: NDArray[np.float32] | None) -> None:
         """Add one row; None for a row without a vector."""
         if self._rows == len(self._tail):
-            grown = np.zeros((max(64, 2 * len(self._tail)), self.dimension), np.float32)
-            grown[: self._rows] = self._tail
-            self._tail = grown
+            self._grow(2 * len(self._tail))
         self._tail[self._rows] = 0 if vector is None else vector
         self._rows += 1
 
     def extend(self, vectors: NDArray[np.float32]) -> None:
-        """Add some rows."""
-        first, self._rows = self._rows, self._rows + len(vectors)
-        if self._rows > len(self._tail):
-            grown = np.zeros((max(64, 2 * self._rows), self.dimension), np.float32)
-            grown[:first] = self._tail[:first]
-            self._tail = grown
-        self._tail[first : self._rows] = vectors
+        """Add several rows."""
+        first, last = self._rows, self._rows + len(vectors)
+        if last > len(self._tail):
+            self._grow(2 * last)
+        self._tail[first:last] = vectors
+        self._rows = last
+
+    def _grow(self, size: int) -> None:
+        grown = np.zeros((max(64, size), self.dimension), np.float32)
+        grown[: self._rows] = self._tail[: self._rows]
+        self._tail = grown
 
     def dot(self, vector: NDArray[np.float32], since: int = 0) -> NDArray[np.float32]:
-        """The inner product of rows with ``vector`` (or each of its columns): for unit vectors, the cosine."""
+        """The inner product of the rows from ``since`` on with ``vector`` (or each of its columns).
+
+        For unit vectors that is the cosine.
+        """
         late = max(0, since - len(self._base))
         products = [self._base[since:] @ vector, self._tail[late : self._rows] @ vector]
         joined: NDArray[np.float32] = np.concatenate(products)
         return joined
 
     def exact(self, vector: NDArray[np.float32]) -> NDArray[np.float64]:
-        """The inner product of every row with ``vector``, the same whatever rows stand around it.
+        """The inner product of every row with ``vector``, independent of the other rows.
 
-        Each row is summed by itself in single precision, which a product of a matrix does not promise; the
-        largest are summed again in double.
+        Each row is summed by itself in single precision, which a matrix product does not guarantee; the largest
+        products are summed again in double precision.
         """
         query = np.ascontiguousarray(vector, np.float32)
         parts = (self._base, self._tail[: self._rows])
-        found = np.concatenate([np.einsum("ij,j->i", part, query) for part in parts]).astype(np.float64)
-        best = _largest(found)
-        found[best] = self.some(best).astype(np.float64) @ query.astype(np.float64)
-        return found
+        products = np.concatenate([np.einsum("ij,j->i", part, query) for part in parts]).astype(np.float64)
+        best = _largest(products)
+        products[best] = self.take(best).astype(np.float64) @ query.astype(np.float64)
+        return products
 
-    def some(self, rows: Ints) -> NDArray[np.float32]:
-        """Some rows, which ascend, in one piece."""
+    def take(self, rows: Ints) -> NDArray[np.float32]:
+        """The vectors of ``rows``, which ascend."""
         early = int(np.searchsorted(rows, len(self._base)))
         if early == len(rows):
             return self._base[rows]
@@ -173,13 +179,13 @@ class Vectors:
         return vector
 
     def packed(self) -> NDArray[np.float32]:
-        """Every row in one piece."""
+        """Every row in one array."""
         joined: NDArray[np.float32] = np.concatenate([self._base, self._tail[: self._rows]])
         return joined
 
 
 def _largest(values: NDArray[np.float64]) -> Ints:
-    """The positions of the ``_EXACT`` largest values and of what equals the least of them, ascending."""
+    """The positions of the ``_EXACT`` largest values and of those equal to the least of them, ascending."""
     if len(values) <= _EXACT:
         return np.arange(len(values))
     bar = np.partition(values, len(values) - _EXACT)[len(values) - _EXACT]

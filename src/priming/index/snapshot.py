@@ -1,9 +1,10 @@
-"""The working set on disk: a disposable file beside the database, memory-mapped at open.
+"""The working set on disk: a disposable file beside the database, memory-mapped when it is opened.
 
-It is stamped with the operation that it was current at, and brought up to date from the log. Whatever is wrong
-with it (missing, cut short, of another store, embedder or version) costs the time to build it anew, never data.
+It is stamped with the last operation that it contains, and brought up to date from the log. A file that is missing,
+truncated, or of another store, embedder or version costs the time to build the working set again, never data.
 
-A file is a line of JSON (what is in it, where, and a checksum of that), then the arrays, each aligned to 64 bytes.
+A file is a line of JSON (its contents, their offsets, and a checksum of both), then the arrays, each aligned to 64
+bytes.
 """
 
 from __future__ import annotations
@@ -24,26 +25,26 @@ from numpy.typing import NDArray
 from priming import __version__
 from priming.core.slots import Statement
 from priming.embed.protocol import Embedder
-from priming.engine.columns import Column, Ragged, Vectors
-from priming.engine.document import bare_terms
-from priming.engine.judgements import Judgements
-from priming.engine.retention import Practice
-from priming.engine.vocabulary import Vocabulary
-from priming.engine.working import WorkingSet
+from priming.index.columns import Column, Ragged, VectorColumn
+from priming.index.cue_feedback import CueFeedback, Practice
+from priming.index.document import bare_terms
+from priming.index.vocabulary import Vocabulary
+from priming.index.working_set import WorkingSet
 from priming.store.protocol import Store
 
-FORMAT = 5
+FORMAT = 6
 _ALIGN = 64
 _COLUMNS = (
-    *("alive", "kind", "document", "row", "living", "embedded", "session", "before", "behind", "title"),
-    *("occurred", "timed", "asks", "details", "token_df", "title_count", "title_entity"),
+    *("alive", "kind", "document", "row", "living", "embedded", "title", "occurred", "timed", "asks"),
+    *("specificity", "token_df", "title_count", "title_entity"),
 )
-_LINK_COLUMNS = ("source", "target", "relation", "weight", "given", "activated", "mentioned", "words")
-Arrays = Mapping[str, NDArray[Any]]
+_SESSION_COLUMNS = ("session", "previous", "following")
+_LINK_COLUMNS = ("source", "target", "relation", "weight", "explicit", "activated", "mentioned", "words")
+ArrayMap = Mapping[str, NDArray[Any]]
 
 
 def save(working: WorkingSet, path: Path, stamp: Mapping[str, Any]) -> None:
-    """Write the working set; the file appears only when it is whole."""
+    """Write the working set; the file appears only when it is complete."""
     facts, arrays = _captured(working)
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
@@ -58,15 +59,15 @@ def save(working: WorkingSet, path: Path, stamp: Mapping[str, Any]) -> None:
 
 
 def load(working: WorkingSet, path: Path, accept: Callable[[Mapping[str, Any]], bool]) -> bool:
-    """Fill an empty working set from a file whose stamp is accepted; False if the file is of no use."""
+    """Fill an empty working set from a file whose stamp is accepted; return False if the file is unusable."""
     try:
-        found = _read(path)
-        if found is None or found[0]["format"] != FORMAT or not accept(found[0]["stamp"]):
+        contents = _read(path)
+        if contents is None or contents[0]["format"] != FORMAT or not accept(contents[0]["stamp"]):
             return False
-        _restore(working, *found)
+        _restore(working, *contents)
     except (OSError, ValueError, KeyError, TypeError):
         return False
-    working.head = int(found[0]["stamp"]["head"])
+    working.head = int(contents[0]["stamp"]["head"])
     return True
 
 
@@ -95,7 +96,7 @@ class SnapshotFile:
     def save(self, working: WorkingSet) -> None:
         """Write the working set, where that saves time and holds nothing that was purged."""
         path = self.path
-        if path is None or not working.worth_keeping or self._purged_since(working.head):
+        if path is None or not working.snapshot_due or self._purged_since(working.head):
             return
         if self._was_embedded(working):
             return
@@ -144,7 +145,7 @@ class SnapshotFile:
         return any(logged.erased for logged in self._store.since(self._namespace, head))
 
 
-def _write(file: Any, facts: Mapping[str, Any], arrays: Arrays) -> None:
+def _write(file: Any, facts: Mapping[str, Any], arrays: ArrayMap) -> None:
     places, offset = {}, 0
     for name, array in arrays.items():
         places[name] = [array.dtype.str, list(array.shape), offset]
@@ -182,6 +183,7 @@ def _captured(working: WorkingSet) -> tuple[dict[str, Any], dict[str, NDArray[An
     lexicon, topology = working.lexicon, working.topology
     topology.compact()
     arrays = {name: getattr(working, name).values for name in _COLUMNS}
+    arrays |= {f"session.{name}": getattr(working.conversations, name).values for name in _SESSION_COLUMNS}
     arrays |= {f"link.{name}": getattr(topology, name).values for name in _LINK_COLUMNS}
     arrays |= _numbered("out", topology.base[0]) | _numbered("in", topology.base[1])
     arrays |= _numbered("postings", lexicon.packed()) | _numbered("sequences", lexicon.sequences.packed())
@@ -190,23 +192,23 @@ def _captured(working: WorkingSet) -> tuple[dict[str, Any], dict[str, NDArray[An
     arrays["words"] = working.vocabulary.vectors(lexicon.words).packed()
     arrays["ids"] = np.array(working.ids, "S36")
     arrays["entity_rows"] = np.array(list(working.slots), np.int64)
-    ends = working.session_end
+    sessions, last = working.conversations.codes, working.conversations.last
     facts = {
         "terms": list(lexicon.terms),
         "words": lexicon.words,
         "totals": [lexicon.total_length, lexicon.documents],
         "relations": topology.relations,
         "entities": list(working.slots.values()),
-        "sessions": list(working.sessions),
-        "session_end": [ends.get(code, -1) for code in range(len(working.sessions))],
+        "sessions": list(sessions),
+        "session_last": [last.get(code, -1) for code in range(len(sessions))],
         "titles": list(working.titles),
         "title_terms": [list(terms) for terms in working.title_terms],
         "title_slots": dict(working.title_slots),
         "predicates": {str(document): dict(when) for document, when in working.predicates.items()},
         "boundaries": working.boundaries,
-        "judgements": list(working.judgements),
+        "cue_feedback": list(working.cue_feedback),
         "statements": list(working.statements),
-        "practice": {memory_id: astuple(one) for memory_id, one in working.practice.items()},
+        "practice": {memory_id: astuple(practice) for memory_id, practice in working.practice.items()},
     }
     return facts, arrays
 
@@ -215,18 +217,19 @@ def _numbered(name: str, arrays: tuple[NDArray[Any], ...]) -> dict[str, NDArray[
     return {f"{name}.{i}": array for i, array in enumerate(arrays)}
 
 
-def _together(name: str, arrays: Arrays) -> tuple[Any, ...]:
-    count = sum(one.startswith(f"{name}.") for one in arrays)
+def _together(name: str, arrays: ArrayMap) -> tuple[Any, ...]:
+    count = sum(key.startswith(f"{name}.") for key in arrays)
     return tuple(arrays[f"{name}.{i}"] for i in range(count))
 
 
-def _restore(working: WorkingSet, facts: Mapping[str, Any], arrays: Arrays) -> None:
+def _restore(working: WorkingSet, facts: Mapping[str, Any], arrays: ArrayMap) -> None:
     for name in _COLUMNS:
         setattr(working, name, Column(arrays[name].dtype, arrays[name], default=0))
     working.ids = arrays["ids"].astype("U36").tolist()
     alive = arrays["alive"].tolist()
-    working.row_of = {one: row for row, one in enumerate(working.ids) if alive[row]}
-    working.places = {one: row for row, one in enumerate(working.ids) if one and not alive[row]}
+    rows = list(enumerate(working.ids))
+    working.row_of = {memory_id: row for row, memory_id in rows if alive[row]}
+    working.reserved_rows = {memory_id: row for row, memory_id in rows if memory_id and not alive[row]}
     working.slots = dict(zip(arrays["entity_rows"].tolist(), facts["entities"], strict=True))
     working.entities = {slot: row for row, slot in sorted(working.slots.items(), reverse=True)}
     working.lexicon.load(
@@ -238,30 +241,30 @@ def _restore(working: WorkingSet, facts: Mapping[str, Any], arrays: Arrays) -> N
         arrays["length"],
         (float(facts["totals"][0]), int(facts["totals"][1])),
     )
-    working.vectors = Vectors(working.vectors.dimension, arrays["vectors"])
+    working.vectors = VectorColumn(working.vectors.dimension, arrays["vectors"])
     working.vocabulary = Vocabulary(working.embedder, arrays["words"])
     working.tokens = Ragged(*_together("tokens", arrays))
+    order = {name: arrays[f"session.{name}"] for name in _SESSION_COLUMNS}
+    working.conversations.restore(facts["sessions"], facts["session_last"], order)
     links = {name: arrays[f"link.{name}"] for name in _LINK_COLUMNS}
     working.topology.restore(facts["relations"], links, (_together("out", arrays), _together("in", arrays)))
     _restore_names(working, facts)
 
 
 def _restore_names(working: WorkingSet, facts: Mapping[str, Any]) -> None:
-    working.sessions = {name: code for code, name in enumerate(facts["sessions"])}
-    working.session_end = dict(enumerate(facts["session_end"]))
     working.titles = {name: code for code, name in enumerate(facts["titles"])}
     working.title_terms = [tuple(terms) for terms in facts["title_terms"]]
-    spelt = zip(facts["titles"], working.title_terms, strict=True)
-    working.title_bare = [bare_terms(title, terms) for title, terms in spelt]
+    titles = zip(facts["titles"], working.title_terms, strict=True)
+    working.title_bare = [bare_terms(title, terms) for title, terms in titles]
     for code, terms in enumerate(working.title_terms):
         if terms:
             working.titles_by_term.setdefault(terms[0], []).append(code)
     working.title_slots = facts["title_slots"]
-    working.kept_rows = working.rows
+    working.snapshot_rows = working.rows
     working.predicates = {int(document): when for document, when in facts["predicates"].items()}
     working.boundaries = facts["boundaries"]
-    working.judgements = Judgements(tuple(one) for one in facts["judgements"])
-    for memory_id, *stated in facts["statements"]:
-        working.statements.put(memory_id, Statement(*stated))
+    working.cue_feedback = CueFeedback(tuple(verdict) for verdict in facts["cue_feedback"])
+    for memory_id, *fact in facts["statements"]:
+        working.statements.put(memory_id, Statement(*fact))
     for memory_id, (uses, first, recent, *reviewed) in facts["practice"].items():
         working.practice[memory_id] = Practice(uses, first, tuple(recent), *reviewed)

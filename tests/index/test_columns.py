@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.engine.columns import Column, Ragged, Vectors
+from priming.index.columns import Column, Ragged, VectorColumn
 
 numbers = st.lists(st.integers(-(2**40), 2**40), max_size=200)
 
@@ -36,12 +36,12 @@ def test_a_column_keeps_what_is_chosen_in_that_order():
 
 
 def test_a_column_does_not_write_into_what_it_was_made_of():
-    given_ = np.arange(3)
-    given_.flags.writeable = False
-    column = Column(np.int64, given_)
+    source = np.arange(3)
+    source.flags.writeable = False
+    column = Column(np.int64, source)
     column[0] = 9
     column.append(3)
-    assert given_.tolist() == [0, 1, 2]
+    assert source.tolist() == [0, 1, 2]
     assert column.values.tolist() == [9, 1, 2, 3]
 
 
@@ -62,23 +62,23 @@ def test_like_vectors_have_one_product_wherever_they_stand():
     rng = np.random.default_rng(2)
     rows = rng.normal(size=(700, 16)).astype(np.float32)
     twins = rng.integers(0, 20, 700)
-    vectors = Vectors(16, rows[twins[:333]])
+    vectors = VectorColumn(16, rows[twins[:333]])
     for twin in twins[333:].tolist():
         vectors.append(rows[twin])
     query = rng.normal(size=16).astype(np.float32)
-    found = vectors.exact(query)
-    assert found == pytest.approx(rows[twins].astype(np.float64) @ query, abs=1e-5)
-    alike = [set(np.round(found[twins == twin], 12).tolist()) for twin in range(20)]
+    products = vectors.exact(query)
+    assert products == pytest.approx(rows[twins].astype(np.float64) @ query, abs=1e-5)
+    alike = [set(np.round(products[twins == twin], 12).tolist()) for twin in range(20)]
     assert [len(values) for values in alike] == [1] * 20
 
 
 def test_the_largest_products_are_summed_in_double_precision():
     rng = np.random.default_rng(3)
-    vectors = Vectors(64, rng.normal(size=(1000, 64)).astype(np.float32))
+    vectors = VectorColumn(64, rng.normal(size=(1000, 64)).astype(np.float32))
     query = rng.normal(size=64).astype(np.float32)
-    wanted = vectors.packed().astype(np.float64) @ query
-    best = np.argsort(-wanted)[:200]
-    assert vectors.exact(query)[best] == pytest.approx(wanted[best], rel=1e-13)
+    expected = vectors.packed().astype(np.float64) @ query
+    best = np.argsort(-expected)[:200]
+    assert vectors.exact(query)[best] == pytest.approx(expected[best], rel=1e-13)
 
 
 def test_vectors_of_a_read_only_base_and_of_the_tail_answer_alike():
@@ -86,16 +86,16 @@ def test_vectors_of_a_read_only_base_and_of_the_tail_answer_alike():
     rows = rng.normal(size=(150, 8)).astype(np.float32)
     base = rows[:60].copy()
     base.flags.writeable = False
-    vectors = Vectors(8, base)
+    vectors = VectorColumn(8, base)
     for row in rows[60:]:
         vectors.append(row)
     vectors.append(None)
-    wanted = np.vstack([rows, np.zeros((1, 8), np.float32)])
+    expected = np.vstack([rows, np.zeros((1, 8), np.float32)])
     query = rng.normal(size=8).astype(np.float32)
     assert len(vectors) == 151
-    assert vectors.dot(query) == pytest.approx(wanted @ query, abs=1e-5)
-    assert vectors.exact(query) == pytest.approx(wanted.astype(np.float64) @ query, abs=1e-12)
+    assert vectors.dot(query) == pytest.approx(expected @ query, abs=1e-5)
+    assert vectors.exact(query) == pytest.approx(expected.astype(np.float64) @ query, abs=1e-12)
     assert vectors.dot(rows[:3].T).shape == (151, 3)
     assert vectors[10].tolist() == rows[10].tolist()
     assert vectors[100].tolist() == rows[100].tolist()
-    assert vectors.packed().tolist() == wanted.tolist()
+    assert vectors.packed().tolist() == expected.tolist()

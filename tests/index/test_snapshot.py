@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from priming import HashedEmbedder, Memory
-from priming.engine.snapshot import load, save
-from priming.engine.working import WorkingSet
+from priming.index.snapshot import load, save
+from priming.index.working_set import WorkingSet
 
 COUNT = 300
 
@@ -121,12 +121,12 @@ def damaged(data):
 
 def test_a_snapshot_that_is_no_good_is_passed_over(open_memory, url, snapshot):
     whole = snapshot.read_bytes()
-    wanted = recalled(open_memory(url))
+    expected = recalled(open_memory(url))
     for name, data in damaged(whole).items():
         snapshot.write_bytes(data)
         memory = open_memory(url)
         assert not is_used(memory), name
-        assert recalled(memory) == wanted, name
+        assert recalled(memory) == expected, name
         memory._working = None
     snapshot.write_bytes(whole)
     assert is_used(open_memory(url))
@@ -145,7 +145,7 @@ def test_a_folder_in_its_place_is_passed_over(open_memory, url, snapshot):
 def test_a_snapshot_is_not_used_for_another_file_that_took_its_place(open_memory, url, tmp_path):
     other = open_memory(f"sqlite:///{tmp_path}/other.db")
     other.remember_many({"content": f"another note {i} about deep snow"} for i in range(5))
-    wanted = recalled(other)
+    expected = recalled(other)
     other.close()
     for suffix in ("", "-wal", "-shm"):
         path = Path(f"{tmp_path}/other.db{suffix}")
@@ -154,7 +154,7 @@ def test_a_snapshot_is_not_used_for_another_file_that_took_its_place(open_memory
             path.rename(f"{tmp_path}/memory.db{suffix}")
     memory = open_memory(url)
     assert not is_used(memory)
-    assert recalled(memory) == wanted
+    assert recalled(memory) == expected
     assert memory.recall("deep snow").hits[0].memory.content.startswith("another")
 
 
@@ -217,6 +217,6 @@ def test_predicates_sessions_and_versions_of_the_future_are_kept(embedder, clock
         working = memory._snapshot.load()
         assert len(working.boundaries) == 1
         assert len(working.predicates) == COUNT
-        assert len(working.sessions) == 7
+        assert len(working.conversations.codes) == 7
         clock.at += timedelta(days=2)
         assert memory.recall("what did Zed paint").hits[0].memory.content == "Then Zed painted doors."

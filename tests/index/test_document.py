@@ -1,10 +1,20 @@
+"""What the index reads out of a memory's text, and the facts of a slot that a new one is compared with."""
+
 from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
 from priming import Memory
-from priming.engine.document import describe, embedded_text, is_rare_word, slot_of, slot_of_title
+from priming.core.slots import Statement
+from priming.index.document import (
+    Statements,
+    describe,
+    embedded_text,
+    is_rare_word,
+    slot_of,
+    slot_of_title,
+)
 from priming.types import MemoryRecord
 
 AT = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
@@ -30,28 +40,28 @@ def described(embedder, **more):
 
 
 def test_a_text_is_read_into_terms_tokens_and_signs_of_time(embedder):
-    found = described(
+    document = described(
         embedder, content="Did Ada paint walls last week?", speaker="Ada", session="s", occurred_at=AT
     )
-    assert found.heading == ("ada",)
-    assert found.body == ("ada", "paint", "wall", "last", "week")
-    assert (found.timed, found.asks, found.indexed, found.session) == (True, True, True, "s")
-    assert found.occurred == AT.timestamp()
+    assert document.heading == ("ada",)
+    assert document.body == ("ada", "paint", "wall", "last", "week")
+    assert (document.timed, document.asks, document.indexed, document.session) == (True, True, True, "s")
+    assert document.occurred == AT.timestamp()
     assert (
-        found.tokens.tolist()
+        document.tokens.tolist()
         == np.unique(embedder.tokens(["Ada: Did Ada paint walls last week?"])[0]).tolist()
     )
 
 
 def test_a_name_made_by_rule_has_no_text(embedder):
-    found = described(embedder, kind="entity", source="rules", content="Ada", metadata={"form": "name"})
-    assert (found.body, found.indexed, found.slot) == ((), False, "ada")
-    assert len(found.tokens) == 0
+    document = described(embedder, kind="entity", source="rules", content="Ada", metadata={"form": "name"})
+    assert (document.body, document.indexed, document.slot) == ((), False, "ada")
+    assert len(document.tokens) == 0
 
 
-def test_an_entity_told_by_hand_has_a_text_and_a_name(embedder):
-    found = described(embedder, kind="entity", content="A mathematician of London.", heading="Ada")
-    assert (found.indexed, found.slot) == (True, "ada")
+def test_an_entity_added_by_hand_has_a_text_and_a_name(embedder):
+    document = described(embedder, kind="entity", content="A mathematician of London.", heading="Ada")
+    assert (document.indexed, document.slot) == (True, "ada")
     assert described(embedder, kind="entity", content="long " * 40).slot is None
     assert described(embedder, kind="fact", content="Ada").slot is None
 
@@ -88,3 +98,33 @@ def test_a_procedure_is_found_by_when_it_is_due_and_by_what_is_done():
         memory.remember("Bake the bread.", kind="procedure", key="bread", metadata={"odd": {"steps": 3}})
         for question in ("the rollout failed, what now?", "where do I revert a tag?"):
             assert [hit.memory.key for hit in memory.recall(question).hits][:1] == ["back"], question
+
+
+def city(value):
+    return Statement("ada", "city", value)
+
+
+def statements(*facts):
+    index = Statements()
+    for memory_id, fact in facts:
+        index.put(memory_id, fact)
+    return index
+
+
+def test_the_facts_of_a_slot_are_the_latest_first_by_their_ids():
+    index = statements(
+        ("2", city("Oslo")), ("9", Statement("ada", "port", "80")), ("3", city("Bergen")), ("1", city("Rome"))
+    )
+    assert index.in_slot(city("Paris"), 2) == [("3", "Bergen"), ("2", "Oslo")]
+    assert index.in_slot(city("Paris"), 9) == [("3", "Bergen"), ("2", "Oslo"), ("1", "Rome")]
+    assert index.in_slot(city("Paris"), 0) == index.in_slot(Statement("grace", "city", "Oslo"), 9) == []
+
+
+def test_a_fact_that_is_removed_or_states_something_else_leaves_its_slot():
+    index = statements(("1", city("Oslo")), ("2", city("Bergen")))
+    index.put("2", Statement("ada", "port", "80"))
+    assert index.in_slot(city("Paris"), 9) == [("1", "Oslo")]
+    index.drop("1")
+    index.drop("1")
+    assert index.in_slot(city("Paris"), 9) == []
+    assert list(index) == [("2", "ada", "port", "80")]

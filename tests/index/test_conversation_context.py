@@ -1,4 +1,4 @@
-"""What is counted once for many cues holds no longer than the memories that it was counted over."""
+"""What is cached for many cues is computed again when a memory is added or removed."""
 
 import random
 
@@ -11,7 +11,7 @@ WORDS = ("red", "car", "sea", "sky", "wall", "paint", "Ada", "Bob")
 CUES = ("Ada painted the red car", "sea sky", "red car wall")
 
 
-def said(memory, text):
+def evidence_by_key(memory, text):
     """The evidence for each living memory, by key."""
     working = memory.working(memory.now())
     evidence = Evidence(working, memory.embedder, text, PRIMING.recall, memory.now())
@@ -31,7 +31,7 @@ def said(memory, text):
 
 
 def change(memory, rng, step):
-    keys = [one.key for one in memory.list(limit=1000, kinds=["episode"])]
+    keys = [record.key for record in memory.list(limit=1000, kinds=["episode"])]
     text = " ".join(rng.choices(WORDS, k=rng.randint(1, 6)))
     if len(keys) > 4 and rng.random() < 0.3:
         memory.forget(rng.choice(keys))
@@ -47,11 +47,11 @@ def test_evidence_after_many_changes_is_that_of_a_store_opened_anew(open_memory,
     for step in range(24):
         change(memory, rng, step)
         memory.recall(rng.choice(CUES))
-    held = {cue: said(memory, cue) for cue in CUES}
+    cached = {cue: evidence_by_key(memory, cue) for cue in CUES}
     fresh = open_memory(url)
     for cue in CUES:
-        found = said(fresh, cue)
-        assert found.keys() == held[cue].keys()
-        assert any(any(values) for values in found.values())
-        for key, values in found.items():
-            assert held[cue][key] == pytest.approx(values, abs=1e-12), (cue, key)
+        expected = evidence_by_key(fresh, cue)
+        assert expected.keys() == cached[cue].keys()
+        assert any(any(values) for values in expected.values())
+        for key, values in expected.items():
+            assert cached[cue][key] == pytest.approx(values, abs=1e-12), (cue, key)

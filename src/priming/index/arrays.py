@@ -1,0 +1,301 @@
+"""The arrays of one namespace: the rows of its graph, and the documents that evidence is counted over.
+
+A row is a memory or a bare name, in the order of insertion, and stays its own. A memory with a text is also a
+document; when its text or status changes, the document is removed and a new one may be added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.core.check import Floats
+from priming.embed.protocol import Embedder, TokenEmbedder
+from priming.index.columns import NONE, Column, Ints, Ragged, VectorColumn
+from priming.index.conversation_context import ConversationContext, Conversations, window_mean
+from priming.index.cue_feedback import CueFeedback, Practice
+from priming.index.document import Document, Statements, bare_terms, is_rare_word, slot_of_title
+from priming.index.lexicon import Lexicon
+from priming.index.topology import Topology
+from priming.index.vocabulary import Vocabulary
+from priming.words import KINDS
+
+ENTITY = KINDS.index("entity")
+_SNAPSHOT_AFTER = 256
+
+
+class NamespaceArrays:
+    """Everything derived from the memories of one namespace; every change is one call."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder = embedder
+        self.pooler = embedder if isinstance(embedder, TokenEmbedder) else None
+        self.clear()
+
+    def clear(self) -> None:
+        """Start empty."""
+        vocabulary = self.pooler.vocabulary if self.pooler else 0
+        self.ids: list[str] = []
+        self.row_of: dict[str, int] = {}
+        self.reserved_rows: dict[str, int] = {}
+        self.alive = Column(np.bool_)
+        self.kind = Column(np.int64)
+        self.document = Column(np.int64)
+        self.topology = Topology()
+        self.entities: dict[str, int] = {}
+        self.slots: dict[int, str] = {}
+        self.row = Column(np.int64)
+        self.living = Column(np.bool_)
+        self.embedded = Column(np.bool_)
+        self.occurred = Column(np.float64)
+        self.timed = Column(np.bool_)
+        self.asks = Column(np.bool_)
+        self.specificity = Column(np.int64)
+        self.conversations = Conversations()
+        self.lexicon = Lexicon()
+        self.vectors = VectorColumn(self.embedder.dimension)
+        self.vocabulary = Vocabulary(self.embedder)
+        self.tokens = Ragged()
+        self.token_df = Column(np.int64, np.zeros(vocabulary, np.int64))
+        self.predicates: dict[int, Mapping[str, Any]] = {}
+        self.cue_feedback = CueFeedback()
+        self.statements = Statements()
+        self.practice: dict[str, Practice] = {}
+        self.boundaries: dict[str, float] = {}
+        self.head = 0
+        self.snapshot_rows = 0
+        self._order: Ints | None = None
+        self._order_size = 0
+        self._novelty = Column(np.int64)
+        self._clear_titles()
+
+    def _clear_titles(self) -> None:
+        self.title = Column(np.int64)
+        self.titles: dict[str, int] = {}
+        self.title_terms: list[tuple[str, ...]] = []
+        self.title_bare: list[int] = []
+        self.title_count = Column(np.int64)
+        self.title_entity = Column(np.int64)
+        self.titles_by_term: dict[str, list[int]] = {}
+        self._titles_with: dict[str, list[int]] = {}
+        self._titles_indexed = 0
+        self.title_slots: dict[str, list[int]] = {}
+        self._titled: NDArray[np.bool_] | None = None
+
+    @property
+    def rows(self) -> int:
+        """Number of rows of the graph, dead ones included."""
+        return len(self.ids)
+
+    @property
+    def documents(self) -> int:
+        """Number of documents, dead ones included: the length of the evidence."""
+        return self.row.size
+
+    @property
+    def memories(self) -> int:
+        """Number of living memories with a text."""
+        return self.lexicon.documents
+
+    @property
+    def missing_vectors(self) -> bool:
+        """Whether a living memory with a text has no vector of the present generation."""
+        return bool(np.any(self.living.values & ~self.embedded.values))
+
+    @property
+    def unembedded(self) -> list[str]:
+        """The ids of the memories without a vector of the present generation."""
+        missing = np.flatnonzero(self.living.values & ~self.embedded.values)
+        return [self.ids[int(row)] for row in self.row.values[missing]]
+
+    @property
+    def order(self) -> Ints | None:
+        """The documents ordered by row, the oldest memory first; None if they already are."""
+        if self._order_size != self.documents:
+            rows = self.row.values
+            in_order = bool(np.all(rows[1:] >= rows[:-1]))
+            self._order_size, self._order = (
+                self.documents,
+                None if in_order else np.argsort(rows, kind="stable"),
+            )
+        return self._order
+
+    @property
+    def conversation_context(self) -> ConversationContext:
+        """Sessions, and which documents have neighbours; cached until a document is added or removed."""
+        return self.conversations.context(self.lexicon.length.values, self.living.values)
+
+    def window_norm(self, fade: float) -> Floats:
+        """BM25's length normalisation of each window; cached until a document is added or removed."""
+        return self.conversations.window_norm(fade, self.lexicon.length.values, self.living.values)
+
+    def window_mean(self, values: Floats, fade: float) -> Floats:
+        """The weighted mean of ``values`` over the window of each document."""
+        return window_mean(self.conversation_context, values, fade)
+
+    @property
+    def novelty(self) -> Ints:
+        """How many terms each document was the first to hold, counted on first use."""
+        if self._novelty.size != self.documents:
+            self._novelty = Column(np.int64, self.lexicon.novel_terms(self.row.values, self.living.values))
+        return np.asarray(self._novelty.values)
+
+    def _update_novelty(self, number: int, sign: int) -> None:
+        row, living = self.row.values, self.living.values
+        self.lexicon.update_novel_terms(self._novelty.values, number, sign, row, living)
+
+    @property
+    def snapshot_due(self) -> bool:
+        """Whether enough was added since the last snapshot for a new one to save more time than it costs."""
+        dead = int(np.count_nonzero(~self.alive.values))
+        new = self.rows - self.snapshot_rows
+        return new > max(_SNAPSHOT_AFTER, self.snapshot_rows // 100) and dead * 3 < self.rows
+
+    def at(self, values: Floats, rows: Ints) -> Floats:
+        """The values of documents at ``rows``; 0 for rows without a text."""
+        documents = self.document[rows]
+        if not len(values):
+            return np.zeros(len(rows))
+        return np.where(documents == NONE, 0.0, values[np.maximum(documents, 0)])
+
+    def _new_row(self, memory_id: str) -> int:
+        self.ids.append(memory_id)
+        self.alive.append(False)
+        self.kind.append(NONE)
+        self.document.append(NONE)
+        self.topology.add_row()
+        return self.rows - 1
+
+    def add(self, document: Document) -> None:
+        """Add a memory or a bare name; a removed one returns to its old row."""
+        row = self.reserved_rows.pop(document.id, NONE)
+        row = self._new_row(document.id) if row == NONE else row
+        self.row_of[document.id] = row
+        self.alive[row] = True
+        self.kind[row] = KINDS.index(document.kind)
+        self.topology.words[row] = is_rare_word(document.slot)
+        self.document[row] = self._add_text(row, document) if document.indexed else NONE
+        if document.statement is not None:
+            self.statements.put(document.id, document.statement)
+        if document.slot is not None:
+            self.slots[row] = document.slot
+            if row <= self.entities.get(document.slot, row):
+                self._settle(document.slot, row)
+
+    def _add_text(self, row: int, document: Document) -> int:
+        number = self.documents
+        self._titled = None
+        self.topology.weight_cache.clear()
+        self.row.append(row)
+        self.living.append(True)
+        self.embedded.append(document.vector is not None or not (document.body or document.heading))
+        self.occurred.append(document.occurred)
+        self.timed.append(document.timed)
+        self.asks.append(document.asks)
+        self.specificity.append(document.specificity)
+        self.title.append(self._title(document))
+        fresh = self.lexicon.append(document.heading, document.body, document.words)
+        if self._novelty.size == number:
+            self._novelty.append(fresh)
+            if row < self.rows - 1:
+                self._update_novelty(number, 1)
+        self.vectors.append(document.vector)
+        self.tokens.append(document.tokens)
+        self.token_df[document.tokens] += 1
+        self.conversations.append(document.session, self.row.values)
+        if document.when:
+            self.predicates[number] = document.when
+        return number
+
+    def _settle(self, slot: str, row: int) -> None:
+        """Set the entity of a slot, or clear it with ``NONE``."""
+        self._titled = None
+        self.topology.weight_cache.clear()
+        if row == NONE:
+            del self.entities[slot]
+        else:
+            self.entities[slot] = row
+        for code in self.title_slots.get(slot, ()):
+            self.title_entity[code] = row
+
+    def heading_entity(self, rows: Ints) -> Ints:
+        """For each row, the entity that its own heading names; −1 if none."""
+        documents = self.document[rows]
+        if not self.title_entity.size:
+            return np.full(len(rows), NONE, np.int64)
+        titles = np.where(documents == NONE, NONE, self.title[np.maximum(documents, 0)])
+        return np.where(titles == NONE, NONE, self.title_entity[np.maximum(titles, 0)])
+
+    def titled(self, rows: Ints) -> NDArray[np.bool_]:
+        """Which rows are entities that the heading of a living memory names; cached until headings change."""
+        if self._titled is None or len(self._titled) < self.rows:
+            self._titled = np.zeros(self.rows, np.bool_)
+            named = self.title_entity.values[self.title_count.values > 0]
+            self._titled[named[named != NONE]] = True
+        return np.asarray(self._titled[rows])
+
+    def titles_with(self, term: str) -> list[int]:
+        """The headings that contain a term; new headings are indexed on the next call."""
+        for code in range(self._titles_indexed, len(self.title_terms)):
+            for title_term in set(self.title_terms[code]):
+                self._titles_with.setdefault(title_term, []).append(code)
+        self._titles_indexed = len(self.title_terms)
+        return self._titles_with.get(term, [])
+
+    def _title(self, document: Document) -> int:
+        if document.title is None:
+            return NONE
+        code = self.titles.setdefault(document.title, len(self.titles))
+        if code == len(self.title_terms):
+            self.title_terms.append(document.heading)
+            self.title_bare.append(bare_terms(document.title, document.heading))
+            self.title_count.append(0)
+            if document.heading:
+                self.titles_by_term.setdefault(document.heading[0], []).append(code)
+            slot = slot_of_title(document.title)
+            self.title_slots.setdefault(slot, []).append(code)
+            self.title_entity.append(self.entities.get(slot, NONE))
+        self.title_count[code] += 1
+        return code
+
+    def remove(self, memory_id: str) -> None:
+        """Remove a memory and its links; its row stays reserved."""
+        row = self.row_of.pop(memory_id, None)
+        if row is None:
+            return
+        self.reserved_rows[memory_id] = row
+        self.alive[row] = False
+        self.statements.drop(memory_id)
+        self.topology.drop_row(row)
+        if self.document[row] != NONE:
+            self._remove_text(int(self.document[row]))
+        slot = self.slots.pop(row, None)
+        if slot is not None and self.entities[slot] == row:
+            shared = len(self.slots) >= len(self.entities)
+            heirs = [at for at, other in self.slots.items() if other == slot] if shared else []
+            self._settle(slot, min(heirs, default=NONE))
+
+    def drop(self, memory_id: str) -> None:
+        """Remove a memory and its row; if it returns, it takes a new row."""
+        self.remove(memory_id)
+        self.boundaries.pop(memory_id, None)
+        self.practice.pop(memory_id, None)
+        row = self.reserved_rows.pop(memory_id, NONE)
+        if row != NONE:
+            self.ids[row] = ""
+
+    def _remove_text(self, number: int) -> None:
+        self.living[number] = False
+        self._titled = None
+        if self._novelty.size == self.documents:
+            self._update_novelty(number, -1)
+        self.topology.weight_cache.clear()
+        self.predicates.pop(number, None)
+        self.lexicon.remove(number)
+        self.token_df[self.tokens[number]] -= 1
+        if self.title[number] != NONE:
+            self.title_count[self.title[number]] -= 1
+        self.conversations.remove(number)

@@ -1,0 +1,162 @@
+"""Who speaks before whom: sessions, and the windows of a document and what was said before it.
+
+No cue plays a part in any of this; it is computed once and cached until a document is added or removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.core.check import Floats
+from priming.core.lexical import length_norm
+from priming.index.columns import NONE, Column, Ints
+
+WINDOW = 2
+"""How far back in its session a document's window reaches."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationContext:
+    """Sessions as BM25 counts them, and which documents have neighbours."""
+
+    has_neighbour: NDArray[np.bool_]
+    """Whether a document has a neighbour in its session."""
+    any_neighbours: bool
+    """Whether any document has one."""
+    earlier: tuple[tuple[Ints, Ints], ...]
+    """By distance from 1 on: the documents whose windows reach that far back, and the document they reach."""
+    window_sizes: Ints
+    """How many documents each window holds beside the document itself."""
+    session: Ints
+    """The session of each document; one without is a session of its own."""
+    sessions: int
+    """Number of sessions with terms, at least 1."""
+    session_norm: Floats
+    """BM25's length normalisation of each session."""
+
+
+class Conversations:
+    """The order of the living documents in each session: the one said before each, and the one said after it."""
+
+    def __init__(self) -> None:
+        self.codes: dict[str, int] = {}
+        self.last: dict[int, int] = {}
+        self.session = Column(np.int64)
+        self.previous = Column(np.int64)
+        self.following = Column(np.int64)
+        self._context: ConversationContext | None = None
+        self._window_norm: tuple[float, Floats] | None = None
+
+    def restore(self, sessions: list[str], last: list[int], columns: Mapping[str, NDArray[np.int64]]) -> None:
+        """Take the state of a snapshot."""
+        self.codes = {name: code for code, name in enumerate(sessions)}
+        self.last = dict(enumerate(last))
+        for name, values in columns.items():
+            setattr(self, name, Column(values.dtype, values))
+
+    def append(self, session: str | None, row: Ints) -> None:
+        """Add the next document; ``row`` is the row of every document, its own included, and orders a session."""
+        number = self.session.size
+        self._changed()
+        self.previous.append(NONE)
+        self.following.append(NONE)
+        if session is None:
+            self.session.append(NONE)
+            return
+        code = self.codes.setdefault(session, len(self.codes))
+        self.session.append(code)
+        previous, following = self.last.get(code, NONE), NONE
+        while previous != NONE and row[previous] > row[number]:
+            previous, following = int(self.previous[previous]), previous
+        self.previous[number], self.following[number] = previous, following
+        if previous != NONE:
+            self.following[previous] = number
+        if following != NONE:
+            self.previous[following] = number
+        else:
+            self.last[code] = number
+
+    def remove(self, number: int) -> None:
+        """Take a document out; its neighbours become each other's."""
+        self._changed()
+        previous, following = int(self.previous[number]), int(self.following[number])
+        if previous != NONE:
+            self.following[previous] = following
+        if following != NONE:
+            self.previous[following] = previous
+        session = int(self.session[number])
+        if session != NONE and self.last.get(session) == number:
+            self.last[session] = previous
+        self.previous[number] = self.following[number] = NONE
+
+    def _changed(self) -> None:
+        self._context = self._window_norm = None
+
+    def windowed(self, documents: Ints, fade: float) -> tuple[Ints, Ints, Floats]:
+        """The documents whose windows hold each of ``documents``, the position it came from, and its weight.
+
+        A window is the document (weight 1) and those said before it (``fade``, then its square).
+        """
+        at, where = documents, np.arange(len(documents))
+        targets, positions, weights = [at], [where], [np.ones(len(at))]
+        for distance in range(1, WINDOW + 1):
+            at = self.following.values[at]
+            where, at = where[at != NONE], at[at != NONE]
+            targets.append(at)
+            positions.append(where)
+            weights.append(np.full(len(at), fade**distance))
+        return np.concatenate(targets), np.concatenate(positions), np.concatenate(weights)
+
+    def window_norm(self, fade: float, lengths: Floats, living: NDArray[np.bool_]) -> Floats:
+        """BM25's length normalisation of each window."""
+        if self._window_norm is None or self._window_norm[0] != fade:
+            targets, at, weights = self.windowed(np.arange(len(lengths)), fade)
+            lengths = np.where(living, lengths, 0.0)
+            total = np.bincount(targets, weights=lengths[at] * weights, minlength=len(lengths))
+            mean = float(total[living].mean()) if living.any() else 1.0
+            self._window_norm = fade, np.asarray(length_norm(total, max(mean, 1.0)))
+        return self._window_norm[1]
+
+    def context(self, lengths: Floats, living: NDArray[np.bool_]) -> ConversationContext:
+        """Sessions, and which documents have neighbours."""
+        if self._context is None:
+            has_neighbour = (self.previous.values >= 0) | (self.following.values >= 0)
+            session, sessions, session_norm = self._sessions(lengths, living)
+            earlier = _earlier(self.previous.values, WINDOW)
+            sizes = np.zeros(self.session.size, np.int64)
+            for documents, _ in earlier:
+                sizes[documents] += 1
+            self._context = ConversationContext(
+                has_neighbour, bool(has_neighbour.any()), earlier, sizes, session, sessions, session_norm
+            )
+        return self._context
+
+    def _sessions(self, lengths: Floats, living: NDArray[np.bool_]) -> tuple[Ints, int, Floats]:
+        named, documents = len(self.codes), self.session.size
+        session = np.where(self.session.values < 0, named + np.arange(documents), self.session.values)
+        length = np.bincount(session[living], weights=lengths[living], minlength=named + documents)
+        count = max(int(np.count_nonzero(length)), 1)
+        return session, count, np.asarray(length_norm(length, max(float(length.sum()) / count, 1.0)))
+
+
+def window_mean(context: ConversationContext, values: Floats, fade: float) -> Floats:
+    """The weighted mean of ``values`` over the window of each document."""
+    total = values.copy()
+    for distance, (documents, at) in enumerate(context.earlier, 1):
+        total[documents] += fade**distance * values[at]
+    weights = np.cumsum([1.0, *(fade**distance for distance in range(1, WINDOW + 1))])
+    return np.asarray(total / weights[context.window_sizes])
+
+
+def _earlier(previous: Ints, reach: int) -> tuple[tuple[Ints, Ints], ...]:
+    documents = at = np.arange(len(previous))
+    by_distance = []
+    for _ in range(reach):
+        at = previous[at]
+        documents, at = documents[at >= 0], at[at >= 0]
+        by_distance.append((documents, at))
+    return tuple(by_distance)

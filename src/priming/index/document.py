@@ -1,0 +1,195 @@
+"""What the index holds of one memory's text: terms, tokens, vector, signs of time, and what a fact states."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.core.dates import has_time, is_question
+from priming.core.details import details
+from priming.core.lexical import spelled, terms
+from priming.core.names import heading_name, normal
+from priming.core.slots import Statement, statement
+from priming.embed.protocol import Embedder, TokenEmbedder, WordEmbedder
+from priming.types import MemoryRecord
+
+RULES = "rules"
+"""The source of entities that were made by rule."""
+
+PROCEDURE, FACT = "procedure", "fact"
+"""The kinds of what is carried out, and of what is compared with earlier statements on the same subject."""
+
+SESSION, TERM = "session", "term"
+"""Forms of entities that are not names: a session of memories, and a rare word that memories share."""
+
+_LONGEST_NAME = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One memory, prepared for the index. ``heading`` and ``body`` are its terms in order."""
+
+    id: str
+    kind: str
+    title: str | None
+    heading: tuple[str, ...]
+    body: tuple[str, ...]
+    tokens: NDArray[np.int64]
+    vector: NDArray[np.float32] | None
+    session: str | None
+    occurred: float
+    timed: bool
+    asks: bool
+    specificity: int
+    indexed: bool
+    slot: str | None
+    when: Mapping[str, Any]
+    statement: Statement | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
+
+
+def is_rule_made(record: MemoryRecord) -> bool:
+    """Whether the memory is a bare name that a rule found, which carries activation but has no text to match."""
+    return record.kind == "entity" and record.source == RULES
+
+
+def slot_of(form: str | None, name: str) -> str:
+    """The slot that an entity is looked up by: names of all forms share one, sessions and terms have their own."""
+    return f"{form}:{name}" if form in (SESSION, TERM) else normal(name)
+
+
+def is_rare_word(slot: str | None) -> bool:
+    """Whether a slot is that of a word that few memories share, rather than of a name."""
+    return slot is not None and slot.startswith(f"{TERM}:")
+
+
+def slot_of_record(record: MemoryRecord) -> str | None:
+    """The slot of an entity; None for other memories, and for an entity by hand that is too long for a name."""
+    if record.kind != "entity":
+        return None
+    name = record.heading or record.content
+    is_name = is_rule_made(record) or len(name) <= _LONGEST_NAME
+    return slot_of(record.metadata.get("form"), name) if is_name else None
+
+
+def slot_of_title(title: str) -> str:
+    """The slot of the entity that a heading or speaker names."""
+    return normal(heading_name(title))
+
+
+def bare_terms(title: str, title_terms: Sequence[str]) -> int:
+    """How many of a title's terms come before its closing parenthesis; all of them if it does not end in one.
+
+    >>> bare_terms("Brand (play)", ("brand", "play")), bare_terms("Sleep", ("sleep",))
+    (1, 1)
+    """
+    if "(" not in title and "[" not in title:
+        return len(title_terms)
+    bare = terms(heading_name(title))
+    return len(bare) if bare and list(title_terms[: len(bare)]) == bare else len(title_terms)
+
+
+def embedded_text(title: str | None, content: str) -> str:
+    """The text that a memory's vector is computed from: its title and its content."""
+    return f"{title}: {content}" if title else content
+
+
+def searched_text(record: MemoryRecord) -> str:
+    """The text that a memory is searched by beside its title: its content, and a procedure's trigger and steps."""
+    trigger, steps = procedure_steps(record)
+    return "\n".join([record.content, *([trigger] if trigger else []), *steps])
+
+
+def procedure_steps(record: MemoryRecord) -> tuple[str | None, tuple[str, ...]]:
+    """A procedure's trigger and steps, as far as its metadata hold them; nothing for other memories."""
+    if record.kind != PROCEDURE:
+        return None, ()
+    trigger, steps = record.metadata.get("trigger"), record.metadata.get("steps")
+    texts = tuple(step for step in steps if isinstance(step, str)) if isinstance(steps, (list, tuple)) else ()
+    return trigger if isinstance(trigger, str) else None, texts
+
+
+def describe(
+    records: Sequence[MemoryRecord],
+    vectors: Sequence[NDArray[np.float32] | None],
+    embedder: Embedder,
+) -> list[Document]:
+    """The documents of ``records``; a rule-made entity has no text of its own."""
+    texts = [
+        "" if is_rule_made(record) else embedded_text(record.title, record.content) for record in records
+    ]
+    none = [np.zeros(0, np.int64)] * len(records)
+    tokens = embedder.tokens(texts) if isinstance(embedder, TokenEmbedder) else none
+    by_word = isinstance(embedder, WordEmbedder)
+    return [
+        _document(record, np.unique(ids), vector, by_word)
+        for record, ids, vector in zip(records, tokens, vectors, strict=True)
+    ]
+
+
+def _document(
+    record: MemoryRecord, tokens: NDArray[np.int64], vector: NDArray[np.float32] | None, by_word: bool
+) -> Document:
+    indexed = not is_rule_made(record)
+    at = record.occurred_at
+    return Document(
+        id=record.id,
+        kind=record.kind,
+        title=record.title,
+        heading=tuple(terms(record.title)) if indexed and record.title else (),
+        body=tuple(terms(searched_text(record))) if indexed else (),
+        tokens=tokens,
+        vector=vector,
+        session=record.session,
+        occurred=at.timestamp() if at is not None else np.nan,
+        timed=indexed and has_time(record.content),
+        asks=indexed and is_question(record.content),
+        specificity=details(record.content) if indexed else 0,
+        indexed=indexed,
+        slot=slot_of_record(record),
+        when=record.when,
+        statement=statement(record.content, record.speaker) if record.kind == FACT else None,
+        words=spelled(f"{record.title or ''}\n{searched_text(record)}") if indexed and by_word else {},
+    )
+
+
+CONFLICTS, KEPT_BESIDE = "conflicts", "kept-beside"
+"""Relations between two facts of one slot: they contradict each other, or both hold."""
+
+
+class Statements:
+    """What living facts state, by subject and slot: a new fact is compared with those of its slot only."""
+
+    def __init__(self) -> None:
+        self._by_id: dict[str, Statement] = {}
+        self._by_slot: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        """Ids and values by subject and slot, sorted: ids sort by time."""
+
+    def __iter__(self) -> Iterator[tuple[str, str, str, str]]:
+        """Id, subject, slot and value of each, as the snapshot stores them."""
+        return ((memory_id, fact.subject, fact.slot, fact.value) for memory_id, fact in self._by_id.items())
+
+    def put(self, memory_id: str, fact: Statement) -> None:
+        """Add or replace what a fact states."""
+        self.drop(memory_id)
+        self._by_id[memory_id] = fact
+        insort(self._by_slot.setdefault((fact.subject, fact.slot), []), (memory_id, fact.value))
+
+    def drop(self, memory_id: str) -> None:
+        """Remove a fact, if it was added."""
+        fact = self._by_id.pop(memory_id, None)
+        if fact is not None:
+            slot = fact.subject, fact.slot
+            values = self._by_slot[slot]
+            del values[bisect_left(values, (memory_id, fact.value))]
+            if not values:
+                del self._by_slot[slot]
+
+    def in_slot(self, fact: Statement, most: int) -> list[tuple[str, str]]:
+        """Ids and values of at most ``most`` facts on the same slot of the same subject, the latest first."""
+        return self._by_slot.get((fact.subject, fact.slot), [])[: -most - 1 : -1]

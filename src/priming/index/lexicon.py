@@ -1,0 +1,317 @@
+"""The terms of a namespace: which documents hold them, how often, in what order, and who held them first.
+
+The statistics are exact and the namespace's own. BM25 scores with them.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.core.check import Floats
+from priming.core.lexical import idf, length_norm, okapi
+from priming.index.columns import Column, Ints, Ragged
+
+_CACHED_TERMS = 4096
+"""How many terms' postings are cached."""
+
+BREAK = -1
+"""Separates heading and body in a sequence of terms, so that no pair spans both."""
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """The documents that hold one term, ascending, and how often each does."""
+
+    rows: Ints
+    tf: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrences:
+    """The postings of several terms, concatenated: ``term`` is the position of each one's term."""
+
+    term: Ints
+    rows: Ints
+    tf: Floats
+    count: int
+    """Number of terms, those without postings included."""
+
+    def only(self, keep: NDArray[np.bool_]) -> Occurrences:
+        """The occurrences that ``keep`` marks."""
+        return Occurrences(self.term[keep], self.rows[keep], self.tf[keep], self.count)
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """A term of a cue, expanded: the terms that stand for it, the share of each, and its document frequency."""
+
+    codes: tuple[int, ...]
+    shares: tuple[float, ...]
+    df: float
+
+
+class Lexicon:
+    """An inverted index over growing rows: a base in compressed rows, and a tail of additions."""
+
+    def __init__(self) -> None:
+        self.terms: dict[str, int] = {}
+        self.words: list[str] = []
+        self.df = Column(np.int64)
+        self.sequences = Ragged()
+        self.length = Column(np.float64)
+        self.total_length = 0.0
+        self.documents = 0
+        self._start: Ints = np.zeros(1, np.int64)
+        self._rows: NDArray[np.int32] = np.zeros(0, np.int32)
+        self._tf: NDArray[np.int32] = np.zeros(0, np.int32)
+        self._tail: dict[int, tuple[array[int], array[int]]] = {}
+        self._cached: dict[int, Postings] = {}
+        self._norms: Floats | None = None
+        self._log_lengths: Floats | None = None
+
+    @property
+    def mean_length(self) -> float:
+        """Mean number of terms of a document; 1 if there is none, so that nothing is divided by zero."""
+        return self.total_length / self.documents if self.total_length else 1.0
+
+    @property
+    def norms(self) -> Floats:
+        """BM25's length normalisation of each document, cached until a document is added or removed."""
+        if self._norms is None:
+            self._norms = np.asarray(length_norm(self.length.values, self.mean_length))
+        return self._norms
+
+    @property
+    def log_lengths(self) -> Floats:
+        """ln(1 + terms) of each document, cached until a document is added."""
+        if self._log_lengths is None:
+            self._log_lengths = np.log1p(self.length.values)
+        return self._log_lengths
+
+    def append(
+        self, heading: Sequence[str], body: Sequence[str], words: Mapping[str, str] = MappingProxyType({})
+    ) -> int:
+        """Add the next document and return how many of its terms are in no other document.
+
+        ``words`` gives, for a term, the word that it stands for in this document.
+        """
+        row = len(self.sequences)
+        sequence = [self._code(term, words) for term in heading]
+        if heading:
+            sequence.append(BREAK)
+        sequence.extend(self._code(term, words) for term in body)
+        self.sequences.append(sequence)
+        length = len(heading) + len(body)
+        self.length.append(length)
+        self._norms = self._log_lengths = None
+        self.documents += 1
+        self.total_length += length
+        fresh = 0
+        for code, count in Counter(sequence).items():
+            if code != BREAK:
+                fresh += int(self.df[code] == 0)
+                rows, counts = self._tail.setdefault(code, (array("i"), array("i")))
+                self._cached.pop(code, None)
+                rows.append(row)
+                counts.append(count)
+                self.df[code] += 1
+        return fresh
+
+    def remove(self, row: int) -> None:
+        """Take a document out of the statistics. Its postings stay; callers mask them."""
+        self.documents -= 1
+        self._norms = None
+        self.total_length -= float(self.length[row])
+        codes = np.unique(self.sequences[row])
+        self.df[codes[codes != BREAK]] -= 1
+
+    def code(self, term: str) -> int | None:
+        """The code of a term, None if no memory ever held it."""
+        return self.terms.get(term)
+
+    def _code(self, term: str, words: Mapping[str, str]) -> int:
+        code = self.terms.setdefault(term, len(self.terms))
+        if code == len(self.words):
+            self.words.append(words.get(term, term))
+            self.df.reach(len(self.terms))
+        return code
+
+    def postings(self, code: int) -> Postings:
+        """The postings of a term, dead rows included."""
+        postings = self._cached.get(code)
+        if postings is None:
+            if len(self._cached) >= _CACHED_TERMS:
+                self._cached.clear()
+            postings = self._cached[code] = self._postings(code)
+        return postings
+
+    def _postings(self, code: int) -> Postings:
+        rows: NDArray[np.int64] = np.zeros(0, np.int64)
+        tf: NDArray[np.float64] = np.zeros(0)
+        if code < len(self._start) - 1:
+            stretch = slice(self._start[code], self._start[code + 1])
+            rows, tf = self._rows[stretch].astype(np.int64), self._tf[stretch].astype(np.float64)
+        if code in self._tail:
+            more, counts = self._tail[code]
+            rows = np.concatenate([rows, np.array(more, np.int64)])
+            tf = np.concatenate([tf, np.array(counts, np.float64)])
+        return Postings(rows, tf)
+
+    def occurrences(self, codes: Sequence[int]) -> Occurrences:
+        """The occurrences of several terms, dead rows included."""
+        return _joined([self.postings(code) for code in codes])
+
+    def rarity(self, codes: Sequence[int]) -> Floats:
+        """The idf of several terms."""
+        return np.asarray(idf(self.df[np.array(codes, np.int64)], self.documents), np.float64)
+
+    def score(self, codes: Sequence[int]) -> Floats:
+        """BM25 of every row for several terms; 0 where none of them occurs."""
+        occurrences = self.occurrences(codes)
+        return summed(occurrences.rows, self.worth(occurrences, self.rarity(codes)), len(self.sequences))
+
+    def expanded_occurrences(self, expansions: Sequence[Expansion]) -> Occurrences:
+        """The occurrences of expanded terms; where several words stand for a term, the best counts."""
+        return _joined([self._expanded(expansion) for expansion in expansions])
+
+    def _expanded(self, expansion: Expansion) -> Postings:
+        """The postings of one expanded term, each word's counts times its share."""
+        postings = [self.postings(code) for code in expansion.codes]
+        if len(postings) == 1 and expansion.shares == (1.0,):
+            return postings[0]
+        if not postings:
+            return Postings(np.zeros(0, np.int64), np.zeros(0))
+        best = np.zeros(len(self.sequences))
+        for word, share in zip(postings, expansion.shares, strict=True):
+            best[word.rows] = np.maximum(best[word.rows], share * word.tf)
+        rows = np.flatnonzero(best)
+        return Postings(rows, best[rows])
+
+    def expanded_rarity(self, expansions: Sequence[Expansion]) -> Floats:
+        """The idf of expanded terms."""
+        df = np.array([min(expansion.df, float(self.documents)) for expansion in expansions], np.float64)
+        return np.asarray(idf(df, self.documents), np.float64)
+
+    def worth(self, occurrences: Occurrences, rarity: Floats) -> Floats:
+        """What each occurrence adds to BM25; ``rarity`` is that of each term."""
+        return okapi(occurrences.tf, self.norms[occurrences.rows], rarity[occurrences.term])
+
+    def pair_score(self, codes: Sequence[int | None], alive: NDArray[np.bool_]) -> Floats:
+        """For each row, the sum of the idf of those pairs of adjacent cue terms that are adjacent in it."""
+        scores = np.zeros(len(self.sequences))
+        pairs = [(a, b) for a, b in pairwise(codes) if a is not None and b is not None]
+        for a, b in dict.fromkeys(pairs):
+            both = _shared(self.postings(a).rows, self.postings(b).rows)
+            rows = self._adjacent(both[alive[both]], a, b)
+            if len(rows):
+                scores[rows] += float(idf(len(rows), self.documents))
+        return scores
+
+    def _adjacent(self, rows: Ints, a: int, b: int) -> Ints:
+        """Those of ``rows``, all of which hold both terms, in which ``b`` follows ``a``."""
+        if not len(rows):
+            return rows
+        sequence, ends = self.sequences.gather(rows)
+        follows = (sequence[:-1] == a) & (sequence[1:] == b)
+        follows[ends[:-1] - 1] = False
+        return rows[np.unique(np.searchsorted(ends, np.flatnonzero(follows), "right"))]
+
+    def packed(self) -> tuple[Ints, NDArray[np.int32], NDArray[np.int32]]:
+        """All postings in compressed form: offsets by term, rows, counts."""
+        postings = [self.postings(code) for code in range(len(self.terms))]
+        start = np.concatenate([[0], np.cumsum([len(term.rows) for term in postings], dtype=np.int64)])
+        if not postings:
+            return start.astype(np.int64), self._rows, self._tf
+        rows = np.concatenate([term.rows for term in postings]).astype(np.int32)
+        return start.astype(np.int64), rows, np.concatenate([term.tf for term in postings]).astype(np.int32)
+
+    def load(
+        self,
+        terms: Sequence[str],
+        words: Sequence[str],
+        df: Ints,
+        postings: tuple[Ints, NDArray[np.int32], NDArray[np.int32]],
+        sequences: tuple[Ints, NDArray[np.int32]],
+        length: Floats,
+        totals: tuple[float, int],
+    ) -> None:
+        """Take the base from packed arrays, which may be read-only."""
+        self.terms = {term: code for code, term in enumerate(terms)}
+        self.words = list(words)
+        self.df = Column(np.int64, df)
+        self._start, self._rows, self._tf = postings
+        self._tail, self._cached = {}, {}
+        self._norms = self._log_lengths = None
+        self.sequences = Ragged(*sequences)
+        self.length = Column(np.float64, length)
+        self.total_length, self.documents = totals
+
+    def novel_terms(self, row: Ints, living: NDArray[np.bool_]) -> Ints:
+        """For each document, how many of its terms it was the first to hold; 0 for dead documents.
+
+        The first is the one of the lowest row in the graph (``row``): the oldest memory.
+        """
+        start, codes = self.sequences.packed()
+        documents = np.repeat(np.arange(len(row)), np.diff(start))
+        counted = living[documents] & (codes != BREAK)
+        rows = int(row.max(initial=-1)) + 1
+        first = np.full(len(self.terms), rows, np.int64)
+        np.minimum.at(first, codes[counted], row[documents[counted]])
+        document = np.zeros(rows, np.int64)
+        document[row[living]] = np.flatnonzero(living)
+        return np.bincount(document[first[first < rows]], minlength=len(row))
+
+    def update_novel_terms(
+        self, counts: Ints, document: int, sign: int, row: Ints, living: NDArray[np.bool_]
+    ) -> None:
+        """Update the counts of ``novel_terms`` as one document is added (1) or removed (−1), whatever its age.
+
+        For each term that it holds first, the next oldest holder loses the term, or gains it back.
+        """
+        counts[document] = 0
+        for code in np.unique(self.sequences[document]).tolist():
+            if code == BREAK:
+                continue
+            others = self.postings(code).rows
+            others = others[living[others] & (others != document)]
+            rows = row[others]
+            if len(others) and rows.min() < row[document]:
+                continue
+            if len(others):
+                counts[others[np.argmin(rows)]] -= sign
+            if sign > 0:
+                counts[document] += 1
+
+
+def summed(at: Ints, values: Floats, size: int) -> Floats:
+    """The sum of ``values`` at each of ``size`` positions."""
+    return np.bincount(at, weights=values, minlength=size).astype(np.float64, copy=False)
+
+
+def _joined(postings: Sequence[Postings]) -> Occurrences:
+    if not postings:
+        return Occurrences(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), 0)
+    return Occurrences(
+        np.repeat(np.arange(len(postings)), [len(term.rows) for term in postings]),
+        np.concatenate([term.rows for term in postings]),
+        np.concatenate([term.tf for term in postings]),
+        len(postings),
+    )
+
+
+def _shared(a: Ints, b: Ints) -> Ints:
+    """The intersection of two ascending arrays: the shorter is looked up in the longer."""
+    few, many = (a, b) if len(a) <= len(b) else (b, a)
+    if not len(few):
+        return few
+    at = np.minimum(np.searchsorted(many, few), len(many) - 1)
+    both: Ints = few[many[at] == few]
+    return both

@@ -1,0 +1,284 @@
+"""The links of a namespace as a graph that grows, and its links as weighed for the profiles in use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.core.check import Floats
+from priming.index.columns import Column, Ints
+
+MENTIONS = "mentions"
+SIMILAR = "similar-to"
+_REBUILD_AT = 4096
+WEIGHED_AFTER = 4
+"""After this many recalls without a changed link, all links are weighed at once for later recalls."""
+_CACHED_SETS = 4
+"""For how many sets of constants (profiles, ablations) weighed links are cached."""
+_BASE_COLUMNS = ("source", "target", "relation", "weight", "explicit", "activated", "alive")
+Compressed = tuple[Ints, Ints]
+"""Compressed rows: offsets by row, and link numbers."""
+
+
+class WeightedLinks(NamedTuple):
+    """Links as seen from some rows: one element per link and row, grouped by row."""
+
+    owner: Ints
+    """Position of the row among those asked for."""
+    link: Ints
+    neighbour: Ints
+    weight: Floats
+    relation: Ints
+    forward: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class CompressedLinks:
+    """The weighed links of all rows, row by row."""
+
+    start: Ints
+    """The links of row u are at ``start[u]`` … ``start[u + 1]``."""
+    links: WeightedLinks
+
+    @classmethod
+    def of(cls, n: int, links: WeightedLinks) -> CompressedLinks:
+        """Compress the links of the rows 0 … n − 1; offsets replace the owners."""
+        start = np.concatenate([[0], np.cumsum(np.bincount(links.owner, minlength=n))])
+        return cls(start.astype(np.int64), links._replace(owner=np.zeros(0, np.int64)))
+
+    def take(self, rows: Ints) -> WeightedLinks:
+        """The links of ``rows``."""
+        first = self.start[rows]
+        owner, at = stretches(first, self.start[rows + 1] - first)
+        links = self.links
+        return WeightedLinks(
+            owner,
+            links.link.take(at),
+            links.neighbour.take(at),
+            links.weight.take(at),
+            links.relation.take(at),
+            links.forward.take(at),
+        )
+
+
+def stretches(first: Ints, count: Ints) -> tuple[Ints, Ints]:
+    """Positions in stretches that begin at ``first`` and are ``count`` long: the stretch of each, and itself."""
+    owner = np.repeat(np.arange(count.size), count)
+    return owner, np.arange(owner.size) + (first - (np.cumsum(count) - count)).take(owner)
+
+
+class WeightCache:
+    """All weighed links per set of constants, once they were asked for several times without a change."""
+
+    def __init__(self) -> None:
+        self._requests: dict[tuple[object, ...], int] = {}
+        self._links: dict[tuple[object, ...], CompressedLinks] = {}
+
+    def clear(self) -> None:
+        """Drop everything: a link changed, or what weighs links did."""
+        if self._requests:
+            self._requests, self._links = {}, {}
+
+    def get(
+        self, constants: tuple[object, ...], weigh: Callable[[], CompressedLinks]
+    ) -> CompressedLinks | None:
+        """All weighed links, None until they were asked for often enough."""
+        links = self._links.get(constants)
+        if links is None:
+            requests = self._requests[constants] = self._requests.get(constants, 0) + 1
+            if requests <= WEIGHED_AFTER:
+                return None
+            if len(self._links) >= _CACHED_SETS:
+                self.clear()
+            links = self._links[constants] = weigh()
+        return links
+
+
+class Topology:
+    """Growing links between rows: a base in compressed rows both ways, and a tail of additions.
+
+    ``explicit`` marks links that a user gave, ``mentioned`` counts the mentions of each row, and ``words`` marks
+    rows that are rare words rather than names.
+    """
+
+    def __init__(self) -> None:
+        self.relations: list[str] = []
+        self._codes: dict[str, int] = {}
+        self.source = Column(np.int64)
+        self.target = Column(np.int64)
+        self.relation = Column(np.int64)
+        self.weight = Column(np.float64)
+        self.explicit = Column(np.bool_)
+        self.alive = Column(np.bool_)
+        self.activated = Column(np.float64)
+        self.mentioned = Column(np.int64)
+        self.words = Column(np.bool_)
+        self._rows = 0
+        self._base_links = 0
+        self._out: Compressed = (np.zeros(1, np.int64), np.zeros(0, np.int64))
+        self._in: Compressed = self._out
+        self._tail_out: dict[int, list[int]] = {}
+        self._tail_in: dict[int, list[int]] = {}
+        self.weight_cache = WeightCache()
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self._rows
+
+    def add_row(self, *, word: bool = False) -> None:
+        """Add a row without links; ``word`` marks a rare word rather than a name."""
+        self.weight_cache.clear()
+        self._rows += 1
+        self.mentioned.append(0)
+        self.words.append(word)
+
+    def code(self, relation: str) -> int:
+        """The code of a relation, new ones included."""
+        if relation not in self._codes:
+            self._codes[relation] = len(self.relations)
+            self.relations.append(relation)
+        return self._codes[relation]
+
+    def has_relation(self, relation: str) -> bool:
+        """Whether any link ever had the relation."""
+        return relation in self._codes
+
+    def put(
+        self, source: int, target: int, relation: str, weight: float, *, explicit: bool, activated: float
+    ) -> None:
+        """Add a link, or update the existing one."""
+        link = self.find(source, target, relation)
+        if link is None:
+            self.extend([(source, target, relation, weight, explicit, activated)])
+        else:
+            self.weight_cache.clear()
+            self.weight[link], self.explicit[link], self.activated[link] = weight, explicit, activated
+
+    def extend(self, links: Sequence[tuple[int, int, str, float, bool, float]]) -> None:
+        """Add new links: (source, target, relation, weight, explicit, activated) each."""
+        self.weight_cache.clear()
+        first = self.source.size
+        columns = (self.source, self.target, self.relation, self.weight, self.explicit, self.activated)
+        for column, values in zip(columns, zip(*links, strict=True), strict=True):
+            coded = [self.code(name) for name in values] if column is self.relation else values
+            column.extend(coded)
+        self.alive.extend([True] * len(links))
+        for link, (source, target, relation, *_) in enumerate(links, first):
+            self._tail_out.setdefault(source, []).append(link)
+            self._tail_in.setdefault(target, []).append(link)
+            if relation == MENTIONS:
+                self.mentioned[target] += 1
+        if self.source.size - self._base_links > max(_REBUILD_AT, self._base_links // 4):
+            self.compact()
+
+    def drop(self, source: int, target: int, relation: str) -> None:
+        """Remove a link, if it exists."""
+        link = self.find(source, target, relation)
+        if link is not None:
+            self._kill(link)
+
+    def drop_row(self, row: int) -> None:
+        """Remove all links of a row."""
+        for link in (*self._of(row, self._out, self._tail_out), *self._of(row, self._in, self._tail_in)):
+            if self.alive[link]:
+                self._kill(int(link))
+
+    def find(self, source: int, target: int, relation: str) -> int | None:
+        """The number of a living link, None if there is none."""
+        code = self._codes.get(relation)
+        if code is None:
+            return None
+        for link in self._of(source, self._out, self._tail_out):
+            if self.target[link] == target and self.relation[link] == code and self.alive[link]:
+                return int(link)
+        return None
+
+    def _kill(self, link: int) -> None:
+        self.weight_cache.clear()
+        self.alive[link] = False
+        if self.relations[self.relation[link]] == MENTIONS:
+            self.mentioned[self.target[link]] -= 1
+
+    def _of(self, row: int, base: Compressed, tail: Mapping[int, list[int]]) -> Ints:
+        start, links = base
+        of_base = links[start[row] : start[row + 1]] if row < len(start) - 1 else links[:0]
+        return np.concatenate([of_base, np.array(tail.get(row, ()), np.int64)])
+
+    def compact(self) -> None:
+        """Rebuild the base from all living links, in the order of their numbers."""
+        self.weight_cache.clear()
+        keep = np.flatnonzero(self.alive.values)
+        for name in _BASE_COLUMNS:
+            getattr(self, name).keep(keep)
+        self._base_links = len(keep)
+        self._out = _compressed(self.source.values, self._rows)
+        self._in = _compressed(self.target.values, self._rows)
+        self._tail_out, self._tail_in = {}, {}
+
+    def load(
+        self,
+        source: Ints,
+        target: Ints,
+        relation: Sequence[str],
+        weight: Floats,
+        explicit: NDArray[np.bool_],
+        activated: Floats,
+    ) -> None:
+        """Replace the links by those of a whole namespace, after ``add_row`` for each row."""
+        self.source, self.target = Column(np.int64, source), Column(np.int64, target)
+        self.relation = Column(np.int64, [self.code(name) for name in relation])
+        self.weight, self.explicit = Column(np.float64, weight), Column(np.bool_, explicit)
+        self.activated = Column(np.float64, activated)
+        self.alive = Column(np.bool_, np.ones(len(source), np.bool_))
+        mentions = self.relation.values == self.code(MENTIONS)
+        self.mentioned = Column(np.int64, np.bincount(target[mentions], minlength=self._rows))
+        self.compact()
+
+    @property
+    def base(self) -> tuple[Compressed, Compressed]:
+        """The compressed rows, outwards and inwards."""
+        return self._out, self._in
+
+    def restore(
+        self,
+        relations: Sequence[str],
+        columns: Mapping[str, NDArray[Any]],
+        base: tuple[Compressed, Compressed],
+    ) -> None:
+        """Take columns and a base that were compacted before."""
+        self.weight_cache.clear()
+        for name in relations:
+            self.code(name)
+        for name, values in columns.items():
+            setattr(self, name, Column(values.dtype, values))
+        self.alive = Column(np.bool_, np.ones(self.source.size, np.bool_))
+        self._rows = self.mentioned.size
+        self._base_links = self.source.size
+        self._out, self._in = base
+
+    def gather(self, rows: Ints, *, inward: bool) -> tuple[Ints, Ints]:
+        """The living links that leave (or enter) ``rows``: positions in ``rows``, and link numbers."""
+        (start, links), tail = (self._in, self._tail_in) if inward else (self._out, self._tail_out)
+        in_base = np.flatnonzero(rows < len(start) - 1)
+        first = start[rows[in_base]]
+        stretch, at = stretches(first, start[rows[in_base] + 1] - first)
+        owner, numbers = in_base[stretch], links[at]
+        if tail:
+            more = [(i, link) for i, row in enumerate(rows.tolist()) for link in tail.get(row, ())]
+            if more:
+                extra = np.array(more, np.int64)
+                owner = np.concatenate([owner, extra[:, 0]])
+                numbers = np.concatenate([numbers, extra[:, 1]])
+        living = self.alive[numbers]
+        return owner[living], numbers[living]
+
+
+def _compressed(ends: Ints, rows: int) -> Compressed:
+    order = np.argsort(ends, kind="stable")
+    start = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=rows))])
+    return start.astype(np.int64), order.astype(np.int64)
