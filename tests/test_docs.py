@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from priming import Memory, bench_params, params
+from priming import Memory, params
 from priming.cli.main import app
 from priming.engine import layout
 from priming.engine.recall import TERMS
@@ -27,7 +27,7 @@ VERBS = sorted(
 PARAMS = sorted(
     {
         value
-        for module in (params, bench_params, git, markdown, layout)
+        for module in (params, git, markdown, layout)
         for value in vars(module).values()
         if is_dataclass(value) and isinstance(value, type) and value.__name__.endswith("Params")
     },

@@ -37,8 +37,8 @@ IMPURE = {
 
 
 def room(parts):
-    """The room that a module of ours is in: the folder's name, or the vocabulary for a file beside the folders."""
-    return parts[0] if parts and (ROOT / parts[0]).is_dir() else "vocabulary"
+    """The room that a module of ours is in: the folder's name, or the vocabulary for `config` and files beside the folders."""
+    return parts[0] if parts and (ROOT / parts[0]).is_dir() and parts[0] != "config" else "vocabulary"
 
 
 def imported(path):
@@ -105,4 +105,4 @@ def test_settings_are_read_from_the_environment_in_one_place():
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if reads_a_variable(node)
     }
-    assert reading == {"config.py"}
+    assert reading == {"config/environment.py"}

@@ -10,8 +10,8 @@ import pytest
 
 from priming import Memory
 from priming.api.values import encode, with_times
+from priming.config.profiles import ALL
 from priming.embed.hashed import HashedEmbedder
-from priming.profiles import ALL
 from priming.types import Finding, Link, MemoryRecord, Step, Use
 
 AT = datetime(2026, 3, 1, 9, 30, tzinfo=timezone(timedelta(hours=2)))

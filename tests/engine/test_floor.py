@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from priming import Memory, ParamError
+from priming.config.params.recall import ConfidenceParams
+from priming.config.profiles import PRIMING
 from priming.engine import recall as recalling
 from priming.engine.ask import Ask
 from priming.engine.confidence import figures
 from priming.engine.evidence import Evidence
 from priming.engine.rank import rank
-from priming.params import ConfidenceParams
-from priming.profiles import PRIMING
 
 PLACES = (
     "harbour",

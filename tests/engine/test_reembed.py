@@ -3,7 +3,7 @@
 import pytest
 
 from priming import EmbedderError, HashedEmbedder, Memory, NotFound
-from priming.params import EMBEDDER
+from priming.config.params.embedding import EMBEDDER
 
 OLD, NEW = HashedEmbedder(16), HashedEmbedder(32)
 

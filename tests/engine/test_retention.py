@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory
+from priming.config.params.laws import BASE_LEVEL
 from priming.engine.retention import (
     Practice,
     base_levels,
@@ -20,7 +21,6 @@ from priming.engine.retention import (
     used,
     with_retention,
 )
-from priming.params import BASE_LEVEL
 from priming.store.rows import MemoryRow, stamp
 from priming.types import Retention, Use
 

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from priming import profiles
+from priming.config.params.recall import LinkFactors
 from priming.engine.adjacency import SETTLED
 from priming.engine.topology import Topology, Weighed
-from priming.params import LinkFactors
 
 RELATIONS = ("next", "mentions", "similar-to", "requires")
 ROWS = 8

@@ -9,18 +9,18 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from priming import config
 from priming.api import envelope, frames, places, values
 from priming.api.line import Broken, Line, Progress, connect
 from priming.api.ops import Op, served
+from priming.config import environment
+from priming.config.params.server import SOCKET
 from priming.errors import Conflict, PrimingError
 from priming.ids import uuid7
-from priming.socket_params import SOCKET
 
 if TYPE_CHECKING:
     from priming.api.host import Host
+    from priming.config.settings import Settings
     from priming.engine.memory import Memory
-    from priming.settings import Settings
 
 
 def reach(
@@ -31,7 +31,7 @@ def reach(
     It must be the user's own, of this version, of this very file, with the same vectors and profile, and retrieve by
     the same settings.
     """
-    if not places.available() or not config.server_wanted():
+    if not places.available() or not environment.server_wanted():
         return None
     where = places.real(url)
     if where is None or where.path is None:
@@ -54,7 +54,7 @@ class Client:
     def __init__(
         self, path: Path, wanted: Mapping[str, str], line: Line, settings: Settings | None = None
     ) -> None:
-        self._url = f"{config.url_of(Path(wanted['database']))}?synchronous={wanted['synchronous']}"
+        self._url = f"{environment.url_of(Path(wanted['database']))}?synchronous={wanted['synchronous']}"
         self._path, self._wanted, self._settings = path, wanted, settings
         self._lock = Lock()
         self._idle = [line]

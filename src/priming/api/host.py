@@ -14,9 +14,9 @@ from priming.api.ops import served
 from priming.errors import Conflict, PrimingError
 
 if TYPE_CHECKING:
+    from priming.config.settings import Settings
     from priming.embed.protocol import Embedder
     from priming.engine.memory import Memory
-    from priming.settings import Settings
     from priming.types import Clock
 
 Progress = Callable[[int, int | None], None]

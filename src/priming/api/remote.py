@@ -16,8 +16,8 @@ from priming.errors import NotFound
 from priming.types import Cue
 
 if TYPE_CHECKING:
+    from priming.config.settings import Settings
     from priming.engine.memory import Memory
-    from priming.settings import Settings
     from priming.sleeping import Proposal
 
 _STAY = ("agent", "beside")

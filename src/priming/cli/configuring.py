@@ -14,7 +14,7 @@ from priming.cli.screen import Part, Table, line
 from priming.cli.verb import Answer, verb
 
 if TYPE_CHECKING:
-    from priming.settings import Found
+    from priming.config.settings import Found
 
 app = typer.Typer()
 
@@ -27,7 +27,7 @@ def config(
     ] = False,
 ) -> Answer:
     """Show every setting: its value, where it comes from, and what it stands before."""
-    from priming.settings import load, read
+    from priming.config.settings import load, read
 
     options, project = place.options(), not place.everywhere
     if check:
@@ -40,7 +40,7 @@ def config(
 
 def _shown(one: Found) -> Found:
     """A secret is not shown, only that there is one."""
-    from priming.settings import SECRET
+    from priming.config.settings import SECRET
 
     hidden = one.name == SECRET and one.value is not None
     return replace(one, value="set") if hidden else one
@@ -48,7 +48,7 @@ def _shown(one: Found) -> Found:
 
 def _drawn(found: Sequence[Found]) -> Iterator[Part]:
     """A table; of the many limits of the server only those that somebody chose."""
-    from priming.settings import DEFAULT, TABLE
+    from priming.config.settings import DEFAULT, TABLE
 
     own = {one.name for one in TABLE}
     rows = tuple(

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from priming.config.params.laws import BASE_LEVEL, SCORE
 from priming.core.check import Floats, floats, like, number
 from priming.core.inhibit import squash
 from priming.errors import ParamError
-from priming.params import BASE_LEVEL, SCORE
 
 
 def optimized(n: ArrayLike, age: ArrayLike, d: ArrayLike = BASE_LEVEL.d) -> Any:

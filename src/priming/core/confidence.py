@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from priming.config.params.recall import CONFIDENCE, ConfidenceParams
 from priming.core.check import number
-from priming.params import CONFIDENCE, ConfidenceParams
 
 
 def confidence(

@@ -22,11 +22,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from priming.config.params.laws import PLASTICITY
 from priming.core.check import number
 from priming.core.flow import Arrival, Flow
 from priming.core.graph import rows_of
 from priming.core.routes import Routes
-from priming.params import PLASTICITY
 
 Link = tuple[int, int, str]
 """Source, target and relation of a link as it is stored."""

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from priming.config.params.laws import FORGETTING, FSRS, FsrsParams
 from priming.core.check import Floats, floats, interval, like, number, whole
 from priming.errors import ParamError
-from priming.params import FORGETTING, FSRS, FsrsParams
 
 AGAIN, HARD, GOOD, EASY = 1, 2, 3, 4
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from priming.config.params.laws import INHIBIT, SQUASH
 from priming.core.check import floats, like, number, whole
 from priming.errors import ParamError
-from priming.params import INHIBIT, SQUASH
 
 POOLS = ("mean", "sum")
 

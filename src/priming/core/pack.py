@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TypeAlias
 
+from priming.config.params.laws import TierParams
 from priming.core.check import number
 from priming.errors import ParamError
-from priming.params import TierParams
 
 LEVELS = ("full", "gist", "name", "omit")
 OMIT = 3

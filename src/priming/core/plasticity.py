@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from priming.config.params.laws import FORGETTING, PLASTICITY
 from priming.core.bitemporal import aware
 from priming.core.check import Floats, floats, like, number, whole
 from priming.core.forgetting import edge_decay
 from priming.errors import ParamError
-from priming.params import FORGETTING, PLASTICITY
 
 AUTOMATIC = PLASTICITY.automatic
 CONSCIOUS = PLASTICITY.conscious

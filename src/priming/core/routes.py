@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from priming.config.params.laws import PLASTICITY, SpreadParams
 from priming.core.check import Floats, number
 from priming.core.flow import SMALLEST, Arrival, Flow
 from priming.core.graph import Bools, Ints, among, rows_of
-from priming.params import PLASTICITY, SpreadParams
 
 
 @dataclass(frozen=True, slots=True, eq=False)

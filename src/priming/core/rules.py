@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from priming.config.params.laws import SIMILARITY
 from priming.core.check import number
 from priming.core.similarity import tokens
 from priming.core.when import scope
 from priming.errors import ParamError
-from priming.params import SIMILARITY
 
 Rule = Literal["directive", "constraint", "preference", "procedure"]
 

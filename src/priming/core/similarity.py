@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from priming.config.params.laws import SIMILARITY
 from priming.core.check import number
 from priming.core.when import scope
 from priming.errors import ParamError
-from priming.params import SIMILARITY
 
 Placement = Literal["merge", "specialise", "create"]
 

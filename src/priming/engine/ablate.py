@@ -10,6 +10,10 @@ from typing import Any
 import numpy as np
 
 from priming.ablation import Ablation, Reweighing, Worth
+from priming.config.params.learning import ABLATION
+from priming.config.params.recall import RecallParams
+from priming.config.params.store import STORE
+from priming.config.profiles import Profile, get
 from priming.core.check import Floats
 from priming.core.metrics import paired_difference
 from priming.engine import judged, weights
@@ -21,8 +25,6 @@ from priming.engine.replay import Learned, Replay, cases, steps_since
 from priming.engine.reweigh import WEIGHTS, Search, proposed
 from priming.engine.working import WorkingSet
 from priming.errors import ParamError
-from priming.params import ABLATION, STORE, RecallParams
-from priming.profiles import Profile, get
 
 Progress = Callable[[int, int | None], None]
 MEASURE = f"average precision at {ABLATION.depth}"

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.recall import ACTIVE
+from priming.config.profiles import FLOOP
 from priming.core.check import Floats
 from priming.core.pack import estimate_tokens, pack
 from priming.core.resolve import resolve
@@ -30,8 +32,6 @@ from priming.engine.rank import relevance, settled
 from priming.engine.rivals import Candidate, claim, resolved, twins_of
 from priming.engine.working import WorkingSet
 from priming.errors import ParamError
-from priming.params import ACTIVE
-from priming.profiles import FLOOP
 from priming.types import Cue, Hit, MemoryRecord, Omitted, Recall, Step
 from priming.words import KINDS
 

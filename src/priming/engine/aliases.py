@@ -10,6 +10,7 @@ from datetime import datetime
 from heapq import nlargest
 from itertools import combinations
 
+from priming.config.params.learning import LINKING
 from priming.core.aliases import said
 from priming.core.names import HANDLE, IDENTIFIER, NAME, QUOTED, normal
 from priming.core.people import NOT_PEOPLE, is_given
@@ -24,7 +25,6 @@ from priming.engine.opened import Opened
 from priming.engine.standing import same_names
 from priming.engine.statements import CONFLICTS
 from priming.engine.topology import MENTIONS
-from priming.params import LINKING
 from priming.reviewing import Alias, Evidence
 from priming.store.rows import LinkRow, RowChange
 from priming.types import MemoryRecord

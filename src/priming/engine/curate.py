@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from priming.behaviors import Twins
+from priming.config.params.laws import PLASTICITY, SIMILARITY
 from priming.core.rules import forbids
 from priming.core.trust import instructs, is_trusted_as
 from priming.engine.draft import fraction, name_, one_of
@@ -15,7 +16,6 @@ from priming.engine.merging import DEPRECATED, RANKED, REPLACED, Merging
 from priming.engine.opened import Opened
 from priming.engine.twins import alike
 from priming.errors import Conflict, ParamError
-from priming.params import PLASTICITY, SIMILARITY
 from priming.store.rows import LinkRow, MemoryRow, RowChange
 from priming.types import MemoryRecord, Operation
 from priming.words import KINDS

@@ -12,9 +12,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from priming.config.params.store import STORE
 from priming.engine.ids import gist_of
 from priming.errors import ParamError
-from priming.params import STORE
 from priming.store.rows import VersionRow, stamp
 from priming.types import EMPTY, aware
 from priming.words import KINDS, OUTCOMES, TRUST

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from priming.config.params.laws import ForgettingParams
+from priming.config.params.recall import FADING
 from priming.core.check import Floats
 from priming.core.forgetting import (
     GOOD,
@@ -21,7 +23,6 @@ from priming.engine.curate import SAID
 from priming.engine.draft import MOST, count, fraction
 from priming.engine.opened import Opened
 from priming.engine.retention import days_between
-from priming.params import FADING, ForgettingParams
 from priming.types import Fading, MemoryRecord
 
 Law = Callable[[Sequence[MemoryRecord], Floats, ForgettingParams], Any]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from priming.config.params.laws import SUPPRESSING
 from priming.core.plasticity import TIERS, nudge
 from priming.engine import traces
 from priming.engine.coactivation import POSITIVE, learn
@@ -15,7 +16,6 @@ from priming.engine.ids import gist_of
 from priming.engine.opened import Opened
 from priming.engine.retention import RECALLED, is_due, review, used, with_retention
 from priming.errors import ParamError
-from priming.params import SUPPRESSING
 from priming.store.protocol import Trace
 from priming.store.rows import LinkRow, MemoryRow, RowChange, VerdictRow
 from priming.types import MemoryRecord, Operation

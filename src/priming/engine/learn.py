@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from priming.behaviors import Learned
+from priming.config.params.laws import PLASTICITY, SCORE, SIMILARITY
+from priming.config.params.store import STORE
 from priming.core.plasticity import increment
 from priming.core.rules import contradicts, forbids, rule_of
 from priming.core.similarity import Saying, is_similar, likeness, placement
@@ -18,7 +20,6 @@ from priming.engine.opened import Opened
 from priming.engine.plan import Plan, embed_drafts
 from priming.engine.present import rule_kind
 from priming.errors import ParamError
-from priming.params import PLASTICITY, SCORE, SIMILARITY, STORE
 from priming.store.rows import LinkRow, MemoryRow, RowChange
 from priming.types import Cue, MemoryRecord
 from priming.words import KINDS, RULES, TRUST

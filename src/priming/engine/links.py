@@ -7,11 +7,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from priming.config.params.laws import PLASTICITY
 from priming.engine.draft import fraction, name_, text_
 from priming.engine.opened import Opened
 from priming.engine.strengths import MANUAL, past
 from priming.errors import NotFound, ParamError
-from priming.params import PLASTICITY
 from priming.store.rows import LinkRow, RowChange
 from priming.types import Link, Operation, aware
 

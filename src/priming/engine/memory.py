@@ -9,8 +9,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from priming import profiles
-from priming.config import locate
+from priming.config import profiles
+from priming.config.environment import locate
+from priming.config.params.laws import PLASTICITY
+from priming.config.settings import Settings
 from priming.embed.choose import DEFAULT, named
 from priming.embed.protocol import Embedder
 from priming.engine import care, history, links, past, transfer, undo
@@ -29,8 +31,6 @@ from priming.engine.verbs.sleeping import Sleeping
 from priming.engine.verbs.timing import Timing
 from priming.engine.verbs.weighing import Weighing
 from priming.errors import ParamError
-from priming.params import PLASTICITY
-from priming.settings import Settings
 from priming.store.sqlite import SqliteStore
 from priming.types import (
     Clock,

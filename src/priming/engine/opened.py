@@ -12,6 +12,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from priming import __version__
+from priming.config.profiles import ALL, Profile
 from priming.embed.protocol import Embedder
 from priming.engine.document import Document
 from priming.engine.draft import text_
@@ -20,7 +21,6 @@ from priming.engine.snapshot import load, save
 from priming.engine.working import Own, WorkingSet
 from priming.errors import Conflict, NotFound, ParamError, StoreError
 from priming.ids import uuid7
-from priming.profiles import ALL, Profile
 from priming.sleeping import Proposal
 from priming.store.protocol import Changes, Logged, Store, VersionKey
 from priming.store.rows import LinkRow, PairRow, RowChange, WeightsRow, encode

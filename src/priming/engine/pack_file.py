@@ -12,11 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from priming.config.params.laws import SCORE
+from priming.config.params.store import STORE
 from priming.engine.draft import content, fraction, name_, one_of, predicates, tags, text_
 from priming.engine.merging import RANKED, REPLACED
 from priming.engine.rings import rings
 from priming.errors import Conflict, ParamError, SchemaTooNew, StoreError
-from priming.params import SCORE, STORE
 from priming.types import EMPTY
 from priming.words import RULES
 

@@ -13,6 +13,8 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.laws import FORGETTING, PLASTICITY
+from priming.config.params.learning import LINKING, LinkParams
 from priming.core.lexical import terms
 from priming.core.names import Name, find
 from priming.core.slots import differ, statement
@@ -37,7 +39,6 @@ from priming.engine.statements import CONFLICTS, KEPT_BESIDE, Statements
 from priming.engine.working import WorkingSet
 from priming.errors import Conflict
 from priming.ids import uuid7
-from priming.params import FORGETTING, LINKING, PLASTICITY, LinkParams
 from priming.store.protocol import Store, VersionKey
 from priming.store.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
 

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming import filters as filtering
+from priming.config.params.store import STORE
+from priming.config.profiles import ALL, Profile, get
 from priming.core.check import number
 from priming.core.pack import pack
 from priming.core.score import partial_activation
@@ -34,8 +36,6 @@ from priming.engine.weights import in_force
 from priming.engine.working import WorkingSet
 from priming.errors import ParamError
 from priming.ids import uuid7
-from priming.params import STORE
-from priming.profiles import ALL, Profile, get
 from priming.types import Cue, Hit, MemoryRecord, Omitted, Recall, Step
 from priming.words import KINDS
 

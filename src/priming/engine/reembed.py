@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from priming.config.params.embedding import EMBEDDER
 from priming.engine.document import RULES, embedded_text
 from priming.engine.opened import Opened
-from priming.params import EMBEDDER
 from priming.store.protocol import VersionKey
 from priming.store.rows import VersionRow
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from priming.config.params.store import STORE
 from priming.engine.draft import Draft, draft
 from priming.engine.feedback import came_back
 from priming.engine.opened import Opened
 from priming.engine.plan import Plan, Planned, embed_drafts
 from priming.errors import ParamError
-from priming.params import STORE
 from priming.types import Remembered
 
 Progress = Callable[[int, int | None], None]

@@ -11,6 +11,7 @@ from datetime import datetime
 
 import numpy as np
 
+from priming.config.params.laws import BASE_LEVEL, FORGETTING
 from priming.core.base_level import base_level_score, hybrid
 from priming.core.check import Floats
 from priming.core.forgetting import (
@@ -22,7 +23,6 @@ from priming.core.forgetting import (
     power_retrievability,
     stability_after,
 )
-from priming.params import BASE_LEVEL, FORGETTING
 from priming.store.rows import MemoryRow, stamp
 from priming.types import Retention, Use
 

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from priming.config.params.laws import PLASTICITY, SUPPRESSING
+from priming.config.params.store import STORE
 from priming.core.plasticity import AUTOMATIC, nudge
 from priming.engine.coactivation import learn
 from priming.engine.draft import name_, text_
 from priming.engine.opened import Opened
 from priming.errors import Conflict, NotFound, ParamError
 from priming.ids import uuid7
-from priming.params import PLASTICITY, STORE, SUPPRESSING
 from priming.store.protocol import Trace
 from priming.store.rows import LinkRow, RowChange, RunRow
 from priming.verdicts import Run

@@ -9,12 +9,12 @@ from datetime import datetime
 from itertools import islice, pairwise
 from statistics import fmean, median
 
+from priming.config.params.laws import SUPPRESSING
 from priming.core.plasticity import normalize_strength
 from priming.engine.backwards import back_to, newest_first
 from priming.engine.draft import MOST, count, name_, one_of
 from priming.engine.opened import Opened
 from priming.errors import ParamError
-from priming.params import SUPPRESSING
 from priming.store.protocol import Logged
 from priming.store.rows import LinkRow, MemoryRow, RowChange, ends_of, identity
 from priming.types import aware

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from priming.access import NewToken, Token
-from priming.config import locate
+from priming.config.environment import locate
 from priming.engine.draft import name_, text_
 from priming.errors import Busy, NotFound, ParamError
 from priming.store.sqlite import SqliteStore

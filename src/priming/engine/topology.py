@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.recall import LinkFactors, RecallParams
 from priming.core.check import Floats
 from priming.core.graph import Edges
 from priming.engine.adjacency import Held, Links, Met, Whole
 from priming.engine.columns import Column, Ints
-from priming.params import LinkFactors, RecallParams
 
 MENTIONS = "mentions"
 SIMILAR = "similar-to"

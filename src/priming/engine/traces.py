@@ -12,6 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from priming.config.params.laws import SpreadParams
+from priming.config.params.store import STORE
+from priming.config.profiles import Profile
 from priming.core.check import Floats
 from priming.core.credit import path_credit, strongest_paths
 from priming.core.flow import Arrival
@@ -26,8 +29,6 @@ from priming.engine.rank import settled
 from priming.engine.working import WorkingSet
 from priming.errors import Corrupt, NotFound, StoreError
 from priming.ids import uuid7
-from priming.params import STORE, SpreadParams
-from priming.profiles import Profile
 from priming.store.protocol import Trace
 from priming.store.rows import LinkRow
 from priming.types import Cue, Step

@@ -10,6 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from priming.config.params.recall import RecallParams
+from priming.config.params.store import STORE
 from priming.core.check import number
 from priming.core.forgetting import FsrsState
 from priming.engine.document import RULES, embedded_text
@@ -18,7 +20,6 @@ from priming.engine.opened import Opened
 from priming.engine.weights import weighed
 from priming.engine.working import IMPORT
 from priming.errors import Conflict, ParamError, StoreError
-from priming.params import STORE, RecallParams
 from priming.store.protocol import Logged, VersionKey
 from priming.store.rows import (
     ROOMS,

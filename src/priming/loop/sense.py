@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from priming.agents.answers import repaired
 from priming.agents.protocol import Agent, Answer, Schema
+from priming.config.params.loop import CONTEXT, ContextParams
 from priming.errors import AgentError, ParamError
-from priming.params import CONTEXT, ContextParams
 
 T = TypeVar("T")
 

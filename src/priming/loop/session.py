@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from priming.config.params.loop import LOOP, LoopParams
 from priming.core.metacognition import Assessment, assess
 from priming.encoding import decode, encode
 from priming.engine.draft import MOST, count, text_
@@ -16,7 +17,6 @@ from priming.engine.memory import Memory
 from priming.errors import NotFound, ParamError
 from priming.ids import uuid7
 from priming.looping import Kept, Limits, Outcome, Session, Task
-from priming.params import LOOP, LoopParams
 from priming.types import aware
 
 _DEEPEST = 10

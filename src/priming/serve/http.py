@@ -27,10 +27,11 @@ from priming import __version__
 from priming.api import wire
 from priming.api.host import Host
 from priming.api.ops import SERVED, Op
+from priming.config.params.server import SERVER, ServerParams
+from priming.config.settings import Settings
 from priming.engine.draft import name_
 from priming.engine.tokens import Tokens
 from priming.errors import NotFound, PrimingError
-from priming.params import SERVER, ServerParams
 from priming.serve import logs, metrics, openapi, page
 from priming.serve.answers import JSON, Refused, parsed, refusal, respond, written
 from priming.serve.gate import Doors, Gate, visit_of
@@ -38,7 +39,6 @@ from priming.serve.jobs import Jobs, events
 from priming.serve.limits import Work
 from priming.serve.nights import Nights
 from priming.serve.running import listening, loopback, refuse_strangers, serve, socket_beside
-from priming.settings import Settings
 from priming.types import Clock, SystemClock
 
 Endpoint = Callable[[Request], Awaitable[Response]]

@@ -8,11 +8,11 @@ from typing import Any
 
 from priming.agents.prompts import fenced, prompt
 from priming.agents.protocol import Agent, Schema
+from priming.config.params.sleep import SLEEP, SleepParams
 from priming.core.trust import INSTRUCTING
 from priming.engine.draft import content
 from priming.engine.present import full
 from priming.errors import AgentError, ParamError
-from priming.params import SLEEP, SleepParams
 from priming.types import MemoryRecord
 
 PHASE, PACKAGE = "gist", "priming.engine.sleep"

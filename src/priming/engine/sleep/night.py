@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from priming.agents.protocol import Agent
+from priming.config.params.sleep import SLEEP
 from priming.engine.asking import agent_
 from priming.engine.draft import MOST, count, one_of
 from priming.engine.opened import Opened
@@ -22,7 +23,6 @@ from priming.engine.sleep.still import rows_of, still
 from priming.engine.undo import vectors_again
 from priming.errors import Conflict, NotFound, ParamError
 from priming.ids import uuid7
-from priming.params import SLEEP
 from priming.sleeping import Check, Item, Proposal
 from priming.store.protocol import Logged
 from priming.store.rows import ROOMS, LinkRow, MemoryRow, RowChange, VersionRow

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from priming.config.params.sleep import SLEEP
 from priming.engine.opened import Opened
 from priming.engine.sleep.checks import broken
 from priming.engine.sleep.planned import Planned
 from priming.engine.sleep.reading import Reading
 from priming.engine.working import IMPORT, RESTORE
-from priming.params import SLEEP
 from priming.sleeping import Item
 from priming.store.rows import ROOMS, MemoryRow, Row, RowChange, VersionRow, decode
 

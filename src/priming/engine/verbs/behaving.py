@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from priming.behaviors import Learned, Twins, Why
+from priming.config.params.recall import ACTIVE
 from priming.engine import curate
 from priming.engine.active import active, situation
 from priming.engine.learn import learn, lesson
 from priming.engine.verbs.base import Verbs
 from priming.engine.why import why
-from priming.params import ACTIVE
 from priming.types import EMPTY, Cue, Operation, Recall
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from priming.ablation import Ablation
+from priming.config.params.learning import ABLATION
 from priming.engine.ablate import ablate, asked
 from priming.engine.verbs.base import Verbs
-from priming.params import ABLATION
 
 
 class Weighing(Verbs):

@@ -9,12 +9,12 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from priming import config
-from priming.checked import rule_of
+from priming.config import environment
+from priming.config.params.checked import rule_of
 from priming.errors import ParamError
 
 if TYPE_CHECKING:
-    from priming.settings import Setting
+    from priming.config.settings import Setting
 
 PROJECT, USER = "project", "user"
 LONGEST = 65_536
@@ -107,7 +107,7 @@ def _text_rule(one: Setting, value: str) -> str:
         return f"must be one of {', '.join(choices)}"
     if one.variable == "PRIMING_URL":
         try:
-            config.locate(value)
+            environment.locate(value)
         except ParamError as error:
             return str(error).partition(": ")[2]
     return "" if value.strip() else "must not be blank"

@@ -5,9 +5,9 @@ import os
 import pytest
 
 from priming import HashedEmbedder, Memory, ParamError, profiles
-from priming.config import AgentSettings
-from priming.params import SERVER, ServerParams
-from priming.settings import TABLE, load, read
+from priming.config.environment import AgentSettings
+from priming.config.params.server import SERVER, ServerParams
+from priming.config.settings import TABLE, load, read
 from priming.words import PROFILES
 
 RETRIEVAL = {

@@ -1,10 +1,10 @@
-"""The tunables of the hooks. They are asked for as ``priming.params``; the hooks, which must be quick, ask here."""
+"""The parameters of the hooks of coding agents."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from priming.checked import Checked, param
+from priming.config.params.checked import Checked, param
 
 
 @dataclass(frozen=True, slots=True)

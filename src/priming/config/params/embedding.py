@@ -1,10 +1,10 @@
-"""The tunables of embedders that are not the bundled one. They are asked for as ``priming.params``."""
+"""The parameters of the embedders that are not the bundled one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from priming.checked import Checked, param
+from priming.config.params.checked import Checked, param
 
 
 @dataclass(frozen=True, slots=True)

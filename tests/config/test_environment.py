@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from priming import ParamError
-from priming.config import AgentSettings, Location, agent_settings, global_store, locate, url_of
+from priming.config.environment import AgentSettings, Location, agent_settings, global_store, locate, url_of
 
 
 @pytest.mark.parametrize(
