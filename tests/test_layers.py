@@ -37,7 +37,7 @@ IMPURE = {
 
 
 def room(parts):
-    """The room that a module of ours is in: the folder's name, or the vocabulary for `config` and files beside the folders."""
+    """The room that a module is in: its folder; the vocabulary for `config` and files beside the folders."""
     return parts[0] if parts and (ROOT / parts[0]).is_dir() and parts[0] != "config" else "vocabulary"
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory, PrimingError
-from priming.api.values import encode
+from priming.serialization import encode
 from priming.words import STAGES
 
 WORDS = ("kestrel", "signs", "builds", "gulls", "nest", "cliffs", "porridge", "honey", "Ada", "Grace Hopper")

@@ -21,7 +21,8 @@ from priming.engine.retention import (
     used,
     with_retention,
 )
-from priming.store.rows import MemoryRow, stamp
+from priming.serialization import stamp
+from priming.store.rows import MemoryRow
 from priming.types import Retention, Use
 
 START = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)

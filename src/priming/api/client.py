@@ -9,7 +9,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from priming.api import envelope, frames, places, values
+from priming import serialization
+from priming.api import envelope, frames, places
 from priming.api.line import Broken, Line, Progress, connect
 from priming.api.ops import Op, served
 from priming.config import environment
@@ -165,7 +166,7 @@ class Client:
             return None
         with self.memory(namespace) as memory:
             done = memory.operation(operation_id)
-            return None if done is None else values.encode(answer(op, memory, done))
+            return None if done is None else serialization.encode(answer(op, memory, done))
 
     def _on_this_machine(self) -> Host:
         from priming.api.host import Host

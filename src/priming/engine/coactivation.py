@@ -11,8 +11,9 @@ from priming.config.profiles import get
 from priming.core.plasticity import birth_weight, co_activation_pairs, edge_is_due, edge_is_spent, oja
 from priming.engine import traces
 from priming.engine.opened import Opened
+from priming.serialization import stamp
 from priming.store.protocol import Trace
-from priming.store.rows import LinkRow, PairRow, RowChange, stamp
+from priming.store.rows import LinkRow, PairRow, RowChange
 
 RELATION = "co-activated"
 POSITIVE = ("used", "confirmed")

@@ -15,7 +15,8 @@ from uuid import UUID
 from priming.config.params.store import STORE
 from priming.engine.ids import gist_of
 from priming.errors import ParamError
-from priming.store.rows import VersionRow, stamp
+from priming.serialization import stamp
+from priming.store.rows import VersionRow
 from priming.types import EMPTY, aware
 from priming.words import KINDS, OUTCOMES, TRUST
 

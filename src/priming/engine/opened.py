@@ -21,9 +21,10 @@ from priming.engine.snapshot import load, save
 from priming.engine.working import Own, WorkingSet
 from priming.errors import Conflict, NotFound, ParamError, StoreError
 from priming.ids import uuid7
+from priming.serialization import encode_row
 from priming.sleeping import Proposal
 from priming.store.protocol import Changes, Logged, Store, VersionKey
-from priming.store.rows import LinkRow, PairRow, RowChange, WeightsRow, encode
+from priming.store.rows import LinkRow, PairRow, RowChange, WeightsRow
 from priming.types import Change, Clock, Link, MemoryRecord, Operation, aware
 
 if TYPE_CHECKING:
@@ -304,7 +305,7 @@ class Opened:
 
 
 def _side(row: Any) -> Mapping[str, Any] | None:
-    return None if row is None else encode(row)
+    return None if row is None else encode_row(row)
 
 
 def _named(row: Any, names: Mapping[str, str]) -> str:

@@ -23,7 +23,8 @@ from priming.core.forgetting import (
     power_retrievability,
     stability_after,
 )
-from priming.store.rows import MemoryRow, stamp
+from priming.serialization import stamp
+from priming.store.rows import MemoryRow
 from priming.types import Retention, Use
 
 RECALLED: Mapping[str, bool] = {"used": True, "confirmed": True, "not-useful": False, "overridden": False}

@@ -20,6 +20,7 @@ from priming.engine.opened import Opened
 from priming.engine.weights import weighed
 from priming.engine.working import IMPORT
 from priming.errors import Conflict, ParamError, StoreError
+from priming.serialization import decode_row, encode_row, stamp
 from priming.store.protocol import Logged, VersionKey
 from priming.store.rows import (
     ROOMS,
@@ -33,9 +34,6 @@ from priming.store.rows import (
     VerdictRow,
     VersionRow,
     WeightsRow,
-    decode,
-    encode,
-    stamp,
 )
 from priming.types import aware
 from priming.words import KINDS, STATUSES, TRUST
@@ -83,19 +81,19 @@ def _lines(opened: Opened) -> Iterator[dict[str, Any]]:
     store, namespace = opened.store, opened.namespace
     yield {"format": FORMAT, "version": FORMAT_VERSION, "namespace": namespace}
     for memory in store.memories(namespace):
-        yield {"memories": encode(memory)}
+        yield {"memories": encode_row(memory)}
         for version in store.versions(namespace, memory.id):
-            yield {"versions": encode(version)}
+            yield {"versions": encode_row(version)}
     for link in store.links(namespace):
-        yield {"links": encode(link)}
+        yield {"links": encode_row(link)}
     for verdict in store.verdicts(namespace):
-        yield {"verdicts": encode(verdict)}
+        yield {"verdicts": encode_row(verdict)}
     for pair in store.pairs(namespace):
-        yield {"pairs": encode(pair)}
+        yield {"pairs": encode_row(pair)}
     for run in store.runs(namespace):
-        yield {"runs": encode(run)}
+        yield {"runs": encode_row(run)}
     for weights in store.weights(namespace):
-        yield {"weights": encode(weights)}
+        yield {"weights": encode_row(weights)}
     for logged in reversed(store.operations(namespace, limit=None)):
         yield {"operation": _encoded(logged)}
 
@@ -115,8 +113,8 @@ def _encoded(one: Logged) -> dict[str, Any]:
         "changes": [
             {
                 "table": change.room,
-                "before": None if change.before is None else encode(change.before),
-                "after": None if change.after is None else encode(change.after),
+                "before": None if change.before is None else encode_row(change.before),
+                "after": None if change.after is None else encode_row(change.after),
             }
             for change in one.rows
         ],
@@ -233,7 +231,7 @@ def _take(bundle: Bundle, value: dict[str, Any], where: str) -> None:
     try:
         room = next((name for name in ROOMS if name in value), None)
         if room is not None:
-            getattr(bundle, room).append(_sound(decode(ROOMS[room], value[room])))
+            getattr(bundle, room).append(_sound(decode_row(ROOMS[room], value[room])))
         elif "operation" in value:
             bundle.operations.append(_logged(value["operation"]))
         elif "format" not in value:
@@ -318,7 +316,7 @@ def _logged(value: dict[str, Any]) -> Logged:
 
 
 def _side(table: str, row: dict[str, Any] | None) -> Row | None:
-    return None if row is None else _sound(decode(ROOMS[table], row))
+    return None if row is None else _sound(decode_row(ROOMS[table], row))
 
 
 def _vectors(

@@ -10,13 +10,13 @@ from typing import cast
 
 from priming.config.params.loop import LOOP, LoopParams
 from priming.core.metacognition import Assessment, assess
-from priming.encoding import decode, encode
 from priming.engine.draft import MOST, count, text_
 from priming.engine.loops import Loops
 from priming.engine.memory import Memory
 from priming.errors import NotFound, ParamError
 from priming.ids import uuid7
 from priming.looping import Kept, Limits, Outcome, Session, Task
+from priming.serialization import decode, encode
 from priming.types import aware
 
 _DEEPEST = 10

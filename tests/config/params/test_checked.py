@@ -46,9 +46,7 @@ def test_an_optional_limit_may_be_none():
         SpreadParams(max_nodes=0)
 
 
-@pytest.mark.parametrize(
-    "cls", [cls for cls in ALL if cls is not Checked], ids=lambda cls: cls.__name__
-)
+@pytest.mark.parametrize("cls", [cls for cls in ALL if cls is not Checked], ids=lambda cls: cls.__name__)
 def test_defaults_are_valid_frozen_and_documented(cls):
     made = cls()
     first = dataclasses.fields(cls)[0].name
