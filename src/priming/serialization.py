@@ -18,10 +18,16 @@ from types import MappingProxyType, NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 R = TypeVar("R")
+T = TypeVar("T")
 Coder = Callable[[Any], Any]
 TIMES = ("occurred_at", "recorded_at", "valid_from", "valid_to")
 """Fields of a filter whose values are times."""
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
+
+
+def _once(function: Callable[[Any], T]) -> Callable[[Any], T]:
+    """``functools.cache`` of a function of types, which mypy does not accept as hashable."""
+    return cache(function)
 
 
 def encode(value: Any) -> Any:
@@ -50,8 +56,8 @@ def _unchanged(value: Any) -> Any:
     return value
 
 
-@cache
-def _encoder(kind: type) -> Coder:
+@_once
+def _encoder(kind: Any) -> Coder:
     if issubclass(kind, (str, int, NoneType)):
         return _unchanged
     if is_dataclass(kind):
@@ -80,7 +86,7 @@ _ENCODERS: tuple[tuple[type, Coder], ...] = (
 )
 
 
-@cache
+@_once
 def _decoder(kind: Any) -> Coder:
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
@@ -119,8 +125,8 @@ def _decode_fields(kind: Any, value: Mapping[str, Any]) -> Any:
     return kind(**arguments)
 
 
-@cache
-def _field_decoders(kind: type) -> tuple[frozenset[str], tuple[tuple[str, Coder], ...]]:
+@_once
+def _field_decoders(kind: Any) -> tuple[frozenset[str], tuple[tuple[str, Coder], ...]]:
     """The names of a dataclass's fields, and the decoders of those that JSON does not hold as they are."""
     decoders = [(name, _decoder(hint)) for name, hint in get_type_hints(kind).items()]
     names = frozenset(name for name, _ in decoders)
@@ -181,8 +187,8 @@ class _Columns:
     decoders: tuple[tuple[int, Coder], ...]
 
 
-@cache
-def _columns(cls: type[Any]) -> _Columns:
+@_once
+def _columns(cls: Any) -> _Columns:
     names, hints = column_names(cls), get_type_hints(cls)
     kinds = [next(iter(_required(hints[name]))) for name in names]
     encoders = [_COLUMN_ENCODERS.get(get_origin(kind) or kind) for kind in kinds]
@@ -202,8 +208,8 @@ def _required(hint: Any) -> tuple[Any, ...]:
     return (hint,)
 
 
-@cache
-def column_names(cls: type[Any]) -> tuple[str, ...]:
+@_once
+def column_names(cls: Any) -> tuple[str, ...]:
     """The names of a row's fields, in order."""
     return tuple(field.name for field in fields(cls))
 

@@ -20,15 +20,15 @@ from priming.config.params.recall import AnchorParams, ConfidenceParams, LinkFac
 from priming.errors import ParamError
 
 NO_STRUCTURE = (("next", 0.0), ("next-but-one", 0.0), ("part-of", 0.0), ("mentions", 0.0))
-"""The seeds that knew no sessions and no names do not spread over them."""
+"""Factors of the profiles whose designs have neither sessions nor names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One complete choice. ``score`` names the function of ``core.score`` (or RECALL.md's form, ``priming``).
+    """One complete choice. ``score`` names the function of ``core.score``, or is ``priming`` (``docs/recall.md``).
 
-    ``base_level`` and ``forgetting`` name the law of LAWS §3 and §4 that the profile's score uses, with its
-    parameters beside it. ``inhibit`` and ``squash`` are None where the design has no such step; ``cut`` drops
+    ``base_level`` and ``forgetting`` name the laws (``docs/laws.md``, 3 and 4) that the score uses, with their
+    parameters beside them. ``inhibit`` and ``squash`` are None where the design has no such step; ``cut`` drops
     what is below epsilon in between. ``confidence`` is None where the design does not say how sure it is.
     """
 
@@ -178,7 +178,7 @@ ALL = {profile.name: profile for profile in (PRIMING, FLOOP, SYNAPSE, ETHOS, ARC
 
 
 def get(name: str, among: Mapping[str, Profile] = ALL) -> Profile:
-    """The profile of that name; ``ParamError`` lists the names there are."""
+    """The profile of that name; ``ParamError`` lists the names."""
     if name not in among:
         raise ParamError("profile", name, f"must be one of {', '.join(among)}")
     return among[name]

@@ -1,14 +1,14 @@
 """The settings of the command line and of servers: options, environment, two files in TOML, defaults, in this order.
 
-``load`` reads them all, checks them all, and keeps where each comes from. The files are ``config.toml`` in the
-project's ``.priming`` and in the user's (``PRIMING_HOME``, else ``~/.priming``). What a key may be is a line of
-``TABLE``; the keys of ``[server]`` are those of ``ServerParams``. Light to import: each command does.
+``load`` reads and checks all of them, and records the source of each value. The files are ``config.toml`` in the
+project's ``.priming`` and in the user's (``PRIMING_HOME``, else ``~/.priming``). Each key is a row of ``TABLE``; the
+keys of ``[server]`` are the fields of ``ServerParams``. Every command imports this module, so it is light.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -35,8 +35,8 @@ _SHARE = {"low": 0.0, "high": 1.0}
 class Setting:
     """One setting. ``param`` names the field of ``priming.params`` that has its range, as ``Class.field``.
 
-    ``within`` says where it may stand: a project's folder may be somebody else's work, and must not choose what runs
-    here; a secret stands in no file.
+    ``within`` lists the layers that may set it: a project's folder may be somebody else's work and must not choose
+    what runs here; a secret is never in a file.
     """
 
     section: str
@@ -61,7 +61,7 @@ class Setting:
 
     @property
     def range(self) -> Mapping[str, Any]:
-        """What it may be: bounds and choices."""
+        """Its bounds and choices."""
         if not self.param:
             return self.about
         owner, _, name = self.param.partition(".")
@@ -69,7 +69,7 @@ class Setting:
         return fields[name].metadata  # type: ignore[no-any-return]
 
 
-_OWN, _ASKED = (ENVIRONMENT, USER), (ENVIRONMENT,)
+_OWN, _SECRET = (ENVIRONMENT, USER), (ENVIRONMENT,)
 
 TABLE: tuple[Setting, ...] = (
     Setting(
@@ -112,13 +112,13 @@ TABLE: tuple[Setting, ...] = (
         str,
         None,
         "PRIMING_AGENT_KEY",
-        within=_ASKED,
+        within=_SECRET,
         doc="what the endpoint knows its user by",
     ),
     Setting(
-        "store", "home", str, None, "PRIMING_HOME", within=_ASKED, doc="the user's folder, else ~/.priming"
+        "store", "home", str, None, "PRIMING_HOME", within=_SECRET, doc="the user's folder, else ~/.priming"
     ),
-    Setting("server", "use", str, "on", "PRIMING_SERVER", within=_ASKED, doc="off: work on the file itself"),
+    Setting("server", "use", str, "on", "PRIMING_SERVER", within=_SECRET, doc="off: work on the file itself"),
     Setting("server", "host", str, "127.0.0.1", doc="the address that `serve` listens at"),
     Setting(
         "server", "port", int, 7777, about={"low": 0, "high": 65535}, doc="its port; 0: any that is free"
@@ -126,51 +126,55 @@ TABLE: tuple[Setting, ...] = (
 )
 STORE, SECRET, SERVER = "store.url", "agent.key", "server"
 _PREFIXES = ("PRIMING_RETRIEVAL_", "PRIMING_SERVICE_", "PRIMING_SERVER_", "PRIMING_STORE_")
-"""Variables of these names are settings, or mistakes."""
+"""Variables with these prefixes are settings, or mistakes."""
 _REFUSED = {
-    True: "must not stand in a project's file, whose folder may be another's work: set {variable}, or write it in"
+    True: "must not be set in a project's file, which may be somebody else's: set {variable}, or add it to"
     " config.toml in ~/.priming",
-    False: "must not stand in a file: set {variable}",
+    False: "must not be set in a file: set {variable}",
 }
-"""Why a value is refused where it stands, by whether it may stand in the user's file."""
+"""Why a value is refused, by whether it may be set in the user's file."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A value and where it comes from: a file with its line, a variable, an option, or the default."""
+class Resolved:
+    """A value and its source: a file with its line, a variable, an option, or the default."""
 
     name: str
     value: Any
     source: str
     shadows: tuple[tuple[str, Any], ...] = ()
-    """What it stands before, nearest first: sources and their values."""
+    """The values that it overrides, nearest first: sources and values."""
 
 
 @dataclass(frozen=True)
 class Settings:
     """All settings with their values, by name."""
 
-    found: Mapping[str, Found]
+    resolved: Mapping[str, Resolved]
 
     def __getitem__(self, name: str) -> Any:
         """The value of a setting, such as ``store.url``."""
-        return self.found[name].value
+        return self.resolved[name].value
 
     @cached_property
     def retrieval(self) -> Mapping[str, Any]:
-        """The settings of retrieval that are not the default, by key: as a server and its clients compare them."""
-        own = [one for one in TABLE if one.section == "retrieval"]
-        return {one.key: self[one.name] for one in own if self[one.name] != one.default}
+        """The settings of retrieval that are not the default, by key: a server and its clients compare them."""
+        return {
+            setting.key: self[setting.name]
+            for setting in TABLE
+            if setting.section == "retrieval" and self[setting.name] != setting.default
+        }
 
     @cached_property
     def profiles(self) -> Mapping[str, Profile]:
-        """The profiles by name, ``ethos`` as the settings of retrieval have it."""
+        """The profiles by name, ``ethos`` with the settings of retrieval."""
         from dataclasses import replace
 
         from priming.config.profiles import ALL
 
-        ethos, value = ALL["ethos"], {one.key: self[one.name] for one in TABLE if one.section == "retrieval"}
-        blend = tuple(zip(("cosine", "spread", "in_degree"), (value[one] for one in WEIGHTS), strict=True))
+        ethos = ALL["ethos"]
+        value = {setting.key: self[setting.name] for setting in TABLE if setting.section == "retrieval"}
+        blend = tuple(zip(("cosine", "spread", "in_degree"), (value[key] for key in WEIGHTS), strict=True))
         assert ethos.anchors is not None, "Ethos starts from anchors of its own"
         changed = replace(
             ethos,
@@ -190,7 +194,7 @@ class Settings:
         return ServerParams(**{name: self[f"server.{name}"] for name in ServerParams.__dataclass_fields__})
 
     def agent(self, command: str | None = None, model: str | None = None) -> AgentSettings:
-        """The agent that options name, else the environment, else the user's file; the first counts alone."""
+        """The agent of the options, else of the environment, else of the user's file; the first counts alone."""
         chosen = environment.agent_settings(command, model)
         if chosen.command is not None or chosen.model is not None:
             return chosen
@@ -198,190 +202,187 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
-    """A value that a source has."""
+class _Value:
+    """A value of a setting in one source."""
 
     value: Any
     source: str
 
+    @property
+    def file(self) -> str:
+        """The file that the value is from; empty for a variable."""
+        return self.source.rpartition(":")[0]
+
 
 @dataclass(slots=True)
 class _Reading:
-    """What was read so far: for each setting its values, nearest first, and all that is wrong."""
+    """What was read so far: the values of each setting, nearest first, and all violations."""
 
     table: Mapping[str, Setting]
-    given: dict[str, list[_Given]] = field(default_factory=dict)
-    wrong: list[str] = field(default_factory=list)
+    violations: list[str] = field(default_factory=list)
+    values: dict[str, list[_Value]] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
-    """The settings of which some value is wrong."""
+    """The settings that have an invalid value in some source."""
 
-    def take(self, one: Setting, value: Any, layer: str, source: str) -> None:
-        """Check a value that a layer has, and keep it."""
-        label = source if layer == ENVIRONMENT else f"{source}: {one.name}"
-        if layer not in one.within:
-            secret = one.name == SECRET
-            rule = _REFUSED[USER in one.within].format(variable=one.environment)
-            self.wrong.append(violation(label, "…" if secret else value, rule))
+    def take(self, setting: Setting, value: Any, layer: str, source: str) -> None:
+        """Check a value of a layer, and add it."""
+        label = source if layer == ENVIRONMENT else f"{source}: {setting.name}"
+        if layer not in setting.within:
+            shown = "…" if setting.name == SECRET else value
+            rule = _REFUSED[USER in setting.within].format(variable=setting.environment)
+            self.violations.append(violation(label, shown, rule))
             return
-        value, broken = checked(one, value, text=layer == ENVIRONMENT)
-        if broken:
-            self.wrong.append(violation(label, value, broken))
-            self.broken.add(one.name)
+        value, rule = checked(setting, value, text=layer == ENVIRONMENT)
+        if rule:
+            self.violations.append(violation(label, value, rule))
+            self.broken.add(setting.name)
         else:
-            self.given.setdefault(one.name, []).append(_Given(value, source))
+            self.values.setdefault(setting.name, []).append(_Value(value, source))
+
+    def resolve(self, setting: Setting) -> Resolved:
+        """The nearest value of a setting, and those that it overrides."""
+        values = [*self.values.get(setting.name, []), _Value(setting.default, DEFAULT)]
+        shadows = tuple((other.source, other.value) for other in values[1:])
+        return Resolved(setting.name, values[0].value, values[0].source, shadows)
 
 
 def load(
     options: Mapping[str, tuple[Any, str]] | None = None, *, project: bool = True, servers: bool = False
 ) -> Settings:
-    """Read the settings that hold here.
+    """Read the settings that apply here.
 
     Args:
-        options: values that options gave, by setting, each with the option's name; what takes them checks them.
+        options: values of options, by setting, each with the option's name; the command has checked them.
         project: whether the project's file is read.
-        servers: whether ``Settings.server`` is wanted too.
+        servers: whether ``Settings.server`` is needed too.
 
     Raises:
         ParamError: everything that is wrong with the files and the environment, each with its place.
 
     """
-    found, wrong = read(options, project=project, servers=servers)
-    if wrong:
-        raise ParamError.of(wrong)
-    return found
+    settings, violations = read(options, project=project, servers=servers)
+    if violations:
+        raise ParamError.of(violations)
+    return settings
 
 
 def read(
     options: Mapping[str, tuple[Any, str]] | None = None, *, project: bool = True, servers: bool = True
 ) -> tuple[Settings, list[str]]:
-    """The settings, and all that is wrong with them, which is left out of them."""
-    variables, wrong = environment.variables(), list[str]()
-    files = [one for one in _files(project) if one.read(wrong)]
-    named = any(SERVER in one.tables for one in files) or any(map(_is_of_server, variables))
-    reading = _Reading(_table(servers=servers or named), wrong=wrong)
-    for name, (value, option) in (options or {}).items():
-        reading.given[name] = [_Given(value, option)]
-    _take_environment(reading, variables)
-    for one in files:
-        _take_file(reading, one)
-    _check_agents(reading)
-    settings = Settings(
-        {one.name: _found(one, reading.given.get(one.name, [])) for one in reading.table.values()}
+    """The settings, and all violations, whose values are left out."""
+    variables, violations = environment.variables(), list[str]()
+    files = [file for file in _files(project) if file.read(violations)]
+    named = any(SERVER in file.tables for file in files) or any(
+        name.startswith(f"PRIMING_{SERVER}_".upper()) for name in variables
     )
+    reading = _Reading(_table(servers=servers or named), violations)
+    for name, (value, option) in (options or {}).items():
+        reading.values[name] = [_Value(value, option)]
+    _take_environment(reading, variables)
+    for file in files:
+        _take_file(reading, file)
+    _check_agents(reading)
+    settings = Settings({setting.name: reading.resolve(setting) for setting in reading.table.values()})
     _check_weights(settings, reading)
-    return settings, reading.wrong
+    return settings, reading.violations
 
 
 def _files(project: bool) -> Iterator[File]:
     """The project's file and the user's, which are one in the user's own folder."""
-    users = environment.global_folder()
-    own = environment.project_folder()
-    one = os.path.exists(users) and os.path.exists(own) and os.path.samefile(own, users)
-    if project and not one:
+    users, own = environment.global_folder(), environment.project_folder()
+    same = os.path.exists(users) and os.path.exists(own) and os.path.samefile(own, users)
+    if project and not same:
         yield File(own / environment.SETTINGS, PROJECT)
     yield File(users / environment.SETTINGS, USER)
 
 
-def _is_of_server(variable: str) -> bool:
-    return variable.startswith(f"PRIMING_{SERVER}_".upper())
-
-
 def _table(*, servers: bool) -> dict[str, Setting]:
-    """All settings by name; those of the server are the parameters of ``ServerParams``."""
-    found = {one.name: one for one in TABLE}
+    """All settings by name; those of the server are the fields of ``ServerParams``."""
+    table = {setting.name: setting for setting in TABLE}
     if servers:
         from priming.config.params.server import ServerParams
 
         for name, about in ServerParams.__dataclass_fields__.items():
             kind = int if str(about.type) == "int" else float
-            doc = about.metadata["doc"]
-            one = Setting(SERVER, name, kind, about.default, param=f"ServerParams.{name}", doc=doc)
-            found[one.name] = one
-    return found
+            setting = Setting(
+                SERVER, name, kind, about.default, param=f"ServerParams.{name}", doc=about.metadata["doc"]
+            )
+            table[setting.name] = setting
+    return table
 
 
 def _take_environment(reading: _Reading, variables: Mapping[str, str]) -> None:
-    """A variable that is set to nothing is not set, but for the store: it must not lead to another one."""
-    known = {one.environment: one for one in reading.table.values()}
+    """An empty variable counts as unset, except for the store's: it must not lead to another store."""
+    settings = {setting.environment: setting for setting in reading.table.values()}
     for name, value in variables.items():
-        if name in known and (value or name == "PRIMING_URL"):
-            reading.take(known[name], value, ENVIRONMENT, name)
-        elif name not in known and name.startswith(_PREFIXES):
-            reading.wrong.append(violation(name, value, f"is no setting{nearest(name, known)}"))
+        if name in settings and (value or name == "PRIMING_URL"):
+            reading.take(settings[name], value, ENVIRONMENT, name)
+        elif name not in settings and name.startswith(_PREFIXES):
+            reading.violations.append(violation(name, value, f"is not a setting{nearest(name, settings)}"))
     arc = environment.arc_store()
     if arc is not None and "PRIMING_URL" not in variables:
-        reading.take(known["PRIMING_URL"], arc, ENVIRONMENT, "ARC_DB_PATH")
+        reading.take(settings["PRIMING_URL"], arc, ENVIRONMENT, "ARC_DB_PATH")
 
 
 def _take_file(reading: _Reading, file: File) -> None:
-    sections = {one.section for one in reading.table.values()}
+    sections = {setting.section for setting in reading.table.values()}
     for section, table in file.tables.items():
         if section not in sections:
-            said = f"{file.place(section)}: [{section}] is no section{nearest(section, sections)}"
-            reading.wrong.append(said)
+            message = f"{file.place(section)}: [{section}] is not a section{nearest(section, sections)}"
+            reading.violations.append(message)
         elif not isinstance(table, Mapping):
             rule = f"must be a section: write [{section}] above its keys"
-            reading.wrong.append(violation(f"{file.place(section)}: {section}", table, rule))
+            reading.violations.append(violation(f"{file.place(section)}: {section}", table, rule))
         else:
             for key, value in table.items():
                 _take_key(reading, file, section, key, value)
 
 
 def _take_key(reading: _Reading, file: File, section: str, key: str, value: Any) -> None:
-    known = [one.key for one in reading.table.values() if one.section == section]
+    keys = [setting.key for setting in reading.table.values() if setting.section == section]
     source = file.place(section, key)
-    if key not in known:
-        reading.wrong.append(f"{source}: {section}.{key} is no setting{nearest(key, known)}")
+    if key not in keys:
+        reading.violations.append(f"{source}: {section}.{key} is not a setting{nearest(key, keys)}")
         return
-    one = reading.table[f"{section}.{key}"]
-    if one.name == STORE and isinstance(value, str):
+    setting = reading.table[f"{section}.{key}"]
+    if setting.name == STORE and isinstance(value, str):
         value = _beside(file, value)
-    reading.take(one, value, file.layer, source)
+    reading.take(setting, value, file.layer, source)
 
 
 def _beside(file: File, url: str) -> str:
-    """A URL of a file, a relative path taken from the file's own folder; what is none is left to be refused."""
+    """A URL of a file, a relative path resolved from the file's own folder; an invalid URL is left as it is."""
     try:
-        where = environment.locate(url)
+        path = environment.locate(url).path
     except ParamError:
         return url
-    if where.path is None or where.path.is_absolute():
+    if path is None or path.is_absolute():
         return url
-    return environment.url_of(file.path.parent.absolute() / where.path) + url[url.find("?") :] * ("?" in url)
-
-
-def _found(one: Setting, given: Iterable[_Given]) -> Found:
-    first, *others = [*given, _Given(one.default, DEFAULT)]
-    return Found(one.name, first.value, first.source, tuple((other.source, other.value) for other in others))
+    return environment.url_of(file.path.parent.absolute() / path) + url[url.find("?") :] * ("?" in url)
 
 
 def _check_agents(reading: _Reading) -> None:
-    """A command and an endpoint of one source are one agent too many; those of the environment count alone."""
-    for one in reading.given.get("agent.model", []):
-        for other in reading.given.get("agent.command", []):
-            if _file_of(one) == _file_of(other):
-                rule = f"cannot stand with {one.source}, which names an agent too: leave one out"
-                reading.wrong.append(violation(other.source, other.value, rule))
-    agents = [reading.given[name] for name in ("agent.command", "agent.model") if name in reading.given]
-    if any(not _file_of(one) for given in agents for one in given):
-        for given in agents:
-            given[:] = [one for one in given if not _file_of(one)]
-
-
-def _file_of(one: _Given) -> str:
-    """The file that a value is from; none for a variable."""
-    return one.source.rpartition(":")[0]
+    """A command and an endpoint must not come from one source; those of the environment count alone."""
+    for model in reading.values.get("agent.model", []):
+        for command in reading.values.get("agent.command", []):
+            if model.file == command.file:
+                rule = f"conflicts with {model.source}, which also names an agent: remove one of them"
+                reading.violations.append(violation(command.source, command.value, rule))
+    agents = [reading.values[name] for name in ("agent.command", "agent.model") if name in reading.values]
+    if any(not value.file for values in agents for value in values):
+        for values in agents:
+            values[:] = [value for value in values if not value.file]
 
 
 def _check_weights(settings: Settings, reading: _Reading) -> None:
-    """Weights sum to 1, wherever each of them is from."""
+    """The weights must sum to 1, whatever their sources."""
     names = [f"retrieval.{key}" for key in WEIGHTS]
-    if not reading.given.keys() & set(names) or reading.broken & set(names):
+    if not reading.values.keys() & set(names) or reading.broken & set(names):
         return
     from priming.config.params.laws import SCORE
 
-    weights = [settings.found[name] for name in names]
-    total = fsum(one.value for one in weights)
+    weights = [settings.resolved[name] for name in names]
+    total = fsum(weight.value for weight in weights)
     if not abs(total - 1.0) <= SCORE.tolerance:
-        told = ", ".join(f"{one.name} {one.value:g} ({one.source})" for one in weights)
-        reading.wrong.append(f"weights must sum to 1, not {total:g}: {told}")
+        shares = ", ".join(f"{weight.name} {weight.value:g} ({weight.source})" for weight in weights)
+        reading.violations.append(f"weights must sum to 1, not {total:g}: {shares}")

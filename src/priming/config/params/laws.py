@@ -13,17 +13,21 @@ SUPPRESSING = ("conflicts", "overrides", "deprecated-to", "merged-into")
 
 @dataclass(frozen=True, slots=True)
 class SpreadParams(Checked):
-    """How activation spreads (LAWS §1). The defaults are the ``priming`` profile's."""
+    """How activation spreads (``docs/laws.md``, 1). The defaults are the ``priming`` profile's."""
 
-    steps: int = param(4, low=0, unit="steps", source="RECALL.md", doc="synchronous steps of spreading")
-    gain: float = param(0.8, low=0.0, source="RECALL.md", doc="share of a node's activation that it emits")
-    hop_decay: float = param(1.0, low=0.0, high=1.0, source="RECALL.md", doc="factor on each hop")
-    retention: float = param(0.0, low=0.0, high=1.0, source="RECALL.md", doc="share that a node keeps a step")
+    steps: int = param(4, low=0, unit="steps", source="docs/recall.md", doc="synchronous steps of spreading")
+    gain: float = param(
+        0.8, low=0.0, source="docs/recall.md", doc="share of a node's activation that it emits"
+    )
+    hop_decay: float = param(1.0, low=0.0, high=1.0, source="docs/recall.md", doc="factor on each hop")
+    retention: float = param(
+        0.0, low=0.0, high=1.0, source="docs/recall.md", doc="share that a node keeps a step"
+    )
     restart: float = param(
         0.2,
         low=0.0,
         high=1.0,
-        source="RECALL.md",
+        source="docs/recall.md",
         doc="share of the anchors fed in again each step (sum only)",
     )
     combine: str = param("sum", choices=("sum", "max"), doc="how arrivals at a node combine")
@@ -32,7 +36,9 @@ class SpreadParams(Checked):
         "share", choices=("none", "fan", "share"), doc="what a node's emission is divided by"
     )
     rho: float = param(0.0, low=0.0, unit="1/hour", doc="temporal decay of links")
-    epsilon: float = param(0.001, low=0.0, source="RECALL.md", doc="activation below which a node is silent")
+    epsilon: float = param(
+        0.001, low=0.0, source="docs/recall.md", doc="activation below which a node is silent"
+    )
     suppressing: tuple[str, ...] = param(SUPPRESSING, doc="relations that take activation away")
     max_nodes: int | None = param(None, low=1, optional=True, unit="nodes", doc="strongest nodes kept a step")
     max_neighbours: int | None = param(
@@ -42,7 +48,7 @@ class SpreadParams(Checked):
 
 @dataclass(frozen=True, slots=True)
 class InhibitParams(Checked):
-    """Lateral inhibition (LAWS §2)."""
+    """Lateral inhibition (``docs/laws.md``, 2)."""
 
     beta: float = param(0.15, low=0.0, source="SYNAPSE", doc="strength of inhibition")
     winners: int = param(7, low=1, unit="nodes", source="SYNAPSE", doc="strongest nodes left untouched")
@@ -51,7 +57,7 @@ class InhibitParams(Checked):
 
 @dataclass(frozen=True, slots=True)
 class SquashParams(Checked):
-    """The logistic that follows inhibition (LAWS §2)."""
+    """The logistic that follows inhibition (``docs/laws.md``, 2)."""
 
     gain: float = param(10.0, low=0.0, source="floop", doc="steepness")
     centre: float = param(0.3, source="floop", doc="activation that maps to one half")
@@ -59,7 +65,7 @@ class SquashParams(Checked):
 
 @dataclass(frozen=True, slots=True)
 class BaseLevelParams(Checked):
-    """Base-level activation (LAWS §3)."""
+    """Base-level activation (``docs/laws.md``, 3)."""
 
     d: float = param(0.5, low=0.0, high=1.0, source="Anderson 2004", doc="decay of a trace; below 1")
     min_age: float = param(0.001, low=0.0, unit="hours", doc="ages are floored here")
@@ -77,7 +83,7 @@ class BaseLevelParams(Checked):
 
 @dataclass(frozen=True, slots=True)
 class ForgettingParams(Checked):
-    """Forgetting (LAWS §4)."""
+    """Forgetting (``docs/laws.md``, 4)."""
 
     factor: float = param(0.9, low=0.1, high=1.0, source="World Weaver", doc="factor of the power law")
     exponent: float = param(0.5, low=0.0, source="World Weaver", doc="exponent of the power law")
@@ -104,7 +110,7 @@ class ForgettingParams(Checked):
 
 @dataclass(frozen=True, slots=True)
 class PlasticityParams(Checked):
-    """How weights move (LAWS §5)."""
+    """How weights move (``docs/laws.md``, 5)."""
 
     oja_eta: float = param(0.05, low=0.0, high=1.0, source="floop", doc="learning rate of Oja's rule")
     oja_low: float = param(0.01, low=0.0, high=1.0, source="floop", doc="floor of Oja's rule")
@@ -132,7 +138,9 @@ class PlasticityParams(Checked):
         3.0, low=0.0, source="poc-memory", doc="weight for each unit of Jaccard index"
     )
     jaccard_low: float = param(0.1, low=0.0, high=1.0, source="poc-memory", doc="floor of such a weight")
-    credit_floor: float = param(0.05, low=0.0, high=1.0, doc="smallest share that is credited (LAWS §6)")
+    credit_floor: float = param(
+        0.05, low=0.0, high=1.0, doc="smallest share that is credited (section 6)"
+    )
     kept_share: float = param(0.005, low=0.0, high=1.0, doc="smallest share of all hits that a trace keeps")
     run_days: float = param(
         7.0, low=0.0, unit="days", doc="a run whose output was not used for so long counts as unused"
@@ -148,7 +156,7 @@ FSRS_WEIGHTS = (
 
 @dataclass(frozen=True, slots=True)
 class FsrsParams(Checked):
-    """FSRS-6 (LAWS §4). Weights: Open Spaced Repetition, "The Algorithm", fsrs4anki wiki."""
+    """FSRS-6 (``docs/laws.md``, 4). Weights: Open Spaced Repetition, "The Algorithm", fsrs4anki wiki."""
 
     weights: tuple[float, ...] = param(FSRS_WEIGHTS, source="FSRS-6", doc="w0 … w20")
     stability_min: float = param(0.001, low=1e-9, unit="days", source="FSRS-6", doc="floor of stability")
@@ -165,7 +173,7 @@ class FsrsParams(Checked):
 
 @dataclass(frozen=True, slots=True)
 class ScoreParams(Checked):
-    """Scores and what goes into them (LAWS §7). The weights of each blend sum to 1."""
+    """Scores and what goes into them (``docs/laws.md``, 7). The weights of each blend sum to 1."""
 
     floop: tuple[tuple[str, float], ...] = param(
         (("context", 0.35), ("base", 0.30), ("feedback", 0.15), ("priority", 0.20)),
@@ -229,7 +237,7 @@ class ScoreParams(Checked):
 
 @dataclass(frozen=True, slots=True)
 class WhenParams(Checked):
-    """How `when` predicates are compared with a cue (LAWS §7)."""
+    """How `when` predicates are compared with a cue (``docs/laws.md``, 7)."""
 
     paths: tuple[str, ...] = param(("file",), source="floop", doc="predicates that are glob patterns")
     partial: tuple[str, ...] = param(("task", "environment", "text"), doc="predicates matched word by word")
@@ -238,7 +246,7 @@ class WhenParams(Checked):
 
 @dataclass(frozen=True, slots=True)
 class SimilarityParams(Checked):
-    """How alike two behaviours are, and what follows (LAWS §7)."""
+    """How alike two behaviours are, and what follows (``docs/laws.md``, 7)."""
 
     when: float = param(0.4, low=0.0, high=1.0, source="floop", doc="weight of `when`; content has the rest")
     merge: float = param(0.9, low=0.0, high=1.0, source="floop", doc="above this, merge")
@@ -250,7 +258,7 @@ class SimilarityParams(Checked):
 
 @dataclass(frozen=True, slots=True)
 class MetacognitionParams(Checked):
-    """When an approach is not working (LAWS §9)."""
+    """When an approach is not working (``docs/laws.md``, 9)."""
 
     pivot_failures: int = param(3, low=1, unit="tasks", source="Arc", doc="failures in a row: pivot now")
     low_rate: float = param(
@@ -262,7 +270,7 @@ class MetacognitionParams(Checked):
 
 @dataclass(frozen=True, slots=True)
 class Bm25Params(Checked):
-    """Okapi BM25 (LAWS §10)."""
+    """Okapi BM25 (``docs/laws.md``, 10)."""
 
     k1: float = param(1.2, low=0.0, source="Robertson 1994", doc="saturation of term frequency")
     b: float = param(0.75, low=0.0, high=1.0, source="Robertson 1994", doc="length normalisation")
@@ -270,7 +278,7 @@ class Bm25Params(Checked):
 
 @dataclass(frozen=True, slots=True)
 class TierParams(Checked):
-    """How much of a memory is packed, by its activation (LAWS §10)."""
+    """How much of a memory is packed, by its activation (``docs/laws.md``, 10)."""
 
     full: float = param(
         0.7, low=0.0, high=1.0, source="floop", doc="activation from which all of it is shown"

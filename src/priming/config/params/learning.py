@@ -9,7 +9,7 @@ from priming.config.params.checked import Checked, param
 
 @dataclass(frozen=True, slots=True)
 class LinkParams(Checked):
-    """What is linked when a memory is remembered (ARCHITECTURE, RECALL)."""
+    """What is linked when a memory is remembered ."""
 
     nearest: int = param(3, low=0, unit="memories", source="Ethos", doc="`similar-to` links made at once")
     similarity: float = param(0.6, low=0.0, high=1.0, unit="cosine", source="Ethos", doc="alike from here on")
@@ -21,7 +21,7 @@ class LinkParams(Checked):
     rare_letters: int = param(5, low=1, unit="letters", doc="shortest rare word")
     names: int = param(64, low=0, unit="names", doc="most names linked from one memory")
     strengthen: bool = param(
-        False, doc="whether a memory that is told again strengthens its `similar-to` links"
+        False, doc="whether remembering a memory again strengthens its `similar-to` links"
     )
     rivals: int = param(
         8, low=0, unit="facts", doc="most facts, the latest first, that a new one is compared with"
@@ -30,7 +30,7 @@ class LinkParams(Checked):
 
 @dataclass(frozen=True, slots=True)
 class AblationParams(Checked):
-    """How recalls are replayed without a term, and when other weights are proposed (SYSTEMS X3)."""
+    """How recalls are replayed without a term, and when other weights are proposed."""
 
     recalls: int = param(200, low=1, unit="recalls", doc="latest judged recalls that are replayed")
     depth: int = param(10, low=1, unit="memories", doc="hits of a replay that are measured")
@@ -43,7 +43,7 @@ class AblationParams(Checked):
     step: float = param(0.005, low=0.0, doc="least gain in the mean for which a weight is changed")
     seed: int = param(7, low=0, doc="seed of folds and intervals")
     carried: int = param(
-        25_000_000, low=0, unit="numbers", doc="most evidence kept between replays; beyond it is made anew"
+        25_000_000, low=0, unit="numbers", doc="most evidence cached between replays; more is computed again"
     )
 
 

@@ -9,7 +9,7 @@ from priming.config.params.checked import Checked, param
 
 @dataclass(frozen=True, slots=True)
 class AgentParams(Checked):
-    """How long an agent may take, and how much it may say (SYSTEMS A10)."""
+    """How long an agent may take, and how much it may say."""
 
     timeout: float = param(
         300.0, low=0.0, unit="seconds", doc="patience with one answer; a repair has as much"

@@ -9,7 +9,7 @@ from priming.config.params.checked import Checked, param
 
 @dataclass(frozen=True, slots=True)
 class RecallParams(Checked):
-    """The recipe of the default profile (RECALL.md). Each term can be ablated by name."""
+    """The recipe of the default profile (``docs/recall.md``). Each term can be ablated by name."""
 
     idf: bool = param(True, doc="whether the cue's tokens are weighted by their rarity for its vector")
     bm25: float = param(0.4, low=0.0, high=1.0, doc="weight of BM25")
@@ -120,23 +120,25 @@ class RecallParams(Checked):
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceParams(Checked):
-    """How sure an answer is, and how sure it must be (fitted: docs/quality.md)."""
+    """The confidence of an answer, and its floor (fitted: ``docs/quality.md``)."""
 
-    constant: float = param(-2.0, doc="with nothing that speaks for an answer")
+    constant: float = param(-2.0, doc="of an answer without evidence")
     score: float = param(5.3, doc="weight of the best hit's score, less what its neighbourhood adds")
     covered: float = param(0.9, doc="weight of the share of the cue that the best hit holds")
     cosine: float = param(3.4, doc="weight of the best hit's cosine")
     rivalry: float = param(
         1.2, doc="weight of how much better the speaker named meets the cue than the others"
     )
-    floor: float = param(0.06, low=0.0, high=1.0, doc="nothing is returned below this confidence")
-    least: int = param(50, low=0, unit="memories", doc="in a smaller namespace it says nothing by itself")
+    floor: float = param(0.06, low=0.0, high=1.0, doc="the confidence floor: nothing is returned below it")
+    least: int = param(
+        50, low=0, unit="memories", doc="in a smaller namespace the floor alone decides nothing"
+    )
     extreme: float = param(700.0, low=1.0, high=700.0, doc="where the exponential would overflow")
 
 
 @dataclass(frozen=True, slots=True)
 class LinkFactors(Checked):
-    """How a profile weighs links: effective weight = learned weight × the factor of its relation (LAWS §5)."""
+    """Factors of links: effective weight = learned weight × the factor of its relation (``docs/laws.md``, 5)."""
 
     by_relation: tuple[tuple[str, float], ...] = param((), doc="factor of each relation named here")
     others: float = param(1.0, low=0.0, doc="factor of every other relation")
@@ -144,7 +146,8 @@ class LinkFactors(Checked):
         1.0, low=0.0, doc="factor of `similar-to` links made by rule; given ones count whole"
     )
     fan_out_names: bool = param(
-        False, doc="whether a mention counts m/ln(1 + df) within the bounds of RECALL.md"
+        False,
+        doc="whether a mention counts m/ln(1 + df) within the bounds of `mention_min` to `mention_share`",
     )
     terms: float = param(1.0, low=0.0, doc="factor of mentions of rare words (beside that of names)")
     mirror: bool = param(
@@ -154,7 +157,7 @@ class LinkFactors(Checked):
 
 @dataclass(frozen=True, slots=True)
 class AnchorParams(Checked):
-    """Where recall starts in the profiles that do not follow RECALL.md."""
+    """Where recall starts in the profiles other than `priming`."""
 
     evidence: str = param("cosine", choices=("cosine", "fused"), doc="what anchors are chosen by")
     episodes: int = param(10, low=0, unit="memories", source="Ethos", doc="best episodes")
@@ -165,7 +168,7 @@ class AnchorParams(Checked):
 
 @dataclass(frozen=True, slots=True)
 class ActiveParams(Checked):
-    """How much of what is active is brought before an agent."""
+    """How much of what is active an agent is shown."""
 
     tokens: int = param(2_000, low=0, unit="tokens", source="floop", doc="budget of `active`")
     most: int = param(200, low=1, unit="behaviours", doc="best behaviours that `active` returns")
@@ -173,12 +176,12 @@ class ActiveParams(Checked):
 
 @dataclass(frozen=True, slots=True)
 class FadingParams(Checked):
-    """What counts as about to be forgotten."""
+    """Which memories count as fading."""
 
-    days: float = param(7.0, low=0.0, unit="days", doc="how far ahead is looked")
+    days: float = param(7.0, low=0.0, unit="days", doc="how far ahead memories are considered")
     below: float = param(0.75, low=0.0, high=1.0, doc="retrievability then from which it fades")
-    worth: float = param(0.5, low=0.0, high=1.0, doc="only what matters more than this")
-    young_days: float = param(1.0, low=0.0, unit="days", doc="what was told later than this is not looked at")
+    worth: float = param(0.5, low=0.0, high=1.0, doc="only memories of more importance")
+    young_days: float = param(1.0, low=0.0, unit="days", doc="memories younger than this are not considered")
 
 
 CONFIDENCE = ConfidenceParams()

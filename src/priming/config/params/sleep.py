@@ -9,7 +9,7 @@ from priming.config.params.checked import Checked, param
 
 @dataclass(frozen=True, slots=True)
 class SleepParams(Checked):
-    """What a night does, and when it is due (SYSTEMS W5–W7, A7)."""
+    """What a night does, and when it is due."""
 
     light_window: int = param(
         1_000, low=1, unit="episodes", source="World Weaver", doc="latest that `light` compares"
