@@ -272,7 +272,7 @@ ASKING = """
 import json, sys
 from datetime import datetime
 from priming import HashedEmbedder, Memory
-from priming.api.values import encode
+from priming.serialization import encode
 
 url, asked = sys.argv[1], json.loads(sys.argv[2])
 with Memory.open(url, embedder=HashedEmbedder(64)) as memory:

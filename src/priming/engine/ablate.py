@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from priming.ablation import Ablation, Reweighing, Worth
+from priming.checks import check_choice, check_count
 from priming.config.params.learning import ABLATION
 from priming.config.params.recall import RecallParams
 from priming.config.params.store import STORE
@@ -17,7 +18,6 @@ from priming.config.profiles import Profile, get
 from priming.core.check import Floats
 from priming.core.metrics import paired_difference
 from priming.engine import judged, weights
-from priming.engine.draft import count, one_of
 from priming.engine.evidence import Evidence
 from priming.engine.opened import Opened
 from priming.engine.recall import TERMS
@@ -80,7 +80,7 @@ def asked(opened: Opened, arguments: Mapping[str, Any]) -> Asked:
     return Asked(
         terms=_terms(arguments["terms"]),
         profile=profile,
-        limit=count("limit", arguments["limit"], 1, STORE.trace_count),
+        limit=check_count("limit", arguments["limit"], 1, STORE.trace_count),
         propose=arguments["propose"],
         apply=arguments["apply"],
         progress=arguments["progress"] or (lambda _done, _total: None),
@@ -94,7 +94,7 @@ def _terms(given: Any) -> tuple[str, ...]:
     some = (given,) if isinstance(given, str) else given
     if not isinstance(some, Collection) or not some:
         raise ParamError("terms", given, f"must be some of {', '.join(TERMS)}")
-    wanted = {one_of("terms", one, TERMS) for one in some}
+    wanted = {check_choice("terms", one, TERMS) for one in some}
     return tuple(one for one in TERMS if one in wanted)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.checks import check_count, check_name, check_text
 from priming.config.params.recall import ACTIVE
 from priming.config.profiles import FLOOP
 from priming.core.check import Floats
@@ -25,7 +26,7 @@ from priming.core.when import findings
 from priming.engine import traces
 from priming.engine.arrays import NONE
 from priming.engine.ask import Ranked, weighed
-from priming.engine.draft import count, name_, text_, words
+from priming.engine.draft import words
 from priming.engine.opened import Opened
 from priming.engine.present import RULES_HEADER, rule_full, rules
 from priming.engine.rank import relevance, settled
@@ -81,17 +82,21 @@ def situation(opened: Opened, cue: Any, tokens: Any, session: Any, beside: Any) 
         raise ParamError("cue", cue, "must be a Cue")
     context = cue.context()
     for name, value in context.items():
-        text_(f"cue.{name}", words(value))
-    if cue.text is not None and text_("cue.text", cue.text).strip():
+        check_text(f"cue.{name}", words(value))
+    if cue.text is not None and check_text("cue.text", cue.text).strip():
         context["text"] = cue.text
     if not isinstance(beside, Mapping):
         raise ParamError("beside", beside, "must be a mapping of name to open memory")
     for name, other in beside.items():
-        name_("beside", name)
+        check_name("beside", name)
         if not isinstance(other, Opened) or other is opened:
             raise ParamError("beside", name, "must name another open memory, not this one")
     return Situation(
-        cue, context, count("tokens", tokens, 0, _MOST_TOKENS), name_("session", session), dict(beside)
+        cue,
+        context,
+        check_count("tokens", tokens, 0, _MOST_TOKENS),
+        check_name("session", session),
+        dict(beside),
     )
 
 

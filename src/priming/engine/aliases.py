@@ -10,6 +10,7 @@ from datetime import datetime
 from heapq import nlargest
 from itertools import combinations
 
+from priming.checks import PAGE_LIMIT, check_count
 from priming.config.params.learning import LINKING
 from priming.core.aliases import said
 from priming.core.names import HANDLE, IDENTIFIER, NAME, QUOTED, normal
@@ -18,7 +19,6 @@ from priming.core.slots import differ
 from priming.core.trust import is_trusted_as
 from priming.engine.curate import SAID
 from priming.engine.document import is_rule_made, slot_of_record
-from priming.engine.draft import MOST, count
 from priming.engine.ids import gist_of
 from priming.engine.merging import RANKED, Merging
 from priming.engine.opened import Opened
@@ -42,7 +42,7 @@ _BELIEVED = "tool"
 
 def aliases(opened: Opened, *, dry_run: bool, limit: int) -> list[Alias]:
     """Merge names into those that stand for them, or only say which."""
-    most = count("limit", limit, 1, MOST)
+    most = check_count("limit", limit, 1, PAGE_LIMIT)
     with opened.lock, opened.store.transaction(write=False) if dry_run else nullcontext():
         if dry_run:
             opened.readable()

@@ -6,8 +6,8 @@ from datetime import datetime
 from itertools import count
 from pathlib import Path
 
+from priming.checks import check_path
 from priming.engine.opened import Opened
-from priming.engine.transfer import path_
 from priming.engine.working import RESTORE
 from priming.errors import Conflict, ParamError
 from priming.ids import uuid7
@@ -17,7 +17,7 @@ from priming.store.protocol import Changes
 def backup(opened: Opened, path: str | Path | None = None) -> Path:
     """Copy the store to a file, by default one named by the time in the folder of its backups; the file."""
     with opened.lock:
-        chosen = _free(opened, opened.now()) if path is None else path_(path)
+        chosen = _free(opened, opened.now()) if path is None else check_path(path)
         if chosen is None:
             raise ParamError("path", None, "must be given: a store in memory has no folder for backups")
         opened.store.backup(chosen)
@@ -26,7 +26,7 @@ def backup(opened: Opened, path: str | Path | None = None) -> Path:
 
 def restore_backup(opened: Opened, path: str | Path) -> Path:
     """Put a backup in the place of the whole store, after a backup of what is there; the file of that one."""
-    chosen = path_(path)
+    chosen = check_path(path)
     with opened.lock:
         with opened.writing() as now:
             saved = _free(opened, now)

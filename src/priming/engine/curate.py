@@ -8,10 +8,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from priming.behaviors import Twins
+from priming.checks import check_choice, check_fraction, check_name
 from priming.config.params.laws import PLASTICITY, SIMILARITY
 from priming.core.rules import forbids
 from priming.core.trust import instructs, is_trusted_as
-from priming.engine.draft import fraction, name_, one_of
 from priming.engine.merging import DEPRECATED, RANKED, REPLACED, Merging
 from priming.engine.opened import Opened
 from priming.engine.twins import alike
@@ -26,7 +26,7 @@ SAID = tuple(kind for kind in KINDS if kind != "entity")
 
 def deprecate(opened: Opened, key: str, by: str | None, reason: str | None) -> Operation:
     """Take a memory out of recall because it no longer holds, and name what holds instead."""
-    why = name_("reason", reason)
+    why = check_name("reason", reason)
     with opened.writing() as now:
         memory = _active(opened, key, now)
         rows = [RowChange(memory, replace(memory, status="deprecated"))]
@@ -113,8 +113,8 @@ def _left_out(merging: Merging) -> str:
 
 def deduplicate(opened: Opened, *, kind: str, threshold: float | None, dry_run: bool) -> list[Twins]:
     """Merge what says the same: each into the one that is kept and most alike, with which it is compared itself."""
-    kind = one_of("kind", kind, SAID)
-    bar = SIMILARITY.merge if threshold is None else fraction("threshold", threshold)
+    kind = check_choice("kind", kind, SAID)
+    bar = SIMILARITY.merge if threshold is None else check_fraction("threshold", threshold)
     opening = opened.store.transaction(write=False) if dry_run else nullcontext()
     with opened.lock, opening:
         if dry_run:

@@ -6,25 +6,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from priming.checks import check_count, check_time
 from priming.engine.backwards import Identity, Then, later
 from priming.engine.document import RULES
-from priming.engine.draft import count
 from priming.engine.opened import Opened
 from priming.engine.recall import MOST_HITS, Question, recall
 from priming.engine.recall import question as parse
 from priming.errors import ParamError
 from priming.history import Diff, LinkMove, MemoryMove, RankMove
 from priming.store.rows import LinkRow, MemoryRow, Row, VersionRow, ends_of, identity
-from priming.types import Hit, aware
+from priming.types import Hit
 
 
 def diff(opened: Opened, d1: object, d2: object, *, question: str | None, limit: int) -> Diff:
     """What differs at ``d2`` from ``d1``: it changed after the one, and up to the other."""
-    since, until = aware("d1", d1), aware("d2", d2)
+    since, until = check_time("d1", d1), check_time("d2", d2)
     if since > until:
         rule = f"must be ≥ {since.isoformat()}, which is d1: name the earlier time first"
         raise ParamError("d2", until.isoformat(), rule)
-    count("limit", limit, 1, MOST_HITS)
+    check_count("limit", limit, 1, MOST_HITS)
     asked = [] if question is None else [_asked(opened, question, limit, at) for at in (since, until)]
     opened.readable()
     with opened.store.transaction(write=False):

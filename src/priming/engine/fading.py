@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from priming.checks import PAGE_LIMIT, check_count, check_fraction
 from priming.config.params.laws import ForgettingParams
 from priming.config.params.recall import FADING
 from priming.core.check import Floats
@@ -20,7 +21,6 @@ from priming.core.forgetting import (
 )
 from priming.core.score import priority_score
 from priming.engine.curate import SAID
-from priming.engine.draft import MOST, count, fraction
 from priming.engine.opened import Opened
 from priming.engine.retention import days_between
 from priming.types import Fading, MemoryRecord
@@ -31,8 +31,8 @@ Law = Callable[[Sequence[MemoryRecord], Floats, ForgettingParams], Any]
 
 def fading(opened: Opened, *, limit: int, below: float | None) -> list[Fading]:
     """The memories that matter and will be hard to recall soon, those first of which most would be lost."""
-    most = count("limit", limit, 1, MOST)
-    bar = FADING.below if below is None else fraction("below", below)
+    most = check_count("limit", limit, 1, PAGE_LIMIT)
+    bar = FADING.below if below is None else check_fraction("below", below)
     opened.readable()
     law = _LAWS.get(opened.profile.forgetting)
     if law is None:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from priming.checks import check_choice, check_name, check_text
 from priming.config.params.laws import SUPPRESSING
 from priming.core.plasticity import TIERS, nudge
 from priming.engine import traces
 from priming.engine.coactivation import POSITIVE, learn
-from priming.engine.draft import name_, one_of, text_
 from priming.engine.ids import gist_of
 from priming.engine.opened import Opened
 from priming.engine.retention import RECALLED, is_due, review, used, with_retention
@@ -105,14 +105,14 @@ def judgement(arguments: Mapping[str, Any]) -> Judgement:
     if not any(verdicts.values()):
         names = ", ".join(verdict.replace("-", "_") for verdict in VERDICTS)
         raise ParamError("feedback", None, f"must have at least one key under one of {names}")
-    tier = one_of("tier", arguments["tier"], [name for name, step in TIERS.items() if step is not None])
+    tier = check_choice("tier", arguments["tier"], [name for name, step in TIERS.items() if step is not None])
     recall_id = arguments["recall_id"]
     return Judgement(
         verdicts,
-        None if recall_id is None else text_("recall_id", recall_id),
-        name_("session", arguments["session"]),
+        None if recall_id is None else check_text("recall_id", recall_id),
+        check_name("session", arguments["session"]),
         tier,
-        name_("reason", arguments["reason"]),
+        check_name("reason", arguments["reason"]),
     )
 
 
@@ -120,7 +120,7 @@ def _keys(verdict: str, value: Any) -> tuple[str, ...]:
     name = verdict.replace("-", "_")
     if isinstance(value, (str, Mapping)) or not isinstance(value, Collection):
         raise ParamError(name, value, "must be a list of keys")
-    return tuple(dict.fromkeys(text_(name, one) for one in value))
+    return tuple(dict.fromkeys(check_text(name, one) for one in value))
 
 
 def feedback(opened: Opened, asked: Judgement) -> Operation:

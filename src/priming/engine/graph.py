@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
+from priming.checks import PAGE_LIMIT, check_choice, check_count, check_time
 from priming.core.bitemporal import visible
 from priming.drawing import Drawing, Node
 from priming.engine import drawing
-from priming.engine.draft import MOST, count, one_of
 from priming.engine.opened import Opened
 from priming.engine.strengths import links_at
 from priming.errors import ParamError
 from priming.store.rows import LinkRow, MemoryRow, record
-from priming.types import MemoryRecord, aware
+from priming.types import MemoryRecord
 from priming.words import FORMATS, KINDS
 
 ENTITY = "entity"
@@ -36,7 +36,7 @@ def graph(
     known_at: datetime | None,
 ) -> str:
     """Draw memories and their links in one of ``FORMATS``."""
-    writer = WRITERS[one_of("format", form, FORMATS)]
+    writer = WRITERS[check_choice("format", form, FORMATS)]
     return writer(select(opened, key=key, depth=depth, limit=limit, kinds=kinds, known_at=known_at))
 
 
@@ -50,9 +50,9 @@ def select(
     known_at: datetime | None = None,
 ) -> Drawing:
     """Choose what to draw: the most linked memories, or those within ``depth`` links of one."""
-    depth, limit = count("depth", depth, 0, MOST), count("limit", limit, 1, MOST)
+    depth, limit = check_count("depth", depth, 0, PAGE_LIMIT), check_count("limit", limit, 1, PAGE_LIMIT)
     wanted = _kinds(kinds)
-    at = None if known_at is None else aware("known_at", known_at)
+    at = None if known_at is None else check_time("known_at", known_at)
     with opened.store.transaction(write=False):
         opened.readable()
         centre = None if key is None else opened.find(key)
@@ -77,7 +77,7 @@ def _kinds(kinds: Sequence[str] | None) -> Collection[str]:
         return KINDS
     if isinstance(kinds, str):
         raise ParamError("kinds", kinds, "must be a list of kinds")
-    return {one_of("kinds", one, KINDS) for one in kinds}
+    return {check_choice("kinds", one, KINDS) for one in kinds}
 
 
 def _links(opened: Opened, at: datetime | None) -> Sequence[LinkRow]:

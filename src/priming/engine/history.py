@@ -6,18 +6,18 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from priming.checks import PAGE_LIMIT, check_count, check_source, check_time
 from priming.core.bitemporal import split
 from priming.engine.document import RULES, embedded_text
-from priming.engine.draft import MOST, Draft, count, draft
+from priming.engine.draft import Draft, draft
 from priming.engine.opened import Opened
 from priming.engine.restating import mentions_anew
 from priming.engine.sleep.quoting import quoted_anew, quoting
-from priming.engine.strengths import source_
 from priming.engine.undo import vectors_again
 from priming.errors import Conflict, ParamError
 from priming.store.protocol import Changes
 from priming.store.rows import LinkRow, RowChange, VersionRow, record
-from priming.types import MemoryRecord, Operation, Receipt, Version, aware
+from priming.types import MemoryRecord, Operation, Receipt, Version
 
 _NOT_SUPERSEDED = ("kind", "key")
 
@@ -31,7 +31,7 @@ def supersede(
             raise ParamError(
                 name, changes[name], "stays the same over versions: remember a new memory instead"
             )
-    boundary = None if valid_from is None else aware("valid_from", valid_from)
+    boundary = None if valid_from is None else check_time("valid_from", valid_from)
     with opened.writing() as now:
         there = opened.find(key, now)
         if there.status != "active":
@@ -192,9 +192,9 @@ def log(
     found = opened.store.operations(
         opened.namespace,
         memory_id=opened.find(key).id if key is not None else None,
-        since=None if since is None else aware("since", since),
-        until=None if until is None else aware("until", until),
-        source=source_(source),
-        limit=count("limit", limit, 1, MOST),
+        since=None if since is None else check_time("since", since),
+        until=None if until is None else check_time("until", until),
+        source=check_source(source),
+        limit=check_count("limit", limit, 1, PAGE_LIMIT),
     )
     return [opened.operation(one) for one in found]

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.behaviors import Pack
+from priming.checks import check_choice
 from priming.embed.protocol import Vectors
-from priming.engine.draft import Draft, one_of
+from priming.engine.draft import Draft
 from priming.engine.history import open_version, succession
 from priming.engine.merging import REPLACED
 from priming.engine.opened import Opened
@@ -30,7 +31,7 @@ from priming.words import TRUST
 
 def install(opened: Opened, path: Path, *, trust: str) -> Pack:
     """Take in the behaviours of a file; another version of a pack that is there replaces it."""
-    trust = one_of("trust", trust, TRUST)
+    trust = check_choice("trust", trust, TRUST)
     pack = read(path)
     drafts = [_draft(pack.origin, one, trust) for one in pack.rules]
     vectors = embed_drafts(drafts, opened.embedder)

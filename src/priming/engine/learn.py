@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from priming.behaviors import Learned
+from priming.checks import check_choice, check_name, check_predicates, check_tags, check_text
 from priming.config.params.laws import PLASTICITY, SCORE, SIMILARITY
 from priming.config.params.store import STORE
 from priming.core.plasticity import increment
@@ -15,7 +16,7 @@ from priming.core.similarity import Saying, is_similar, likeness, placement
 from priming.core.trust import instructs, is_trusted_as, least
 from priming.core.when import is_more_specific, scope
 from priming.embed.protocol import Vectors
-from priming.engine.draft import Draft, name_, one_of, predicates, tags, text_
+from priming.engine.draft import Draft
 from priming.engine.opened import Opened
 from priming.engine.plan import Plan, embed_drafts
 from priming.engine.present import rule_kind
@@ -83,17 +84,17 @@ def lesson(right: str, arguments: Mapping[str, Any]) -> Lesson:
         right=said,
         wrong=wrong,
         when={} if cue is None else _when(cue),
-        tags=tags(arguments["tags"]),
+        tags=check_tags(arguments["tags"]),
         priority=_priority(arguments["priority"]),
-        source=name_("source", arguments["source"]),
-        trust=one_of("trust", arguments["trust"], TRUST),
-        rule=rule_of(said) if rule is None else one_of("rule", rule, RULES),
+        source=check_name("source", arguments["source"]),
+        trust=check_choice("trust", arguments["trust"], TRUST),
+        rule=rule_of(said) if rule is None else check_choice("rule", rule, RULES),
         inferred=rule is None,
     )
 
 
 def _said(name: str, value: Any) -> str:
-    said = text_(name, value).strip()
+    said = check_text(name, value).strip()
     if not said:
         raise ParamError(name, value, "must not be blank")
     return said
@@ -106,7 +107,7 @@ def _told(right: str, wrong: str | None) -> str:
 
 def _when(cue: Cue) -> Mapping[str, Any]:
     """The context of a cue as conditions, less those that ask for nothing."""
-    checked = predicates(cue.context())
+    checked = check_predicates(cue.context())
     return {name: checked[name] for name in scope("when", checked)}
 
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from priming.checks import check_fraction, check_name, check_text, check_time
 from priming.config.params.laws import PLASTICITY
-from priming.engine.draft import fraction, name_, text_
 from priming.engine.opened import Opened
 from priming.engine.strengths import MANUAL, past
 from priming.errors import NotFound, ParamError
 from priming.store.rows import LinkRow, RowChange
-from priming.types import Link, Operation, aware
+from priming.types import Link, Operation
 
 
 def link(opened: Opened, source: str, target: str, relation: str, weight: float) -> Link:
@@ -50,10 +50,10 @@ def _checked(item: Mapping[str, Any]) -> Mapping[str, Any]:
         if name not in _FIELDS:
             raise ParamError("item", name, f"is not an argument of link: {', '.join(_FIELDS)}")
     return {
-        "source": text_("source", item.get("source")),
-        "target": text_("target", item.get("target")),
-        "relation": name_("relation", text_("relation", item.get("relation", "similar-to"))),
-        "weight": fraction("weight", item.get("weight", PLASTICITY.start)),
+        "source": check_text("source", item.get("source")),
+        "target": check_text("target", item.get("target")),
+        "relation": check_name("relation", check_text("relation", item.get("relation", "similar-to"))),
+        "weight": check_fraction("weight", item.get("weight", PLASTICITY.start)),
     }
 
 
@@ -78,7 +78,7 @@ def _change(before: LinkRow | None, wanted: LinkRow) -> RowChange:
 
 def set_strength(opened: Opened, source: str, target: str, weight: float, relation: str | None) -> Operation:
     """Set all links between two memories, in either direction; clamped, and reported where it was."""
-    wanted = fraction("weight", weight)
+    wanted = check_fraction("weight", weight)
     clamped = min(max(wanted, PLASTICITY.low), PLASTICITY.high)
     with opened.writing() as now:
         a, b = opened.find(source, now), opened.find(target, now)
@@ -103,9 +103,9 @@ def links(
 ) -> list[Link]:
     """The links of one memory, or of all, now or as they were."""
     opened.readable()
-    at = None if known_at is None else aware("known_at", known_at)
+    at = None if known_at is None else check_time("known_at", known_at)
     ids = None if key is None else [opened.find(key).id]
-    relation = name_("relation", relation)
+    relation = check_name("relation", relation)
     if at is None:
         return list(opened.links(opened.store.links(opened.namespace, ids, relation)))
     then = past(opened, at)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 
-from priming.engine.draft import MOST, count, text_
+from priming.checks import PAGE_LIMIT, check_count, check_text
 from priming.engine.memory import Memory
 from priming.engine.opened import Opened
 from priming.engine.sleep.lock import asleep
@@ -42,7 +42,7 @@ class Loops:
     def get(self, session_id: str) -> Kept:
         """A session by its id."""
         with self._opened.lock:
-            found = self._opened.store.loop(self._opened.namespace, text_("session", session_id))
+            found = self._opened.store.loop(self._opened.namespace, check_text("session", session_id))
         if found is None:
             raise NotFound(
                 f"there is no session {session_id!r} of the loop in {self._opened.namespace!r}:"
@@ -53,7 +53,9 @@ class Loops:
     def list(self, limit: int) -> list[Kept]:
         """Sessions, those first that began last."""
         with self._opened.lock:
-            return self._opened.store.loops(self._opened.namespace, limit=count("limit", limit, 0, MOST))
+            return self._opened.store.loops(
+                self._opened.namespace, limit=check_count("limit", limit, 0, PAGE_LIMIT)
+            )
 
     @contextmanager
     def held(self, session_id: str) -> Iterator[None]:

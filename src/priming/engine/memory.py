@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from priming.checks import PAGE_LIMIT, check_choice, check_count, check_name, check_path, check_text
 from priming.config import profiles
 from priming.config.environment import locate
 from priming.config.params.laws import PLASTICITY
@@ -16,7 +17,6 @@ from priming.config.settings import Settings
 from priming.embed.choose import DEFAULT, named
 from priming.embed.protocol import Embedder
 from priming.engine import care, history, links, past, transfer, undo
-from priming.engine.draft import MOST, count, name_, one_of, text_
 from priming.engine.opened import DEFAULT_NAMESPACE, Opened
 from priming.engine.recall import question, recall
 from priming.engine.remember import remember_many, remember_one
@@ -95,7 +95,7 @@ class Memory(
         """
         known = profiles.ALL if settings is None else settings.profiles
         chosen = profiles.get(profile, known)
-        name = name_("namespace", namespace)
+        name = check_name("namespace", namespace)
         if name is None:
             raise ParamError("namespace", namespace, "must be given")
         location = locate(url)
@@ -272,16 +272,16 @@ class Memory(
             kinds = [kinds] if isinstance(kinds, str) else kinds
             some = [kind for kind in KINDS if kind != "entity"] if kinds is None else kinds
             if status is not None:
-                one_of("status", status, STATUSES)
-            count("limit", limit, 1, MOST)
+                check_choice("status", status, STATUSES)
+            check_count("limit", limit, 1, PAGE_LIMIT)
             if after is not None:
                 after = opened.find(after).id
             return opened.store.page(
                 self.namespace,
                 opened.valid(opened.now()),
-                kinds=[one_of("kinds", kind, KINDS) for kind in some],
+                kinds=[check_choice("kinds", kind, KINDS) for kind in some],
                 status=status,
-                matching=None if matching is None else text_("matching", matching),
+                matching=None if matching is None else check_text("matching", matching),
                 limit=limit,
                 after=after,
             )
@@ -387,8 +387,8 @@ class Memory(
 
     def export(self, path: str | Path, *, progress: Progress | None = None) -> int:
         """Write the namespace as JSON Lines, log included; the number of memories."""
-        return transfer.export(self._opened, transfer.path_(path), progress)
+        return transfer.export(self._opened, check_path(path), progress)
 
     def import_(self, path: str | Path, *, progress: Progress | None = None) -> int:
         """Read an export; the number of memories that were new."""
-        return transfer.import_(self._opened, transfer.path_(path), progress)
+        return transfer.import_(self._opened, check_path(path), progress)

@@ -12,10 +12,10 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from priming import __version__
+from priming.checks import check_text, check_time
 from priming.config.profiles import ALL, Profile
 from priming.embed.protocol import Embedder
 from priming.engine.document import Document
-from priming.engine.draft import text_
 from priming.engine.echo import EchoGuard
 from priming.engine.snapshot import load, save
 from priming.engine.working import Own, WorkingSet
@@ -25,7 +25,7 @@ from priming.serialization import encode_row
 from priming.sleeping import Proposal
 from priming.store.protocol import Changes, Logged, Store, VersionKey
 from priming.store.rows import LinkRow, PairRow, RowChange, WeightsRow
-from priming.types import Change, Clock, Link, MemoryRecord, Operation, aware
+from priming.types import Change, Clock, Link, MemoryRecord, Operation
 
 if TYPE_CHECKING:
     from priming.engine.past import Past
@@ -59,7 +59,7 @@ class Opened:
 
     def now(self) -> datetime:
         """The present, in UTC."""
-        return aware("clock.now()", self.clock.now())
+        return check_time("clock.now()", self.clock.now())
 
     def valid(self, now: datetime) -> datetime:
         """The time whose truth is asked for: the present."""
@@ -189,7 +189,7 @@ class Opened:
 
     def find(self, key: str, now: datetime | None = None) -> MemoryRecord:
         """The memory of a key or id, or ``NotFound``."""
-        if not text_("key", key).strip():
+        if not check_text("key", key).strip():
             raise ParamError("key", key, "must be a memory's key or id")
         self.readable()
         found = self.store.get(self.namespace, key, now or self.now())

@@ -8,21 +8,10 @@ from datetime import datetime
 from pathlib import Path
 
 from priming.behaviors import Pack
+from priming.checks import check_description, check_pack_name, check_pack_version, check_text
 from priming.engine import draft as checks
-from priming.engine.draft import text_
 from priming.engine.opened import Opened
-from priming.engine.pack_file import (
-    OWN_HISTORY,
-    Origin,
-    PackFile,
-    Rule,
-    Tie,
-    description_,
-    pack_of,
-    slug_,
-    version_,
-    write,
-)
+from priming.engine.pack_file import OWN_HISTORY, Origin, PackFile, Rule, Tie, pack_of, write
 from priming.errors import Conflict, NotFound, ParamError
 from priming.store.protocol import Logged
 from priming.store.rows import LinkRow, RowChange
@@ -42,8 +31,8 @@ def create(
     keys: Collection[str] | None,
 ) -> Pack:
     """Write active behaviours and the links among them to a new file: all, or those of some tags or keys."""
-    origin = Origin(slug_("name", name), version_("version", version))
-    about = description_("description", description)
+    origin = Origin(check_pack_name("name", name), check_pack_version("version", version))
+    about = check_description("description", description)
     with opened.lock, opened.store.transaction(write=False):
         opened.readable()
         chosen = _chosen(opened, tags, keys)
@@ -198,7 +187,7 @@ def _installation(opened: Opened, origin: Origin) -> Logged | None:
 
 def remove(opened: Opened, name: str) -> Operation:
     """Take all behaviours of a pack out of recall."""
-    text_("name", name)
+    check_text("name", name)
     with opened.writing() as now:
         opened.readable()
         packs = _packs(opened, now)

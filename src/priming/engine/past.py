@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby, pairwise
 
+from priming.checks import check_text, check_time
 from priming.core.bitemporal import visible
 from priming.engine.backwards import Then, back_to, births
 from priming.engine.document import RULES, embedded_text
-from priming.engine.draft import text_
 from priming.engine.opened import Opened
 from priming.engine.undo import vectors_again
 from priming.engine.working import RESTORE
@@ -27,7 +27,7 @@ from priming.store.rows import (
     record,
 )
 from priming.store.sqlite import SqliteStore
-from priming.types import FixedClock, Hit, MemoryRecord, aware
+from priming.types import FixedClock, Hit, MemoryRecord
 
 KEPT = 2
 """How many pasts an open memory keeps: to compare two takes both."""
@@ -53,8 +53,8 @@ def moment(
     """The moment that is asked about; None is the present, without what is superseded."""
     if not isinstance(superseded, bool):
         raise ParamError("include_superseded", superseded, "must be true or false")
-    valid = None if valid_at is None else aware("valid_at", valid_at)
-    known = None if known_at is None else aware("known_at", known_at)
+    valid = None if valid_at is None else check_time("valid_at", valid_at)
+    known = None if known_at is None else check_time("known_at", known_at)
     asked = Moment(valid, known, superseded)
     return None if asked == Moment(None, None) else asked
 
@@ -286,7 +286,7 @@ def _free(name: str, taken: set[str]) -> str:
 
 def as_of(opened: Opened, key: str, *, valid_at: datetime | None, known_at: datetime | None) -> MemoryRecord:
     """The version of a memory that was true at one time, as it was known at another; both are now by default."""
-    if not text_("key", key).strip():
+    if not check_text("key", key).strip():
         raise ParamError("key", key, "must be a memory's key or id")
     asked = moment(valid_at, known_at) or Moment(None, None)
     known = asked.known_at or opened.now()

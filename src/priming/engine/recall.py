@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming import filters as filtering
+from priming.checks import check_choice, check_count, check_name, check_number, check_text
 from priming.config.params.store import STORE
 from priming.config.profiles import ALL, Profile, get
-from priming.core.check import number
 from priming.core.pack import pack
 from priming.core.score import partial_activation
 from priming.core.when import evaluate
@@ -25,7 +25,7 @@ from priming.engine import past, traces
 from priming.engine.arrays import ENTITY
 from priming.engine.ask import Ask, Ranked
 from priming.engine.confidence import certainty
-from priming.engine.draft import count, name_, one_of, text_, words
+from priming.engine.draft import words
 from priming.engine.evidence import Evidence
 from priming.engine.opened import Opened
 from priming.engine.past import Moment, moment
@@ -139,14 +139,18 @@ def question(profile: Profile, given: Mapping[str, Any], profiles: Mapping[str, 
         cue=cue,
         profile=profile,
         kinds=None if kinds is None else _some("kinds", kinds, KINDS),
-        limit=count("limit", arguments["limit"], 1, MOST_HITS),
-        tokens=None if arguments["tokens"] is None else count("tokens", arguments["tokens"], 0, 10_000_000),
-        session=name_("session", arguments["session"]),
+        limit=check_count("limit", arguments["limit"], 1, MOST_HITS),
+        tokens=None
+        if arguments["tokens"] is None
+        else check_count("tokens", arguments["tokens"], 0, 10_000_000),
+        session=check_name("session", arguments["session"]),
         condition=None if wanted is None else filtering.parse(wanted),
         spread=bool(arguments["spread"]),
         ablate=frozenset(_some("ablate", arguments["ablate"], TERMS)),
         trace=bool(arguments["trace"]),
-        floor=None if arguments["floor"] is None else number("floor", arguments["floor"], low=0.0, high=1.0),
+        floor=None
+        if arguments["floor"] is None
+        else check_number("floor", arguments["floor"], low=0.0, high=1.0),
         moment=moment(
             arguments["valid_at"], arguments["known_at"], superseded=arguments["include_superseded"]
         ),
@@ -158,13 +162,13 @@ def _some(name: str, value: Any, choices: Sequence[str]) -> tuple[str, ...]:
     some = (value,) if isinstance(value, str) else value
     if not isinstance(some, Collection):
         raise ParamError(name, value, f"must be some of {', '.join(choices)}")
-    return tuple(one_of(name, one, choices) for one in some)
+    return tuple(check_choice(name, one, choices) for one in some)
 
 
 def _cue_text(text: Any, cue: Cue) -> str:
     """What is matched: the text and who speaks; without a text, the values of the context."""
-    context = {name: text_(f"cue.{name}", words(value)) for name, value in cue.context().items()}
-    if text is not None and text_("text", text).strip():
+    context = {name: check_text(f"cue.{name}", words(value)) for name, value in cue.context().items()}
+    if text is not None and check_text("text", text).strip():
         if len(text) > STORE.content_limit:
             rule = f"has {len(text):,} characters, at most {STORE.content_limit:,}: ask for less at once"
             raise ParamError("text", text, rule)

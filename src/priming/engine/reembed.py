@@ -26,8 +26,8 @@ def reembed(opened: Opened, progress: Progress | None = None) -> int:
     lacking = [one for key, one in texts.items() if key not in there]
     made = 0
     try:
-        for first in range(0, len(lacking), EMBEDDER.kept):
-            some = lacking[first : first + EMBEDDER.kept]
+        for first in range(0, len(lacking), EMBEDDER.reembed_batch):
+            some = lacking[first : first + EMBEDDER.reembed_batch]
             made += _keep(opened, some)
             if progress is not None:
                 progress(first + len(some), len(lacking))

@@ -6,9 +6,9 @@ import shlex
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from priming.checks import PAGE_LIMIT, check_count, check_text
 from priming.core.slots import Statement, differ, same_slot, statement
 from priming.engine.document import FACT
-from priming.engine.draft import MOST, count, text_
 from priming.engine.opened import Opened
 from priming.engine.standing import same_names
 from priming.engine.statements import CONFLICTS, KEPT_BESIDE
@@ -20,7 +20,7 @@ from priming.types import MemoryRecord, Operation
 
 def review(opened: Opened, *, limit: int) -> list[Review]:
     """The contradictions that nobody has settled yet, the latest first."""
-    most = count("limit", limit, 1, MOST)
+    most = check_count("limit", limit, 1, PAGE_LIMIT)
     with opened.lock, opened.store.transaction(write=False):
         opened.readable()
         return [one for _, one in _open(opened, opened.now())[:most]]
@@ -28,7 +28,7 @@ def review(opened: Opened, *, limit: int) -> list[Review]:
 
 def keep_both(opened: Opened, id: str) -> Operation:
     """Say that two facts may both hold: they are no contradiction any longer, nor are others with their values."""
-    wanted = text_("id", id)
+    wanted = check_text("id", id)
     with opened.writing() as now:
         opened.readable()
         found = next(((links, one) for links, one in _open(opened, now) if one.id == wanted), None)

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from priming.checks import check_source, check_time
 from priming.engine.backwards import newest_first
 from priming.engine.opened import Opened
 from priming.engine.pending import Pending
-from priming.engine.strengths import source_
 from priming.engine.undo import take_back, vectors_again
 from priming.errors import Conflict
 from priming.store.protocol import Logged
 from priming.store.rows import RowChange
-from priming.types import Operation, aware
+from priming.types import Operation
 
 _PURGE = "purge"
 
@@ -40,7 +40,7 @@ class Plan:
 
 def rollback(opened: Opened, *, since: datetime, source: str | None) -> Operation:
     """Undo the operations from ``since`` on, newest first, as an operation of its own."""
-    since, source = aware("since", since), source_(source)
+    since, source = check_time("since", since), check_source(source)
     with opened.writing() as now:
         plan = _plan(opened, since, source)
         logged = opened.write(
@@ -56,7 +56,7 @@ def rollback(opened: Opened, *, since: datetime, source: str | None) -> Operatio
 
 def would_undo(opened: Opened, *, since: datetime, source: str | None) -> list[Operation]:
     """The operations that a rollback would take back, newest first."""
-    since, source = aware("since", since), source_(source)
+    since, source = check_time("since", since), check_source(source)
     with opened.store.transaction(write=False):
         return [opened.operation(one) for one in _plan(opened, since, source).undone]
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from priming.checks import check_name, check_text
 from priming.config.params.laws import PLASTICITY, SUPPRESSING
 from priming.config.params.store import STORE
 from priming.core.plasticity import AUTOMATIC, nudge
 from priming.engine.coactivation import learn
-from priming.engine.draft import name_, text_
 from priming.engine.opened import Opened
 from priming.errors import Conflict, NotFound, ParamError
 from priming.ids import uuid7
@@ -23,7 +23,7 @@ _SOURCE = "automatic"
 
 def start(opened: Opened, session: str | None) -> Run:
     """Begin a run under a session."""
-    wanted = name_("session", session)
+    wanted = check_name("session", session)
     with opened.writing() as now:
         _settle_stale(opened, now)
         run_id = uuid7(now)
@@ -65,7 +65,7 @@ def used(opened: Opened, run_id: str) -> Run:
 
 def _find(opened: Opened, run_id: str) -> RunRow:
     opened.readable()
-    found = opened.store.runs(opened.namespace, [text_("run_id", run_id)])
+    found = opened.store.runs(opened.namespace, [check_text("run_id", run_id)])
     if not found:
         raise NotFound(f"there is no run {run_id!r} in {opened.namespace!r}: start one with run_start")
     return found[0]

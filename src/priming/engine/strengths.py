@@ -9,17 +9,15 @@ from datetime import datetime
 from itertools import islice, pairwise
 from statistics import fmean, median
 
+from priming.checks import PAGE_LIMIT, check_count, check_name, check_source, check_time
 from priming.config.params.laws import SUPPRESSING
 from priming.core.plasticity import normalize_strength
 from priming.engine.backwards import back_to, newest_first
-from priming.engine.draft import MOST, count, name_, one_of
 from priming.engine.opened import Opened
 from priming.errors import ParamError
 from priming.store.protocol import Logged
 from priming.store.rows import LinkRow, MemoryRow, RowChange, ends_of, identity
-from priming.types import aware
 from priming.verdicts import Oscillation, StrengthEvent, Strengths
-from priming.words import NIGHT, PACK, SOURCES
 
 MANUAL = "manual"
 LEARNT = ("similar-to", "co-activated")
@@ -35,13 +33,6 @@ class Past:
 
     links: list[LinkRow]
     gone: Mapping[str, str]
-
-
-def source_(value: object) -> str | None:
-    """Who made a change: one of ``SOURCES``, a pack as ``pack:NAME@VERSION``, a night as ``sleep:ID``, or None."""
-    if isinstance(value, str) and value.startswith((PACK, NIGHT)):
-        return name_("source", value)
-    return None if value is None else one_of("source", value, SOURCES)
 
 
 def past(opened: Opened, at: datetime) -> Past:
@@ -87,13 +78,13 @@ def events(
     log = newest_first(
         opened,
         memory_id=memory_id,
-        since=None if since is None else aware("since", since),
-        until=None if until is None else aware("until", until),
-        source=source_(source),
+        since=None if since is None else check_time("since", since),
+        until=None if until is None else check_time("until", until),
+        source=check_source(source),
     )
     with opened.store.transaction(write=False):
         moved = (event for logged in log for event in events_of(opened, logged, memory_id))
-        return list(islice(moved, count("limit", limit, 1, MOST)))
+        return list(islice(moved, check_count("limit", limit, 1, PAGE_LIMIT)))
 
 
 def events_of(opened: Opened, logged: Logged, memory_id: str | None = None) -> list[StrengthEvent]:
@@ -145,12 +136,12 @@ def strengths(
 ) -> list[Strengths]:
     """The distribution of weights at ``over`` times, the last of them ``at``, oldest first."""
     opened.readable()
-    over, relation = count("over", over, 1, _MOST_TIMES), name_("relation", relation)
-    end = opened.now() if at is None else aware("at", at)
+    over, relation = check_count("over", over, 1, _MOST_TIMES), check_name("relation", relation)
+    end = opened.now() if at is None else check_time("at", at)
     if since is not None and over == 1:
         raise ParamError("since", since, "is where a series of times begins: give over ≥ 2 too")
     with opened.store.transaction(write=False):
-        start = _start(opened, end) if since is None else aware("since", since)
+        start = _start(opened, end) if since is None else check_time("since", since)
         if start > end:
             raise ParamError(
                 "since", start.isoformat(), f"must be ≤ {end.isoformat()}, where the series ends"
@@ -190,8 +181,8 @@ def distribution(at: datetime, weights: Sequence[float]) -> Strengths:
 def oscillating(opened: Opened, *, since: datetime | None, turns: int, limit: int) -> list[Oscillation]:
     """The links that were pulled both ways, those that turned most often first."""
     opened.readable()
-    start = None if since is None else aware("since", since)
-    turns, limit = count("turns", turns, 1, MOST), count("limit", limit, 1, MOST)
+    start = None if since is None else check_time("since", since)
+    turns, limit = check_count("turns", turns, 1, PAGE_LIMIT), check_count("limit", limit, 1, PAGE_LIMIT)
     pulls: defaultdict[tuple[str, ...], list[float]] = defaultdict(list)
     with opened.store.transaction(write=False):
         for logged in newest_first(opened, since=start):
@@ -234,7 +225,7 @@ def _named(opened: Opened, found: Sequence[Oscillation]) -> list[Oscillation]:
 
 def normalize_strengths(opened: Opened, *, relation: str | None, apply: bool) -> list[StrengthEvent]:
     """Set weights by how much the neighbourhoods of a link's ends overlap, or tell what that would do."""
-    wanted = LEARNT if relation is None else (name_("relation", relation) or "",)
+    wanted = LEARNT if relation is None else (check_name("relation", relation) or "",)
     if not isinstance(apply, bool):
         raise ParamError("apply", apply, "must be true or false")
     kind, reason = "normalize-strengths", "3 · Jaccard index of the neighbourhoods, in [.1, 1]"

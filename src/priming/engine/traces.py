@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from priming.checks import check_text
 from priming.config.params.laws import SpreadParams
 from priming.config.params.store import STORE
 from priming.config.profiles import Profile
@@ -23,7 +24,6 @@ from priming.core.spread import Activation
 from priming.engine.arrays import ENTITY
 from priming.engine.ask import Ranked
 from priming.engine.columns import Ints
-from priming.engine.draft import text_
 from priming.engine.opened import Opened
 from priming.engine.rank import settled
 from priming.engine.working import WorkingSet
@@ -261,7 +261,7 @@ def _plain(value: Any) -> Any:
 
 def find(opened: Opened, recall_id: str) -> Trace:
     """The recall of that id, or ``NotFound``."""
-    trace = opened.store.trace(opened.namespace, text_("recall_id", recall_id))
+    trace = opened.store.trace(opened.namespace, check_text("recall_id", recall_id))
     if trace is None or trace.at < _oldest(opened.now()):
         raise NotFound(
             f"there is no recall {recall_id!r} in {opened.namespace!r}: the latest {STORE.trace_count:,} are kept,"

@@ -10,12 +10,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from priming.checks import check_choice, check_fraction, check_number, check_text, check_time
 from priming.config.params.recall import RecallParams
 from priming.config.params.store import STORE
-from priming.core.check import number
 from priming.core.forgetting import FsrsState
 from priming.engine.document import RULES, embedded_text
-from priming.engine.draft import fraction, one_of, text_
 from priming.engine.opened import Opened
 from priming.engine.weights import weighed
 from priming.engine.working import IMPORT
@@ -35,20 +34,11 @@ from priming.store.rows import (
     VersionRow,
     WeightsRow,
 )
-from priming.types import aware
 from priming.words import KINDS, STATUSES, TRUST
 
 FORMAT, FORMAT_VERSION = "priming", 4
 """Version 2 has verdicts, pairs and runs, 3 retention, 4 weights; files of the versions before are read too."""
 Progress = Callable[[int, int | None], None]
-
-
-def path_(value: str | Path) -> Path:
-    """A path that a file can have."""
-    text = str(value)
-    if not text or "\x00" in text:
-        raise ParamError("path", text, "must name a file, without the NUL character")
-    return Path(value)
 
 
 def export(opened: Opened, path: Path, progress: Progress | None = None) -> int:
@@ -245,9 +235,9 @@ def _sound(row: R) -> R:
     for f in fields(row):
         value = getattr(row, f.name)
         if isinstance(value, datetime) or f.type == "datetime":
-            aware(f.name, value)
+            check_time(f.name, value)
         elif isinstance(value, str) or f.type == "str":
-            text_(f.name, value)
+            check_text(f.name, value)
     _check_values(row)
     return row
 
@@ -255,26 +245,26 @@ def _sound(row: R) -> R:
 def _check_values(row: Row) -> None:
     match row:
         case MemoryRow():
-            one_of("kind", row.kind, KINDS)
-            one_of("status", row.status, STATUSES)
-            fraction("weight", row.weight)
-            fraction("confidence", row.confidence)
+            check_choice("kind", row.kind, KINDS)
+            check_choice("status", row.status, STATUSES)
+            check_fraction("weight", row.weight)
+            check_fraction("confidence", row.confidence)
             _check_retention(row)
         case VersionRow():
-            one_of("trust", row.trust, TRUST)
-            fraction("importance", row.importance)
+            check_choice("trust", row.trust, TRUST)
+            check_fraction("importance", row.importance)
             _check_span("valid_to", row.valid_to, "valid_from", row.valid_from)
             _check_span("retired_at", row.retired_at, "recorded_at", row.recorded_at)
         case LinkRow():
-            fraction("weight", row.weight)
+            check_fraction("weight", row.weight)
         case PairRow():
             for at in row.times:
-                aware("times", datetime.fromisoformat(at))
+                check_time("times", datetime.fromisoformat(at))
         case RunRow():
             for memory_id in row.shown:
-                text_("shown", memory_id)
+                check_text("shown", memory_id)
             if row.settled is not None:
-                one_of("settled", row.settled, ("used", "unused"))
+                check_choice("settled", row.settled, ("used", "unused"))
         case WeightsRow():
             weighed(RecallParams(), row.weights)
 
@@ -294,9 +284,9 @@ def _check_retention(row: MemoryRow) -> None:
         raise ParamError("stability", row.stability, rule)
     if row.stability is not None and row.difficulty is not None:
         FsrsState(row.stability, row.difficulty)
-    number("endurance", row.endurance, low=0.0)
+    check_number("endurance", row.endurance, low=0.0)
     for at in row.recent:
-        aware("recent", datetime.fromisoformat(at))
+        check_time("recent", datetime.fromisoformat(at))
 
 
 def _logged(value: dict[str, Any]) -> Logged:

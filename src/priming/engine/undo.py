@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from priming.checks import check_text
 from priming.core.names import KINDS
 from priming.engine.document import RULES, SESSION, TERM, embedded_text
-from priming.engine.draft import text_
 from priming.engine.opened import Opened
 from priming.engine.pending import Pending
 from priming.errors import Conflict, NotFound
@@ -34,7 +34,7 @@ def undo(opened: Opened, operation_id: str) -> Operation:
     """Apply the inverse of an operation, as an operation of its own."""
     with opened.writing() as now:
         opened.readable()
-        done = opened.store.operation(opened.namespace, text_("operation_id", operation_id))
+        done = opened.store.operation(opened.namespace, check_text("operation_id", operation_id))
         if done is None:
             raise NotFound(f"there is no operation {operation_id!r} in {opened.namespace!r}: see the log")
         if done.undone_by is not None:

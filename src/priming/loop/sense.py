@@ -41,8 +41,8 @@ def said(name: str, value: str | None, params: ContextParams = CONTEXT) -> str |
         return None
     if "\x00" in value:
         raise ParamError(name, value, "must not contain the NUL character")
-    if len(value) > params.said:
+    if len(value) > params.answer_length:
         raise ParamError(
-            name, value, f"has {len(value):,} characters, at most {params.said:,}: say it shorter"
+            name, value, f"has {len(value):,} characters, at most {params.answer_length:,}: say it shorter"
         )
     return value.strip()

@@ -27,9 +27,9 @@ from priming import __version__
 from priming.api import wire
 from priming.api.host import Host
 from priming.api.ops import SERVED, Op
+from priming.checks import check_name
 from priming.config.params.server import SERVER, ServerParams
 from priming.config.settings import Settings
-from priming.engine.draft import name_
 from priming.engine.tokens import Tokens
 from priming.errors import NotFound, PrimingError
 from priming.serve import logs, metrics, openapi, page
@@ -299,7 +299,7 @@ def _beginning(server: _Server, op: Op) -> Endpoint:
 
 def _asked(server: _Server, namespace: str, op: Op, body: bytes) -> Any:
     """A request that was looked at: what is wrong with it is said at once, not by the job."""
-    name_("namespace", namespace)
+    check_name("namespace", namespace)
     request = parsed(body, server.params.depth)
     wire.arguments(op, request)
     return request

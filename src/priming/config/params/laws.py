@@ -138,9 +138,7 @@ class PlasticityParams(Checked):
         3.0, low=0.0, source="poc-memory", doc="weight for each unit of Jaccard index"
     )
     jaccard_low: float = param(0.1, low=0.0, high=1.0, source="poc-memory", doc="floor of such a weight")
-    credit_floor: float = param(
-        0.05, low=0.0, high=1.0, doc="smallest share that is credited (section 6)"
-    )
+    credit_floor: float = param(0.05, low=0.0, high=1.0, doc="smallest share that is credited (section 6)")
     kept_share: float = param(0.005, low=0.0, high=1.0, doc="smallest share of all hits that a trace keeps")
     run_days: float = param(
         7.0, low=0.0, unit="days", doc="a run whose output was not used for so long counts as unused"

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from priming.agents.protocol import Agent
+from priming.checks import PAGE_LIMIT, check_choice, check_count
 from priming.config.params.sleep import SLEEP
 from priming.engine.asking import agent_
-from priming.engine.draft import MOST, count, one_of
 from priming.engine.opened import Opened
 from priming.engine.sleep.checks import sound
 from priming.engine.sleep.lock import asleep
@@ -46,7 +46,7 @@ def sleep(
     """Go through the stages; what is done with each is written before the next is read."""
     agent = agent_(agent)
     chosen = _stages(stages)
-    params = SLEEP if window is None else replace(SLEEP, window=count("window", window, 1, MOST))
+    params = SLEEP if window is None else replace(SLEEP, window=check_count("window", window, 1, PAGE_LIMIT))
     with opened.lock:
         opened.readable()
         at, head = opened.now(), opened.store.head(opened.namespace)
@@ -70,7 +70,7 @@ def _stages(stages: Collection[str] | None) -> tuple[str, ...]:
         return STAGES
     if isinstance(stages, (str, bytes)) or not isinstance(stages, Collection) or not stages:
         raise ParamError("stages", stages, f"must be a list of stages: {', '.join(STAGES)}")
-    asked = {one_of("stages", one, STAGES) for one in stages}
+    asked = {check_choice("stages", one, STAGES) for one in stages}
     return tuple(one for one in STAGES if one in asked)
 
 

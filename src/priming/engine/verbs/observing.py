@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 
+from priming.checks import check_uuid
 from priming.engine import graph, rollback, strengths
-from priming.engine.draft import uuid_
 from priming.engine.verbs.base import Verbs
 from priming.types import Operation
 from priming.verdicts import Oscillation, StrengthEvent, Strengths
@@ -27,13 +27,15 @@ class Observing(Verbs):
             Conflict: raised inside the block by the verb, if there is an operation of that id already.
 
         """
-        with self._opened.identified(uuid_("operation_id", operation_id)):
+        with self._opened.identified(check_uuid("operation_id", operation_id)):
             yield
 
     def operation(self, operation_id: str) -> Operation | None:
         """The operation of an id with what it changed, or None: whether a call was carried out."""
         with self._opened.lock:
-            logged = self._opened.store.operation(self._opened.namespace, uuid_("operation_id", operation_id))
+            logged = self._opened.store.operation(
+                self._opened.namespace, check_uuid("operation_id", operation_id)
+            )
             return None if logged is None else self._opened.operation(logged)
 
     def events(

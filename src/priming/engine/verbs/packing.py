@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from priming.behaviors import Pack
+from priming.checks import check_path
 from priming.engine import installing, packs
-from priming.engine.transfer import path_
 from priming.engine.verbs.base import Verbs
 from priming.types import Operation
 
@@ -44,7 +44,7 @@ class Packing(Verbs):
         """
         return packs.create(
             self._opened,
-            path_(path),
+            check_path(path),
             name=name,
             version=version,
             description=description,
@@ -67,7 +67,7 @@ class Packing(Verbs):
             Conflict: a key of the pack names a memory that is not of it.
 
         """
-        return installing.install(self._opened, path_(path), trust=trust)
+        return installing.install(self._opened, check_path(path), trust=trust)
 
     def pack_list(self) -> list[Pack]:
         """The packs that are installed, by name."""
