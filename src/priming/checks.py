@@ -89,13 +89,12 @@ def check_number(
     name: str, value: Any, *, low: float = -math.inf, high: float = math.inf, below: float | None = None
 ) -> float:
     """A finite number in ``[low, high]`` and under ``below``."""
-    if type(value) is not float:
-        if not isinstance(value, Real):
-            raise ParamError(name, value, "must be one number")
-        value = float(value)
-    if not math.isfinite(value) or not low <= value <= high or (below is not None and value >= below):
-        raise ParamError(name, value, f"must be {interval(low, high, below)}")
-    return value
+    if not isinstance(value, Real):
+        raise ParamError(name, value, "must be one number")
+    number = float(value)
+    if not math.isfinite(number) or not low <= number <= high or (below is not None and number >= below):
+        raise ParamError(name, number, f"must be {interval(low, high, below)}")
+    return number
 
 
 def check_fraction(name: str, value: Any) -> float:

@@ -8,8 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from priming.behaviors import Pack
-from priming.checks import check_description, check_pack_name, check_pack_version, check_text
-from priming.engine import draft as checks
+from priming.checks import check_description, check_pack_name, check_pack_version, check_tags, check_text
 from priming.engine.opened import Opened
 from priming.engine.pack_file import OWN_HISTORY, Origin, PackFile, Rule, Tie, pack_of, write
 from priming.errors import Conflict, NotFound, ParamError
@@ -46,7 +45,7 @@ def create(
 
 def _chosen(opened: Opened, tags: Collection[str] | None, keys: Collection[str] | None) -> list[MemoryRecord]:
     """The active behaviours that have one of the tags or are named, in the order of the store."""
-    wanted = None if tags is None else set(checks.tags(tags))
+    wanted = None if tags is None else set(check_tags(tags))
     named = {_behavior(opened, key).id for key in _keys(keys)}
     there = opened.store.page(opened.namespace, opened.now(), kinds=[BEHAVIOR], limit=None)
     if tags is None and keys is None:
