@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from priming.checks import check_choice
 from priming.config.params.laws import (
     BaseLevelParams,
     ForgettingParams,
@@ -17,7 +18,6 @@ from priming.config.params.laws import (
 )
 from priming.config.params.learning import LinkParams
 from priming.config.params.recall import AnchorParams, ConfidenceParams, LinkFactors, RecallParams
-from priming.errors import ParamError
 
 NO_STRUCTURE = (("next", 0.0), ("next-but-one", 0.0), ("part-of", 0.0), ("mentions", 0.0))
 """Factors of the profiles whose designs have neither sessions nor names."""
@@ -179,6 +179,4 @@ ALL = {profile.name: profile for profile in (PRIMING, FLOOP, SYNAPSE, ETHOS, ARC
 
 def get(name: str, among: Mapping[str, Profile] = ALL) -> Profile:
     """The profile of that name; ``ParamError`` lists the names."""
-    if name not in among:
-        raise ParamError("profile", name, f"must be one of {', '.join(among)}")
-    return among[name]
+    return among[check_choice("profile", name, among)]
