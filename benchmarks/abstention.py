@@ -21,6 +21,8 @@ from common import RESULTS, given, machine, of_sets, versions
 from priming.bench import sets
 from priming.bench.ours import Shelf
 from priming.bench.sets import Part
+from priming.config.params.recall import CONFIDENCE
+from priming.config.profiles import PRIMING
 from priming.core.metrics import auc
 from priming.embed.choose import named
 from priming.engine.ask import RankingQuery
@@ -29,8 +31,6 @@ from priming.engine.confidence import figures
 from priming.engine.evidence import Evidence
 from priming.engine.rank import rank
 from priming.memory import Memory
-from priming.params import CONFIDENCE
-from priming.profiles import PRIMING
 from priming.types import Cue
 
 FIGURES = ("score", "covered", "cosine", "rivalry")

@@ -24,8 +24,8 @@ from common import RESULTS, given, of_sets
 from fit import ERRORS, FEW, Case, Progress, _cases, ranked
 from priming.bench import plots, sets
 from priming.bench.report import machine, versions
+from priming.config.profiles import Profile, get
 from priming.core.metrics import recall_at, reciprocal_rank
-from priming.profiles import Profile, get
 from variants import TERM, Variant, tried
 
 PLACES = {"locomo": (5, 10, 20), "hotpot": (2, 5, 10), "musique": (2, 5, 10)}

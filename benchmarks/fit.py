@@ -29,14 +29,14 @@ from common import RESULTS, given, of_sets
 from priming.bench import sets
 from priming.bench.ours import Shelf
 from priming.bench.report import machine, versions
+from priming.config.params.recall import RecallParams
+from priming.config.profiles import Profile, get
 from priming.core.metrics import recall_at, reciprocal_rank
 from priming.embed.choose import named
 from priming.engine.ask import RankingQuery
 from priming.engine.candidates import RecallQuery, eligible_candidates
 from priming.engine.evidence import Evidence
 from priming.engine.rank import rank
-from priming.params import RecallParams
-from priming.profiles import Profile, get
 from priming.types import Cue
 
 LADDER = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)

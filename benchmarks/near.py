@@ -10,10 +10,10 @@ import numpy as np
 
 import corpus
 from common import Row, arguments, medians, show, write
+from priming.config.params.recall import RecallParams
 from priming.core.lexical import spelled
 from priming.embed.static import StaticEmbedder
 from priming.index.vocabulary import Vocabulary
-from priming.params import RecallParams
 
 
 def main() -> None:

@@ -26,8 +26,8 @@ from sklearn.cluster import HDBSCAN
 import corpus
 from common import Row, arguments, show, write
 from priming import FixedClock, Memory
+from priming.config.params.sleep import SLEEP
 from priming.embed.static import StaticEmbedder
-from priming.params import SLEEP
 from priming.words import STAGES
 
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from priming.profiles import Profile
+from priming.config.profiles import Profile
 
 _PARTS = ("recall", "spread", "links")
 """The parts of a profile whose values may be changed."""

@@ -13,19 +13,19 @@ from pathlib import Path
 from typing import Any
 
 import priming.errors
-from priming import bench_params, filters, params, profiles
+from priming import filters, params, profiles
 from priming import words as fixed
-from priming.checked import rule_of
+from priming.config.params.checked import rule_of
+from priming.config.profiles import Profile
 from priming.engine import care, layout
 from priming.engine.recall import TERMS
 from priming.interop import git, markdown
-from priming.profiles import Profile
 from priming.store import sqlite_check
 
 YES, NO = "yes", "no"
 
 _WHOLE = re.compile(r"\.0(?!\d)")
-_MODULES = (params, bench_params, git, markdown, layout)
+_MODULES = (params, git, markdown, layout)
 _ROWS: tuple[tuple[str, Callable[[Profile], Any]], ...] = (
     ("combine", lambda one: one.spread.combine),
     ("direction", lambda one: one.spread.direction),
@@ -120,13 +120,13 @@ def errors(*_: str) -> str:
 
 def environment(*_: str) -> str:
     """The settings that the environment gives."""
-    doc = (importlib.import_module("priming.config").__doc__ or "").split("\n\n", 2)[2]
+    doc = (importlib.import_module("priming.config.environment").__doc__ or "").split("\n\n", 2)[2]
     return doc.replace("``", "`")
 
 
 def settings(*_: str) -> str:
     """What files and the environment may set."""
-    module = importlib.import_module("priming.settings")
+    module = importlib.import_module("priming.config.settings")
     rows = [
         (f"`{one.name}`", value(one.default), f"`{one.environment}`", _allowed(one.range), one.doc)
         for one in module.TABLE

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from priming import Memory, bench_params, params
+from priming import Memory, params
 from priming.cli.main import app
 from priming.engine import layout
 from priming.engine.recall import TERMS
@@ -23,7 +23,7 @@ VERBS = sorted(name for name, value in vars(Memory).items() if callable(value) a
 PARAMS = sorted(
     {
         value
-        for module in (params, bench_params, git, markdown, layout)
+        for module in (params, git, markdown, layout)
         for value in vars(module).values()
         if is_dataclass(value) and isinstance(value, type) and value.__name__.endswith("Params")
     },

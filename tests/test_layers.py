@@ -156,4 +156,4 @@ def test_settings_are_read_from_the_environment_in_one_place():
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if reads_a_variable(node)
     }
-    assert reading == {"config.py"}
+    assert reading == {"config/environment.py"}

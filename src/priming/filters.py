@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from priming.checks import check_time
 from priming.errors import ParamError
-from priming.types import aware
 from priming.words import KINDS, OUTCOMES, TRUST
 
 _EQUAL, _ORDER = ("eq", "ne", "in", "nin"), ("gt", "gte", "lt", "lte")
@@ -181,7 +181,7 @@ def _time(where: str, value: Any) -> datetime:
             value = datetime.fromisoformat(value)
         except ValueError:
             raise ParamError(where, value, "must be a time such as 2026-05-01T12:00:00+00:00") from None
-    return aware(where, value)
+    return check_time(where, value)
 
 
 def _stored(where: str, value: Any) -> Any:

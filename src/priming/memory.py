@@ -5,8 +5,10 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self
 
-from priming import profiles
-from priming.config import locate
+from priming.checks import check_name
+from priming.config import profiles
+from priming.config.environment import locate
+from priming.config.settings import Settings
 from priming.embed.choose import DEFAULT, named
 from priming.embed.protocol import Embedder
 from priming.engine.ablate import ablate
@@ -16,7 +18,6 @@ from priming.engine.backup import backup, restore_backup
 from priming.engine.care import stats, status, validate
 from priming.engine.curate import deduplicate, deprecate, merge, restore
 from priming.engine.diff import diff
-from priming.engine.draft import name_
 from priming.engine.fading import fading
 from priming.engine.feedback import feedback
 from priming.engine.graph import graph
@@ -41,7 +42,6 @@ from priming.engine.undo import undo
 from priming.engine.why import why
 from priming.errors import ParamError
 from priming.namespace import DEFAULT_NAMESPACE, Namespace
-from priming.settings import Settings
 from priming.store.sqlite import SqliteStore
 from priming.types import Clock, SystemClock
 
@@ -87,7 +87,7 @@ class Memory(Namespace):
         """
         by_name = profiles.ALL if settings is None else settings.profiles
         chosen = profiles.get(profile, by_name)
-        name = name_("namespace", namespace)
+        name = check_name("namespace", namespace)
         if name is None:
             raise ParamError("namespace", namespace, "must be given")
         location = locate(url)

@@ -9,19 +9,20 @@ from datetime import UTC, datetime
 from threading import RLock
 from typing import Any
 
+from priming.checks import check_text, check_time
+from priming.config.profiles import ALL, Profile
 from priming.embed.protocol import Embedder
-from priming.engine.draft import text_
 from priming.engine.echo import EchoGuard
 from priming.errors import Conflict, NotFound, ParamError, StoreError
 from priming.ids import uuid7
 from priming.index.document import Document
 from priming.index.snapshot import SnapshotFile
 from priming.index.working_set import PreparedOperation, WorkingSet
-from priming.profiles import ALL, Profile
+from priming.serialization import encode_row
 from priming.sleeping import Proposal
 from priming.store.protocol import Changes, Logged, Store, VersionKey
-from priming.store.rows import LinkRow, PairRow, RowChange, WeightsRow, encode
-from priming.types import Change, Clock, Link, MemoryRecord, Operation, aware
+from priming.store.rows import LinkRow, PairRow, RowChange, WeightsRow
+from priming.types import Change, Clock, Link, MemoryRecord, Operation
 
 DEFAULT_NAMESPACE = "default"
 _PROPOSALS = 8
@@ -52,7 +53,7 @@ class Namespace:
 
     def now(self) -> datetime:
         """The present, in UTC."""
-        return aware("clock.now()", self.clock.now())
+        return check_time("clock.now()", self.clock.now())
 
     def valid_time(self, now: datetime) -> datetime:
         """The time whose truth is asked for: the present."""
@@ -135,7 +136,7 @@ class Namespace:
 
     def find(self, key: str, now: datetime | None = None) -> MemoryRecord:
         """The memory of a key or id, or ``NotFound``."""
-        if not text_("key", key).strip():
+        if not check_text("key", key).strip():
             raise ParamError("key", key, "must be a memory's key or id")
         self.require_exists()
         record = self.store.get(self.namespace, key, now or self.now())
@@ -247,7 +248,7 @@ class Namespace:
 
 
 def _side(row: Any) -> Mapping[str, Any] | None:
-    return None if row is None else encode(row)
+    return None if row is None else encode_row(row)
 
 
 def _named(row: Any, names: Mapping[str, str]) -> str:

@@ -68,6 +68,6 @@ def is_due(now: datetime, last: datetime, every: timedelta, fresh: int) -> bool:
     >>> is_due(night + 7 * hours, night, 8 * hours, 99), is_due(night + hours, night, 8 * hours, 100)
     (False, True)
     """
-    from priming.params import SLEEP
+    from priming.config.params.sleep import SLEEP
 
     return not timedelta(0) <= now - last < every or fresh >= SLEEP.fresh

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from datetime import datetime
 
+from priming.checks import check_time
 from priming.errors import ParamError
-from priming.types import aware
 from priming.words import STATUSES
 
 _COUNTS = ("uses", "confirmed", "followed", "overridden")
@@ -45,7 +45,7 @@ class State:
         if violations:
             raise ParamError.of(violations)
         if self.last_used_at is not None:
-            object.__setattr__(self, "last_used_at", aware("last_used_at", self.last_used_at))
+            object.__setattr__(self, "last_used_at", check_time("last_used_at", self.last_used_at))
 
 
 def _is_number(value: object) -> bool:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from priming.errors import ParamError
+from priming.checks import check_time
 from priming.words import RULES
 
 EMPTY: Mapping[str, Any] = MappingProxyType({})
@@ -200,7 +200,7 @@ class Cue:
         for f, value in zip(dataclass_fields(self), values, strict=True):
             object.__setattr__(self, f.name, value)
         if at is not None:
-            aware("at", at)
+            check_time("at", at)
 
     def context(self) -> dict[str, Any]:
         """The predicates that the cue carries, by name, without its text and time."""
@@ -351,15 +351,3 @@ class Finding:
     subject: str
     detail: str
     remedy: str
-
-
-def aware(name: str, at: Any) -> datetime:
-    """``at`` in UTC, or ``ParamError`` if it is no datetime or has no time zone."""
-    if not isinstance(at, datetime):
-        raise ParamError(name, at, "must be a datetime")
-    if at.tzinfo is None:
-        raise ParamError(name, at.isoformat(), "must carry a time zone, e.g. datetime.now(timezone.utc)")
-    try:
-        return at.astimezone(UTC)
-    except OverflowError:
-        raise ParamError(name, at.isoformat(), "must lie between the years 1 and 9999 in UTC") from None

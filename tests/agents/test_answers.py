@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from priming import AgentError, ParamError
 from priming.agents.answers import problem_of, read, repaired, settled
-from priming.params import AgentParams
+from priming.config.params.llm import AgentParams
 
 SCHEMA = {
     "type": "object",

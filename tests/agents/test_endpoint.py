@@ -14,7 +14,7 @@ import pytest
 from priming import AgentError, EndpointAgent, MissingExtra, ParamError
 from priming.agents.endpoint import parsed
 from priming.agents.protocol import Agent
-from priming.params import AgentParams
+from priming.config.params.llm import AgentParams
 
 SCHEMA = {"type": "object", "properties": {"gist": {"type": "string"}}, "required": ["gist"]}
 PROMPT = "PRIMING-PHASE: gist\n\nSay it: ünïcödé 🙂\n\n{}\n"

@@ -8,8 +8,8 @@ import re
 import pytest
 
 from priming.api.importers import Entry, Interrupted, Report, Tie, find, kept, names, run
+from priming.config.params.store import STORE
 from priming.errors import ParamError, PrimingError
-from priming.params import STORE
 
 pytestmark = pytest.mark.usefixtures("plugin")
 BATCH = STORE.batch

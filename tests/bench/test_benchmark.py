@@ -17,7 +17,7 @@ from priming.bench.contestants import Found
 from priming.bench.ours import Priming, Shelf
 from priming.bench.running import attempted, measured, prepared
 from priming.bench.sets import Item, Part, Query
-from priming.bench_params import BENCH
+from priming.config.params.bench import BENCH
 from priming.types import Recall
 
 from .rivalling import rival

@@ -8,7 +8,7 @@ import pytest
 from priming import MissingExtra
 from priming.bench import plots
 from priming.bench.benchmark import Plan, run
-from priming.bench_params import BENCH
+from priming.config.params.bench import BENCH
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -16,7 +16,7 @@ from priming import BenchError, ParamError
 from priming.bench.process import Process
 from priming.bench.rival import Rival, rivals
 from priming.bench.running import attempted, measured, prepared
-from priming.bench_params import BENCH
+from priming.config.params.bench import BENCH
 
 from .rivalling import rival
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from priming import Memory
-from priming.params import STORE
+from priming.config.params.store import STORE
 
 COMMAND = [sys.executable, "-c", "from priming.cli.main import main; main()"]
 FULL = 2_500_000

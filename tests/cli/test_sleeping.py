@@ -257,7 +257,7 @@ def test_what_was_shown_item_by_item_is_what_is_written(themed):
         ),
         (
             ["--agent", "claude", "--model", "http://localhost/v1,qwen3"],
-            "error: --agent = 'claude': cannot stand with --model, which names an agent too: leave one out\n",
+            "error: --agent = 'claude': conflicts with --model, which also names an agent: remove one of them\n",
         ),
     ],
 )

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from priming.config.params.recall import ConfidenceParams
 from priming.core.confidence import confidence
 from priming.errors import ParamError
-from priming.params import ConfidenceParams
 
 share = st.floats(0.0, 1.0)
 

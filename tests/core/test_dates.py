@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from priming.config.params.recall import RecallParams
 from priming.core.dates import CueDate, asks_time, cue_date, date_match, has_time, is_question
 from priming.errors import ParamError
-from priming.params import RecallParams
 
 PARAMS = RecallParams()
 ANY_TEXT = st.text(st.characters())

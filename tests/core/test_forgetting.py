@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from priming.config.params.laws import FORGETTING, FSRS, FsrsParams
 from priming.core.forgetting import (
     FsrsState,
     edge_decay,
@@ -20,7 +21,6 @@ from priming.core.forgetting import (
     stability_after,
 )
 from priming.errors import ParamError
-from priming.params import FORGETTING, FSRS, FsrsParams
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 scheduler = fsrs.Scheduler(enable_fuzzing=False, learning_steps=(), relearning_steps=())

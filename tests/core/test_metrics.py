@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from priming import ParamError
-from priming.bench_params import MetricParams
+from priming.config.params.bench import MetricParams
 from priming.core.metrics import auc, paired_difference, percentiles, recall_at, reciprocal_rank
 
 NUMBERS = st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=30)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from priming.config.params.laws import TIERS
 from priming.core.pack import LEVELS, Packable, Packed, estimate_tokens, pack
 from priming.errors import ParamError
-from priming.params import TIERS
 
 ANY_TEXT = st.text(st.characters(), max_size=40)
 HITS = st.lists(

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from priming.config.params.laws import SCORE
 from priming.core import score
 from priming.core.score import (
     context_score,
@@ -21,7 +22,6 @@ from priming.core.score import (
     success_rate,
 )
 from priming.errors import ParamError
-from priming.params import SCORE
 
 shares = st.floats(0, 1)
 counts = st.integers(0, 1000)

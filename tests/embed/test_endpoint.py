@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from priming import EmbedderError, HashedEmbedder, Memory, MissingExtra, ParamError, posting
+from priming.config.params.embedding import EmbedderParams
 from priming.embed.endpoint import EndpointEmbedder
 from priming.embed.protocol import Embedder, TokenEmbedder
-from priming.params import EmbedderParams
 
 LOCAL = HashedEmbedder(16)
 TEXTS = ["a pear", "two apples", "no fruit at all", "ünïcödé 🙂", "a pear"]

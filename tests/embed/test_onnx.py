@@ -11,11 +11,11 @@ import sys
 import numpy as np
 import pytest
 
+from priming.config.params.embedding import OnnxParams
 from priming.embed import onnx
 from priming.embed.onnx import OnnxEmbedder, packaged
 from priming.embed.protocol import Embedder, TokenEmbedder
 from priming.errors import EmbedderError, MissingExtra, ParamError
-from priming.params import OnnxParams
 
 TEXTS = [
     "The cat sat on the mat.",

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory
+from priming.config.params.learning import ABLATION
+from priming.config.params.recall import RecallParams
 from priming.core.metrics import average_precision
 from priming.engine import weights
 from priming.engine.recall import TERMS
 from priming.engine.reweigh import WEIGHTS, Search, proposed
 from priming.errors import Conflict, ParamError
-from priming.params import ABLATION, RecallParams
 
 START = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 LATER = START + timedelta(days=1)

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
+from priming.config.params.recall import ACTIVE
 from priming.core.pack import estimate_tokens
 from priming.core.score import floop
 from priming.engine.present import RULES_HEADER, rule_gist, rule_tier
-from priming.params import ACTIVE
 from priming.words import RULES
 
 PYTHON, GO = Cue(language="python"), Cue(language="go")

@@ -3,7 +3,7 @@
 import pytest
 
 from priming import CommandAgent, EndpointAgent, ParamError
-from priming.config import AgentSettings
+from priming.config.environment import AgentSettings
 from priming.engine.asking import agent_of
 
 

@@ -3,13 +3,13 @@ from datetime import timedelta
 import pytest
 
 from priming import Cue
+from priming.config.params.laws import PLASTICITY
+from priming.config.profiles import get
 from priming.core.graph import Graph
 from priming.core.inhibit import squash
 from priming.core.plasticity import birth_weight, co_activation_pairs, oja
 from priming.core.spread import spread
 from priming.engine import traces
-from priming.params import PLASTICITY
-from priming.profiles import get
 
 HUB = "Kestrel signs the nightly builds."
 CUE = "who signs the nightly builds"

@@ -3,9 +3,9 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+from priming.config.params.store import STORE
 from priming.engine.draft import Draft, draft
 from priming.errors import ParamError
-from priming.params import STORE
 
 NAIVE = datetime(2024, 5, 17)
 TEXT = {"content": "The disk was full."}

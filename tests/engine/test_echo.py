@@ -3,8 +3,8 @@ from datetime import timedelta
 import pytest
 
 from priming import Cue
+from priming.config.params.store import STORE
 from priming.engine.echo import EchoGuard
-from priming.params import STORE
 
 FULL = "The deploy failed because the disk was full."
 CLEAN = "We cleaned the build cache on Monday."

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from priming import Cue
+from priming.config.profiles import PRIMING
 from priming.core.lexical import bm25, idf
 from priming.embed.static import StaticEmbedder
 from priming.engine.evidence import Evidence
 from priming.engine.recall import TERMS
-from priming.profiles import PRIMING
 
 MAY, JULY = datetime(2023, 5, 7, tzinfo=UTC), datetime(2021, 7, 1, tzinfo=UTC)
 

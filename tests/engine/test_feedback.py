@@ -3,7 +3,8 @@ from datetime import timedelta
 import pytest
 
 from priming import Conflict, Cue, NotFound, ParamError
-from priming.params import PLASTICITY, STORE
+from priming.config.params.laws import PLASTICITY
+from priming.config.params.store import STORE
 
 CUE = "who signs the nightly builds"
 

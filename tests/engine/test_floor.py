@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from priming import Cue, Memory, ParamError
+from priming.config.params.recall import ConfidenceParams
+from priming.config.profiles import PRIMING
 from priming.engine.ask import RankingQuery
 from priming.engine.candidates import RecallQuery, eligible_candidates
 from priming.engine.confidence import figures
 from priming.engine.evidence import Evidence
 from priming.engine.rank import rank
-from priming.params import ConfidenceParams
-from priming.profiles import PRIMING
 
 PLACES = (
     "harbour",

@@ -8,7 +8,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from priming import Conflict, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
 from priming.core.bitemporal import visible
-from priming.store.rows import encode, identity
+from priming.serialization import encode_row
+from priming.store.rows import identity
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -651,7 +652,7 @@ class Life(RuleBasedStateMachine):
         memories = store.memories("default")
         every = [*memories, *store.links("default"), *store.verdicts("default")]
         every += [version for one in memories for version in store.versions("default", one.id)]
-        return {identity(row): encode(row) for row in every}
+        return {identity(row): encode_row(row) for row in every}
 
     def do(self, verb, *args, **more):
         before, head = self.rows(), self.memory.stats().operations
@@ -732,8 +733,8 @@ class Life(RuleBasedStateMachine):
             for one in reversed(self.memory.store.operations("default", limit=None)):
                 for change in one.rows:
                     name = identity(change.row)
-                    assert told.get(name) == (change.before and encode(change.before))
-                    told[name] = change.after and encode(change.after)
+                    assert told.get(name) == (change.before and encode_row(change.before))
+                    told[name] = change.after and encode_row(change.after)
             assert {name: row for name, row in told.items() if row} == self.rows()
 
     @invariant()

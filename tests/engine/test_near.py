@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from priming.config.profiles import PRIMING
 from priming.embed.static import StaticEmbedder
 from priming.engine.evidence import Evidence
-from priming.profiles import PRIMING
 
 ROOMS = ("the car was slow", "the bridge was wide", "a puppy in a boat")
 

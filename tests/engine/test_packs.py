@@ -6,7 +6,7 @@ import pytest
 
 from priming import Conflict, Cue, NotFound, ParamError, SchemaTooNew, StoreError
 from priming.behaviors import Pack
-from priming.params import STORE
+from priming.config.params.store import STORE
 from priming.words import KINDS
 
 A = {"key": "tests", "content": "Always run the tests.", "when": {"language": "go"}, "rule": "directive"}

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory, ParamError, profiles
+from priming.config.params.store import STORE
 from priming.core.pack import estimate_tokens
 from priming.core.recipe import softmax_anchors
 from priming.engine.evidence import Evidence
 from priming.engine.recall import TERMS
-from priming.params import STORE
 from priming.types import Step
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory
+from priming.config.params.laws import BASE_LEVEL
 from priming.engine.retention import (
     base_levels,
     days_between,
@@ -19,8 +20,8 @@ from priming.engine.retention import (
     with_retention,
 )
 from priming.index.cue_feedback import Practice
-from priming.params import BASE_LEVEL
-from priming.store.rows import MemoryRow, stamp
+from priming.serialization import stamp
+from priming.store.rows import MemoryRow
 from priming.types import Retention, Use
 
 START = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)

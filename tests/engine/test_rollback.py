@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from priming import Conflict, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
-from priming.store.rows import LinkRow, RowChange, encode
+from priming.serialization import encode_row
+from priming.store.rows import LinkRow, RowChange
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -38,7 +39,7 @@ def rows(memory):
     store = memory.store
     memories = store.memories("default")
     versions = [one for row in memories for one in store.versions("default", row.id)]
-    return sorted(repr(encode(row)) for row in (*memories, *versions, *store.links("default")))
+    return sorted(repr(encode_row(row)) for row in (*memories, *versions, *store.links("default")))
 
 
 def marks(memory):

@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 
 from priming import Conflict, NotFound, ParamError
-from priming.params import PLASTICITY
+from priming.config.params.laws import PLASTICITY
 
 CUE = "who signs the nightly builds"
 

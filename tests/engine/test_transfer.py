@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from priming import Conflict, NotFound, ParamError, StoreError
-from priming.store.rows import PairRow, RowChange, RunRow, VerdictRow, stamp
+from priming.serialization import stamp
+from priming.store.rows import PairRow, RowChange, RunRow, VerdictRow
 
 THEN = datetime(2023, 5, 7, 12, 30, 15, 123456, tzinfo=UTC)
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from priming import Conflict
-from priming.store.rows import PairRow, RowChange, RunRow, VerdictRow, stamp
+from priming.serialization import stamp
+from priming.store.rows import PairRow, RowChange, RunRow, VerdictRow
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from priming import profiles
+from priming.config.params.recall import LinkFactors
 from priming.engine.weighted_graph import WeightedGraph
 from priming.index.topology import WEIGHED_AFTER, Topology
-from priming.params import LinkFactors
 
 ROWS = 8
 

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
+from priming.config.profiles import PRIMING
 from priming.engine.evidence import Evidence
-from priming.profiles import PRIMING
 
 WORDS = ("red", "car", "sea", "sky", "wall", "paint", "Ada", "Bob")
 CUES = ("Ada painted the red car", "sea sky", "red car wall")

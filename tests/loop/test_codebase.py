@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from priming.config.params.loop import CONTEXT
 from priming.loop.codebase import listed, look, named, read
-from priming.params import CONTEXT
 
 
 def write(folder, **files):

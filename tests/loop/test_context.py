@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 
 from priming import Cue, Memory
+from priming.config.params.loop import CONTEXT
 from priming.loop.context import cut, fires, gather, shown_as
 from priming.loop.learn import lesson
-from priming.params import CONTEXT
 
 OBJECTIVE = "Make the tests of subtract pass"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from priming.config.params.loop import LoopParams
 from priming.loop.destructive import why_destructive
 from priming.looping import TaskPlan
-from priming.params import LoopParams
 
 
 @pytest.mark.parametrize(

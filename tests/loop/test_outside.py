@@ -2,12 +2,12 @@
 
 import pytest
 
+from priming.config.params.loop import LOOP
 from priming.errors import Conflict, NotFound, ParamError
 from priming.loop import outside
 from priming.loop.run import Given, resume
 from priming.loop.session import Sessions, how_it_goes
 from priming.looping import TaskPlan
-from priming.params import LOOP
 
 from .acted import Runs, delivered
 

@@ -10,12 +10,12 @@ from jsonschema import Draft202012Validator
 
 from priming import ParamError
 from priming.agents.scripted import ScriptedAgent
+from priming.config.params.loop import CONTEXT
 from priming.core.metacognition import assess
 from priming.core.pack import estimate_tokens
 from priming.errors import AgentError
 from priming.loop.reason import SCHEMA, inside, question, reason
 from priming.looping import Codebase, Complexity, Gathered, Impasse, Shown, TaskPlan
-from priming.params import CONTEXT
 
 BARE = Gathered("Make the tests pass")
 FULL = Gathered(

@@ -17,8 +17,8 @@ import pytest
 
 from priming import FixedClock, HashedEmbedder
 from priming.api.host import Host
+from priming.config.params.server import ServerParams
 from priming.engine.tokens import Tokens
-from priming.params import ServerParams
 from priming.serve.http import app
 from priming.serve.running import Running
 

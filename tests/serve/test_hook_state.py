@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from priming.hook_params import HOOK
+from priming.config.params.hooks import HOOK
 from priming.serve.hook_state import State, folder_of, held
 
 COUNT = """

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from priming import Cue, Memory
+from priming.config.params.hooks import HOOK
 from priming.core.pack import estimate_tokens
-from priming.hook_params import HOOK
 from priming.serve import hook_events
 
 from .conftest import DEADLINE, until

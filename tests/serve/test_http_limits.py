@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from priming.params import SERVER, ServerParams
+from priming.config.params.server import SERVER, ServerParams
 from priming.serve.answers import Refused, parsed
 from priming.serve.limits import Buckets
 

@@ -8,8 +8,8 @@ import pytest
 
 from priming import HashedEmbedder
 from priming.api.host import Host
+from priming.config.params.sleep import SLEEP
 from priming.errors import NotFound
-from priming.params import SLEEP
 from priming.serve.nights import Nights
 
 from .conftest import until

@@ -6,8 +6,9 @@ from datetime import timedelta, timezone
 import pytest
 
 from priming.errors import Conflict, NotFound, ParamError, PrimingError
+from priming.serialization import stamp
 from priming.store.protocol import Changes, Store
-from priming.store.rows import Row, RowChange, stamp
+from priming.store.rows import Row, RowChange
 from priming.types import Retention, Use
 
 from .making import (

@@ -7,8 +7,9 @@ from datetime import timedelta, timezone
 import pytest
 
 from priming.errors import Conflict, NotFound, ParamError, PrimingError, StoreError
+from priming.serialization import stamp
 from priming.store.protocol import Changes, Store
-from priming.store.rows import MemoryRow, RowChange, VersionRow, stamp
+from priming.store.rows import MemoryRow, RowChange, VersionRow
 
 from .making import (
     DAY,

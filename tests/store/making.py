@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
+from priming.serialization import stamp
 from priming.store.protocol import Changes, Logged, Store, Trace, VersionKey
 from priming.store.rows import (
     LinkRow,
@@ -18,7 +19,6 @@ from priming.store.rows import (
     VerdictRow,
     VersionRow,
     WeightsRow,
-    stamp,
 )
 
 NOW = datetime(2026, 5, 1, 12, 0, 0, 250, tzinfo=UTC)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from priming.serialization import decode_row, encode_row, stamp
 from priming.store.rows import (
     LinkRow,
     MemoryRow,
@@ -19,12 +20,9 @@ from priming.store.rows import (
     RunRow,
     VerdictRow,
     VersionRow,
-    decode,
-    encode,
     identity,
     pack,
     record,
-    stamp,
     unpack,
 )
 
@@ -86,8 +84,8 @@ rows: st.SearchStrategy[Row] = st.one_of(memories, versions, links, verdicts, pa
 @settings(deadline=None)
 @given(rows)
 def test_a_row_survives_json(row: Row) -> None:
-    encoded = json.loads(json.dumps(encode(row)))
-    assert decode(type(row), encoded) == row
+    encoded = json.loads(json.dumps(encode_row(row)))
+    assert decode_row(type(row), encoded) == row
 
 
 @settings(deadline=None)
@@ -107,11 +105,11 @@ def test_what_was_packed_before_a_field_was_added_takes_its_default() -> None:
 
 
 def test_fields_that_an_encoded_row_lacks_or_has_too_many_do_no_harm() -> None:
-    assert decode(MemoryRow, {"id": "a", "key": "k", "kind": "fact", "colour": "red"}) == MemoryRow(
+    assert decode_row(MemoryRow, {"id": "a", "key": "k", "kind": "fact", "colour": "red"}) == MemoryRow(
         "a", "k", "fact"
     )
     with pytest.raises(TypeError):
-        decode(MemoryRow, {"id": "a"})
+        decode_row(MemoryRow, {"id": "a"})
 
 
 @settings(deadline=None)

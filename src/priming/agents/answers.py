@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from priming.agents.protocol import Answer, Schema
+from priming.config.params.llm import AGENT, AgentParams
 from priming.errors import AgentError, ParamError, shown
-from priming.params import AGENT, AgentParams
 
 REPAIR = """\
 Your last answer to this could not be used: {problem}.

@@ -14,8 +14,8 @@ from typing import IO
 
 from priming.agents.answers import settled
 from priming.agents.protocol import Answer, Schema
+from priming.config.params.llm import AGENT, AgentParams
 from priming.errors import AgentError, ParamError, shown
-from priming.params import AGENT, AgentParams
 
 _CHUNK = 1 << 16
 

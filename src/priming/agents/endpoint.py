@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from priming.agents.answers import settled
 from priming.agents.protocol import Answer, Schema
+from priming.config.params.llm import AGENT, AgentParams
 from priming.errors import AgentError, ParamError, shown
-from priming.params import AGENT, AgentParams
 from priming.posting import Posting, check_endpoint, is_url
 
 if TYPE_CHECKING:

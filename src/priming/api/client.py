@@ -9,18 +9,19 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from priming import config
-from priming.api import envelope, frames, places, values
+from priming import serialization
+from priming.api import envelope, frames, places
 from priming.api.line import Broken, Line, Progress, connect
 from priming.api.ops import Op, served
+from priming.config import environment
+from priming.config.params.server import SOCKET
 from priming.errors import Conflict, PrimingError
 from priming.ids import uuid7
-from priming.socket_params import SOCKET
 
 if TYPE_CHECKING:
     from priming.api.host import Host
+    from priming.config.settings import Settings
     from priming.memory import Memory
-    from priming.settings import Settings
 
 
 def reach(
@@ -31,7 +32,7 @@ def reach(
     It must be the user's own, of this version, of this very file, with the same vectors and profile, and retrieve by
     the same settings.
     """
-    if not places.available() or not config.server_wanted():
+    if not places.available() or not environment.server_wanted():
         return None
     where = places.real(url)
     if where is None or where.path is None:
@@ -54,7 +55,7 @@ class Client:
     def __init__(
         self, path: Path, wanted: Mapping[str, str], line: Line, settings: Settings | None = None
     ) -> None:
-        self._url = f"{config.url_of(Path(wanted['database']))}?synchronous={wanted['synchronous']}"
+        self._url = f"{environment.url_of(Path(wanted['database']))}?synchronous={wanted['synchronous']}"
         self._path, self._wanted, self._settings = path, wanted, settings
         self._lock = Lock()
         self._idle = [line]
@@ -165,7 +166,7 @@ class Client:
             return None
         with self.memory(namespace) as memory:
             done = memory.operation(operation_id)
-            return None if done is None else values.encode(answer(op, memory, done))
+            return None if done is None else serialization.encode(answer(op, memory, done))
 
     def _on_this_machine(self) -> Host:
         from priming.api.host import Host

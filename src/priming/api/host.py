@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
-from priming.api import values
+from priming import serialization
 from priming.api.ops import served
 from priming.errors import Conflict, PrimingError
 
 if TYPE_CHECKING:
+    from priming.config.settings import Settings
     from priming.embed.protocol import Embedder
     from priming.memory import Memory
-    from priming.settings import Settings
     from priming.types import Clock
 
 Progress = Callable[[int, int | None], None]
@@ -106,7 +106,7 @@ class Host:
         with self.memory(namespace) as memory:
             named = op.writes and not op.long and operation_id is not None
             with memory.identified(str(operation_id)) if named else nullcontext():
-                return values.encode(op.function(memory, **given))
+                return serialization.encode(op.function(memory, **given))
 
     @contextmanager
     def memory(self, namespace: str) -> Iterator[Memory]:

@@ -284,7 +284,7 @@ def _called(entry: Entry) -> str:
 
 
 def _batches(items: Iterable[T]) -> Iterator[list[T]]:
-    from priming.params import STORE
+    from priming.config.params.store import STORE
 
     source = iter(items)
     while batch := list(islice(source, STORE.batch)):

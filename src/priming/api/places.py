@@ -14,13 +14,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from priming import __version__, config
-from priming.config import Location
+from priming import __version__
+from priming.config import environment
+from priming.config.environment import Location
 from priming.embed import choose
 from priming.errors import ParamError, StoreError
 
 if TYPE_CHECKING:
-    from priming.settings import Settings
+    from priming.config.settings import Settings
 
 LONGEST = 107
 """Bytes of the path of a socket that every system takes."""
@@ -34,7 +35,7 @@ def available() -> bool:
 
 def real(url: str | None) -> Location | None:
     """Where a store is, its file by its real path; None for a store that is not in a file."""
-    found = config.locate(url)
+    found = environment.locate(url)
     return None if found.path is None else replace(found, path=Path(os.path.realpath(found.path)))
 
 
@@ -49,7 +50,7 @@ def socket_path(database: Path) -> Path:
     import hashlib
 
     name = hashlib.blake2b(os.fsencode(database), digest_size=8).hexdigest()
-    path = config.runtime_folder() / f"{name}.sock"
+    path = environment.runtime_folder() / f"{name}.sock"
     if len(os.fsencode(path)) > LONGEST:
         raise ParamError("socket", str(path), f"must have at most {LONGEST} bytes: set XDG_RUNTIME_DIR")
     return path

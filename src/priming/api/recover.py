@@ -55,7 +55,7 @@ def _link(memory: Memory, done: Operation) -> Link:
 
 
 def _links(memory: Memory, done: Operation) -> list[Link]:
-    from priming.api.values import decode
+    from priming.serialization import decode
 
     rows = _rows(done, "links")
     keys = {one: memory.get(one).key for one in {row[end] for row in rows for end in ("source", "target")}}

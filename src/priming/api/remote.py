@@ -9,15 +9,15 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from priming.api import values
+from priming import serialization
 from priming.api.client import Client, reach
 from priming.api.ops import BY_NAME, Op
 from priming.errors import NotFound
 from priming.types import Cue
 
 if TYPE_CHECKING:
+    from priming.config.settings import Settings
     from priming.memory import Memory
-    from priming.settings import Settings
     from priming.sleeping import Proposal
 
 _STAY = ("agent", "beside")
@@ -86,7 +86,9 @@ class Remote:
             return self._here(op, given, named)
         request = {**dict(zip(op.takes, given, strict=False)), **sent}
         asked = {name: _sent(one) for name, one in request.items()}
-        return values.decode(op.answer, self._client.call(self.namespace, op.name, asked, progress=progress))
+        return serialization.decode(
+            op.answer, self._client.call(self.namespace, op.name, asked, progress=progress)
+        )
 
     def _here(self, op: Op, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
         """The same call on the file, in this process."""
@@ -112,5 +114,5 @@ def _crosses(value: Any) -> bool:
 def _sent(value: Any) -> Any:
     """A value as a request has it."""
     if isinstance(value, Cue):
-        return values.encode({"text": value.text, "at": value.at, **value.context()})
-    return values.encode(value)
+        return serialization.encode({"text": value.text, "at": value.at, **value.context()})
+    return serialization.encode(value)

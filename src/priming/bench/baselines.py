@@ -10,7 +10,7 @@ import numpy as np
 
 from priming.bench.contestants import Found
 from priming.bench.sets import Part
-from priming.bench_params import BENCH, BenchParams
+from priming.config.params.bench import BENCH, BenchParams
 from priming.core.check import Floats
 from priming.core.lexical import terms
 from priming.core.recipe import best

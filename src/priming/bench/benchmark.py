@@ -17,7 +17,7 @@ from priming.bench.rival import Rival
 from priming.bench.running import Outcome, Prepared, Step, attempted, measured, prepared
 from priming.bench.scoring import Summary, columns, headline, summary
 from priming.bench.sets import BenchSet
-from priming.bench_params import BENCH, BenchParams
+from priming.config.params.bench import BENCH, BenchParams
 from priming.core.metrics import Difference, paired_difference
 from priming.embed.protocol import Embedder
 from priming.errors import BenchError, ParamError

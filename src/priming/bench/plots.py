@@ -11,7 +11,7 @@ from typing import Any
 
 from priming.bench.benchmark import Benchmark, Row
 from priming.bench.scoring import headline
-from priming.checked import Checked, param
+from priming.config.params.checked import Checked, param
 from priming.core.metrics import recall_at
 from priming.errors import MissingExtra, StoreError
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from priming.bench_params import BenchParams
+from priming.config.params.bench import BenchParams
 from priming.errors import BenchError
 
 _UNREAD = 100

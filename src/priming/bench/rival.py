@@ -24,7 +24,7 @@ import numpy as np
 from priming.bench.contestants import Found
 from priming.bench.process import Process, tail
 from priming.bench.sets import Item, Part
-from priming.bench_params import BENCH, BenchParams
+from priming.config.params.bench import BENCH, BenchParams
 from priming.embed.protocol import Vectors
 from priming.errors import BenchError, ParamError
 

@@ -9,10 +9,10 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from priming import config
 from priming.cli import agent_parts as parts
 from priming.cli import json_text
 from priming.cli.agent_parts import NAME, Edit, Text
+from priming.config import environment
 from priming.errors import Conflict, StoreError
 
 AGENTS = ("claude-code", "cursor", "codex", "opencode")
@@ -133,7 +133,7 @@ def _replace(change: Text) -> None:
 
 
 def _claude_code(project: Path | None, command: Sequence[str]) -> Iterator[Place]:
-    folder = config.folder_named("CLAUDE_CONFIG_DIR")
+    folder = environment.folder_named("CLAUDE_CONFIG_DIR")
     own = folder / ".claude.json" if folder else Path.home() / ".claude.json"
     settings = (folder or Path.home() / ".claude") / "settings.json"
     entry = {"command": command[0], "args": [*command[1:], "mcp"]}
@@ -148,13 +148,15 @@ def _cursor(project: Path | None, command: Sequence[str]) -> Iterator[Place]:
 
 
 def _codex(project: Path | None, command: Sequence[str]) -> Iterator[Place]:
-    folder = project / ".codex" if project else config.folder_named("CODEX_HOME") or Path.home() / ".codex"
+    folder = (
+        project / ".codex" if project else environment.folder_named("CODEX_HOME") or Path.home() / ".codex"
+    )
     yield folder / "config.toml", "", parts.toml_server([*command, "mcp"]), parts.without_toml_server()
     yield _hooks(folder / "hooks.json", "codex", command)
 
 
 def _opencode(project: Path | None, command: Sequence[str]) -> Iterator[Place]:
-    above = config.folder_named("XDG_CONFIG_HOME") or Path.home() / ".config"
+    above = environment.folder_named("XDG_CONFIG_HOME") or Path.home() / ".config"
     folder = project / ".opencode" if project else above / "opencode"
     own = project or folder
     names = [

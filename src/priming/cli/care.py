@@ -137,6 +137,6 @@ def restore_backup(
 def profiles(_place: Place) -> Answer:
     """List the profiles: complete choices of laws and parameters."""
     from priming.cli import render
-    from priming.profiles import ALL
+    from priming.config.profiles import ALL
 
     return Answer(list(ALL.values()), render.profiles(ALL.values()))

@@ -16,9 +16,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from priming import __version__, config
+from priming import __version__
 from priming.cli import agent_files, agent_parts
 from priming.cli.options import Place
+from priming.config import environment
 from priming.errors import PrimingError
 
 OK, WARN, FAIL = "ok", "warn", "fail"
@@ -114,20 +115,20 @@ def _numbers(version: str) -> list[int]:
 
 def _settings(place: Place) -> Iterator[Check]:
     """Files of settings and the environment, and what contradicts in them."""
-    from priming import settings
+    from priming.config import settings
 
     _, wrong = settings.read(servers=True)
     for one in wrong:
         yield Check("settings", FAIL, one, "mend it there: 'priming config' shows what holds")
     try:
-        config.server_wanted()
+        environment.server_wanted()
     except PrimingError as error:
         wrong.append(str(error))
         yield Check("settings", FAIL, str(error), "unset PRIMING_SERVER")
-    named = config.variables()
-    own = config.project_folder() / config.FILE
+    named = environment.variables()
+    own = environment.project_folder() / environment.FILE
     if place.url is None and named.get("PRIMING_URL") and own.is_file():
-        where = config.locate(None).path
+        where = environment.locate(None).path
         if where is None or where.absolute() != own.absolute():
             said = f"PRIMING_URL names {named['PRIMING_URL']}, and this project has a store of its own, {own}"
             yield Check("settings", WARN, said, "unset PRIMING_URL to work with the project's")
@@ -328,4 +329,4 @@ def _latest(path: Path) -> datetime | None:
 
 
 def _path(place: Place) -> Path | None:
-    return config.locate(place.store()).path
+    return environment.locate(place.store()).path

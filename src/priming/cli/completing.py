@@ -12,7 +12,7 @@ def one_of(choices: tuple[str, ...]) -> Callable[[str], list[str]]:
 
 def profile_names(incomplete: str) -> list[str]:
     """Shell completion of profiles."""
-    from priming.profiles import ALL
+    from priming.config.profiles import ALL
 
     return [name for name in ALL if name.startswith(incomplete)]
 

@@ -14,7 +14,7 @@ from priming.cli.screen import Part, Table, line
 from priming.cli.verb import Answer, verb
 
 if TYPE_CHECKING:
-    from priming.settings import Found
+    from priming.config.settings import Resolved
 
 app = typer.Typer()
 
@@ -27,44 +27,44 @@ def config(
     ] = False,
 ) -> Answer:
     """Show every setting: its value, where it comes from, and what it stands before."""
-    from priming.settings import load, read
+    from priming.config.settings import load, read
 
     options, project = place.options(), not place.everywhere
     if check:
         wrong = read(options, project=project)[1]
-        said = [line((one, "yellow")) for one in wrong] or [line(("nothing is wrong", "green"))]
-        return Answer(wrong, said, status=1 if wrong else 0)
-    found = [_shown(one) for one in load(options, project=project, servers=True).found.values()]
-    return Answer(found, _drawn(found))
+        lines = [line((problem, "yellow")) for problem in wrong] or [line(("nothing is wrong", "green"))]
+        return Answer(wrong, lines, status=1 if wrong else 0)
+    settings = [_shown(setting) for setting in load(options, project=project, servers=True).resolved.values()]
+    return Answer(settings, _drawn(settings))
 
 
-def _shown(one: Found) -> Found:
-    """A secret is not shown, only that there is one."""
-    from priming.settings import SECRET
+def _shown(setting: Resolved) -> Resolved:
+    """A secret is hidden: only whether it is set is shown."""
+    from priming.config.settings import SECRET
 
-    hidden = one.name == SECRET and one.value is not None
-    return replace(one, value="set") if hidden else one
+    hidden = setting.name == SECRET and setting.value is not None
+    return replace(setting, value="set") if hidden else setting
 
 
-def _drawn(found: Sequence[Found]) -> Iterator[Part]:
+def _drawn(settings: Sequence[Resolved]) -> Iterator[Part]:
     """A table; of the many limits of the server only those that somebody chose."""
-    from priming.settings import DEFAULT, TABLE
+    from priming.config.settings import DEFAULT, TABLE
 
-    own = {one.name for one in TABLE}
+    own = {setting.name for setting in TABLE}
     rows = tuple(
-        (one.name, _said(one.value), one.source, _before(one))
-        for one in found
-        if one.name in own or one.source != DEFAULT
+        (setting.name, _text(setting.value), setting.source, _before(setting))
+        for setting in settings
+        if setting.name in own or setting.source != DEFAULT
     )
     yield Table(("setting", "value", "from", "instead of"), rows)
-    if len(rows) < len(found):
-        more = len(found) - len(rows)
+    if len(rows) < len(settings):
+        more = len(settings) - len(rows)
         yield line((f"{more} limits of the server are the default: --json lists them too", "dim"))
 
 
-def _before(one: Found) -> str:
-    return ", ".join(f"{_said(value)} ({source})" for source, value in one.shadows)
+def _before(setting: Resolved) -> str:
+    return ", ".join(f"{_text(value)} ({source})" for source, value in setting.shadows)
 
 
-def _said(value: object) -> str:
+def _text(value: object) -> str:
     return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)

@@ -111,8 +111,8 @@ def think(place: Place, objective: Objective, *, asked: Asked) -> Answer:
     """Gather the context and reason; nothing is done, learnt or kept."""
     from priming.cli import render_looping
     from priming.cli.parse import text_of
+    from priming.config.params.loop import LOOP
     from priming.loop.run import think as think_
-    from priming.params import LOOP
 
     agent = _agent(asked, LOOP.timeout)
     text = text_of(objective, "objective")

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from priming import config
 from priming.cli import parse
 from priming.cli.completing import embedder_names, one_of, profile_names, relation_names
+from priming.config import environment
 from priming.errors import ParamError, PrimingError
 from priming.words import KINDS, OUTCOMES, PACK, SOURCES, STATUSES, TRUST
 
 if TYPE_CHECKING:
     from priming.api.host import Service
+    from priming.config.settings import Settings
     from priming.engine.asking import Agent
     from priming.memory import Memory
-    from priming.settings import Settings
     from priming.types import Cue
 
 TIME = "ISO 8601, local time without a zone; or how long ago, as 10m"
@@ -146,7 +146,7 @@ class Place:
     def settings(self, *, servers: bool = False) -> Settings:
         """What holds here: the options, the environment and the files; those of a server where they are wanted."""
         from priming.cli.logs import begin
-        from priming.settings import load
+        from priming.config.settings import load
 
         found = load(self.options(), project=not self.everywhere, servers=servers)
         begin(found["service.log_level"])
@@ -187,16 +187,16 @@ class Place:
             raise ParamError(
                 "url", self.url, "cannot stand with --global, which names a store too: leave one out"
             )
-        return config.url_of(config.global_store()) if self.everywhere else self.url
+        return environment.url_of(environment.global_store()) if self.everywhere else self.url
 
     def beside(self) -> Memory | None:
         """The global store, where it is there and is another one than that of ``memory``; to be closed, too."""
-        path = config.global_store()
-        own = path if self.everywhere else config.locate(self.store()).path
+        path = environment.global_store()
+        own = path if self.everywhere else environment.locate(self.store()).path
         if not path.is_file() or (own is not None and own.exists() and own.samefile(path)):
             return None
         try:
-            return self._open(self.settings(), config.url_of(path))
+            return self._open(self.settings(), environment.url_of(path))
         except PrimingError as error:
             error.add_note("that is the global store: --no-global leaves it out")
             raise
@@ -331,8 +331,8 @@ class Asked:
 
     def agent_of(self) -> Agent | None:
         """The agent that the options name, else the environment, else the user's file of settings."""
+        from priming.config.settings import load
         from priming.engine.asking import agent_of
-        from priming.settings import load
 
         return agent_of(load().agent(self.agent, self.model))
 

@@ -32,7 +32,7 @@ def text_of(argument: str, name: str = "content") -> str:
     """A text as typed; ``-`` reads it from stdin, as UTF-8, without the newline at its end."""
     if argument != STDIN:
         return argument
-    from priming.params import STORE
+    from priming.config.params.store import STORE
 
     most = STORE.content_limit * _BYTES_PER_CHARACTER
     data = sys.stdin.buffer.read(most + 1)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from priming.checked import Checked, param
 from priming.cli.screen import clean
+from priming.config.params.checked import Checked, param
 from priming.engine.layout import LAYOUT, positions
 from priming.errors import MissingExtra, ParamError, StoreError
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from priming.api import values
+from priming import serialization
 from priming.cli import parse
 from priming.cli.completing import term_names
 from priming.cli.options import (
@@ -88,7 +88,7 @@ def recall(
             tokens=tokens,
             session=session,
             floor=floor,
-            filters=values.with_times(wanted, parse.moment),
+            filters=serialization.with_times(wanted, parse.moment),
             valid_at=times["valid_at"],
             known_at=times["known_at"],
             include_superseded=superseded,

@@ -12,7 +12,7 @@ from priming.cli.screen import Line, Part, Span, Table, line
 
 if TYPE_CHECKING:
     from priming.api.importers import Report
-    from priming.profiles import Profile
+    from priming.config.profiles import Profile
     from priming.types import (
         Finding,
         Hit,

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from priming.core.check import Floats, floats, like, number
+from priming.checks import check_number
+from priming.config.params.laws import BASE_LEVEL, SCORE
+from priming.core.check import Floats, floats, like
 from priming.core.inhibit import squash
 from priming.errors import ParamError
-from priming.params import BASE_LEVEL, SCORE
 
 
 def optimized(n: ArrayLike, age: ArrayLike, d: ArrayLike = BASE_LEVEL.d) -> Any:
@@ -284,7 +285,7 @@ def total_activation(
     1.6
     """
     B, W, S = floats("B", B), floats("W", W, low=0.0), floats("S", S)  # noqa: N806
-    sigma = number("sigma", sigma, low=0.0)
+    sigma = check_number("sigma", sigma, low=0.0)
     total = B + np.sum(np.atleast_1d(W * S), axis=-1)
     if sigma > 0:
         if not isinstance(rng, np.random.Generator):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from priming.checks import interval
 from priming.errors import ParamError
 
 Floats = NDArray[np.float64]
@@ -43,38 +44,8 @@ def _within(least: float, most: float, low: float, high: float, below: float | N
     return finite and low <= least and most <= high and not _reaches(most, below)
 
 
-def number(
-    name: str, value: Any, *, low: float = -math.inf, high: float = math.inf, below: float | None = None
-) -> float:
-    """One float in the range, or ``ParamError``."""
-    if type(value) is float and math.isfinite(value) and low <= value <= high and not _reaches(value, below):
-        return value  # the usual case, without an array
-    array = floats(name, value, low=low, high=high, below=below)
-    if array.ndim:
-        raise ParamError(name, value, "must be one number")
-    return float(array)
-
-
 def _reaches(value: float, below: float | None) -> bool:
     return below is not None and value >= below
-
-
-def whole(name: str, value: Any, *, low: int = 0) -> int:
-    """One integer of at least ``low``, or ``ParamError``."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
-        raise ParamError(name, value, f"must be a whole number ≥ {low}")
-    return int(value)
-
-
-def interval(low: float, high: float, below: float | None = None) -> str:
-    """The range in words: ``finite``, ``≥ 0``, ``in [0, 1]`` or ``in [0, 1)``."""
-    if below is not None:
-        return f"in [{low:g}, {below:g})"
-    if math.isfinite(low) and math.isfinite(high):
-        return f"in [{low:g}, {high:g}]"
-    if math.isfinite(low):
-        return f"finite and ≥ {low:g}"
-    return f"finite and ≤ {high:g}" if math.isfinite(high) else "finite"
 
 
 def like(array: Floats) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from priming.config.params.laws import SpreadParams
 from priming.core import loops
 from priming.core.check import Floats
 from priming.core.flow import SMALLEST, Flow, Walk
@@ -26,7 +27,6 @@ from priming.core.spread import (
     marks_of,
 )
 from priming.errors import MissingExtra, ParamError
-from priming.params import SpreadParams
 
 
 def spread_compiled(

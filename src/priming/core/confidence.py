@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from priming.core.check import number
-from priming.params import CONFIDENCE, ConfidenceParams
+from priming.checks import check_number
+from priming.config.params.recall import CONFIDENCE, ConfidenceParams
 
 
 def confidence(
@@ -47,6 +47,6 @@ def confidence(
     """
     figures = {"score": score, "covered": covered, "cosine": cosine, "rivalry": rivalry}
     total = params.constant + math.fsum(
-        getattr(params, name) * number(name, value) for name, value in figures.items()
+        getattr(params, name) * check_number(name, value) for name, value in figures.items()
     )
     return 1.0 / (1.0 + math.exp(-total)) if total > -params.extreme else 0.0

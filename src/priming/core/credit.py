@@ -22,11 +22,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from priming.core.check import number
+from priming.checks import check_number
+from priming.config.params.laws import PLASTICITY
 from priming.core.flow import Arrival, Flow
 from priming.core.graph import rows_of
 from priming.core.routes import Routes
-from priming.params import PLASTICITY
 
 Link = tuple[int, int, str]
 """Source, target and relation of a link as it is stored."""
@@ -73,7 +73,7 @@ def credit(flow: Flow | Routes, target: int, *, floor: float = PLASTICITY.credit
     {(2, 3): 0.667, (0, 1): 0.333, (1, 3): 0.333}
 
     """
-    floor = number("floor", floor, low=0.0, high=1.0)
+    floor = check_number("floor", floor, low=0.0, high=1.0)
     (row,) = rows_of("target", [target], flow.n).tolist()
     responsibility = {row: 1.0} if row in flow.values(flow.steps, np.array([row])) else {}
     shares: dict[Link, float] = {}
@@ -129,7 +129,7 @@ def path_credit(
     ([(0, 1, 'similar-to'), (0, 2, 'similar-to')], [(0, 1, 'similar-to')])
 
     """
-    floor = number("floor", floor, low=0.0, high=1.0)
+    floor = check_number("floor", floor, low=0.0, high=1.0)
     (row,) = rows_of("target", [target], flow.n).tolist()
     if row not in flow.values(flow.steps, np.array([row])):
         return {}

@@ -10,9 +10,9 @@ from datetime import date, datetime, timedelta
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from priming.config.params.recall import RecallParams
 from priming.core.check import Floats
 from priming.errors import ParamError
-from priming.params import RecallParams
 
 _LIMIT = 1e14  # seconds; far beyond any date, and safe to convert
 _RECALL = RecallParams()

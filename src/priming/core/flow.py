@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from priming.config.params.laws import SpreadParams
 from priming.core.check import Floats, floats
 from priming.core.graph import Adjacency, Bools, Edges, Ints, in_order, rows_of
 from priming.errors import ParamError
-from priming.params import SpreadParams
 
 MUTUAL = frozenset({"conflicts"})
 """Suppressing relations that act both ways; all others act from source to target."""

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from priming.core.check import Floats, floats, interval, like, number, whole
+from priming.checks import check_number, check_whole, interval
+from priming.config.params.laws import FORGETTING, FSRS, FsrsParams
+from priming.core.check import Floats, floats, like
 from priming.errors import ParamError
-from priming.params import FORGETTING, FSRS, FsrsParams
 
 AGAIN, HARD, GOOD, EASY = 1, 2, 3, 4
 
@@ -29,9 +30,9 @@ class FsrsState:
     difficulty: float
 
     def __post_init__(self) -> None:
-        if number("stability", self.stability, low=0.0) == 0.0:
+        if check_number("stability", self.stability, low=0.0) == 0.0:
             raise ParamError("stability", self.stability, "must be > 0")
-        number("difficulty", self.difficulty, low=FSRS.difficulty_min, high=FSRS.difficulty_max)
+        check_number("difficulty", self.difficulty, low=FSRS.difficulty_min, high=FSRS.difficulty_max)
 
 
 class _Weights(NamedTuple):
@@ -187,9 +188,9 @@ def fsrs_update(state: FsrsState | None, rating: int, t: float, *, params: FsrsP
     """
     if state is not None and not isinstance(state, FsrsState):
         raise ParamError("state", state, "must be an FsrsState or None")
-    if whole("rating", rating, low=AGAIN) > EASY:
+    if check_whole("rating", rating, low=AGAIN) > EASY:
         raise ParamError("rating", rating, f"must be {interval(AGAIN, EASY)}")
-    days, w = math.floor(number("t", t, low=0.0)), _Weights(*params.weights)
+    days, w = math.floor(check_number("t", t, low=0.0)), _Weights(*params.weights)
     if state is None:
         stability, difficulty = w[rating - 1], _initial_difficulty(w, rating)
     else:

@@ -18,7 +18,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from priming.core.check import Floats, floats, whole
+from priming.checks import check_whole
+from priming.core.check import Floats, floats
 from priming.errors import ParamError
 
 Ints = NDArray[np.int64]
@@ -142,7 +143,7 @@ class Graph:
             A row outside [0, n), a weight that is negative or not finite, or unequal lengths.
 
         """
-        n = whole("n", n)
+        n = check_whole("n", n)
         links = _Links(
             rows_of("source", source, n),
             rows_of("target", target, n),

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from priming.core.check import floats, like, number, whole
+from priming.checks import check_number, check_whole
+from priming.config.params.laws import INHIBIT, SQUASH
+from priming.core.check import floats, like
 from priming.errors import ParamError
-from priming.params import INHIBIT, SQUASH
 
 POOLS = ("mean", "sum")
 
@@ -59,8 +60,8 @@ def inhibit(
     [0.8, 0.6, 0.355, 0.125]
     """
     values = floats("values", values, low=0.0)
-    beta = number("beta", beta, low=0.0)
-    winners = whole("winners", winners, low=1)
+    beta = check_number("beta", beta, low=0.0)
+    winners = check_whole("winners", winners, low=1)
     if pool not in POOLS:
         raise ParamError("pool", pool, f"must be one of {', '.join(POOLS)}")
     if values.ndim > 1:

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from priming.config.params.laws import BM25
 from priming.core.check import Floats, floats, like
 from priming.core.stop_words import STOP_WORDS
 from priming.errors import ParamError
-from priming.params import BM25
 
 TERM_CACHE = 1 << 16
 

@@ -8,8 +8,8 @@ from itertools import takewhile
 
 import numpy as np
 
+from priming.config.params.laws import METACOGNITION, MetacognitionParams
 from priming.errors import ParamError
-from priming.params import METACOGNITION, MetacognitionParams
 
 OUTCOMES = {"success": True, "failure": False}
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from priming.bench_params import METRICS, MetricParams
+from priming.config.params.bench import METRICS, MetricParams
 from priming.core.check import Floats
 from priming.errors import ParamError
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TypeAlias
 
-from priming.core.check import number
+from priming.checks import check_number
+from priming.config.params.laws import TierParams
 from priming.errors import ParamError
-from priming.params import TierParams
 
 LEVELS = ("full", "gist", "name", "omit")
 OMIT = 3
@@ -142,7 +142,7 @@ def pack(
     >>> pack(hits, 5).omitted
     (Omission(key='b', reason='budget', tokens=5),)
     """
-    limit = None if budget is None else number("budget", budget, low=0.0)
+    limit = None if budget is None else check_number("budget", budget, low=0.0)
     page = _Page(tuple(hits), tiers, limit, tokens, separator, header, footer)
     levels = page.start if page.fits(page.start) else _refilled(page, _sunken(page))
     text = page.write(levels)

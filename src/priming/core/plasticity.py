@@ -13,11 +13,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from priming.checks import check_number, check_whole
+from priming.config.params.laws import FORGETTING, PLASTICITY
 from priming.core.bitemporal import aware
-from priming.core.check import Floats, floats, like, number, whole
+from priming.core.check import Floats, floats, like
 from priming.core.forgetting import edge_decay
 from priming.errors import ParamError
-from priming.params import FORGETTING, PLASTICITY
 
 AUTOMATIC = PLASTICITY.automatic
 CONSCIOUS = PLASTICITY.conscious
@@ -191,8 +192,8 @@ def manual(weight: float, lo: float = PLASTICITY.low, hi: float = PLASTICITY.hig
     >>> manual(0.7), manual(1.0)
     ((0.7, False), (0.95, True))
     """
-    weight = number("weight", weight, low=0.0, high=1.0)
-    low, high = _bounds(number("lo", lo), number("hi", hi))
+    weight = check_number("weight", weight, low=0.0, high=1.0)
+    low, high = _bounds(check_number("lo", lo), check_number("hi", hi))
     clamped = min(max(weight, float(low)), float(high))
     return clamped, clamped != weight
 
@@ -255,7 +256,7 @@ def co_activation_pairs(
         raise ParamError("activations", activations, "must be a mapping of node to activation")
     if isinstance(seeds, str):
         raise ParamError("seeds", seeds, "must be a collection of nodes")
-    strong = floats("activations", list(activations.values()), low=0.0) >= number(
+    strong = floats("activations", list(activations.values()), low=0.0) >= check_number(
         "threshold", threshold, low=0.0
     )
     active, chosen = (
@@ -297,8 +298,8 @@ def edge_is_due(
     >>> edge_is_due([now - timedelta(days=7), now - timedelta(days=2), now], now)
     True
     """
-    window = number("window_days", window_days, low=0.0)
-    needed = whole("needed", needed, low=1)
+    window = check_number("window_days", window_days, low=0.0)
+    needed = check_whole("needed", needed, low=1)
     # Subtraction within one time zone is by the wall clock, an hour off where the clocks change; UTC is not.
     present = aware("now", now).astimezone(UTC)
     ages = ((present - aware("times", time).astimezone(UTC)).total_seconds() for time in times)
@@ -356,7 +357,7 @@ def edge_is_spent(
     >>> edge_is_spent(0.5, 24.0), edge_is_spent(0.5, 400.0)
     (False, True)
     """
-    spent = np.asarray(edge_decay(w, hours, rho)) < number("below", below, low=0.0, high=1.0)
+    spent = np.asarray(edge_decay(w, hours, rho)) < check_number("below", below, low=0.0, high=1.0)
     return bool(spent) if np.ndim(spent) == 0 else spent
 
 

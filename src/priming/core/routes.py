@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from priming.core.check import Floats, number
+from priming.checks import check_number
+from priming.config.params.laws import PLASTICITY, SpreadParams
+from priming.core.check import Floats
 from priming.core.flow import SMALLEST, Arrival, Flow
 from priming.core.graph import Bools, Ints, among, rows_of
-from priming.params import PLASTICITY, SpreadParams
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,7 +196,7 @@ def trimmed(
 
     """
     shares = _joint_shares(whole, np.array(sorted(targets), np.int64))
-    stays = shares >= number("least", least, low=0.0)
+    stays = shares >= check_number("least", least, low=0.0)
     stays &= shares > 0
     if also:
         ends = np.array(sorted(also), np.int64)

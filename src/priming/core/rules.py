@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from priming.core.check import number
+from priming.checks import check_number
+from priming.config.params.laws import SIMILARITY
 from priming.core.similarity import tokens
 from priming.core.when import scope
 from priming.errors import ParamError
-from priming.params import SIMILARITY
 
 Rule = Literal["directive", "constraint", "preference", "procedure"]
 
@@ -140,7 +140,7 @@ def contradicts(a: str, b: str, a_when: Mapping[str, Any], b_when: Mapping[str, 
     first, second = _subject(a), _subject(b)
     if not first or not second:
         return False
-    return number("overlap", len(first & second) / len(first | second)) >= SIMILARITY.conflict
+    return check_number("overlap", len(first & second) / len(first | second)) >= SIMILARITY.conflict
 
 
 def _subject(text: str) -> frozenset[str]:

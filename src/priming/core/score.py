@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from priming.config.params.laws import SCORE
 from priming.core.check import Floats, floats, like
 from priming.core.inhibit import squash
 from priming.errors import ParamError
-from priming.params import SCORE
 
 Weights = Mapping[str, float] | tuple[tuple[str, float], ...]
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from priming.core.check import number
+from priming.checks import check_number
+from priming.config.params.laws import SIMILARITY
 from priming.core.when import scope
 from priming.errors import ParamError
-from priming.params import SIMILARITY
 
 Placement = Literal["merge", "specialise", "create"]
 
@@ -181,7 +181,7 @@ def placement(similarity: float, *, more_specific: bool) -> Placement:
     >>> placement(0.95, more_specific=False), placement(0.9, more_specific=True)
     ('merge', 'specialise')
     """
-    similarity = number("similarity", similarity, low=0.0, high=1.0)
+    similarity = check_number("similarity", similarity, low=0.0, high=1.0)
     if similarity > SIMILARITY.merge:
         return "merge"
     return "specialise" if more_specific and similarity > SIMILARITY.specialise else "create"
@@ -193,4 +193,4 @@ def is_similar(similarity: float) -> bool:
     >>> is_similar(0.5), is_similar(0.9)
     (True, False)
     """
-    return SIMILARITY.link <= number("similarity", similarity, low=0.0, high=1.0) < SIMILARITY.merge
+    return SIMILARITY.link <= check_number("similarity", similarity, low=0.0, high=1.0) < SIMILARITY.merge

@@ -30,11 +30,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from priming.config.params.laws import SpreadParams
 from priming.core.check import Floats, floats
 from priming.core.flow import Arrival, Flow, Stream, Walk
 from priming.core.graph import Adjacency, Bools, Ints, in_order, rows_of
 from priming.errors import ParamError
-from priming.params import SpreadParams
 
 __all__ = ["Activation", "Arrival", "Flow", "SpreadParams", "spread"]
 

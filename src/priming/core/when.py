@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Literal, NamedTuple
 
+from priming.config.params.laws import WHEN
 from priming.errors import ParamError
-from priming.params import WHEN
 
 Finding = Literal["confirmed", "contradicted", "absent"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
-from priming import config
+from priming.config import environment
 from priming.embed import weights
 from priming.errors import ParamError
 
@@ -97,7 +97,7 @@ def _endpoint(text: str, _: str) -> Embedder:
     return EndpointEmbedder(
         address._replace(query="").geturl(),
         options["model"],
-        config.embedder_key(),
+        environment.embedder_key(),
         dimensions=None if length is None else int(length),
     )
 

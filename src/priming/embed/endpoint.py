@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.embedding import EMBEDDER, EmbedderParams
 from priming.embed.protocol import Vectors
 from priming.errors import EmbedderError, ParamError
-from priming.params import EMBEDDER, EmbedderParams
 from priming.posting import Posting, check_endpoint
 
 VARIABLE = "PRIMING_EMBEDDER_KEY"

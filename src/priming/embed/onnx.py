@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.embedding import ONNX, OnnxParams
 from priming.embed import weights
 from priming.embed.protocol import Vectors, unit
 from priming.errors import EmbedderError, MissingExtra, ParamError
-from priming.params import ONNX, OnnxParams
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession

@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 
 from priming.ablation import Ablation, Reweighing, Worth
+from priming.checks import check_choice, check_count
+from priming.config.params.learning import ABLATION
+from priming.config.params.recall import RecallParams
+from priming.config.params.store import STORE
+from priming.config.profiles import Profile, get
 from priming.core.check import Floats
 from priming.core.metrics import paired_difference
 from priming.engine import judged, weights
-from priming.engine.draft import count, one_of
 from priming.engine.evidence import Evidence
 from priming.engine.recall import TERMS
 from priming.engine.replay import Learned, Replay, cases, steps_since
@@ -21,8 +25,6 @@ from priming.engine.reweigh import WEIGHTS, Search, proposed
 from priming.errors import ParamError
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
-from priming.params import ABLATION, STORE, RecallParams
-from priming.profiles import Profile, get
 
 Progress = Callable[[int, int | None], None]
 MEASURE = f"average precision at {ABLATION.depth}"
@@ -96,7 +98,7 @@ def ablate(
     query = AblationQuery(
         terms=_terms(terms),
         profile=_weighed_profile(memory, profile),
-        limit=count("limit", limit, 1, STORE.trace_count),
+        limit=check_count("limit", limit, 1, STORE.trace_count),
         propose=propose,
         apply=apply,
         progress=progress or (lambda _done, _total: None),
@@ -120,7 +122,7 @@ def _terms(value: Any) -> tuple[str, ...]:
     names = (value,) if isinstance(value, str) else value
     if not isinstance(names, Collection) or not names:
         raise ParamError("terms", value, f"must be some of {', '.join(TERMS)}")
-    chosen = {one_of("terms", name, TERMS) for name in names}
+    chosen = {check_choice("terms", name, TERMS) for name in names}
     return tuple(name for name in TERMS if name in chosen)
 
 

@@ -14,6 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.checks import check_count, check_name, check_text
+from priming.config.params.recall import ACTIVE
+from priming.config.profiles import FLOOP
 from priming.core.check import Floats
 from priming.core.pack import estimate_tokens, pack
 from priming.core.resolve import resolve
@@ -22,7 +25,7 @@ from priming.core.spread import Activation, spread
 from priming.core.when import findings
 from priming.engine import traces
 from priming.engine.ask import Ranked, weighed
-from priming.engine.draft import count, name_, text_, words
+from priming.engine.draft import words
 from priming.engine.present import RULES_HEADER, rule_full, rules
 from priming.engine.rank import relevance, settled
 from priming.engine.rivals import Candidate, claim, resolved, twins_of
@@ -30,8 +33,6 @@ from priming.errors import ParamError
 from priming.index.columns import NONE
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
-from priming.params import ACTIVE
-from priming.profiles import FLOOP
 from priming.types import EMPTY, Cue, Hit, MemoryRecord, Omitted, Recall, Step
 from priming.words import KINDS
 
@@ -101,8 +102,8 @@ def active(
     query = ActiveQuery(
         cue,
         _context(cue),
-        count("tokens", tokens, 0, _MOST_TOKENS),
-        name_("session", session),
+        check_count("tokens", tokens, 0, _MOST_TOKENS),
+        check_name("session", session),
         _others(memory, beside),
     )
     return _active(memory, query)
@@ -112,8 +113,8 @@ def _context(cue: Cue) -> Mapping[str, Any]:
     """The context of a cue, and its text."""
     context = cue.context()
     for name, value in context.items():
-        text_(f"cue.{name}", words(value))
-    if cue.text is not None and text_("cue.text", cue.text).strip():
+        check_text(f"cue.{name}", words(value))
+    if cue.text is not None and check_text("cue.text", cue.text).strip():
         context["text"] = cue.text
     return context
 
@@ -123,7 +124,7 @@ def _others(memory: Namespace, beside: Any) -> Mapping[str, Namespace]:
     if not isinstance(beside, Mapping):
         raise ParamError("beside", beside, "must be a mapping of name to open memory")
     for name, other in beside.items():
-        name_("beside", name)
+        check_name("beside", name)
         if not isinstance(other, Namespace) or other is memory:
             raise ParamError("beside", name, "must name another open memory, not this one")
     return dict(beside)

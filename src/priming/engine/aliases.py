@@ -10,20 +10,20 @@ from datetime import datetime
 from heapq import nlargest
 from itertools import combinations
 
+from priming.checks import PAGE_LIMIT, check_count
+from priming.config.params.learning import LINKING
 from priming.core.aliases import said
 from priming.core.names import HANDLE, IDENTIFIER, NAME, QUOTED, normal
 from priming.core.people import NOT_PEOPLE, is_given
 from priming.core.slots import differ
 from priming.core.trust import is_trusted_as
 from priming.engine.curate import SAID
-from priming.engine.draft import MOST, count
 from priming.engine.ids import gist_of
 from priming.engine.merging import RANKED, Merging
 from priming.engine.standing import same_names
 from priming.index.document import CONFLICTS, is_rule_made, slot_of_record
 from priming.index.topology import MENTIONS
 from priming.namespace import Namespace
-from priming.params import LINKING
 from priming.reviewing import Alias, Evidence
 from priming.store.rows import LinkRow, RowChange
 from priming.types import MemoryRecord
@@ -50,7 +50,7 @@ def aliases(memory: Namespace, *, dry_run: bool = False, limit: int = 100) -> li
         ParamError: ``limit`` outside its range.
 
     """
-    most = count("limit", limit, 1, MOST)
+    most = check_count("limit", limit, 1, PAGE_LIMIT)
     with memory.lock, memory.store.transaction(write=False) if dry_run else nullcontext():
         if dry_run:
             memory.require_exists()

@@ -9,13 +9,13 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.profiles import Profile
 from priming.core.check import Floats
 from priming.core.spread import Activation
 from priming.engine.evidence import Evidence
 from priming.engine.weighted_graph import WeightedGraph
 from priming.index.columns import Ints
 from priming.index.working_set import WorkingSet
-from priming.profiles import Profile
 from priming.types import MemoryRecord
 
 EXACT = 12

@@ -7,7 +7,7 @@ from typing import Any
 from priming.agents.command import CommandAgent
 from priming.agents.endpoint import EndpointAgent, parsed
 from priming.agents.protocol import Agent as Agent
-from priming.config import AgentSettings
+from priming.config.environment import AgentSettings
 from priming.errors import ParamError
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import count
 from pathlib import Path
 
-from priming.engine.transfer import path_
+from priming.checks import check_path
 from priming.errors import Conflict, ParamError
 from priming.ids import uuid7
 from priming.index.working_set import RESTORE
@@ -27,7 +27,7 @@ def backup(memory: Namespace, path: str | Path | None = None) -> Path:
 
     """
     with memory.lock:
-        chosen = _free(memory, memory.now()) if path is None else path_(path)
+        chosen = _free(memory, memory.now()) if path is None else check_path(path)
         if chosen is None:
             raise ParamError("path", None, "must be given: a store in memory has no folder for backups")
         memory.store.backup(chosen)
@@ -49,7 +49,7 @@ def restore_backup(memory: Namespace, path: str | Path) -> Path:
         Corrupt, SchemaTooNew: it is no backup of a Priming store, or of a newer one.
 
     """
-    chosen = path_(path)
+    chosen = check_path(path)
     with memory.lock:
         with memory.writing() as now:
             saved = _free(memory, now)

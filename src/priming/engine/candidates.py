@@ -10,17 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming import filters as filtering
+from priming.checks import check_text
+from priming.config.params.store import STORE
+from priming.config.profiles import Profile
 from priming.core.score import partial_activation
 from priming.core.when import evaluate
-from priming.engine.draft import text_, words
+from priming.engine.draft import words
 from priming.engine.evidence import Evidence
 from priming.engine.past import Moment
 from priming.errors import ParamError
 from priming.index.arrays import ENTITY
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
-from priming.params import STORE
-from priming.profiles import Profile
 from priming.types import Cue
 from priming.words import KINDS
 
@@ -46,8 +47,8 @@ class RecallQuery:
 
 def cue_text(text: Any, cue: Cue) -> str:
     """The text to match: the cue's text and its speaker; without a text, the values of the context."""
-    context = {name: text_(f"cue.{name}", words(value)) for name, value in cue.context().items()}
-    if text is not None and text_("text", text).strip():
+    context = {name: check_text(f"cue.{name}", words(value)) for name, value in cue.context().items()}
+    if text is not None and check_text("text", text).strip():
         if len(text) > STORE.content_limit:
             rule = f"has {len(text):,} characters, at most {STORE.content_limit:,}: ask for less at once"
             raise ParamError("text", text, rule)

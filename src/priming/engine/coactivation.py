@@ -6,13 +6,14 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from priming.config.params.laws import PlasticityParams
+from priming.config.profiles import get
 from priming.core.plasticity import birth_weight, co_activation_pairs, edge_is_due, edge_is_spent, oja
 from priming.engine import traces
 from priming.namespace import Namespace
-from priming.params import PlasticityParams
-from priming.profiles import get
+from priming.serialization import stamp
 from priming.store.protocol import Trace
-from priming.store.rows import LinkRow, PairRow, RowChange, stamp
+from priming.store.rows import LinkRow, PairRow, RowChange
 
 RELATION = "co-activated"
 POSITIVE = ("used", "confirmed")

@@ -6,12 +6,12 @@ from collections.abc import Collection
 
 import numpy as np
 
+from priming.config.params.recall import ConfidenceParams
 from priming.core.check import Floats
 from priming.core.confidence import confidence
 from priming.engine.ask import Ranked
 from priming.engine.evidence import Evidence
 from priming.index.columns import NONE
-from priming.params import ConfidenceParams
 
 
 def certainty(evidence: Evidence, ranked: Ranked, params: ConfidenceParams) -> float | None:

@@ -8,14 +8,14 @@ from dataclasses import replace
 from datetime import datetime
 
 from priming.behaviors import Twins
+from priming.checks import check_choice, check_fraction, check_name
+from priming.config.params.laws import PLASTICITY, SIMILARITY
 from priming.core.rules import forbids
 from priming.core.trust import instructs, is_trusted_as
-from priming.engine.draft import fraction, name_, one_of
 from priming.engine.merging import DEPRECATED, RANKED, REPLACED, Merging
 from priming.engine.twins import alike
 from priming.errors import Conflict, ParamError
 from priming.namespace import Namespace
-from priming.params import PLASTICITY, SIMILARITY
 from priming.store.rows import LinkRow, MemoryRow, RowChange
 from priming.types import MemoryRecord, Operation
 from priming.words import KINDS
@@ -33,7 +33,7 @@ def deprecate(memory: Namespace, key: str, *, by: str | None = None, reason: str
         ParamError: ``by`` is the memory itself, or ``reason`` more than one line.
 
     """
-    why = name_("reason", reason)
+    why = check_name("reason", reason)
     with memory.writing() as now:
         row = _active(memory, key, now)
         rows = [RowChange(row, replace(row, status="deprecated"))]
@@ -143,8 +143,8 @@ def deduplicate(
         ParamError: an argument outside its range.
 
     """
-    kind = one_of("kind", kind, SAID)
-    bar = SIMILARITY.merge if threshold is None else fraction("threshold", threshold)
+    kind = check_choice("kind", kind, SAID)
+    bar = SIMILARITY.merge if threshold is None else check_fraction("threshold", threshold)
     opening = memory.store.transaction(write=False) if dry_run else nullcontext()
     with memory.lock, opening:
         if dry_run:

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from priming.checks import check_count, check_time
 from priming.engine.backwards import Identity, Then, later
-from priming.engine.draft import count
 from priming.engine.recall import MOST_HITS, recall
 from priming.errors import ParamError
 from priming.history import Diff, LinkMove, MemoryMove, RankMove
 from priming.index.document import RULES
 from priming.namespace import Namespace
 from priming.store.rows import LinkRow, MemoryRow, Row, VersionRow, ends_of, identity
-from priming.types import Hit, aware
+from priming.types import Hit
 
 
 def diff(
@@ -32,11 +32,11 @@ def diff(
         ParamError: a time without a time zone, ``d2`` before ``d1``, or an argument outside its range.
 
     """
-    since, until = aware("d1", d1), aware("d2", d2)
+    since, until = check_time("d1", d1), check_time("d2", d2)
     if since > until:
         rule = f"must be ≥ {since.isoformat()}, which is d1: name the earlier time first"
         raise ParamError("d2", until.isoformat(), rule)
-    count("limit", limit, 1, MOST_HITS)
+    check_count("limit", limit, 1, MOST_HITS)
     with memory.reading():
         changed = _changed(memory, since, until)
         memories, links = tuple(_memories(memory, changed)), tuple(_links(memory, changed))

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
+from priming.checks import (
+    check_choice,
+    check_content,
+    check_fraction,
+    check_metadata,
+    check_name,
+    check_predicates,
+    check_tags,
+    check_time,
+)
 from priming.engine.ids import gist_of
 from priming.errors import ParamError
-from priming.params import STORE
-from priming.store.rows import VersionRow, stamp
-from priming.types import EMPTY, aware
+from priming.serialization import stamp
+from priming.store.rows import VersionRow
+from priming.types import EMPTY
 from priming.words import KINDS, OUTCOMES, TRUST
-
-_NAME_LIMIT = 512
-_DEEPEST = 100
-_BREAKS = ("Cc", "Zl", "Zp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,25 +99,25 @@ def draft(item: Mapping[str, Any]) -> Draft:
 
 def checked(raw: Draft) -> Draft:
     """Check every field of a draft, None being its default; the first that is wrong raises ``ParamError``."""
-    kind = one_of("kind", _or(raw.kind, "episode"), KINDS)
-    details = metadata(_or(raw.metadata, EMPTY))
+    kind = check_choice("kind", _or(raw.kind, "episode"), KINDS)
+    details = check_metadata(_or(raw.metadata, EMPTY))
     if kind == "procedure":
         _check_procedure(details)
     return Draft(
-        content=content(raw.content),
-        heading=name_("heading", raw.heading),
+        content=check_content(raw.content),
+        heading=check_name("heading", raw.heading),
         kind=kind,
-        key=name_("key", raw.key),
-        session=name_("session", raw.session),
-        speaker=name_("speaker", raw.speaker),
-        occurred_at=None if raw.occurred_at is None else aware("occurred_at", raw.occurred_at),
-        tags=tags(_or(raw.tags, ())),
+        key=check_name("key", raw.key),
+        session=check_name("session", raw.session),
+        speaker=check_name("speaker", raw.speaker),
+        occurred_at=None if raw.occurred_at is None else check_time("occurred_at", raw.occurred_at),
+        tags=check_tags(_or(raw.tags, ())),
         metadata=details,
-        when=predicates(_or(raw.when, EMPTY)),
-        importance=fraction("importance", _or(raw.importance, 0.5)),
-        outcome=None if raw.outcome is None else one_of("outcome", raw.outcome, OUTCOMES),
-        source=name_("source", raw.source),
-        trust=one_of("trust", _or(raw.trust, "user"), TRUST),
+        when=check_predicates(_or(raw.when, EMPTY)),
+        importance=check_fraction("importance", _or(raw.importance, 0.5)),
+        outcome=None if raw.outcome is None else check_choice("outcome", raw.outcome, OUTCOMES),
+        source=check_name("source", raw.source),
+        trust=check_choice("trust", _or(raw.trust, "user"), TRUST),
     )
 
 
@@ -122,96 +125,9 @@ def _or(value: Any, default: Any) -> Any:
     return default if value is None else value
 
 
-def content(value: Any) -> str:
-    """A text that can be kept: not blank, no NUL, no lone surrogate, not too long."""
-    text = text_("content", value)
-    if not text.strip():
-        raise ParamError("content", text, "must not be blank")
-    if len(text) > STORE.content_limit:
-        raise ParamError(
-            "content",
-            text,
-            f"has {len(text):,} characters, at most {STORE.content_limit:,}: split it into parts",
-        )
-    return text
-
-
 def words(value: Any) -> str:
     """A value of a cue as it is matched by its words; of a list all of them."""
     return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-
-
-def name_(name: str, value: Any) -> str | None:
-    """A short text that names something, or None."""
-    if value is None:
-        return None
-    text = text_(name, value)
-    if not text.strip() or len(text) > _NAME_LIMIT or _breaks(text):
-        raise ParamError(name, text, f"must be one printable line of 1 to {_NAME_LIMIT} characters")
-    return text
-
-
-def uuid_(name: str, value: Any) -> str:
-    """A UUID in its usual form."""
-    try:
-        return str(UUID(text_(name, value)))
-    except ValueError:
-        raise ParamError(
-            name, value, "must be a UUID, such as 01890a5d-ac96-774b-bcce-b302099a8057"
-        ) from None
-
-
-def _breaks(text: str) -> bool:
-    """Whether a text has a line break or a control character; other scripts' spaces and joiners may stand."""
-    return not text.isprintable() and any(unicodedata.category(one) in _BREAKS for one in text)
-
-
-def one_of(name: str, value: Any, choices: Sequence[str]) -> str:
-    """One of a fixed set of words."""
-    if value not in choices:
-        raise ParamError(name, value, f"must be one of {', '.join(choices)}")
-    return str(value)
-
-
-def fraction(name: str, value: Any) -> float:
-    """A number in [0, 1]."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise ParamError(name, value, "must be in [0, 1]")
-    return float(value)
-
-
-def tags(value: Any) -> tuple[str, ...]:
-    """Short texts, each once, in their order."""
-    if isinstance(value, (str, Mapping)) or not isinstance(value, (Sequence, set, frozenset)):
-        raise ParamError("tags", value, "must be a list of texts")
-    checked = [name_("tags", text_("tags", one)) or "" for one in value]
-    return tuple(dict.fromkeys(sorted(checked) if isinstance(value, (set, frozenset)) else checked))
-
-
-def metadata(value: Any) -> Mapping[str, Any]:
-    """A mapping that JSON can hold."""
-    if not isinstance(value, Mapping):
-        raise ParamError("metadata", value, "must be a mapping")
-    try:
-        encoded = json.dumps(dict(value), allow_nan=False, ensure_ascii=False)
-        encoded.encode()
-    except (TypeError, ValueError) as error:
-        raise ParamError("metadata", value, f"must hold what JSON holds ({error})") from None
-    except RecursionError:
-        raise ParamError("metadata", list(value), "must not be nested so deep") from None
-    decoded: Mapping[str, Any] = json.loads(encoded)
-    level: list[Any] = [decoded]
-    for _ in range(_DEEPEST + 1):
-        level = [inner for one in level for inner in _inside(one)]
-    if level:
-        raise ParamError("metadata", list(value), f"must be nested at most {_DEEPEST} deep")
-    return decoded
-
-
-def _inside(value: Any) -> Collection[Any]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
 
 
 def _check_procedure(known: Mapping[str, Any]) -> None:
@@ -222,46 +138,3 @@ def _check_procedure(known: Mapping[str, Any]) -> None:
     trigger = known.get("trigger")
     if trigger is not None and not (isinstance(trigger, str) and trigger.strip()):
         raise ParamError("metadata.trigger", trigger, "must be a text that says when to do it")
-
-
-def predicates(value: Any) -> Mapping[str, Any]:
-    """Conditions under which a memory applies: a value, or a list of which any will do, by predicate."""
-    if not isinstance(value, Mapping):
-        raise ParamError("when", value, "must be a mapping of predicates, such as {'language': 'python'}")
-    for name, wanted in value.items():
-        where = f"when.{text_('when', name)}"
-        some = wanted if isinstance(wanted, (list, tuple)) else [wanted]
-        if not some or not all(_is_plain(where, one) for one in some):
-            raise ParamError(where, wanted, "must be a text, a number, true, false or a list of these")
-    return {str(name): list(one) if isinstance(one, tuple) else one for name, one in value.items()}
-
-
-def _is_plain(name: str, value: Any) -> bool:
-    """Whether a value is a text that can be kept, a finite number, true or false."""
-    if isinstance(value, str):
-        return text_(name, value) == value
-    return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
-
-
-def text_(name: str, value: Any) -> str:
-    """A text without NUL and lone surrogates."""
-    if not isinstance(value, str):
-        raise ParamError(name, value, "must be a text")
-    if "\x00" in value:
-        raise ParamError(name, value, "must not contain the NUL character")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise ParamError(name, value, "must be valid Unicode, without lone surrogates") from None
-    return value
-
-
-def count(name: str, value: Any, low: int, high: int) -> int:
-    """A whole number in a range."""
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ParamError(name, value, f"must be a whole number in [{low:,}, {high:,}]")
-    return value
-
-
-MOST = 1_000_000
-"""The longest page that may be asked for at once."""

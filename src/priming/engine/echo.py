@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from priming.config.params.store import STORE
 from priming.core.bitemporal import visible
 from priming.core.lexical import bigrams
 from priming.engine.present import HEADER, RULES_HEADER, full, gist, name, rule_full, rule_gist, rule_name
-from priming.params import STORE
 from priming.store.protocol import Store
 from priming.types import MemoryRecord
 

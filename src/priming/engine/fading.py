@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from priming.checks import PAGE_LIMIT, check_count, check_fraction
+from priming.config.params.laws import ForgettingParams
+from priming.config.params.recall import FADING
 from priming.core.check import Floats
 from priming.core.forgetting import (
     GOOD,
@@ -18,10 +21,8 @@ from priming.core.forgetting import (
 )
 from priming.core.score import priority_score
 from priming.engine.curate import SAID
-from priming.engine.draft import MOST, count, fraction
 from priming.engine.retention import days_between
 from priming.namespace import Namespace
-from priming.params import FADING, ForgettingParams
 from priming.types import Fading, MemoryRecord
 
 Law = Callable[[Sequence[MemoryRecord], Floats, ForgettingParams], Any]
@@ -40,8 +41,8 @@ def fading(memory: Namespace, *, limit: int = 20, below: float | None = None) ->
         NotFound: a namespace that does not exist.
 
     """
-    most = count("limit", limit, 1, MOST)
-    bar = FADING.below if below is None else fraction("below", below)
+    most = check_count("limit", limit, 1, PAGE_LIMIT)
+    bar = FADING.below if below is None else check_fraction("below", below)
     with memory.lock:
         memory.require_exists()
         law = _LAWS.get(memory.profile.forgetting)

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from priming.checks import check_choice, check_name, check_text
+from priming.config.params.laws import SUPPRESSING
 from priming.core.plasticity import TIERS, nudge
 from priming.engine import traces
 from priming.engine.coactivation import POSITIVE, learn
-from priming.engine.draft import name_, one_of, text_
 from priming.engine.ids import gist_of
 from priming.engine.retention import RECALLED, is_due, review, used, with_retention
 from priming.errors import ParamError
 from priming.namespace import Namespace
-from priming.params import SUPPRESSING
 from priming.store.protocol import Trace
 from priming.store.rows import LinkRow, MemoryRow, RowChange, VerdictRow
 from priming.types import MemoryRecord, Operation
@@ -145,10 +145,10 @@ def feedback(
         raise ParamError("feedback", None, f"must have at least one key under one of {names}")
     judgement = Judgement(
         verdicts,
-        None if recall_id is None else text_("recall_id", recall_id),
-        tier=one_of("tier", tier, [name for name, step in TIERS.items() if step is not None]),
-        session=name_("session", session),
-        reason=name_("reason", reason),
+        None if recall_id is None else check_text("recall_id", recall_id),
+        tier=check_choice("tier", tier, [name for name, step in TIERS.items() if step is not None]),
+        session=check_name("session", session),
+        reason=check_name("reason", reason),
     )
     return _record(memory, judgement)
 
@@ -156,7 +156,7 @@ def feedback(
 def _keys(name: str, value: Any) -> tuple[str, ...]:
     if isinstance(value, (str, Mapping)) or not isinstance(value, Collection):
         raise ParamError(name, value, "must be a list of keys")
-    return tuple(dict.fromkeys(text_(name, key) for key in value))
+    return tuple(dict.fromkeys(check_text(name, key) for key in value))
 
 
 def _record(memory: Namespace, judgement: Judgement) -> Operation:

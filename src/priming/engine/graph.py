@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
+from priming.checks import PAGE_LIMIT, check_choice, check_count, check_time
 from priming.core.bitemporal import visible
 from priming.drawing import Drawing, Node
 from priming.engine import drawing
-from priming.engine.draft import MOST, count, one_of
 from priming.engine.strengths import links_at
 from priming.errors import ParamError
 from priming.namespace import Namespace
 from priming.store.rows import LinkRow, MemoryRow, record
-from priming.types import MemoryRecord, aware
+from priming.types import MemoryRecord
 from priming.words import FORMATS, KINDS
 
 ENTITY = "entity"
@@ -46,7 +46,7 @@ def graph(
         ParamError: an argument outside its range.
 
     """
-    writer = WRITERS[one_of("format", format, FORMATS)]
+    writer = WRITERS[check_choice("format", format, FORMATS)]
     return writer(select(memory, key=key, depth=depth, limit=limit, kinds=kinds, known_at=known_at))
 
 
@@ -60,9 +60,9 @@ def select(
     known_at: datetime | None = None,
 ) -> Drawing:
     """Choose what to draw: the most linked memories, or those within ``depth`` links of one."""
-    depth, limit = count("depth", depth, 0, MOST), count("limit", limit, 1, MOST)
+    depth, limit = check_count("depth", depth, 0, PAGE_LIMIT), check_count("limit", limit, 1, PAGE_LIMIT)
     wanted = _kinds(kinds)
-    at = None if known_at is None else aware("known_at", known_at)
+    at = None if known_at is None else check_time("known_at", known_at)
     with memory.reading():
         centre = None if key is None else memory.find(key)
         rows = {
@@ -86,7 +86,7 @@ def _kinds(kinds: Sequence[str] | None) -> Collection[str]:
         return KINDS
     if isinstance(kinds, str):
         raise ParamError("kinds", kinds, "must be a list of kinds")
-    return {one_of("kinds", one, KINDS) for one in kinds}
+    return {check_choice("kinds", one, KINDS) for one in kinds}
 
 
 def _links(memory: Namespace, at: datetime | None) -> Sequence[LinkRow]:

@@ -8,18 +8,18 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from priming.checks import PAGE_LIMIT, check_count, check_source, check_time, check_uuid
 from priming.core.bitemporal import split
-from priming.engine.draft import MOST, Draft, count, draft, uuid_
+from priming.engine.draft import Draft, draft
 from priming.engine.restating import mentions_anew
 from priming.engine.sleep.quoting import quoted_anew, quoting
-from priming.engine.strengths import source_
 from priming.engine.undo import vectors_again
 from priming.errors import Conflict, ParamError
 from priming.index.document import RULES, embedded_text
 from priming.namespace import Namespace
 from priming.store.protocol import Changes
 from priming.store.rows import LinkRow, RowChange, VersionRow, record
-from priming.types import MemoryRecord, Operation, Receipt, Version, aware
+from priming.types import MemoryRecord, Operation, Receipt, Version
 
 _NOT_SUPERSEDED = ("kind", "key")
 
@@ -42,7 +42,7 @@ def supersede(
             raise ParamError(
                 name, changes[name], "stays the same over versions: remember a new memory instead"
             )
-    boundary = None if valid_from is None else aware("valid_from", valid_from)
+    boundary = None if valid_from is None else check_time("valid_from", valid_from)
     with memory.writing() as now:
         there = memory.find(key, now)
         if there.status != "active":
@@ -211,10 +211,10 @@ def log(
         operations = memory.store.operations(
             memory.namespace,
             memory_id=memory.find(key).id if key is not None else None,
-            since=None if since is None else aware("since", since),
-            until=None if until is None else aware("until", until),
-            source=source_(source),
-            limit=count("limit", limit, 1, MOST),
+            since=None if since is None else check_time("since", since),
+            until=None if until is None else check_time("until", until),
+            source=check_source(source),
+            limit=check_count("limit", limit, 1, PAGE_LIMIT),
         )
         return [memory.to_operation(logged) for logged in operations]
 
@@ -222,7 +222,7 @@ def log(
 def operation(memory: Namespace, operation_id: str) -> Operation | None:
     """The operation of an id with what it changed, or None: whether a call was carried out."""
     with memory.lock:
-        logged = memory.store.operation(memory.namespace, uuid_("operation_id", operation_id))
+        logged = memory.store.operation(memory.namespace, check_uuid("operation_id", operation_id))
         return None if logged is None else memory.to_operation(logged)
 
 
@@ -237,7 +237,7 @@ def identified(memory: Namespace, operation_id: str) -> Iterator[None]:
         Conflict: raised inside the block by the verb, if there is an operation of that id already.
 
     """
-    requested = uuid_("operation_id", operation_id)
+    requested = check_uuid("operation_id", operation_id)
     with memory.lock:
         memory.requested_id = requested
         try:

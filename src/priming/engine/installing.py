@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.behaviors import Pack
+from priming.checks import check_choice, check_path
 from priming.embed.protocol import Vectors
-from priming.engine.draft import Draft, one_of
+from priming.engine.draft import Draft
 from priming.engine.history import open_version, succession
 from priming.engine.merging import REPLACED
 from priming.engine.pack_file import OWN_HISTORY, Origin, PackFile, Rule, read
 from priming.engine.packs import BEHAVIOR, INSTALL, Members, among, describe, members
 from priming.engine.plan import Plan, embed_drafts
 from priming.engine.restating import relinked
-from priming.engine.transfer import path_
 from priming.errors import Conflict
 from priming.namespace import Namespace
 from priming.store.protocol import VersionKey
@@ -44,8 +44,8 @@ def pack_install(memory: Namespace, path: str | Path, *, trust: str = "tool") ->
         Conflict: a key of the pack names a memory that is not of it.
 
     """
-    path = path_(path)
-    trust = one_of("trust", trust, TRUST)
+    path = check_path(path)
+    trust = check_choice("trust", trust, TRUST)
     pack = read(path)
     drafts = [_draft(pack.origin, one, trust) for one in pack.rules]
     vectors = embed_drafts(drafts, memory.embedder)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.checked import Checked, param
+from priming.config.params.checked import Checked, param
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

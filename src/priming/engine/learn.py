@@ -7,19 +7,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from priming.behaviors import Learned
+from priming.checks import check_choice, check_name, check_predicates, check_text
+from priming.checks import check_tags as tags_
+from priming.config.params.laws import PLASTICITY, SCORE, SIMILARITY
+from priming.config.params.store import STORE
 from priming.core.plasticity import increment
 from priming.core.rules import rule_of
 from priming.core.trust import is_trusted_as
 from priming.core.when import scope
 from priming.embed.protocol import Vectors
-from priming.engine.draft import Draft, name_, one_of, predicates, text_
-from priming.engine.draft import tags as tags_
+from priming.engine.draft import Draft
 from priming.engine.lesson import Lesson, Placed, correction_text, place
 from priming.engine.plan import Plan, embed_drafts
 from priming.engine.present import rule_kind
 from priming.errors import ParamError
 from priming.namespace import Namespace
-from priming.params import PLASTICITY, SCORE, SIMILARITY, STORE
 from priming.store.rows import LinkRow, MemoryRow, RowChange
 from priming.types import Cue, MemoryRecord
 from priming.words import KINDS, RULES, TRUST
@@ -32,7 +34,7 @@ _OWN = [KINDS.index(kind) for kind in ("behavior", "correction")]
 
 
 def _lesson_text(name: str, value: Any) -> str:
-    text = text_(name, value).strip()
+    text = check_text(name, value).strip()
     if not text:
         raise ParamError(name, value, "must not be blank")
     return text
@@ -52,7 +54,7 @@ def _texts(right: Any, wrong: Any) -> tuple[str, str | None]:
 
 def _when(cue: Cue) -> Mapping[str, Any]:
     """The context of a cue as conditions, less those that ask for nothing."""
-    checked = predicates(cue.context())
+    checked = check_predicates(cue.context())
     return {name: checked[name] for name in scope("when", checked)}
 
 
@@ -108,9 +110,9 @@ def learn(
         when={} if cue is None else _when(cue),
         tags=tags_(tags),
         priority=_priority(priority),
-        source=name_("source", source),
-        trust=one_of("trust", trust, TRUST),
-        rule=rule_of(do) if rule is None else one_of("rule", rule, RULES),
+        source=check_name("source", source),
+        trust=check_choice("trust", trust, TRUST),
+        rule=rule_of(do) if rule is None else check_choice("rule", rule, RULES),
         inferred=rule is None,
     )
     return _learn(memory, lesson)

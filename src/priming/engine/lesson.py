@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from priming.config.params.laws import PLASTICITY, SIMILARITY
 from priming.core.rules import contradicts, forbids
 from priming.core.similarity import Saying, is_similar, likeness, placement
 from priming.core.trust import instructs, least
 from priming.core.when import is_more_specific
 from priming.engine.draft import Draft
-from priming.params import PLASTICITY, SIMILARITY
 from priming.types import MemoryRecord
 
 

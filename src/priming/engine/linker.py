@@ -9,11 +9,11 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.learning import LinkParams
 from priming.core.plasticity import increment
 from priming.embed.protocol import Vectors
 from priming.index.columns import VectorColumn as Grown
 from priming.index.working_set import WorkingSet
-from priming.params import LinkParams
 from priming.store.protocol import Store
 from priming.store.rows import LinkRow, RowChange
 

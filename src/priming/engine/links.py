@@ -7,13 +7,13 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
-from priming.engine.draft import fraction, name_, text_
+from priming.checks import check_fraction, check_name, check_text, check_time
+from priming.config.params.laws import PLASTICITY
 from priming.engine.strengths import MANUAL, past
 from priming.errors import NotFound, ParamError
 from priming.namespace import Namespace
-from priming.params import PLASTICITY
 from priming.store.rows import LinkRow, RowChange
-from priming.types import Link, Operation, aware
+from priming.types import Link, Operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +78,10 @@ def _parsed(item: Mapping[str, Any]) -> LinkRequest:
 
 def _request(source: Any, target: Any, relation: Any, weight: Any) -> LinkRequest:
     return LinkRequest(
-        source=text_("source", source),
-        target=text_("target", target),
-        relation=name_("relation", text_("relation", relation)) or "",
-        weight=fraction("weight", weight),
+        source=check_text("source", source),
+        target=check_text("target", target),
+        relation=check_name("relation", check_text("relation", relation)) or "",
+        weight=check_fraction("weight", weight),
     )
 
 
@@ -111,7 +111,7 @@ def set_strength(
 
     None between them: nothing moves, and the operation's message says so.
     """
-    requested = fraction("weight", weight)
+    requested = check_fraction("weight", weight)
     clamped = min(max(requested, PLASTICITY.low), PLASTICITY.high)
     with memory.writing() as now:
         a, b = memory.find(source, now), memory.find(target, now)
@@ -148,9 +148,9 @@ def links(
 
 def _links(memory: Namespace, key: str | None, relation: str | None, known_at: datetime | None) -> list[Link]:
     memory.require_exists()
-    at = None if known_at is None else aware("known_at", known_at)
+    at = None if known_at is None else check_time("known_at", known_at)
     ids = None if key is None else [memory.find(key).id]
-    relation = name_("relation", relation)
+    relation = check_name("relation", relation)
     if at is None:
         return list(memory.to_links(memory.store.links(memory.namespace, ids, relation)))
     then = past(memory, at)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
+from priming.checks import PAGE_LIMIT, check_choice, check_count, check_text
 from priming.engine import past
-from priming.engine.draft import MOST, count, one_of, text_
 from priming.namespace import Namespace
 from priming.types import MemoryRecord
 from priming.words import KINDS, STATUSES
@@ -41,16 +41,16 @@ def list_memories(
         kinds = [kinds] if isinstance(kinds, str) else kinds
         listed = [kind for kind in KINDS if kind != "entity"] if kinds is None else kinds
         if status is not None:
-            one_of("status", status, STATUSES)
-        count("limit", limit, 1, MOST)
+            check_choice("status", status, STATUSES)
+        check_count("limit", limit, 1, PAGE_LIMIT)
         if after is not None:
             after = namespace.find(after).id
         return namespace.store.page(
             memory.namespace,
             namespace.valid_time(namespace.now()),
-            kinds=[one_of("kinds", kind, KINDS) for kind in listed],
+            kinds=[check_choice("kinds", kind, KINDS) for kind in listed],
             status=status,
-            matching=None if matching is None else text_("matching", matching),
+            matching=None if matching is None else check_text("matching", matching),
             limit=limit,
             after=after,
         )

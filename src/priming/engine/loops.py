@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 
-from priming.engine.draft import MOST, count, text_
+from priming.checks import PAGE_LIMIT, check_count, check_text
 from priming.engine.sleep.lock import asleep
 from priming.errors import NotFound
 from priming.looping import Kept
@@ -41,7 +41,7 @@ class Loops:
     def get(self, session_id: str) -> Kept:
         """A session by its id."""
         with self._memory.lock:
-            found = self._memory.store.loop(self._memory.namespace, text_("session", session_id))
+            found = self._memory.store.loop(self._memory.namespace, check_text("session", session_id))
         if found is None:
             raise NotFound(
                 f"there is no session {session_id!r} of the loop in {self._memory.namespace!r}:"
@@ -52,7 +52,9 @@ class Loops:
     def list(self, limit: int) -> list[Kept]:
         """Sessions, those first that began last."""
         with self._memory.lock:
-            return self._memory.store.loops(self._memory.namespace, limit=count("limit", limit, 0, MOST))
+            return self._memory.store.loops(
+                self._memory.namespace, limit=check_count("limit", limit, 0, PAGE_LIMIT)
+            )
 
     @contextmanager
     def held(self, session_id: str) -> Iterator[None]:

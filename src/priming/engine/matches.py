@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.recall import RecallParams
 from priming.core.check import Floats
 from priming.core.lexical import idf, scaled, spelled, terms
 from priming.core.recipe import fuse
@@ -18,7 +19,6 @@ from priming.embed.protocol import Embedder, Vectors
 from priming.index.lexicon import Expansion, Occurrences, summed
 from priming.index.vocabulary import EXACT, Neighbours
 from priming.index.working_set import WorkingSet
-from priming.params import RecallParams
 
 NAMES = re.compile(r"\b[^\W\d_a-z]\w*|\b\w*\d\w*")
 """A word with a capital, or one with a digit."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
+from priming.config.params.laws import BASE_LEVEL, PLASTICITY
 from priming.engine.retention import with_retention
-from priming.params import BASE_LEVEL, PLASTICITY
 from priming.store.rows import LinkRow, MemoryRow, RowChange, retention_of
 
 MERGED, DEPRECATED, CONSOLIDATED = "merged-into", "deprecated-to", "consolidated-into"

@@ -12,11 +12,25 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from priming.engine.draft import content, fraction, name_, one_of, predicates, tags, text_
+from priming.checks import (
+    PACK_NAME,
+    PACK_VERSION,
+    check_choice,
+    check_content,
+    check_description,
+    check_fraction,
+    check_name,
+    check_pack_name,
+    check_pack_version,
+    check_predicates,
+    check_tags,
+    check_text,
+)
+from priming.config.params.laws import SCORE
+from priming.config.params.store import STORE
 from priming.engine.merging import RANKED, REPLACED
 from priming.engine.rings import rings
 from priming.errors import Conflict, ParamError, SchemaTooNew, StoreError
-from priming.params import SCORE, STORE
 from priming.types import EMPTY
 from priming.words import RULES
 
@@ -24,10 +38,7 @@ FORMAT, FORMAT_VERSION = "priming-pack", 1
 OWN_HISTORY = ("next", "next-but-one", "co-activated", "learned-from", "consolidated-into", *REPLACED)
 """Relations that tell what happened in a store: they stay there."""
 
-_SLUG = r"[a-z0-9]+(?:[-_.][a-z0-9]+)*"
-_VERSION = r"[0-9A-Za-z]+(?:[-_.+][0-9A-Za-z]+)*"
-_SOURCE = re.compile(rf"pack:({_SLUG})@({_VERSION})")
-_NAME_LIMIT = 64
+_SOURCE = re.compile(rf"pack:({PACK_NAME})@({PACK_VERSION})")
 _SHOWN = 20
 
 
@@ -97,30 +108,6 @@ class PackFile:
     def origin(self) -> Origin:
         """What its behaviours name as their source."""
         return Origin(self.name, self.version)
-
-
-def slug_(name: str, value: Any) -> str:
-    """The name of a pack."""
-    text = text_(name, value)
-    if not re.fullmatch(_SLUG, text) or len(text) > _NAME_LIMIT:
-        rule = f"must be lower-case letters and digits, joined by - _ or ., at most {_NAME_LIMIT}"
-        raise ParamError(name, text, rule)
-    return text
-
-
-def version_(name: str, value: Any) -> str:
-    """The version of a pack."""
-    text = text_(name, value)
-    if not re.fullmatch(_VERSION, text) or len(text) > _NAME_LIMIT:
-        rule = f"must be letters and digits, joined by - _ . or +, at most {_NAME_LIMIT}"
-        raise ParamError(name, text, rule)
-    return text
-
-
-def description_(name: str, value: Any) -> str:
-    """One line about a pack, or nothing."""
-    text = text_(name, value)
-    return "" if not text.strip() else name_(name, text) or ""
 
 
 def write(path: Path, pack: PackFile) -> None:
@@ -245,7 +232,7 @@ class _Reader:
             if key is not None:
                 keys.add(key)
                 try:
-                    name_("key", Origin(pack, "").key(key))
+                    check_name("key", Origin(pack, "").key(key))
                 except ParamError as error:
                     self.note(where, error)
             if "key" in made and "content" in made:
@@ -293,7 +280,7 @@ def _list(name: str, value: Any, least: int) -> Sequence[Any]:
 
 
 def _named(name: str, value: Any) -> str:
-    return name_(name, text_(name, value)) or ""
+    return check_name(name, check_text(name, value)) or ""
 
 
 def _format_version(value: Any) -> int:
@@ -308,7 +295,7 @@ def _priority(value: Any) -> float:
     return float(value)
 
 
-def relation_(value: Any) -> str:
+def check_relation(value: Any) -> str:
     """A relation that a pack can hold."""
     relation = _named("relation", value)
     if relation in OWN_HISTORY:
@@ -317,28 +304,28 @@ def relation_(value: Any) -> str:
 
 
 _PACK: dict[str, tuple[Check, bool]] = {
-    "format": (partial(text_, "format"), True),
+    "format": (partial(check_text, "format"), True),
     "format_version": (_format_version, True),
-    "name": (partial(slug_, "name"), True),
-    "version": (partial(version_, "version"), True),
-    "description": (partial(description_, "description"), True),
+    "name": (partial(check_pack_name, "name"), True),
+    "version": (partial(check_pack_version, "version"), True),
+    "description": (partial(check_description, "description"), True),
     "behaviors": (partial(_list, "behaviors", least=1), True),
     "links": (partial(_list, "links", least=0), True),
 }
 _RULE: dict[str, tuple[Check, bool]] = {
     "key": (partial(_named, "key"), True),
-    "content": (content, True),
+    "content": (check_content, True),
     "heading": (partial(_named, "heading"), False),
-    "when": (predicates, False),
-    "tags": (tags, False),
-    "rule": (partial(one_of, "rule", choices=RULES), False),
-    "importance": (partial(fraction, "importance"), False),
+    "when": (check_predicates, False),
+    "tags": (check_tags, False),
+    "rule": (partial(check_choice, "rule", choices=RULES), False),
+    "importance": (partial(check_fraction, "importance"), False),
     "priority": (_priority, False),
-    "confidence": (partial(fraction, "confidence"), False),
+    "confidence": (partial(check_fraction, "confidence"), False),
 }
 _TIE: dict[str, tuple[Check, bool]] = {
     "source": (partial(_named, "source"), True),
     "target": (partial(_named, "target"), True),
-    "relation": (relation_, True),
-    "weight": (partial(fraction, "weight"), True),
+    "relation": (check_relation, True),
+    "weight": (partial(check_fraction, "weight"), True),
 }

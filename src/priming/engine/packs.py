@@ -8,21 +8,15 @@ from datetime import datetime
 from pathlib import Path
 
 from priming.behaviors import Pack
-from priming.engine import draft as checks
-from priming.engine.draft import text_
-from priming.engine.pack_file import (
-    OWN_HISTORY,
-    Origin,
-    PackFile,
-    Rule,
-    Tie,
-    description_,
-    pack_of,
-    slug_,
-    version_,
-    write,
+from priming.checks import (
+    check_description,
+    check_pack_name,
+    check_pack_version,
+    check_path,
+    check_tags,
+    check_text,
 )
-from priming.engine.transfer import path_
+from priming.engine.pack_file import OWN_HISTORY, Origin, PackFile, Rule, Tie, pack_of, write
 from priming.errors import Conflict, NotFound, ParamError
 from priming.namespace import Namespace
 from priming.store.protocol import Logged
@@ -59,9 +53,9 @@ def pack_create(
         StoreError: a file that cannot be written.
 
     """
-    path = path_(path)
-    origin = Origin(slug_("name", name), version_("version", version))
-    about = description_("description", description)
+    path = check_path(path)
+    origin = Origin(check_pack_name("name", name), check_pack_version("version", version))
+    about = check_description("description", description)
     with memory.reading():
         chosen = _chosen(memory, tags, keys)
         own = _own_keys(chosen, origin)
@@ -76,7 +70,7 @@ def _chosen(
     memory: Namespace, tags: Collection[str] | None, keys: Collection[str] | None
 ) -> list[MemoryRecord]:
     """The active behaviours that have one of the tags or are named, in the order of the store."""
-    wanted = None if tags is None else set(checks.tags(tags))
+    wanted = None if tags is None else set(check_tags(tags))
     named = {_behavior(memory, key).id for key in _keys(keys)}
     there = memory.store.page(memory.namespace, memory.now(), kinds=[BEHAVIOR], limit=None)
     if tags is None and keys is None:
@@ -224,7 +218,7 @@ def pack_remove(memory: Namespace, name: str) -> Operation:
         Conflict: it is removed already.
 
     """
-    text_("name", name)
+    check_text("name", name)
     with memory.writing() as now:
         memory.require_exists()
         packs = _packs(memory, now)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby, pairwise
 
+from priming.checks import check_text, check_time
 from priming.core.bitemporal import visible
 from priming.engine.backwards import Then, back_to, births
-from priming.engine.draft import text_
 from priming.engine.undo import vectors_again
 from priming.errors import NotFound, ParamError
 from priming.index.document import RULES, embedded_text
@@ -27,7 +27,7 @@ from priming.store.rows import (
     record,
 )
 from priming.store.sqlite import SqliteStore
-from priming.types import FixedClock, Hit, Version, aware
+from priming.types import FixedClock, Hit, Version
 
 KEPT = 2
 """How many pasts an open memory keeps: to compare two takes both."""
@@ -53,8 +53,8 @@ def moment(
     """The moment that is asked about; None is the present, without what is superseded."""
     if not isinstance(superseded, bool):
         raise ParamError("include_superseded", superseded, "must be true or false")
-    valid = None if valid_at is None else aware("valid_at", valid_at)
-    known = None if known_at is None else aware("known_at", known_at)
+    valid = None if valid_at is None else check_time("valid_at", valid_at)
+    known = None if known_at is None else check_time("known_at", known_at)
     asked = Moment(valid, known, superseded)
     return None if asked == Moment(None, None) else asked
 
@@ -261,7 +261,7 @@ def as_of(
         ParamError: a time without a time zone.
 
     """
-    if not text_("key", key).strip():
+    if not check_text("key", key).strip():
         raise ParamError("key", key, "must be a memory's key or id")
     asked = moment(valid_at, known_at) or Moment(None, None)
     with memory.reading() as now:

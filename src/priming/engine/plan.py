@@ -13,6 +13,8 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.laws import FORGETTING, PLASTICITY
+from priming.config.params.learning import LINKING, LinkParams
 from priming.core.lexical import terms
 from priming.core.names import Name, find
 from priming.core.slots import differ, statement
@@ -39,7 +41,6 @@ from priming.index.document import (
     slot_of,
 )
 from priming.index.working_set import WorkingSet
-from priming.params import FORGETTING, LINKING, PLASTICITY, LinkParams
 from priming.store.protocol import Store, VersionKey
 from priming.store.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from priming.checks import check_name, check_text
 from priming.core.plasticity import CONSCIOUS
 from priming.engine import traces
-from priming.engine.draft import name_, text_
 from priming.engine.feedback import Effect, brought_up, route
 from priming.engine.retention import executions, used
 from priming.errors import ParamError
@@ -42,8 +42,8 @@ def done(
     """
     if not isinstance(success, bool):
         raise ParamError("success", success, "must be true or false")
-    recall = None if recall_id is None else text_("recall_id", recall_id)
-    why = name_("reason", reason)
+    recall = None if recall_id is None else check_text("recall_id", recall_id)
+    why = check_name("reason", reason)
     with memory.writing() as now:
         record = memory.find(key, now)
         if record.kind != KIND:

@@ -11,6 +11,8 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.laws import SUPPRESSING
+from priming.config.profiles import Profile
 from priming.core import score
 from priming.core.base_level import (
     associative_strength,
@@ -32,8 +34,6 @@ from priming.engine.present import rule_kind
 from priming.engine.retention import days_between, executions
 from priming.engine.yielding import yielding
 from priming.index.columns import NONE, Ints
-from priming.params import SUPPRESSING
-from priming.profiles import Profile
 from priming.types import MemoryRecord
 from priming.words import KINDS
 

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from priming.config.params.laws import SUPPRESSING
 from priming.engine.merging import REPLACED
 from priming.namespace import Namespace
-from priming.params import SUPPRESSING
 from priming.types import MemoryRecord
 
 _NOT_WALKED = frozenset((*SUPPRESSING, *REPLACED, "part-of"))

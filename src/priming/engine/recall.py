@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming import filters as filtering
-from priming.core.check import number
+from priming.checks import check_choice, check_count, check_name, check_number
+from priming.config.profiles import Profile, get
 from priming.core.pack import Packed, pack
 from priming.engine import past, traces
 from priming.engine.ask import Ranked, RankingQuery
@@ -27,7 +28,6 @@ from priming.engine.candidates import (
     no_result_reason,
 )
 from priming.engine.confidence import certainty
-from priming.engine.draft import count, name_, one_of
 from priming.engine.evidence import Evidence
 from priming.engine.past import moment
 from priming.engine.present import HEADER, packables
@@ -38,7 +38,6 @@ from priming.errors import ParamError
 from priming.ids import uuid7
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
-from priming.profiles import Profile, get
 from priming.types import Cue, Hit, MemoryRecord, Omitted, Recall, Step
 from priming.words import KINDS
 
@@ -148,14 +147,14 @@ def recall(
         cue=cue,
         profile=get(profile, memory.profiles) if profile else memory.profile,
         kinds=None if kinds is None else _choices("kinds", kinds, KINDS),
-        limit=count("limit", limit, 1, MOST_HITS),
-        tokens=None if tokens is None else count("tokens", tokens, 0, 10_000_000),
-        session=name_("session", session),
+        limit=check_count("limit", limit, 1, MOST_HITS),
+        tokens=None if tokens is None else check_count("tokens", tokens, 0, 10_000_000),
+        session=check_name("session", session),
         condition=None if filters is None else filtering.parse(filters),
         spread=bool(spread),
         ablate=frozenset(_choices("ablate", ablate, TERMS)),
         trace=bool(trace),
-        floor=None if floor is None else number("floor", floor, low=0.0, high=1.0),
+        floor=None if floor is None else check_number("floor", floor, low=0.0, high=1.0),
         moment=moment(valid_at, known_at, superseded=include_superseded),
     )
     return _recall(memory, query)
@@ -166,7 +165,7 @@ def _choices(name: str, value: Any, choices: Sequence[str]) -> tuple[str, ...]:
     words = (value,) if isinstance(value, str) else value
     if not isinstance(words, Collection):
         raise ParamError(name, value, f"must be some of {', '.join(choices)}")
-    return tuple(one_of(name, word, choices) for word in words)
+    return tuple(check_choice(name, word, choices) for word in words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from priming.config.params.embedding import EMBEDDER
 from priming.index.document import RULES, embedded_text
 from priming.namespace import Namespace
-from priming.params import EMBEDDER
 from priming.store.protocol import VersionKey
 from priming.store.rows import VersionRow
 
@@ -34,8 +34,8 @@ def reembed(memory: Namespace, *, progress: Progress | None = None) -> int:
     lacking = [one for key, one in texts.items() if key not in there]
     made = 0
     try:
-        for first in range(0, len(lacking), EMBEDDER.kept):
-            some = lacking[first : first + EMBEDDER.kept]
+        for first in range(0, len(lacking), EMBEDDER.reembed_batch):
+            some = lacking[first : first + EMBEDDER.reembed_batch]
             made += _keep(memory, some)
             if progress is not None:
                 progress(first + len(some), len(lacking))

@@ -7,12 +7,12 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
+from priming.config.params.store import STORE
 from priming.engine.draft import Draft, checked, draft
 from priming.engine.feedback import came_back
 from priming.engine.plan import Plan, Planned, embed_drafts
 from priming.errors import ParamError
 from priming.namespace import Namespace
-from priming.params import STORE
 from priming.types import EMPTY, Remembered
 
 Progress = Callable[[int, int | None], None]

@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.learning import ABLATION
+from priming.config.params.recall import RecallParams
+from priming.config.profiles import Profile
 from priming.core.metrics import average_precision
 from priming.embed.protocol import Embedder
 from priming.engine.ask import RankingQuery
@@ -23,8 +26,6 @@ from priming.engine.judged import Judged
 from priming.engine.rank import rank
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
-from priming.params import ABLATION, RecallParams
-from priming.profiles import Profile
 from priming.store.protocol import Logged
 from priming.store.rows import LinkRow, MemoryRow, RowChange, VerdictRow
 from priming.types import Cue

@@ -11,6 +11,7 @@ from datetime import datetime
 
 import numpy as np
 
+from priming.config.params.laws import BASE_LEVEL, FORGETTING
 from priming.core.base_level import base_level_score, hybrid
 from priming.core.check import Floats
 from priming.core.forgetting import (
@@ -23,8 +24,8 @@ from priming.core.forgetting import (
     stability_after,
 )
 from priming.index.cue_feedback import Practice
-from priming.params import BASE_LEVEL, FORGETTING
-from priming.store.rows import MemoryRow, stamp
+from priming.serialization import stamp
+from priming.store.rows import MemoryRow
 from priming.types import Retention, Use
 
 RECALLED: Mapping[str, bool] = {"used": True, "confirmed": True, "not-useful": False, "overridden": False}

@@ -6,8 +6,8 @@ import shlex
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from priming.checks import PAGE_LIMIT, check_count, check_text
 from priming.core.slots import Statement, differ, same_slot, statement
-from priming.engine.draft import MOST, count, text_
 from priming.engine.standing import same_names
 from priming.errors import NotFound
 from priming.index.document import CONFLICTS, FACT, KEPT_BESIDE
@@ -27,7 +27,7 @@ def review(memory: Namespace, *, limit: int = 50) -> list[Review]:
         ParamError: ``limit`` outside its range.
 
     """
-    most = count("limit", limit, 1, MOST)
+    most = check_count("limit", limit, 1, PAGE_LIMIT)
     with memory.reading() as now:
         return [contradiction for _, contradiction in _open(memory, now)[:most]]
 
@@ -39,7 +39,7 @@ def keep_both(memory: Namespace, id: str) -> Operation:
         NotFound: nothing of this id is under review.
 
     """
-    name = text_("id", id)
+    name = check_text("id", id)
     with memory.writing() as now:
         memory.require_exists()
         match = next(((links, entry) for links, entry in _open(memory, now) if entry.id == name), None)

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from priming.ablation import Reweighing
+from priming.config.params.learning import ABLATION
+from priming.config.params.recall import RecallParams
 from priming.core.check import Floats
 from priming.core.metrics import paired_difference
 from priming.engine.recall import TERMS
 from priming.engine.weights import NAMES, weighed
 from priming.errors import ParamError
 from priming.index.columns import Ints
-from priming.params import ABLATION, RecallParams
 
 Weights = Mapping[str, float]
 Score = Callable[[RecallParams], Floats]

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from priming.checks import check_source, check_time
 from priming.engine.backwards import newest_first
 from priming.engine.pending import Pending
-from priming.engine.strengths import source_
 from priming.engine.undo import take_back, vectors_again
 from priming.errors import Conflict
 from priming.namespace import Namespace
 from priming.store.protocol import Logged
 from priming.store.rows import RowChange
-from priming.types import Operation, aware
+from priming.types import Operation
 
 _PURGE = "purge"
 
@@ -46,7 +46,7 @@ def rollback(memory: Namespace, *, since: datetime, source: str | None = None) -
         Conflict: there is nothing to roll back, or an operation of another source stands in the way.
 
     """
-    since, source = aware("since", since), source_(source)
+    since, source = check_time("since", since), check_source(source)
     with memory.writing() as now:
         plan = _plan(memory, since, source)
         logged = memory.write(
@@ -62,7 +62,7 @@ def rollback(memory: Namespace, *, since: datetime, source: str | None = None) -
 
 def would_undo(memory: Namespace, *, since: datetime, source: str | None = None) -> list[Operation]:
     """The operations that ``rollback`` would undo, newest first: it raises the same, and changes nothing."""
-    since, source = aware("since", since), source_(source)
+    since, source = check_time("since", since), check_source(source)
     with memory.reading():
         return [memory.to_operation(logged) for logged in _plan(memory, since, source).undone]
 

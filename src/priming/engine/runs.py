@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from priming.checks import check_name, check_text
+from priming.config.params.laws import PLASTICITY, SUPPRESSING
+from priming.config.params.store import STORE
 from priming.core.plasticity import AUTOMATIC, nudge
 from priming.engine.coactivation import learn
-from priming.engine.draft import name_, text_
 from priming.errors import Conflict, NotFound, ParamError
 from priming.ids import uuid7
 from priming.namespace import Namespace
-from priming.params import PLASTICITY, STORE, SUPPRESSING
 from priming.store.protocol import Trace
 from priming.store.rows import LinkRow, RowChange, RunRow
 from priming.verdicts import Run
@@ -27,7 +28,7 @@ def run_start(memory: Namespace, session: str | None = None) -> Run:
         Conflict: a run of that session is under way.
 
     """
-    name = name_("session", session)
+    name = check_name("session", session)
     with memory.writing() as now:
         _settle_stale(memory, now)
         run_id = uuid7(now)
@@ -91,7 +92,7 @@ def run_used(memory: Namespace, run_id: str) -> Run:
 
 def _find(memory: Namespace, run_id: str) -> RunRow:
     memory.require_exists()
-    found = memory.store.runs(memory.namespace, [text_("run_id", run_id)])
+    found = memory.store.runs(memory.namespace, [check_text("run_id", run_id)])
     if not found:
         raise NotFound(f"there is no run {run_id!r} in {memory.namespace!r}: start one with run_start")
     return found[0]

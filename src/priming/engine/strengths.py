@@ -9,17 +9,15 @@ from datetime import datetime
 from itertools import islice, pairwise
 from statistics import fmean, median
 
+from priming.checks import PAGE_LIMIT, check_count, check_name, check_source, check_time
+from priming.config.params.laws import SUPPRESSING
 from priming.core.plasticity import normalize_strength
 from priming.engine.backwards import back_to, newest_first
-from priming.engine.draft import MOST, count, name_, one_of
 from priming.errors import ParamError
 from priming.namespace import Namespace
-from priming.params import SUPPRESSING
 from priming.store.protocol import Logged
 from priming.store.rows import LinkRow, MemoryRow, RowChange, ends_of, identity
-from priming.types import aware
 from priming.verdicts import Oscillation, StrengthEvent, Strengths
-from priming.words import NIGHT, PACK, SOURCES
 
 MANUAL = "manual"
 LEARNT = ("similar-to", "co-activated")
@@ -35,13 +33,6 @@ class Past:
 
     links: list[LinkRow]
     gone: Mapping[str, str]
-
-
-def source_(value: object) -> str | None:
-    """Who made a change: one of ``SOURCES``, a pack as ``pack:NAME@VERSION``, a night as ``sleep:ID``, or None."""
-    if isinstance(value, str) and value.startswith((PACK, NIGHT)):
-        return name_("source", value)
-    return None if value is None else one_of("source", value, SOURCES)
 
 
 def past(memory: Namespace, at: datetime) -> Past:
@@ -93,12 +84,12 @@ def events(
         log = newest_first(
             memory,
             memory_id=memory_id,
-            since=None if since is None else aware("since", since),
-            until=None if until is None else aware("until", until),
-            source=source_(source),
+            since=None if since is None else check_time("since", since),
+            until=None if until is None else check_time("until", until),
+            source=check_source(source),
         )
         moves = (event for logged in log for event in events_of(memory, logged, memory_id))
-        return list(islice(moves, count("limit", limit, 1, MOST)))
+        return list(islice(moves, check_count("limit", limit, 1, PAGE_LIMIT)))
 
 
 def events_of(memory: Namespace, logged: Logged, memory_id: str | None = None) -> list[StrengthEvent]:
@@ -162,11 +153,11 @@ def strengths(
 
     """
     with memory.reading() as now:
-        over, relation = count("over", over, 1, _MOST_TIMES), name_("relation", relation)
-        end = now if at is None else aware("at", at)
+        over, relation = check_count("over", over, 1, _MOST_TIMES), check_name("relation", relation)
+        end = now if at is None else check_time("at", at)
         if since is not None and over == 1:
             raise ParamError("since", since, "is where a series of times begins: give over ≥ 2 too")
-        start = _start(memory, end) if since is None else aware("since", since)
+        start = _start(memory, end) if since is None else check_time("since", since)
         if start > end:
             raise ParamError(
                 "since", start.isoformat(), f"must be ≤ {end.isoformat()}, where the series ends"
@@ -214,8 +205,8 @@ def oscillating(
 
     """
     with memory.reading():
-        start = None if since is None else aware("since", since)
-        turns, limit = count("turns", turns, 1, MOST), count("limit", limit, 1, MOST)
+        start = None if since is None else check_time("since", since)
+        turns, limit = check_count("turns", turns, 1, PAGE_LIMIT), check_count("limit", limit, 1, PAGE_LIMIT)
         moves: defaultdict[tuple[str, ...], list[float]] = defaultdict(list)
         for logged in newest_first(memory, since=start):
             if logged.undone_by is not None or logged.undoes:
@@ -268,7 +259,7 @@ def normalize_strengths(
         ParamError: an argument outside its range.
 
     """
-    relations = LEARNT if relation is None else (name_("relation", relation) or "",)
+    relations = LEARNT if relation is None else (check_name("relation", relation) or "",)
     if not isinstance(apply, bool):
         raise ParamError("apply", apply, "must be true or false")
     kind, reason = "normalize-strengths", "3 · Jaccard index of the neighbourhoods, in [.1, 1]"

@@ -12,11 +12,11 @@ from types import TracebackType
 from typing import Self
 
 from priming.access import NewToken, Token
-from priming.config import locate
-from priming.engine.draft import name_, text_
+from priming.checks import check_name, check_text, check_time
+from priming.config.environment import locate
 from priming.errors import Busy, NotFound, ParamError
 from priming.store.sqlite import SqliteStore
-from priming.types import Clock, SystemClock, aware
+from priming.types import Clock, SystemClock
 
 _PREFIX = "prm"
 _ID_BYTES, _SECRET_BYTES = 6, 32
@@ -52,13 +52,13 @@ class Tokens:
 
     def new(self, namespace: str, name: str | None = None) -> NewToken:
         """Make a token for a namespace, or for all of them (``*``); only the digest of its secret is kept."""
-        if name_("namespace", namespace) is None:
+        if check_name("namespace", namespace) is None:
             raise ParamError("namespace", namespace, "must be given; * stands for all of them")
         token = Token(
             secrets.token_hex(_ID_BYTES),
             namespace,
-            name_("name", name),
-            aware("clock.now()", self._clock.now()),
+            check_name("name", name),
+            check_time("clock.now()", self._clock.now()),
         )
         secret = secrets.token_hex(_SECRET_BYTES)
         with self._lock:
@@ -78,8 +78,8 @@ class Tokens:
 
         """
         with self._lock:
-            text_("id", token_id)
-            self._store.revoke_token(token_id, aware("clock.now()", self._clock.now()))
+            check_text("id", token_id)
+            self._store.revoke_token(token_id, check_time("clock.now()", self._clock.now()))
             found = self._store.token(token_id)
         if found is None:
             raise NotFound("there is no token of that id: 'priming token list' shows them")
@@ -105,7 +105,7 @@ class Tokens:
 
     def _note(self, token: Token) -> None:
         """Note that a token is used, now and then; a store that is busy costs only that."""
-        now = aware("clock.now()", self._clock.now())
+        now = check_time("clock.now()", self._clock.now())
         if token.used_at is None or not timedelta(0) <= now - token.used_at < _NOTED:
             with suppress(Busy):
                 self._store.use_token(token.id, now)

@@ -12,13 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from priming.checks import check_text
+from priming.config.params.laws import SpreadParams
+from priming.config.params.store import STORE
+from priming.config.profiles import Profile
 from priming.core.check import Floats
 from priming.core.credit import path_credit, strongest_paths
 from priming.core.flow import Arrival
 from priming.core.routes import Routes, routes, trimmed
 from priming.core.spread import Activation
 from priming.engine.ask import Ranked
-from priming.engine.draft import text_
 from priming.engine.rank import settled
 from priming.errors import Corrupt, NotFound, StoreError
 from priming.ids import uuid7
@@ -26,8 +29,6 @@ from priming.index.arrays import ENTITY
 from priming.index.columns import Ints
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
-from priming.params import STORE, SpreadParams
-from priming.profiles import Profile
 from priming.store.protocol import Trace
 from priming.store.rows import LinkRow
 from priming.types import Cue, Step
@@ -260,7 +261,7 @@ def _plain(value: Any) -> Any:
 
 def find(memory: Namespace, recall_id: str) -> Trace:
     """The recall of that id, or ``NotFound``."""
-    trace = memory.store.trace(memory.namespace, text_("recall_id", recall_id))
+    trace = memory.store.trace(memory.namespace, check_text("recall_id", recall_id))
     if trace is None or trace.at < _oldest(memory.now()):
         raise NotFound(
             f"there is no recall {recall_id!r} in {memory.namespace!r}: the latest {STORE.trace_count:,} are kept,"

@@ -10,15 +10,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from priming.core.check import number
+from priming.checks import check_choice, check_fraction, check_number, check_path, check_text, check_time
+from priming.config.params.recall import RecallParams
+from priming.config.params.store import STORE
 from priming.core.forgetting import FsrsState
-from priming.engine.draft import fraction, one_of, text_
 from priming.engine.weights import weighed
 from priming.errors import Conflict, ParamError, StoreError
 from priming.index.document import RULES, embedded_text
 from priming.index.working_set import IMPORT
 from priming.namespace import Namespace
-from priming.params import STORE, RecallParams
+from priming.serialization import decode_row, encode, encode_row, stamp
 from priming.store.protocol import Logged, VersionKey
 from priming.store.rows import (
     ROOMS,
@@ -32,11 +33,7 @@ from priming.store.rows import (
     VerdictRow,
     VersionRow,
     WeightsRow,
-    decode,
-    encode,
-    stamp,
 )
-from priming.types import aware
 from priming.words import KINDS, STATUSES, TRUST
 
 FORMAT, FORMAT_VERSION = "priming", 4
@@ -44,17 +41,9 @@ FORMAT, FORMAT_VERSION = "priming", 4
 Progress = Callable[[int, int | None], None]
 
 
-def path_(value: str | Path) -> Path:
-    """A path that a file can have."""
-    text = str(value)
-    if not text or "\x00" in text:
-        raise ParamError("path", text, "must name a file, without the NUL character")
-    return Path(value)
-
-
 def export(memory: Namespace, path: str | Path, *, progress: Progress | None = None) -> int:
     """Write the namespace as JSON Lines, log included; the number of memories."""
-    path = path_(path)
+    path = check_path(path)
     with memory.lock:
         memory.require_exists()
     partial = path.with_name(path.name + ".partial")
@@ -87,15 +76,15 @@ def _lines(memory: Namespace) -> Iterator[dict[str, Any]]:
         for version in store.versions(namespace, record.id):
             yield {"versions": encode(version)}
     for link in store.links(namespace):
-        yield {"links": encode(link)}
+        yield {"links": encode_row(link)}
     for verdict in store.verdicts(namespace):
-        yield {"verdicts": encode(verdict)}
+        yield {"verdicts": encode_row(verdict)}
     for pair in store.pairs(namespace):
-        yield {"pairs": encode(pair)}
+        yield {"pairs": encode_row(pair)}
     for run in store.runs(namespace):
-        yield {"runs": encode(run)}
+        yield {"runs": encode_row(run)}
     for weights in store.weights(namespace):
-        yield {"weights": encode(weights)}
+        yield {"weights": encode_row(weights)}
     for logged in reversed(store.operations(namespace, limit=None)):
         yield {"operation": _encoded(logged)}
 
@@ -115,8 +104,8 @@ def _encoded(one: Logged) -> dict[str, Any]:
         "changes": [
             {
                 "table": change.room,
-                "before": None if change.before is None else encode(change.before),
-                "after": None if change.after is None else encode(change.after),
+                "before": None if change.before is None else encode_row(change.before),
+                "after": None if change.after is None else encode_row(change.after),
             }
             for change in one.rows
         ],
@@ -148,7 +137,7 @@ def import_(memory: Namespace, path: str | Path, *, progress: Progress | None = 
     # An empty namespace becomes what was exported, its log included. Into another, what is not there is added as
     # one operation; what is there and the same is left; what is there and different is a ``Conflict``. That holds for
     # links, verdicts, pairs, runs and weights as for memories: two histories of learning are not added up.
-    bundle = _read(path_(path))
+    bundle = _read(check_path(path))
     vectors = _vectors(memory, bundle.versions, progress)
     with memory.writing() as now:
         if bundle.operations and not memory.store.head(memory.namespace):
@@ -231,7 +220,7 @@ def _take(bundle: Bundle, value: dict[str, Any], where: str) -> None:
     try:
         room = next((name for name in ROOMS if name in value), None)
         if room is not None:
-            getattr(bundle, room).append(_sound(decode(ROOMS[room], value[room])))
+            getattr(bundle, room).append(_sound(decode_row(ROOMS[room], value[room])))
         elif "operation" in value:
             bundle.operations.append(_logged(value["operation"]))
         elif "format" not in value:
@@ -245,9 +234,9 @@ def _sound(row: R) -> R:
     for f in fields(row):
         value = getattr(row, f.name)
         if isinstance(value, datetime) or f.type == "datetime":
-            aware(f.name, value)
+            check_time(f.name, value)
         elif isinstance(value, str) or f.type == "str":
-            text_(f.name, value)
+            check_text(f.name, value)
     _check_values(row)
     return row
 
@@ -255,26 +244,26 @@ def _sound(row: R) -> R:
 def _check_values(row: Row) -> None:
     match row:
         case MemoryRow():
-            one_of("kind", row.kind, KINDS)
-            one_of("status", row.status, STATUSES)
-            fraction("weight", row.weight)
-            fraction("confidence", row.confidence)
+            check_choice("kind", row.kind, KINDS)
+            check_choice("status", row.status, STATUSES)
+            check_fraction("weight", row.weight)
+            check_fraction("confidence", row.confidence)
             _check_retention(row)
         case VersionRow():
-            one_of("trust", row.trust, TRUST)
-            fraction("importance", row.importance)
+            check_choice("trust", row.trust, TRUST)
+            check_fraction("importance", row.importance)
             _check_span("valid_to", row.valid_to, "valid_from", row.valid_from)
             _check_span("retired_at", row.retired_at, "recorded_at", row.recorded_at)
         case LinkRow():
-            fraction("weight", row.weight)
+            check_fraction("weight", row.weight)
         case PairRow():
             for at in row.times:
-                aware("times", datetime.fromisoformat(at))
+                check_time("times", datetime.fromisoformat(at))
         case RunRow():
             for memory_id in row.shown:
-                text_("shown", memory_id)
+                check_text("shown", memory_id)
             if row.settled is not None:
-                one_of("settled", row.settled, ("used", "unused"))
+                check_choice("settled", row.settled, ("used", "unused"))
         case WeightsRow():
             weighed(RecallParams(), row.weights)
 
@@ -294,9 +283,9 @@ def _check_retention(row: MemoryRow) -> None:
         raise ParamError("stability", row.stability, rule)
     if row.stability is not None and row.difficulty is not None:
         FsrsState(row.stability, row.difficulty)
-    number("endurance", row.endurance, low=0.0)
+    check_number("endurance", row.endurance, low=0.0)
     for at in row.recent:
-        aware("recent", datetime.fromisoformat(at))
+        check_time("recent", datetime.fromisoformat(at))
 
 
 def _logged(value: dict[str, Any]) -> Logged:
@@ -316,7 +305,7 @@ def _logged(value: dict[str, Any]) -> Logged:
 
 
 def _side(table: str, row: dict[str, Any] | None) -> Row | None:
-    return None if row is None else _sound(decode(ROOMS[table], row))
+    return None if row is None else _sound(decode_row(ROOMS[table], row))
 
 
 def _vectors(

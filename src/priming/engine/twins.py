@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
+from priming.config.params.laws import SIMILARITY
 from priming.core.similarity import Saying, likeness
-from priming.params import SIMILARITY
 
 Text = tuple[str, Mapping[str, Any]]
 """What a memory says, and when it applies."""

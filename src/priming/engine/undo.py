@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from priming.checks import check_text
 from priming.core.names import KINDS
-from priming.engine.draft import text_
 from priming.engine.pending import Pending
 from priming.errors import Conflict, NotFound
 from priming.index.document import RULES, SESSION, TERM, embedded_text
@@ -40,7 +40,7 @@ def undo(memory: Namespace, operation_id: str) -> Operation:
     """
     with memory.writing() as now:
         memory.require_exists()
-        done = memory.store.operation(memory.namespace, text_("operation_id", operation_id))
+        done = memory.store.operation(memory.namespace, check_text("operation_id", operation_id))
         if done is None:
             raise NotFound(f"there is no operation {operation_id!r} in {memory.namespace!r}: see the log")
         if done.undone_by is not None:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.recall import LinkFactors, RecallParams
 from priming.core.check import Floats
 from priming.core.graph import Edges
 from priming.index.columns import Ints
@@ -23,7 +24,6 @@ from priming.index.topology import (
     WeightedLinks,
     stretches,
 )
-from priming.params import LinkFactors, RecallParams
 
 
 class WeightedGraph:

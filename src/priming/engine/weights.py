@@ -7,10 +7,10 @@ from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
+from priming.config.params.recall import RecallParams
+from priming.config.profiles import Profile
 from priming.errors import Conflict, ParamError
 from priming.namespace import Namespace
-from priming.params import RecallParams
-from priming.profiles import Profile
 from priming.store.protocol import Logged
 from priming.store.rows import RowChange, WeightsRow
 

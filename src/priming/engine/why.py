@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from priming.behaviors import Predicate, Route, Why
+from priming.config.params.laws import PLASTICITY
+from priming.config.params.store import STORE
 from priming.core.trust import instructs
 from priming.core.when import findings, is_more_specific
 from priming.engine import traces
@@ -16,7 +18,6 @@ from priming.engine.pack_file import pack_of
 from priming.engine.weights import NAMES, in_force
 from priming.errors import ParamError
 from priming.namespace import Namespace
-from priming.params import PLASTICITY, STORE
 from priming.store.protocol import Trace
 from priming.store.rows import LinkRow
 from priming.types import Cue, MemoryRecord

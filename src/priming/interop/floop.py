@@ -30,9 +30,9 @@ from pathlib import Path
 from typing import Any
 
 from priming.api.importers import Entry, Item, Tie
+from priming.config.params.laws import PLASTICITY
 from priming.errors import ParamError
 from priming.interop.reading import checked, iso_time, keepable, label, lines, parsed, title
-from priming.params import PLASTICITY
 from priming.state import State
 from priming.words import RULES
 

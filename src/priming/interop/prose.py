@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from priming.params import STORE
+from priming.config.params.store import STORE
 
 _ATX = re.compile(r" {0,3}(#{1,6})([ \t].*)?")
 _UNDERLINE = re.compile(r" {0,3}(={2,}|-{2,})[ \t]*")

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from priming.agents.prompts import fenced, prompt
 from priming.agents.protocol import Agent, Answer, Schema
+from priming.config.params.loop import CONTEXT, ContextParams
 from priming.engine.present import quoted
 from priming.errors import ParamError
 from priming.loop import prompting
 from priming.loop.sense import said, sensible
 from priming.looping import Acted, Gathered, TaskPlan, Verified
-from priming.params import CONTEXT, ContextParams
 
 PHASE = "act"
 DELIVERED, BLOCKED = "delivered", "blocked"

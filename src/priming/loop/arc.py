@@ -7,6 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from priming.config.params.laws import SCORE
+from priming.config.params.loop import CONTEXT, ContextParams
 from priming.core.score import effectiveness
 from priming.engine import lessons
 from priming.engine.reach import reach
@@ -15,7 +17,6 @@ from priming.loop.context import PROFILE, RESOLUTION, TRIGGER, gather
 from priming.loop.learn import FAILURE, PATTERN, lesson
 from priming.looping import Gathered
 from priming.memory import Memory
-from priming.params import CONTEXT, SCORE, ContextParams
 from priming.types import MemoryRecord
 
 TYPES = (FAILURE, PATTERN)

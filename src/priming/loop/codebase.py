@@ -14,9 +14,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+from priming.config.params.loop import CONTEXT, ContextParams
 from priming.core.lexical import terms
 from priming.looping import Codebase
-from priming.params import CONTEXT, ContextParams
 
 _LANGUAGES = {
     suffix: language

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from priming.config.params.loop import CONTEXT, ContextParams
 from priming.looping import Complexity
-from priming.params import CONTEXT, ContextParams
 
 PARTS = ("and", "then", "also", "plus")
 """Words that say that there is more than one thing to do."""

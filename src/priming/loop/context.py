@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from priming.config.params.loop import CONTEXT, ContextParams
 from priming.core.lexical import terms
 from priming.core.when import evaluate
 from priming.engine.reach import reach
@@ -14,7 +15,6 @@ from priming.loop.codebase import look
 from priming.loop.complexity import complexity
 from priming.looping import Codebase, Gathered, Shown
 from priming.memory import Memory
-from priming.params import CONTEXT, ContextParams
 from priming.types import Cue, Hit, MemoryRecord
 
 PROFILE = "arc"

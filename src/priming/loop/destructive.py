@@ -6,8 +6,8 @@ import re
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
+from priming.config.params.loop import LOOP, LoopParams
 from priming.looping import TaskPlan
-from priming.params import LOOP, LoopParams
 
 _WORD = re.compile(r"[^\s;|&()<>\"'`$=]+")
 

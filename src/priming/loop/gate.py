@@ -19,9 +19,9 @@ from threading import Lock, Thread
 from time import monotonic
 from typing import IO
 
+from priming.config.params.loop import CONTEXT, ContextParams
 from priming.errors import ParamError
 from priming.looping import Verified
-from priming.params import CONTEXT, ContextParams
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 """The exit statuses with which a shell says so."""

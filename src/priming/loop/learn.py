@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
+from priming.config.params.loop import CONTEXT, ContextParams
 from priming.engine import lessons
 from priming.errors import NotFound, ParamError
 from priming.loop.context import DELTA, RESOLUTION, TRIGGER, cut
 from priming.loop.prompting import plain
 from priming.looping import Attempt, Learnt, Session, Task, Verified
 from priming.memory import Memory
-from priming.params import CONTEXT, ContextParams
 from priming.types import Operation
 
 FAILURE, PATTERN, LEARNED_FROM = "failure", "pattern", "learned-from"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from priming.config.params.loop import LOOP, LoopParams
 from priming.core.metacognition import Assessment
 from priming.errors import Conflict, NotFound, ParamError
 from priming.loop.acting import closed
@@ -15,7 +16,6 @@ from priming.loop.learn import learnt
 from priming.loop.report import in_a_line
 from priming.loop.session import Sessions, how_it_goes, recorded, with_task
 from priming.looping import Acted, Attempt, Learnt, Limits, Outcome, Session, Task, TaskPlan, Verified
-from priming.params import LOOP, LoopParams
 
 DRIVEN = "Tasks that are driven from outside."
 _STATUS = {"pending": "pending", "delivered": "complete", "unverified": "complete", "blocked": "blocked"}

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 
 from priming.agents.prompts import fenced
+from priming.config.params.loop import CONTEXT, ContextParams
 from priming.core.metacognition import Assessment
 from priming.engine.present import quoted
 from priming.loop.context import cut
 from priming.looping import Codebase, Gathered, Verified
-from priming.params import CONTEXT, ContextParams
 
 PACKAGE = "priming.loop"
 

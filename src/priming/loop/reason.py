@@ -8,6 +8,7 @@ from typing import Any
 
 from priming.agents.prompts import fenced, prompt
 from priming.agents.protocol import Agent, Answer, Schema
+from priming.config.params.loop import CONTEXT, ContextParams
 from priming.core.metacognition import Assessment
 from priming.engine.present import quoted
 from priming.errors import ParamError
@@ -15,7 +16,6 @@ from priming.loop import prompting
 from priming.loop.context import cut
 from priming.loop.sense import said, sensible
 from priming.looping import Gathered, Impasse, Reasoned, TaskPlan
-from priming.params import CONTEXT, ContextParams
 from priming.words import ASSESSMENTS, IMPASSES
 
 PHASE = "reason"

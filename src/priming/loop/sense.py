@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from priming.agents.answers import repaired
 from priming.agents.protocol import Agent, Answer, Schema
+from priming.config.params.loop import CONTEXT, ContextParams
 from priming.errors import AgentError, ParamError
-from priming.params import CONTEXT, ContextParams
 
 T = TypeVar("T")
 
@@ -41,8 +41,8 @@ def said(name: str, value: str | None, params: ContextParams = CONTEXT) -> str |
         return None
     if "\x00" in value:
         raise ParamError(name, value, "must not contain the NUL character")
-    if len(value) > params.said:
+    if len(value) > params.answer_length:
         raise ParamError(
-            name, value, f"has {len(value):,} characters, at most {params.said:,}: say it shorter"
+            name, value, f"has {len(value):,} characters, at most {params.answer_length:,}: say it shorter"
         )
     return value.strip()

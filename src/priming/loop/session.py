@@ -8,16 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from priming.checks import PAGE_LIMIT, check_count, check_text, check_time
+from priming.config.params.loop import LOOP, LoopParams
 from priming.core.metacognition import Assessment, assess
-from priming.encoding import decode, encode
-from priming.engine.draft import MOST, count, text_
 from priming.engine.loops import Loops
 from priming.errors import NotFound, ParamError
 from priming.ids import uuid7
 from priming.looping import Kept, Limits, Outcome, Session, Task
 from priming.memory import Memory
-from priming.params import LOOP, LoopParams
-from priming.types import aware
+from priming.serialization import decode, encode
 
 _DEEPEST = 10
 """Of subgoals, whatever is asked for: each is a session within a session."""
@@ -43,7 +42,7 @@ class Sessions:
         params: LoopParams = LOOP,
     ) -> Session:
         """Begin a session, and keep it."""
-        now = aware("clock.now()", self.loops.now())
+        now = check_time("clock.now()", self.loops.now())
         place = Path(folder).absolute()
         if not place.is_dir():
             raise ParamError("folder", str(folder), "must be a folder that is there")
@@ -65,7 +64,7 @@ class Sessions:
 
     def keep(self, session: Session) -> Session:
         """Keep a session as it is now."""
-        told = replace(session, updated_at=aware("clock.now()", self.loops.now()))
+        told = replace(session, updated_at=check_time("clock.now()", self.loops.now()))
         self.loops.keep(kept(told))
         return told
 
@@ -80,7 +79,7 @@ class Sessions:
 
     def latest(self) -> Session:
         """The session that began last, of those that are no step of another."""
-        found = next((one for one in self.loops.list(MOST) if one.parent is None), None)
+        found = next((one for one in self.loops.list(PAGE_LIMIT) if one.parent is None), None)
         if found is None:
             raise NotFound("there is no session of the loop yet: 'priming loop run' begins one")
         return read(found)
@@ -148,16 +147,18 @@ def limits(
         if value is not None and not 0 < value < math.inf:
             raise ParamError(name, value, "must be a number > 0")
     return Limits(
-        attempts=params.attempts if attempts is None else count("max_attempts", attempts, 1, MOST),
-        tasks=params.tasks if tasks is None else count("max_tasks", tasks, 1, MOST),
-        depth=params.depth if depth is None else count("depth", depth, 0, _DEEPEST),
+        attempts=params.attempts
+        if attempts is None
+        else check_count("max_attempts", attempts, 1, PAGE_LIMIT),
+        tasks=params.tasks if tasks is None else check_count("max_tasks", tasks, 1, PAGE_LIMIT),
+        depth=params.depth if depth is None else check_count("depth", depth, 0, _DEEPEST),
         timeout=params.timeout if timeout is None else timeout,
         minutes=minutes,
     )
 
 
 def _objective(text: str, params: LoopParams) -> str:
-    if not text_("objective", text).strip():
+    if not check_text("objective", text).strip():
         raise ParamError("objective", text, "must say what is to be done")
     if len(text) > params.objective:
         raise ParamError(

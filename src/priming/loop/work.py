@@ -11,10 +11,10 @@ from typing import Protocol
 from priming.agents.command import CommandAgent
 from priming.agents.endpoint import EndpointAgent
 from priming.agents.protocol import Agent, Answer, Schema
+from priming.config.params.loop import LOOP, LoopParams
 from priming.errors import AgentError
 from priming.looping import Session, Wait
 from priming.memory import Memory
-from priming.params import LOOP, LoopParams
 
 
 class Person(Protocol):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from priming.hook_params import HOOK
+from priming.config.params.hooks import HOOK
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _QUOTED = re.compile(r"^(?: {4}|\t|>|\$ |\| ).*$", re.MULTILINE)

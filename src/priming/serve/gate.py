@@ -20,9 +20,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from priming import __version__
 from priming.access import EVERYWHERE, Token
+from priming.config.params.server import ServerParams
 from priming.engine.tokens import Tokens
 from priming.errors import PrimingError
-from priming.params import ServerParams
 from priming.serve import logs
 from priming.serve.answers import Refused, refusal
 from priming.serve.limits import Buckets, limited, too_large

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from priming import config
 from priming.api import places
 from priming.api.line import Broken, Line, connect
-from priming.config import Location
+from priming.config import environment
+from priming.config.environment import Location
+from priming.config.params.server import SOCKET
 from priming.errors import Conflict, NotFound, PrimingError
-from priming.socket_params import SOCKET
 
 if TYPE_CHECKING:
     from priming.api.host import Host
-    from priming.settings import Settings
+    from priming.config.settings import Settings
 
 _OF_CODE: Mapping[str, type[PrimingError]] = {"conflict": Conflict, "not_found": NotFound}
 
@@ -25,7 +25,7 @@ class Asked:
     def __init__(self, where: Location, settings: Settings, *, server: bool) -> None:
         assert where.path is not None
         self.database = where.path
-        self._url = f"{config.url_of(where.path)}?synchronous={where.synchronous}"
+        self._url = f"{environment.url_of(where.path)}?synchronous={where.synchronous}"
         self._where, self._settings, self._server = where, settings, server
         self._namespace, self._profile = settings["store.namespace"], settings["store.profile"]
         self._line: Line | None = None
@@ -41,7 +41,7 @@ class Asked:
 
     def reach(self) -> bool:
         """Whether a running server of the store answers from here on."""
-        if self._line is None and self._server and places.available() and config.server_wanted():
+        if self._line is None and self._server and places.available() and environment.server_wanted():
             try:
                 path = places.socket_path(self.database)
                 wanted = places.greeting(self._where, self._profile, self._settings)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from priming.config.params.hooks import HOOK
 from priming.errors import Conflict, NotFound
-from priming.hook_params import HOOK
 from priming.serve import hook_cues
 from priming.serve.hook_agents import Event
 from priming.serve.hook_calls import Asked

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from priming.config.params.hooks import HOOK
 from priming.core.stop_words import STOP_WORDS
-from priming.hook_params import HOOK
 
 _WORD = re.compile(r"[^\W_]+(?:[._/-][^\W_]+)*")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7ff]{2,}")

@@ -15,14 +15,14 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from priming import config
+from priming.config import environment
+from priming.config.params.hooks import HOOK
 from priming.errors import ParamError
-from priming.hook_params import HOOK
 
 if TYPE_CHECKING:
+    from priming.config.settings import Settings
     from priming.serve.hook_agents import Event
     from priming.serve.hook_calls import Asked
-    from priming.settings import Settings
 
 _DONE = 0
 
@@ -78,12 +78,12 @@ def _absolute(url: str | None) -> str | None:
     where = places.real(url)
     if where is None or where.path is None:
         return url
-    return f"{config.url_of(where.path)}?synchronous={where.synchronous}"
+    return f"{environment.url_of(where.path)}?synchronous={where.synchronous}"
 
 
 def _text(name: str, event: Event, options: Mapping[str, str | None], *, server: bool) -> str:
     """What an event brings up; nothing where nothing was ever remembered."""
-    from priming import settings
+    from priming.config import settings
     from priming.serve import hook_cues, hook_events, hook_state
 
     given = {f"store.{key}": (one, f"--{key}") for key, one in options.items() if one is not None}
@@ -107,7 +107,11 @@ def _stores(name: str, chosen: Settings, closing: ExitStack, *, alone: bool, ser
     from priming.serve.hook_calls import Asked
 
     found: list[Asked] = []
-    urls = [chosen["store.url"]] if alone else [chosen["store.url"], config.url_of(config.global_store())]
+    urls = (
+        [chosen["store.url"]]
+        if alone
+        else [chosen["store.url"], environment.url_of(environment.global_store())]
+    )
     for url in urls:
         one = Asked.of(url, chosen, server=server)
         if one is not None and all(one.database != other.database for other in found):
@@ -156,7 +160,7 @@ def _tell(event: str, error: Exception) -> None:
     """One line on standard error, without a word of what is remembered but where debugging is wanted."""
     said = f"priming hook {event}: {type(error).__name__}"
     with suppress(OSError, AttributeError):
-        if config.is_debugging():
+        if environment.is_debugging():
             import traceback
 
             said = "".join(traceback.format_exception(error)).rstrip()

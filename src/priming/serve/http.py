@@ -27,10 +27,11 @@ from priming import __version__
 from priming.api import wire
 from priming.api.host import Host
 from priming.api.ops import SERVED, Op
-from priming.engine.draft import name_
+from priming.checks import check_name
+from priming.config.params.server import SERVER, ServerParams
+from priming.config.settings import Settings
 from priming.engine.tokens import Tokens
 from priming.errors import NotFound, PrimingError
-from priming.params import SERVER, ServerParams
 from priming.serve import logs, metrics, openapi, page
 from priming.serve.answers import JSON, Refused, parsed, refusal, respond, written
 from priming.serve.gate import Doors, Gate, visit_of
@@ -38,7 +39,6 @@ from priming.serve.jobs import Jobs, events
 from priming.serve.limits import Work
 from priming.serve.nights import Nights
 from priming.serve.running import listening, loopback, refuse_strangers, serve, socket_beside
-from priming.settings import Settings
 from priming.types import Clock, SystemClock
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -299,7 +299,7 @@ def _beginning(server: _Server, op: Op) -> Endpoint:
 
 def _asked(server: _Server, namespace: str, op: Op, body: bytes) -> Any:
     """A request that was looked at: what is wrong with it is said at once, not by the job."""
-    name_("namespace", namespace)
+    check_name("namespace", namespace)
     request = parsed(body, server.params.depth)
     wire.arguments(op, request)
     return request

@@ -21,10 +21,10 @@ from typing import Any
 from priming.api import envelope, frames, places, requests
 from priming.api.host import Host
 from priming.api.requests import Gone
+from priming.config.params.server import SOCKET, SocketParams
+from priming.config.settings import Settings
 from priming.embed.choose import stamp_of
 from priming.errors import Conflict, ParamError, StoreError
-from priming.settings import Settings
-from priming.socket_params import SOCKET, SocketParams
 
 _READ = 1 << 16
 HELLO = {"action": "hello"}

@@ -14,8 +14,8 @@ from typing import Any
 from uuid import uuid4
 
 from priming.api.host import Host
+from priming.config.params.server import ServerParams
 from priming.errors import NotFound, PrimingError
-from priming.params import ServerParams
 from priming.serve import logs
 from priming.serve.answers import Refused, refusal, written
 from priming.types import Clock

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from starlette.types import Message, Receive
 
-from priming.params import ServerParams
+from priming.config.params.server import ServerParams
 from priming.serve.answers import Refused
 
 T = TypeVar("T")

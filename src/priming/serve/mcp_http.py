@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from priming.api.host import Host
-from priming.params import ServerParams
+from priming.config.params.server import ServerParams
 from priming.serve.gate import visit_of
 from priming.serve.http import Mounted
 from priming.serve.mcp import Context, server

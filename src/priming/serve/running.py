@@ -22,10 +22,10 @@ from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from priming.api.host import Host
-from priming.config import locate
+from priming.config.environment import locate
+from priming.config.params.server import ServerParams
 from priming.engine.tokens import Tokens
 from priming.errors import Conflict, ParamError, PrimingError
-from priming.params import ServerParams
 from priming.serve import logs
 from priming.serve.answers import JSON, written
 from priming.serve.ipc import serve_socket

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from priming.filters import Comparison, Condition
-from priming.store.rows import stamp
+from priming.serialization import stamp
 
 _OF_MEMORY = {"id", "key", "kind", "priority", "weight", "uses"}
 _COMPARE = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
+from priming.config.params.store import STORE
 from priming.errors import Busy, Conflict, Corrupt, ParamError, PrimingError, StoreError
-from priming.params import STORE
 from priming.store.examine import examine, primary_code
 from priming.store.migrate import Migration, check_version, migrate, migrations
 

@@ -7,14 +7,12 @@ A memory is two rows: its identity and state (``MemoryRow``), and the versions o
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime
-from functools import lru_cache
-from operator import attrgetter
-from types import MappingProxyType
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, TypeVar
 
+from priming.serialization import column_names, decode_row, from_columns, json_text, parse_time, to_columns
 from priming.types import EMPTY, MemoryRecord, Retention, Use
 
 
@@ -146,7 +144,6 @@ ROOMS: dict[str, type[Row]] = {
     "weights": WeightsRow,
 }
 _ROOM_OF = {cls: room for room, cls in ROOMS.items()}
-_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,132 +201,38 @@ def identity(row: Row) -> tuple[str, ...]:
     return room, row.id
 
 
-def stamp(at: datetime) -> str:
-    """A time as text of fixed width, in UTC."""
-    return _stamped(at if at.tzinfo is UTC else at.astimezone(UTC))
-
-
-@lru_cache(maxsize=256)
-def _stamped(at: datetime) -> str:
-    return at.isoformat(timespec="microseconds")
-
-
-@lru_cache(maxsize=4096)
-def _time(text: str) -> datetime:
-    return datetime.fromisoformat(text)
-
-
-Coder = Callable[[Any], Any]
-_CODERS: dict[str, tuple[Coder | None, Coder]] = {
-    "datetime": (stamp, _time),
-    "Mapping": (dict, MappingProxyType),
-    "tuple": (list, tuple),
-    "bool": (None, bool),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class _Codec:
-    """The fields of a row, and by position those that JSON does not hold as they are."""
-
-    names: tuple[str, ...]
-    values: Callable[[Any], tuple[Any, ...]]
-    encoders: tuple[tuple[int, Coder], ...]
-    decoders: tuple[tuple[int, Coder], ...]
-
-
-def _codec(cls: type[Any]) -> _Codec:
-    names = tuple(f.name for f in fields(cls))
-    coders = [(i, _CODERS.get(str(f.type).split(" |")[0].split("[")[0])) for i, f in enumerate(fields(cls))]
-    return _Codec(
-        names,
-        attrgetter(*names),
-        tuple((i, one[0]) for i, one in coders if one is not None and one[0] is not None),
-        tuple((i, one[1]) for i, one in coders if one is not None),
-    )
-
-
-_CODECS: dict[type[Any], _Codec] = {cls: _codec(cls) for cls in ROOMS.values()}
-
-
-def names_of(cls: type[Row]) -> tuple[str, ...]:
-    """The names of a row's fields, in order."""
-    return _CODECS[cls].names
-
-
-def values_of(row: Row) -> list[Any]:
-    """The values of a row's fields as JSON holds them, in order."""
-    codec = _CODECS[type(row)]
-    values = list(codec.values(row))
-    for i, encoder in codec.encoders:
-        if values[i] is not None:
-            values[i] = encoder(values[i])
-    return values
-
-
-def row_of(cls: type[R], values: Iterable[Any]) -> R:
-    """The row whose encoded values are given, all of them and in order."""
-    decoded = list(values)
-    for i, decoder in _CODECS[cls].decoders:
-        if decoded[i] is not None:
-            decoded[i] = decoder(decoded[i])
-    return cls(*decoded)
-
-
-def encode(row: Row) -> dict[str, Any]:
-    """A row as JSON holds it."""
-    return dict(zip(names_of(type(row)), values_of(row), strict=True))
-
-
-def decode(cls: type[R], values: Mapping[str, Any]) -> R:
-    """The row of an encoded mapping; fields that it lacks take their defaults."""
-    codec = _CODECS[cls]
-    made = {name: values[name] for name in codec.names if name in values}
-    for i, decoder in codec.decoders:
-        if made.get(codec.names[i]) is not None:
-            made[codec.names[i]] = decoder(made[codec.names[i]])
-    return cls(**made)
-
-
 def pack(changes: Sequence[RowChange]) -> str:
     """Changes as one JSON text: the names of the fields by table, and for each row its table, before and after."""
-    rooms = {one.room for one in changes}
-    return _JSON.encode(
+    rooms = {change.room for change in changes}
+    return json_text(
         {
-            "fields": {room: names_of(cls) for room, cls in ROOMS.items() if room in rooms},
-            "rows": [(one.room, _side(one.before), _side(one.after)) for one in changes],
+            "fields": {room: column_names(cls) for room, cls in ROOMS.items() if room in rooms},
+            "rows": [(change.room, _side(change.before), _side(change.after)) for change in changes],
         }
     )
 
 
 def unpack(packed: str) -> list[RowChange]:
     """The changes of a JSON text, also of one from before a field was added."""
-    held = json.loads(packed)
-    names: dict[str, list[str]] = held["fields"]
+    payload = json.loads(packed)
+    names: dict[str, list[str]] = payload["fields"]
     return [
         RowChange(_row(room, names[room], before), _row(room, names[room], after))
-        for room, before, after in held["rows"]
+        for room, before, after in payload["rows"]
     ]
 
 
 def _side(row: Row | None) -> list[Any] | None:
-    return None if row is None else values_of(row)
+    return None if row is None else to_columns(row)
 
 
 def _row(room: str, names: Sequence[str], values: list[Any] | None) -> Row | None:
     if values is None:
         return None
     cls: type[Row] = ROOMS[room]
-    if len(names) == len(values) == len(names_of(cls)) and tuple(names) == names_of(cls):
-        return row_of(cls, values)
-    return decode(cls, dict(zip(names, values, strict=True)))
-
-
-def text(values: Mapping[str, Any] | Sequence[str]) -> str | None:
-    """JSON text of a mapping or a list; None when it is empty."""
-    if not values:
-        return None
-    return _JSON.encode(dict(values) if isinstance(values, Mapping) else list(values))
+    if len(names) == len(values) == len(column_names(cls)) and tuple(names) == column_names(cls):
+        return from_columns(cls, values)
+    return decode_row(cls, dict(zip(names, values, strict=True)))
 
 
 def use_of(memory: MemoryRow) -> Use:
@@ -343,7 +246,7 @@ def use_of(memory: MemoryRow) -> Use:
         memory.followed,
         memory.overridden,
         memory.first_used_at,
-        tuple(map(_time, memory.recent)),
+        tuple(map(parse_time, memory.recent)),
     )
 
 

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
+from priming.config.params.store import STORE
 from priming.errors import Conflict
-from priming.params import STORE
 from priming.store.connection import Connection
 from priming.store.migrate import Migration
 from priming.store.protocol import Changes, Logged, VersionKey

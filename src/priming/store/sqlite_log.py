@@ -10,9 +10,10 @@ from itertools import groupby
 from typing import Any
 
 from priming.errors import NotFound
+from priming.serialization import stamp
 from priming.store.connection import Connection
 from priming.store.protocol import Changes, Logged
-from priming.store.rows import Row, RowChange, RunRow, pack, stamp, unpack
+from priming.store.rows import Row, RowChange, RunRow, pack, unpack
 
 _PIECE = 200
 _OPERATION = (

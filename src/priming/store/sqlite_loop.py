@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from priming.looping import Kept
+from priming.serialization import stamp
 from priming.store.connection import Connection
-from priming.store.rows import stamp
 
 _KEPT = "id, parent, state, objective, created_at, updated_at, body"
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from priming.filters import Condition
+from priming.serialization import column_names, from_columns, stamp
 from priming.store.conditions import compile_condition
 from priming.store.connection import Connection
 from priming.store.protocol import Counts, VersionKey
@@ -22,19 +23,16 @@ from priming.store.rows import (
     VersionRow,
     WeightsRow,
     identity,
-    names_of,
     record,
-    row_of,
-    stamp,
 )
 from priming.store.sqlite_check import findings
 from priming.store.text_index import question
 from priming.types import Finding, MemoryRecord
 
-MEMORY_COLUMNS = names_of(MemoryRow)
-VERSION_COLUMNS = tuple("predicates" if name == "when" else name for name in names_of(VersionRow))[1:]
-LINK_COLUMNS = names_of(LinkRow)[2:]
-VERDICT_COLUMNS = names_of(VerdictRow)[1:]
+MEMORY_COLUMNS = column_names(MemoryRow)
+VERSION_COLUMNS = tuple("predicates" if name == "when" else name for name in column_names(VersionRow))[1:]
+LINK_COLUMNS = column_names(LinkRow)[2:]
+VERDICT_COLUMNS = column_names(VerdictRow)[1:]
 AS_JSON: dict[type[Row], tuple[str, ...]] = {
     MemoryRow: ("recent",),
     VersionRow: ("when", "tags", "metadata"),
@@ -46,7 +44,7 @@ AS_JSON: dict[type[Row], tuple[str, ...]] = {
 """The fields whose columns hold JSON; NULL stands for an empty one."""
 _LISTS = ("tags", "times", "shown", "recent")
 _JSON: dict[type[Any], tuple[tuple[int, bool], ...]] = {
-    cls: tuple((i, name in _LISTS) for i, name in enumerate(names_of(cls)) if name in AS_JSON[cls])
+    cls: tuple((i, name in _LISTS) for i, name in enumerate(column_names(cls)) if name in AS_JSON[cls])
     for cls in AS_JSON
 }
 
@@ -178,7 +176,7 @@ class SqliteReader:
             rows = self._db.run(f"{sql} ORDER BY source, relation, target", values)
             is_all = ids is None and relation is None
             names = self._ids(namespace, None if is_all else {end for row in rows for end in row[:2]})
-        return [row_of(LinkRow, (names[row[0]], names[row[1]], *row[2:])) for row in rows]
+        return [from_columns(LinkRow, (names[row[0]], names[row[1]], *row[2:])) for row in rows]
 
     def verdicts(
         self, namespace: str, ids: Collection[str] | None = None, *, recall: str | None = None
@@ -227,7 +225,7 @@ class SqliteReader:
             which = "FROM json_each(:some) i CROSS JOIN runs r ON r.namespace = :namespace AND r.id = i.value"
             values["some"] = listed(ids)
         only = "" if settled else " AND r.settled IS NULL"
-        columns = ", ".join(f"r.{name}" for name in names_of(RunRow))
+        columns = ", ".join(f"r.{name}" for name in column_names(RunRow))
         rows = self._db.run(f"SELECT {columns} {which}{only} ORDER BY r.started_at, r.id", values)
         return [_stored(RunRow, row) for row in rows]
 
@@ -282,7 +280,7 @@ class SqliteReader:
         )
         values = {"source": row.source, "target": row.target, "relation": row.relation}
         rows = self._db.run(sql, {"namespace": namespace, **values})
-        return row_of(LinkRow, (row.source, row.target, *rows[0])) if rows else None
+        return from_columns(LinkRow, (row.source, row.target, *rows[0])) if rows else None
 
     def keys(self, namespace: str, keys: Collection[str]) -> dict[str, str]:
         """Key → id, for those of ``keys`` that are taken."""
@@ -387,7 +385,7 @@ def _stored(cls: type[R], row: Sequence[Any]) -> R:
             values[i] = [] if is_list else {}
         else:
             values[i] = json.loads(text)
-    return row_of(cls, values)
+    return from_columns(cls, values)
 
 
 def _record(namespace: str, row: Sequence[Any]) -> MemoryRecord:

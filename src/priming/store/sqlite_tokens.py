@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from priming.access import Token
+from priming.serialization import stamp
 from priming.store.connection import Connection
-from priming.store.rows import stamp
 
 _PATIENCE = 0.05
 _TOKEN = "id, namespace, name, created_at, revoked_at, used_at"

@@ -7,9 +7,9 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
+from priming.serialization import column_text, stamp
 from priming.store.connection import Connection
 from priming.store.protocol import Trace
-from priming.store.rows import stamp, text
 
 _PATIENCE = 0.25
 _TRACE = "recall_id, at, session, profile, cue, hits"
@@ -95,7 +95,7 @@ class SqliteTraces:
 def _values(trace: Trace) -> tuple[Any, ...]:
     """A trace in the order of its columns; nodes are of no use without the flow that speaks of them."""
     cue = json.dumps(dict(trace.cue), ensure_ascii=False)
-    nodes = None if trace.flow is None else text(trace.nodes)
+    nodes = None if trace.flow is None else column_text(trace.nodes)
     return (
         trace.recall_id,
         stamp(trace.at),

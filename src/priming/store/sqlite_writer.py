@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from priming.errors import Conflict, NotFound
+from priming.serialization import column_names, column_text, encode_row, to_columns
 from priming.store.connection import Connection
 from priming.store.rows import (
     LinkRow,
@@ -20,11 +21,7 @@ from priming.store.rows import (
     VerdictRow,
     VersionRow,
     WeightsRow,
-    encode,
     identity,
-    names_of,
-    text,
-    values_of,
 )
 from priming.store.sqlite_reader import (
     AS_JSON,
@@ -49,11 +46,11 @@ _TABLE: dict[type[Row], str] = {
 _COLUMNS: dict[type[Row], tuple[str, ...]] = {
     LinkRow: ("namespace", "source", "target", *LINK_COLUMNS),
     VerdictRow: ("namespace", "memory", *VERDICT_COLUMNS),
-    PairRow: ("namespace", *names_of(PairRow)),
+    PairRow: ("namespace", *column_names(PairRow)),
     VersionRow: ("namespace", "memory", *VERSION_COLUMNS, "bigrams"),
     MemoryRow: ("namespace", "number", *MEMORY_COLUMNS),
-    RunRow: ("namespace", *names_of(RunRow)),
-    WeightsRow: ("namespace", *names_of(WeightsRow)),
+    RunRow: ("namespace", *column_names(RunRow)),
+    WeightsRow: ("namespace", *column_names(WeightsRow)),
 }
 _IDENTITY: dict[type[Row], str] = {
     LinkRow: "namespace = ? AND source = ? AND target = ? AND relation = ?",
@@ -70,8 +67,8 @@ _MOVES: dict[type[Row], tuple[str, ...]] = {
     PairRow: ("times",),
     VersionRow: ("retired_at", "valid_from", "valid_to"),
     MemoryRow: MEMORY_COLUMNS[1:],
-    RunRow: names_of(RunRow)[1:],
-    WeightsRow: names_of(WeightsRow)[1:],
+    RunRow: column_names(RunRow)[1:],
+    WeightsRow: column_names(WeightsRow)[1:],
 }
 _TEXT = "v.number, v.heading, v.content, v.bigrams FROM json_each(:some) i CROSS JOIN versions v"
 _VERSION = (
@@ -223,7 +220,7 @@ class RowWriter:
     def _values(self, row: Row) -> tuple[Any, ...]:
         """A row of any table but that of memories, in the order of its columns."""
         if isinstance(row, LinkRow):
-            _, _, *columns = values_of(row)
+            _, _, *columns = to_columns(row)
             return self._namespace, self._number(row.source), self._number(row.target), *columns
         columns = list(_encoded(row).values())
         if isinstance(row, PairRow):
@@ -242,9 +239,9 @@ def _insertion(cls: type[Row]) -> str:
 
 def _encoded(row: Row) -> dict[str, Any]:
     """A row's fields as its columns take them."""
-    encoded = encode(row)
+    encoded = encode_row(row)
     for name in AS_JSON.get(type(row), ()):
-        encoded[name] = text(encoded[name])
+        encoded[name] = column_text(encoded[name])
     return encoded
 
 

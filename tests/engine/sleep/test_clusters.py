@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from priming.config.params.sleep import SLEEP
 from priming.engine.sleep.clusters import clusters
-from priming.params import SLEEP
 
 from .making import around
 

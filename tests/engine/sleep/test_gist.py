@@ -5,8 +5,8 @@ import json
 import pytest
 
 from priming import AgentError, ScriptedAgent
+from priming.config.params.sleep import SleepParams
 from priming.engine.sleep.gist import EXTRACTIVE, MODEL, Gist, Teller, question, schema_of
-from priming.params import SleepParams
 
 from .making import told
 

@@ -2,9 +2,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from priming.config.params.learning import LINKING
+from priming.config.params.sleep import SLEEP
 from priming.engine.merging import Merging
 from priming.engine.sleep.link import Space, Twin, plan_links, plan_merges
-from priming.params import LINKING, SLEEP
 from priming.store.rows import LinkRow, MemoryRow
 
 from .making import DAY, NOW, link, row, told, units

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from priming import Busy, Conflict, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
-from priming.api import values
+from priming import Busy, Conflict, FixedClock, HashedEmbedder, Memory, NotFound, ParamError, serialization
 from priming.sleeping import is_due
 from priming.words import STAGES
 
@@ -318,7 +317,7 @@ def test_a_proposal_carries_its_checks(lived):
 
 
 def test_a_proposal_is_json(lived):
-    told = json.loads(json.dumps(values.encode(lived.sleep(dry_run=True))))
+    told = json.loads(json.dumps(serialization.encode(lived.sleep(dry_run=True))))
     assert told["items"][0]["changes"][0]["table"] == "versions"
 
 

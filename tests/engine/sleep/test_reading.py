@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from priming import HashedEmbedder
+from priming.config.params.sleep import SLEEP
 from priming.engine.sleep.reading import Reading
-from priming.params import SLEEP
 
 from .making import DAY
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.sleep import SLEEP, SleepParams
 from priming.core.check import Floats
 from priming.engine.sleep.planned import Step
 from priming.index.columns import Ints
-from priming.params import SLEEP, SleepParams
 
 _NOISE = -1
 

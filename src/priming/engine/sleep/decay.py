@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
+from priming.config.params.laws import FORGETTING, PLASTICITY, PlasticityParams
 from priming.core.forgetting import edge_decay
 from priming.core.plasticity import edge_is_spent
 from priming.engine.retention import days_between
 from priming.engine.sleep.planned import Planned
-from priming.params import FORGETTING, PLASTICITY, PlasticityParams
 from priming.store.rows import LinkRow, RowChange
 
 RELATION = "co-activated"

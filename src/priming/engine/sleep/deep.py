@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.laws import FORGETTING, PLASTICITY
+from priming.config.params.sleep import SLEEP, SleepParams
 from priming.core.check import Floats
 from priming.core.trust import least
 from priming.engine.draft import Draft
@@ -31,7 +33,6 @@ from priming.engine.sleep.planned import (
 from priming.engine.sleep.theme import Embed, Theme, Window, gist
 from priming.ids import uuid7
 from priming.index.columns import Ints
-from priming.params import FORGETTING, PLASTICITY, SLEEP, SleepParams
 from priming.store.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.types import MemoryRecord
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from priming.agents.prompts import fenced, prompt
 from priming.agents.protocol import Agent, Schema
+from priming.checks import check_content
+from priming.config.params.sleep import SLEEP, SleepParams
 from priming.core.trust import INSTRUCTING
-from priming.engine.draft import content
 from priming.engine.present import full
 from priming.errors import AgentError, ParamError
-from priming.params import SLEEP, SleepParams
 from priming.types import MemoryRecord
 
 PHASE, PACKAGE = "gist", "priming.engine.sleep"
@@ -69,7 +69,7 @@ class Teller:
         schema = schema_of(self.params)
         said = agent.answer(question(members, self.params), schema)
         try:
-            return content(" ".join(said["gist"].split()))
+            return check_content(" ".join(said["gist"].split()))
         except ParamError as error:
             raise AgentError(f"the agent's gist cannot be kept: {error}") from None
 

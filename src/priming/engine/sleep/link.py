@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.learning import LINKING, LinkParams
+from priming.config.params.sleep import SLEEP, SleepParams
 from priming.core.rules import forbids
 from priming.core.trust import instructs
 from priming.core.when import scope
 from priming.engine.merging import Merging
 from priming.engine.sleep.planned import Conflicts, Planned, Step
-from priming.params import LINKING, SLEEP, LinkParams, SleepParams
 from priming.store.rows import LinkRow, MemoryRow, RowChange
 from priming.types import MemoryRecord
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from priming.agents.protocol import Agent
+from priming.checks import PAGE_LIMIT, check_choice, check_count
+from priming.config.params.sleep import SLEEP
 from priming.engine.asking import agent_
-from priming.engine.draft import MOST, count, one_of
 from priming.engine.sleep.checks import sound
 from priming.engine.sleep.lock import asleep
 from priming.engine.sleep.planned import Planned
@@ -22,7 +23,6 @@ from priming.engine.undo import vectors_again
 from priming.errors import Conflict, NotFound, ParamError
 from priming.ids import uuid7
 from priming.namespace import Namespace
-from priming.params import SLEEP
 from priming.sleeping import Check, Item, Proposal
 from priming.store.protocol import Logged
 from priming.store.rows import ROOMS, LinkRow, MemoryRow, RowChange, VersionRow
@@ -64,7 +64,7 @@ def sleep(
     """
     agent = agent_(agent)
     chosen = _stages(stages)
-    params = SLEEP if window is None else replace(SLEEP, window=count("window", window, 1, MOST))
+    params = SLEEP if window is None else replace(SLEEP, window=check_count("window", window, 1, PAGE_LIMIT))
     with memory.lock:
         memory.require_exists()
         at, head = memory.now(), memory.store.head(memory.namespace)
@@ -88,7 +88,7 @@ def _stages(stages: Collection[str] | None) -> tuple[str, ...]:
         return STAGES
     if isinstance(stages, (str, bytes)) or not isinstance(stages, Collection) or not stages:
         raise ParamError("stages", stages, f"must be a list of stages: {', '.join(STAGES)}")
-    asked = {one_of("stages", one, STAGES) for one in stages}
+    asked = {check_choice("stages", one, STAGES) for one in stages}
     return tuple(one for one in STAGES if one in asked)
 
 

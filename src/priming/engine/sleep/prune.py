@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from priming.config.params.sleep import SLEEP, SleepParams
 from priming.core.score import effectiveness
 from priming.engine.present import rule_kind
 from priming.engine.retention import days_between
 from priming.engine.sleep.planned import DUPLICATE_OF, Planned
-from priming.params import SLEEP, SleepParams
 from priming.store.rows import MemoryRow, RowChange
 from priming.types import MemoryRecord
 

@@ -10,6 +10,7 @@ from heapq import nlargest
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.sleep import SLEEP
 from priming.core.trust import least
 from priming.engine.draft import Draft
 from priming.engine.sleep.deep import SOURCE, reworded, written_by
@@ -18,7 +19,6 @@ from priming.engine.sleep.planned import SOURCE_OF, known
 from priming.engine.sleep.reading import vectors_of
 from priming.engine.sleep.theme import gist, sentences_of
 from priming.namespace import Namespace
-from priming.params import SLEEP
 from priming.store.rows import LinkRow, RowChange, VersionRow
 from priming.types import MemoryRecord
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.agents.protocol import Agent
+from priming.config.params.sleep import SleepParams
 from priming.engine.merging import LEARNED, RANKED, Merging
 from priming.engine.sleep import decay, light, link, prune, skill
 from priming.engine.sleep.checks import Surroundings, leaves
@@ -30,7 +31,6 @@ from priming.engine.sleep.steps import steps_of
 from priming.filters import parse
 from priming.index.columns import NONE
 from priming.namespace import Namespace
-from priming.params import SleepParams
 from priming.store.rows import MemoryRow, VersionRow
 from priming.types import MemoryRecord
 from priming.words import KINDS

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.laws import PLASTICITY
+from priming.config.params.sleep import SLEEP, SleepParams
 from priming.core.rules import contradicts, forbids
 from priming.core.score import success_rate
 from priming.core.trust import instructs, least
@@ -32,7 +34,6 @@ from priming.engine.sleep.planned import (
 )
 from priming.engine.sleep.steps import merged, written
 from priming.engine.sleep.theme import Embed
-from priming.params import PLASTICITY, SLEEP, SleepParams
 from priming.store.rows import LinkRow, MemoryRow, RowChange, use_of
 from priming.types import MemoryRecord
 

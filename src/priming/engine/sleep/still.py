@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from priming.config.params.sleep import SLEEP
 from priming.engine.sleep.checks import broken
 from priming.engine.sleep.planned import Planned
 from priming.engine.sleep.reading import Reading
 from priming.index.working_set import IMPORT, RESTORE
 from priming.namespace import Namespace
-from priming.params import SLEEP
+from priming.serialization import decode_row
 from priming.sleeping import Item
-from priming.store.rows import ROOMS, MemoryRow, Row, RowChange, VersionRow, decode
+from priming.store.rows import ROOMS, MemoryRow, Row, RowChange, VersionRow
 
 
 def still(memory: Namespace, items: Iterable[Item], head: int) -> tuple[list[Item], dict[str, str]]:
@@ -101,4 +102,4 @@ def rows_of(item: Item) -> list[RowChange]:
 
 
 def _row(table: str, side: Mapping[str, Any] | None) -> Row | None:
-    return None if side is None else decode(ROOMS[table], side)
+    return None if side is None else decode_row(ROOMS[table], side)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.sleep import SLEEP, SleepParams
 from priming.core.check import Floats
 from priming.core.lexical import terms
 from priming.core.names import FILE, IDENTIFIER, Name, find, normal
@@ -18,7 +19,6 @@ from priming.engine.ids import SENTENCE_END
 from priming.engine.sleep.clusters import centroid
 from priming.index.columns import Ints
 from priming.index.document import embedded_text
-from priming.params import SLEEP, SleepParams
 from priming.types import MemoryRecord
 
 PROJECT, TOOL, CONCEPT = "project", "tool", "concept"

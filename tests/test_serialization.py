@@ -1,4 +1,4 @@
-"""Values as JSON."""
+"""Values and rows as JSON: the forms of the wire and of the store, byte for byte, and back."""
 
 from __future__ import annotations
 
@@ -9,12 +9,67 @@ from types import MappingProxyType
 import pytest
 
 from priming import Memory
-from priming.api.values import encode, with_times
+from priming.config.profiles import ALL
 from priming.embed.hashed import HashedEmbedder
-from priming.profiles import ALL
+from priming.serialization import decode, encode, with_times
+from priming.store.rows import LinkRow, RowChange, VersionRow, WeightsRow, pack, unpack
 from priming.types import Finding, Link, MemoryRecord, Step, Use
 
 AT = datetime(2026, 3, 1, 9, 30, tzinfo=timezone(timedelta(hours=2)))
+
+RECORD = MemoryRecord(
+    *("id", "default", "a", "fact", "text", "gist"),
+    tags=("x", "y"),
+    metadata={"n": [1, 2.5, None, {"ü": True}]},
+    occurred_at=AT,
+    recorded_at=AT + timedelta(microseconds=5),
+)
+WIRE = (
+    '{"id":"id","namespace":"default","key":"a","kind":"fact","content":"text","gist":"gist","heading":null,'
+    '"session":null,"speaker":null,"when":{},"tags":["x","y"],"metadata":{"n":[1,2.5,null,{"ü":true}]},'
+    '"source":null,"trust":"user","importance":0.5,"outcome":null,"occurred_at":"2026-03-01T07:30:00+00:00",'
+    '"recorded_at":"2026-03-01T07:30:00.000005+00:00","retired_at":null,"valid_from":null,"valid_to":null,'
+    '"version":1,"status":"active","priority":0.0,"weight":0.5,"confidence":1.0,"use":{"uses":0,'
+    '"last_used_at":null,"helped":0,"failed":0,"confirmed":0,"followed":0,"overridden":0,"first_used_at":null,'
+    '"recent":[]},"retention":{"stability":null,"difficulty":null,"endurance":1.0,"reviewed_at":null}}'
+)
+VERSION = VersionRow(
+    *("id", 1, AT, "text", "gist", "digest"),
+    when={"language": ["python", "go"]},
+    tags=("x",),
+    metadata={"n": 1.5},
+)
+LINK, WEIGHTS = LinkRow("a", "b", "next", 0.5, AT, given=True), WeightsRow("priming", {"bm25": 0.4})
+CHANGES = [RowChange(None, VERSION), RowChange(LINK, None), RowChange(WEIGHTS, WEIGHTS)]
+STORED = (
+    '{"fields":{"versions":["id","version","recorded_at","content","gist","digest","revision","retired_at",'
+    '"valid_from","valid_to","heading","session","speaker","when","tags","metadata","source","trust","importance",'
+    '"outcome","occurred_at"],"links":["source","target","relation","weight","created_at","given",'
+    '"last_activated"],"weights":["profile","weights"]},"rows":[["versions",null,["id",1,'
+    '"2026-03-01T07:30:00.000000+00:00","text","gist","digest",1,null,null,null,null,null,null,'
+    '{"language":["python","go"]},["x"],{"n":1.5},null,"user",0.5,null,null]],["links",["a","b","next",0.5,'
+    '"2026-03-01T07:30:00.000000+00:00",true,null],null],["weights",["priming",{"bm25":0.4}],["priming",'
+    '{"bm25":0.4}]]]}'
+)
+
+
+def test_the_form_of_the_wire_stays_as_it_is_to_the_byte():
+    assert json.dumps(encode(RECORD), ensure_ascii=False, separators=(",", ":")) == WIRE
+    assert decode(MemoryRecord, json.loads(WIRE)) == RECORD
+
+
+def test_the_form_of_the_log_stays_as_it_is_to_the_byte():
+    assert pack(CHANGES) == STORED
+    assert unpack(STORED) == CHANGES
+
+
+def test_a_field_that_a_newer_server_sends_is_ignored_and_one_that_it_lacks_is_the_default():
+    assert decode(Use, {"uses": 2, "of_tomorrow": 1}) == Use(uses=2)
+
+
+def test_a_tuple_of_several_types_is_decoded_item_by_item():
+    assert decode(tuple[float, datetime], [1, "2026-03-01T07:30:00+00:00"]) == (1.0, AT)
+    assert decode(tuple[float, ...] | None, [1, None]) == (1.0, None)
 
 
 def test_a_dataclass_becomes_an_object_of_its_fields():

@@ -5,9 +5,9 @@ import os
 import pytest
 
 from priming import HashedEmbedder, Memory, ParamError, profiles
-from priming.config import AgentSettings
-from priming.params import SERVER, ServerParams
-from priming.settings import TABLE, load, read
+from priming.config.environment import AgentSettings
+from priming.config.params.server import SERVER, ServerParams
+from priming.config.settings import TABLE, load, read
 from priming.words import PROFILES
 
 RETRIEVAL = {
@@ -57,7 +57,7 @@ def wrong(**named):
 
 def test_without_any_file_or_variable_all_is_the_default():
     found = load(servers=True)
-    assert {one.source for one in found.found.values()} == {"default", "PRIMING_HOME"}
+    assert {one.source for one in found.resolved.values()} == {"default", "PRIMING_HOME"}
     assert {key: found[f"retrieval.{key}"] for key in RETRIEVAL} == RETRIEVAL
     assert (found["store.url"], found["store.namespace"], found["store.profile"]) == (
         None,
@@ -84,7 +84,7 @@ def test_each_source_comes_before_the_next_and_shadows_it(desk, monkeypatch):
     assert load()["store.namespace"] == "project"
     monkeypatch.setenv("PRIMING_NAMESPACE", "environment")
     assert load()["store.namespace"] == "environment"
-    one = load({"store.namespace": ("option", "--namespace")}).found["store.namespace"]
+    one = load({"store.namespace": ("option", "--namespace")}).resolved["store.namespace"]
     assert (one.value, one.source) == ("option", "--namespace")
     assert one.shadows == (
         ("PRIMING_NAMESPACE", "environment"),
@@ -107,7 +107,7 @@ def test_each_source_comes_before_the_next_and_shadows_it(desk, monkeypatch):
 )
 def test_the_line_is_that_of_the_key_however_it_is_written(desk, text, line):
     desk.of_project(text)
-    one = load().found["retrieval.iterations"]
+    one = load().resolved["retrieval.iterations"]
     assert (one.value, one.source) == (5, f".priming/config.toml:{line}")
 
 
@@ -137,7 +137,7 @@ def test_every_key_has_a_variable(monkeypatch):
 def test_a_variable_set_to_nothing_is_not_set_but_for_the_store(monkeypatch):
     monkeypatch.setenv("PRIMING_NAMESPACE", "")
     monkeypatch.setenv("PRIMING_RETRIEVAL_ITERATIONS", "")
-    assert load().found["store.namespace"].source == "default"
+    assert load().resolved["store.namespace"].source == "default"
     monkeypatch.setenv("PRIMING_URL", "")
     assert wrong()[0].startswith("PRIMING_URL = '': must be sqlite:///")
 
@@ -159,16 +159,16 @@ def test_everything_that_is_wrong_is_told_at_once_with_its_place(desk, monkeypat
     said = set(caught.value.violations)
     assert said >= {
         "PRIMING_RETRIEVAL_ITERATIONS = 'many': must be a whole number",
-        "PRIMING_RETRIEVAL_ITERATONS = '3': is no setting: did you mean PRIMING_RETRIEVAL_ITERATIONS?",
+        "PRIMING_RETRIEVAL_ITERATONS = '3': is not a setting: did you mean PRIMING_RETRIEVAL_ITERATIONS?",
         "PRIMING_SERVICE_LOG_LEVEL = 'loud': must be one of debug, info, warning, error",
-        f"{here}:1: [retreival] is no section: did you mean retrieval?",
-        f"{here}:4: retrieval.iteration is no setting: did you mean iterations?",
+        f"{here}:1: [retreival] is not a section: did you mean retrieval?",
+        f"{here}:4: retrieval.iteration is not a setting: did you mean iterations?",
         f"{here}:5: retrieval.spreading_strength = -1.0: must be ≥ 0.0",
         f"{here}:6: retrieval.iterations = 2.5: must be a whole number",
         f"{here}:7: retrieval.anchor_top_k_facts = True: must be a whole number",
         f"{here}:9: store.profile = 'etho': must be one of {', '.join(PROFILES)}",
         f"{here}:10: store.namespace = 3: must be text, in quotes",
-        f"{here}:13: server.rat is no setting: did you mean rate?",
+        f"{here}:13: server.rat is not a setting: did you mean rate?",
         f"{here}:14: server.port = 99999: must be in [0, 65535]",
         f"{here}:15: server.rate = nan: must be ≥ 0.0",
         f"{home}:1: service = 3: must be a section: write [service] above its keys",
@@ -193,9 +193,9 @@ def test_the_weights_sum_to_one_wherever_each_is_from(desk, monkeypatch):
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"[store]\nnamespace = = 3", r": is no TOML: Invalid value \(at line 2, column 13\)"),
-        (b"[store]\nnamespace = '\xff'", ":2: is no UTF-8: the byte 0xff stands there"),
-        (b"#" * 70_000, ": is over 65,536 bytes"),
+        (b"[store]\nnamespace = = 3", r": is not TOML: Invalid value \(at line 2, column 13\)"),
+        (b"[store]\nnamespace = '\xff'", ":2: is not UTF-8: byte 0xff: save it as UTF-8"),
+        (b"#" * 70_000, ": has more than 65,536 bytes"),
     ],
 )
 def test_a_file_that_is_no_toml_is_told_with_its_place(desk, data, said):
@@ -216,13 +216,13 @@ def test_a_project_does_not_choose_what_runs_here(desk):
         ".priming/config.toml:2: agent.command",
         ".priming/config.toml:3: agent.model",
     ]
-    assert "set PRIMING_AGENT, or write it in config.toml in ~/.priming" in wrong()[0]
+    assert "set PRIMING_AGENT, or add it to config.toml in ~/.priming" in wrong()[0]
 
 
 def test_a_secret_stands_in_no_file_and_is_not_repeated(desk):
     desk.of_user('[agent]\nkey = "sk-123"\n')
     (said,) = wrong()
-    assert said.endswith("config.toml:2: agent.key = '…': must not stand in a file: set PRIMING_AGENT_KEY")
+    assert said.endswith("config.toml:2: agent.key = '…': must not be set in a file: set PRIMING_AGENT_KEY")
 
 
 def test_the_agent_is_that_of_the_nearest_source_alone(desk, monkeypatch):
@@ -238,7 +238,7 @@ def test_the_agent_is_that_of_the_nearest_source_alone(desk, monkeypatch):
 def test_two_agents_of_one_source_are_one_too_many(desk):
     desk.of_user('[agent]\ncommand = "claude -p"\nmodel = "http://localhost/v1,qwen3"\n')
     (said,) = wrong()
-    assert "cannot stand with" in said
+    assert "conflicts with" in said
 
 
 def test_a_relative_store_is_beside_the_file_that_names_it(desk, monkeypatch):
@@ -274,13 +274,13 @@ def test_a_program_opens_its_memory_by_arguments_alone_unless_it_gives_settings(
         '[store]\nnamespace = "shop"\nprofile = "poc"\nurl = "sqlite:///other.db"\n[retrieval]\niterations = 7\n'
     )
     with Memory.open(embedder=HashedEmbedder()) as memory:
-        assert (memory.namespace, memory.profile.name) == ("default", "priming")
-        assert memory.profiles["ethos"] == profiles.get("ethos")
+        assert (memory.namespace, memory._opened.profile.name) == ("default", "priming")
+        assert memory._opened.profiles["ethos"] == profiles.get("ethos")
     assert (desk.project / ".priming" / "memory.db").is_file()
     found = load()
     with Memory.open("sqlite://", embedder=HashedEmbedder(), settings=found) as memory:
         assert memory.namespace == "default"
-        assert memory.profiles["ethos"].spread.steps == 7
+        assert memory._opened.profiles["ethos"].spread.steps == 7
 
 
 def test_settings_count_for_a_recall_that_names_the_profile(monkeypatch):
@@ -308,7 +308,7 @@ def test_a_working_directory_that_was_removed_has_no_settings(tmp_path, monkeypa
 def test_the_file_that_arc_names_stands_between_our_own_variable_and_the_files(desk, monkeypatch):
     desk.of_user('[store]\nurl = "sqlite:///user.db"\n')
     monkeypatch.setenv("ARC_DB_PATH", "/var/arc.db")
-    found = load().found["store.url"]
+    found = load().resolved["store.url"]
     assert (found.value, found.source) == ("sqlite:////var/arc.db", "ARC_DB_PATH")
     monkeypatch.setenv("PRIMING_URL", "sqlite:///env.db")
     assert load()["store.url"] == "sqlite:///env.db"
@@ -328,5 +328,5 @@ def test_an_embedder_stands_in_the_users_file_but_not_in_a_projects(tmp_path, mo
         assert memory.status().generation.startswith("hashed-blake2b/16/")
     (tmp_path / ".priming").mkdir()
     (tmp_path / ".priming" / "config.toml").write_text('[store]\nembedder = "onnx:/elsewhere"\n', "utf-8")
-    with pytest.raises(ParamError, match=r"store\.embedder = .*: must not stand in a project's file"):
+    with pytest.raises(ParamError, match=r"store\.embedder = .*: must not be set in a project's file"):
         load()

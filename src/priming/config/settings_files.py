@@ -1,4 +1,4 @@
-"""A file of settings: read as TOML, its lines found, its values checked against what a setting may be."""
+"""A file of settings in TOML: its tables, the lines of its keys, and the checks of its values."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from priming import config
-from priming.checked import rule_of
+from priming.config import environment
+from priming.config.params.checked import rule_of
 from priming.errors import ParamError
 
 if TYPE_CHECKING:
-    from priming.settings import Setting
+    from priming.config.settings import Setting
 
 PROJECT, USER = "project", "user"
 LONGEST = 65_536
@@ -31,34 +31,36 @@ class File:
     text: str = ""
     tables: Mapping[str, Any] = field(default_factory=dict)
 
-    def read(self, wrong: list[str]) -> bool:
-        """Whether there is one that could be read; what is wrong with it goes to ``wrong``."""
-        if not os.path.exists(self.path):  # nor is there one in a folder that nobody may look into
+    def read(self, violations: list[str]) -> bool:
+        """Whether the file exists and could be read; problems are appended to ``violations``."""
+        if not os.path.exists(self.path):  # false also in a folder without permission
             return False
         try:
             with self.path.open("rb") as file:
                 data = file.read(LONGEST + 1)
         except OSError as error:
-            wrong.append(f"{self.path}: cannot be read ({error.strerror}): mend its rights, or remove it")
+            violations.append(
+                f"{self.path}: cannot be read ({error.strerror}): change its permissions, or remove it"
+            )
             return False
-        broken = self._parse(data)
-        wrong += [f"{self.path}{broken}"] if broken else []
-        return not broken
+        problem = self._parse(data)
+        violations += [f"{self.path}{problem}"] if problem else []
+        return not problem
 
     def _parse(self, data: bytes) -> str:
-        """Take the tables of a file; what is wrong with it, if anything."""
+        """Parse the tables; returns the problem, or nothing."""
         import tomllib
 
         if len(data) > LONGEST:
-            return f": is over {LONGEST:,} bytes, too long for settings: leave out what is none"
+            return f": has more than {LONGEST:,} bytes, too long for settings: remove what is not a setting"
         try:
             self.text = data.decode("utf-8-sig").replace("\r\n", "\n")
             self.tables = tomllib.loads(self.text)
         except UnicodeDecodeError as error:
             line = data[: error.start].count(b"\n") + 1
-            return f":{line}: is no UTF-8: the byte 0x{data[error.start]:02x} stands there"
+            return f":{line}: is not UTF-8: byte 0x{data[error.start]:02x}: save it as UTF-8"
         except (tomllib.TOMLDecodeError, RecursionError) as error:
-            return f": is no TOML: {error}"
+            return f": is not TOML: {error}"
         return ""
 
     def place(self, section: str, key: str | None = None) -> str:
@@ -82,42 +84,42 @@ class File:
         return len(lines)
 
 
-def checked(one: Setting, value: Any, *, text: bool) -> tuple[Any, str]:
-    """A value as its kind, out of ``text`` where it is a variable's; and the rule that it breaks, if any."""
+def checked(setting: Setting, value: Any, *, text: bool) -> tuple[Any, str]:
+    """A value as its kind, parsed from ``text`` if it is a variable's, and the rule that it breaks, if any."""
     if text:
         try:
-            value = one.kind(value)
+            value = setting.kind(value)
         except ValueError:
-            return value, f"must be {_KINDS[one.kind]}"
-    kinds = (int, float) if one.kind is float else (one.kind,)
+            return value, f"must be {_KINDS[setting.kind]}"
+    kinds = (int, float) if setting.kind is float else (setting.kind,)
     if not isinstance(value, kinds) or isinstance(value, bool):
-        return value, f"must be {_KINDS[one.kind]}"
+        return value, f"must be {_KINDS[setting.kind]}"
     if isinstance(value, str):
-        return value, _text_rule(one, value)
-    value = one.kind(value)
-    about = one.range
+        return value, _text_rule(setting, value)
+    value = setting.kind(value)
+    about = setting.range
     low, high = about.get("low"), about.get("high")
     outside = (low is not None and value < low) or (high is not None and value > high)
     return value, f"must be {rule_of(about)}" if outside or not isfinite(value) else ""
 
 
-def _text_rule(one: Setting, value: str) -> str:
-    choices = one.range.get("choices")
+def _text_rule(setting: Setting, value: str) -> str:
+    choices = setting.range.get("choices")
     if choices and value not in choices:
         return f"must be one of {', '.join(choices)}"
-    if one.variable == "PRIMING_URL":
+    if setting.variable == "PRIMING_URL":
         try:
-            config.locate(value)
+            environment.locate(value)
         except ParamError as error:
             return str(error).partition(": ")[2]
     return "" if value.strip() else "must not be blank"
 
 
-def nearest(name: str, known: Collection[str]) -> str:
-    """What was probably meant, as the end of a message."""
+def nearest(name: str, names: Collection[str]) -> str:
+    """The nearest name, else all names, as the end of a message."""
     from difflib import get_close_matches
 
-    near = get_close_matches(name, known, n=1)
+    near = get_close_matches(name, names, n=1)
     if near:
         return f": did you mean {near[0]}?"
-    return f": there {'is' if len(known) == 1 else 'are'} {', '.join(known)}"
+    return f": use {'one of ' if len(names) > 1 else ''}{', '.join(names)}"

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from priming import ParamError, params
-from priming.params import LinkFactors, SpreadParams, TierParams
+from priming.config.params.checked import Checked
+from priming.config.params.laws import SpreadParams, TierParams
+from priming.config.params.recall import LinkFactors
 
-ALL = [cls for _, cls in inspect.getmembers(params, inspect.isclass) if issubclass(cls, params.Checked)]
+ALL = [cls for _, cls in inspect.getmembers(params, inspect.isclass) if issubclass(cls, Checked)]
 
 
 def test_every_violation_is_reported_at_once_with_value_and_range():
@@ -44,9 +46,7 @@ def test_an_optional_limit_may_be_none():
         SpreadParams(max_nodes=0)
 
 
-@pytest.mark.parametrize(
-    "cls", [cls for cls in ALL if cls is not params.Checked], ids=lambda cls: cls.__name__
-)
+@pytest.mark.parametrize("cls", [cls for cls in ALL if cls is not Checked], ids=lambda cls: cls.__name__)
 def test_defaults_are_valid_frozen_and_documented(cls):
     made = cls()
     first = dataclasses.fields(cls)[0].name

@@ -1,10 +1,10 @@
-"""The tunables of benchmarks: intervals, how deep is asked, and how long a rival may take."""
+"""The parameters of benchmarks: intervals, the depth of searches, and patience with rivals."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from priming.checked import Checked, param
+from priming.config.params.checked import Checked, param
 
 
 @dataclass(frozen=True, slots=True)

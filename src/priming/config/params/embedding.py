@@ -1,10 +1,10 @@
-"""The tunables of embedders that are not the bundled one. They are asked for as ``priming.params``."""
+"""The parameters of the embedders that are not the bundled one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from priming.checked import Checked, param
+from priming.config.params.checked import Checked, param
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class OnnxParams(Checked):
 
 @dataclass(frozen=True, slots=True)
 class EmbedderParams(Checked):
-    """Patience and limits of an embedder behind an endpoint, and of making all vectors anew."""
+    """Patience and limits of an embedder behind an endpoint, and of `reembed`."""
 
     batch: int = param(64, low=1, unit="texts", doc="texts in one request")
     characters: int = param(32_768, low=1, unit="characters", doc="longest text; what is beyond is not sent")
@@ -40,7 +40,9 @@ class EmbedderParams(Checked):
         30.0, low=0.0, unit="seconds", doc="longest of these, whatever `Retry-After` says"
     )
     repeated: int = param(300, low=1, unit="characters", doc="most of an answer that an error repeats")
-    kept: int = param(100, low=1, unit="texts", doc="vectors that `reembed` makes and keeps at once")
+    reembed_batch: int = param(
+        100, low=1, unit="texts", doc="vectors that `reembed` computes and stores at once"
+    )
 
 
 ONNX, EMBEDDER = OnnxParams(), EmbedderParams()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from priming import ParamError
-from priming.config import AgentSettings, Location, agent_settings, global_store, locate, url_of
+from priming.config.environment import AgentSettings, Location, agent_settings, global_store, locate, url_of
 
 
 @pytest.mark.parametrize(
@@ -129,11 +129,11 @@ def test_the_environment_names_the_agent_unless_an_argument_does(agentless):
 
 
 def test_two_agents_are_one_too_many(agentless):
-    with pytest.raises(ParamError, match=r"^--agent = 'claude': cannot stand with --model, which names"):
+    with pytest.raises(ParamError, match=r"^--agent = 'claude': conflicts with --model, which also names"):
         agent_settings("claude", "http://localhost/v1,qwen3")
     agentless.setenv("PRIMING_AGENT", "claude")
     agentless.setenv("PRIMING_MODEL", "http://localhost/v1,qwen3")
-    with pytest.raises(ParamError, match=r"^PRIMING_AGENT = 'claude': cannot stand with PRIMING_MODEL"):
+    with pytest.raises(ParamError, match=r"^PRIMING_AGENT = 'claude': conflicts with PRIMING_MODEL"):
         agent_settings()
 
 

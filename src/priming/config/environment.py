@@ -62,7 +62,7 @@ def agent_settings(command: str | None = None, model: str | None = None) -> Agen
         command, model = (os.environ.get(name) or None for name in where)
     if command is not None and model is not None:
         raise ParamError(
-            where[0], command, f"cannot stand with {where[1]}, which names an agent too: leave one out"
+            where[0], command, f"conflicts with {where[1]}, which also names an agent: remove one of them"
         )
     return AgentSettings(command, model, os.environ.get("PRIMING_AGENT_KEY") or None)
 
@@ -95,10 +95,10 @@ def global_folder() -> Path:
 
 def server_wanted() -> bool:
     """Whether a running server of the store is used: unless ``PRIMING_SERVER`` says ``off``."""
-    said = (os.environ.get("PRIMING_SERVER") or "on").casefold()
-    if said not in ("on", "off"):
-        raise ParamError("PRIMING_SERVER", said, "must be on or off")
-    return said == "on"
+    value = (os.environ.get("PRIMING_SERVER") or "on").casefold()
+    if value not in ("on", "off"):
+        raise ParamError("PRIMING_SERVER", value, "must be on or off")
+    return value == "on"
 
 
 def is_debugging() -> bool:

@@ -1,15 +1,15 @@
-"""The tunables of the hooks. They are asked for as ``priming.params``; the hooks, which must be quick, ask here."""
+"""The parameters of the hooks of coding agents."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from priming.checked import Checked, param
+from priming.config.params.checked import Checked, param
 
 
 @dataclass(frozen=True, slots=True)
 class HookParams(Checked):
-    """What hooks bring up for a coding agent, how often, and how long they may take (SYSTEMS F9)."""
+    """What hooks show a coding agent, how often, and how long they may take."""
 
     tokens: int = param(500, low=0, unit="tokens", source="floop", doc="most that one hook injects")
     again: int = param(

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from priming import ParamError
-from priming.profiles import ALL, get
+from priming.config.profiles import ALL, get
 
 ROWS = {
     "priming": ("sum", 0.0, 0.2, 0.8, 1.0, "share", "both", 0.0, 0.001, 4),

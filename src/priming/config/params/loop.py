@@ -1,15 +1,89 @@
-"""The tunables of what the loop puts before an agent, of its gates, and of what it learns."""
+"""The parameters of the loop: how far it may go by itself, what an agent is shown, and what is learnt."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from priming.checked import Checked, param
+from priming.config.params.checked import Checked, param
+
+_COMMANDS = (
+    "rm",
+    "rmdir",
+    "shred",
+    "dd",
+    "mkfs*",
+    "truncate",
+    "kill",
+    "killall",
+    "pkill",
+    "shutdown",
+    "reboot",
+    "sudo",
+    "git push",
+    "git reset",
+    "git clean",
+    "git checkout",
+    "git restore",
+    "git rebase",
+    "git branch -D",
+    "drop table",
+    "drop database",
+    "delete from",
+    "dropdb",
+    "kubectl delete",
+    "kubectl apply",
+    "helm uninstall",
+    "terraform apply",
+    "terraform destroy",
+    "docker system prune",
+    "docker volume rm",
+    "npm publish",
+    "twine upload",
+    "cargo publish",
+    "priming purge",
+)
+_FILES = (
+    ".git/*",
+    ".priming/*",
+    ".env",
+    ".env.*",
+    "*.pem",
+    "*.key",
+    "id_rsa*",
+    "*.db",
+    "*.sqlite*",
+    "*.tfstate",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopParams(Checked):
+    """How far the loop may go by itself."""
+
+    attempts: int = param(3, low=1, unit="attempts", source="Arc", doc="at one task, then it is blocked")
+    tasks: int = param(20, low=1, unit="tasks", doc="most of one session; more are left out, and it says so")
+    depth: int = param(2, low=0, unit="levels", doc="of subgoals below the objective")
+    subgoals: int = param(3, low=0, unit="subgoals", doc="most of one session")
+    timeout: float = param(
+        600.0,
+        low=0.0,
+        unit="seconds",
+        doc="patience with one run of a gate; the command line's, with one answer too",
+    )
+    output: int = param(16_384, low=1, unit="bytes", doc="most that is kept of what a gate prints")
+    objective: int = param(8_192, low=1, unit="characters", doc="longest objective")
+    alternatives: int = param(3, low=0, unit="memories", doc="patterns named where the approach is given up")
+    destructive: tuple[str, ...] = param(
+        _COMMANDS, doc="words of a gate's command, in this order, before which a person is asked"
+    )
+    precious: tuple[str, ...] = param(
+        _FILES, doc="files of a task, or outside the folder, before which a person is asked"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class ContextParams(Checked):
-    """What is gathered for an objective, how much of it is shown, and what is learnt (SYSTEMS A2–A7)."""
+    """What is gathered for an objective, how much of it is shown, and what is learnt."""
 
     failures: int = param(5, low=0, unit="memories", source="Arc", doc="most failures that are shown")
     patterns: int = param(3, low=0, unit="memories", source="Arc", doc="most patterns that are shown")
@@ -50,7 +124,7 @@ class ContextParams(Checked):
         100, low=1, unit="tasks", doc="a plan of more makes no sense; what a run carries out is its own limit"
     )
     delta: int = param(50, low=1, unit="files", doc="most that one task may be about")
-    said: int = param(4_000, low=1, unit="characters", doc="longest text that an agent may answer")
+    answer_length: int = param(4_000, low=1, unit="characters", doc="longest text that an agent may answer")
     repairs: int = param(
         1, low=0, unit="rounds", doc="times that an answer that makes no sense is asked for again"
     )
@@ -78,4 +152,5 @@ class ContextParams(Checked):
     look: float = param(0.1, low=0.001, unit="seconds", doc="how often a gate looks whether it is to stop")
 
 
+LOOP = LoopParams()
 CONTEXT = ContextParams()

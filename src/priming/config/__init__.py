@@ -1,0 +1,1 @@
+"""Settings and their layers, the environment, parameters, and profiles."""

@@ -1,0 +1,1 @@
+"""Every parameter of Priming, with its default, range, unit and source: a module a subject."""

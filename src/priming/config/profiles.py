@@ -1,0 +1,182 @@
+"""The profiles: five designs and our own, each a frozen choice of laws and parameters for one engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from priming.checks import check_choice
+from priming.config.params.laws import (
+    BaseLevelParams,
+    ForgettingParams,
+    InhibitParams,
+    PlasticityParams,
+    ScoreParams,
+    SpreadParams,
+    SquashParams,
+    TierParams,
+)
+from priming.config.params.learning import LinkParams
+from priming.config.params.recall import AnchorParams, ConfidenceParams, LinkFactors, RecallParams
+
+NO_STRUCTURE = (("next", 0.0), ("next-but-one", 0.0), ("part-of", 0.0), ("mentions", 0.0))
+"""Factors of the profiles whose designs have neither sessions nor names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One complete choice. ``score`` names the function of ``core.score``, or is ``priming`` (``docs/recall.md``).
+
+    ``base_level`` and ``forgetting`` name the laws (``docs/laws.md``, 3 and 4) that the score uses, with their
+    parameters beside them. ``inhibit`` and ``squash`` are None where the design has no such step; ``cut`` drops
+    what is below epsilon in between. ``confidence`` is None where the design does not say how sure it is.
+    """
+
+    name: str
+    source: str
+    score: str
+    spread: SpreadParams
+    anchors: AnchorParams | None = None
+    links: LinkFactors = field(default_factory=LinkFactors)
+    inhibit: InhibitParams | None = None
+    cut: bool = False
+    squash: SquashParams | None = None
+    base_level: str = "hybrid"
+    base_level_params: BaseLevelParams = field(default_factory=BaseLevelParams)
+    forgetting: str = "fsrs"
+    forgetting_params: ForgettingParams = field(default_factory=ForgettingParams)
+    plasticity: PlasticityParams = field(default_factory=PlasticityParams)
+    recall: RecallParams = field(default_factory=RecallParams)
+    scoring: ScoreParams = field(default_factory=ScoreParams)
+    linking: LinkParams = field(default_factory=LinkParams)
+    tiers: TierParams | None = None
+    confidence: ConfidenceParams | None = None
+
+
+PRIMING = Profile(
+    name="priming",
+    source="our own recipe, found by measurement",
+    score="priming",
+    spread=SpreadParams(),
+    links=LinkFactors(
+        by_relation=(("part-of", 0.0), ("next-but-one", 0.5)), similar=0.0, terms=0.0, fan_out_names=True
+    ),
+    confidence=ConfidenceParams(),
+)
+FLOOP = Profile(
+    name="floop",
+    source="floop: behaviours learnt from corrections",
+    score="floop",
+    spread=SpreadParams(
+        steps=3,
+        gain=0.8,
+        hop_decay=0.5,
+        retention=1.0,
+        restart=0.0,
+        combine="max",
+        direction="both",
+        normalise="fan",
+        rho=0.01,
+        epsilon=0.01,
+    ),
+    anchors=AnchorParams(evidence="fused"),
+    links=LinkFactors(by_relation=NO_STRUCTURE),
+    inhibit=InhibitParams(),
+    cut=True,
+    squash=SquashParams(),
+    base_level="optimized",
+    forgetting="none",
+    tiers=TierParams(),
+)
+SYNAPSE = Profile(
+    name="synapse",
+    source="SYNAPSE (arXiv 2601.02744)",
+    score="synapse",
+    spread=SpreadParams(
+        steps=3,
+        gain=0.8,
+        hop_decay=1.0,
+        retention=0.5,
+        restart=0.0,
+        combine="sum",
+        direction="out",
+        normalise="fan",
+        rho=0.01,
+        epsilon=0.01,
+    ),
+    anchors=AnchorParams(evidence="fused"),
+    links=LinkFactors(by_relation=(("part-of", 0.0), ("next-but-one", 0.0)), mirror=True),
+    inhibit=InhibitParams(),
+    cut=True,
+    squash=SquashParams(gain=5.0, centre=0.5),
+    forgetting="none",
+)
+ETHOS = Profile(
+    name="ethos",
+    source="Ethos: anchors, then spreading",
+    score="ethos",
+    spread=SpreadParams(
+        steps=3,
+        gain=0.85,
+        hop_decay=1.0,
+        retention=1.0,
+        restart=0.0,
+        combine="sum",
+        direction="out",
+        normalise="none",
+        rho=0.0,
+        epsilon=0.0,
+        max_neighbours=500,
+    ),
+    anchors=AnchorParams(widen=False),
+    links=LinkFactors(by_relation=NO_STRUCTURE, mirror=True),
+    forgetting="none",
+    recall=RecallParams(idf=False),
+    linking=LinkParams(strengthen=True),
+)
+ARC = Profile(
+    name="arc",
+    source="Arc: relevance, effectiveness, recency",
+    score="arc",
+    spread=SpreadParams(steps=0, gain=1.0, restart=0.0),
+    anchors=AnchorParams(),
+    forgetting="half-life",
+)
+POC = Profile(
+    name="poc",
+    source="poc-memory: activation times node weight (the gain is our choice)",
+    score="poc",
+    spread=SpreadParams(
+        steps=3,
+        gain=0.85,
+        hop_decay=1.0,
+        retention=1.0,
+        restart=0.0,
+        combine="sum",
+        direction="both",
+        normalise="none",
+        rho=0.0,
+        epsilon=0.001,
+    ),
+    anchors=AnchorParams(evidence="fused"),
+    links=LinkFactors(by_relation=NO_STRUCTURE),
+    forgetting="none",
+)
+WORLD_WEAVER = Profile(
+    name="world-weaver",
+    source="World Weaver: episodes, facts and procedures",
+    score="world-weaver",
+    spread=SpreadParams(steps=0, gain=1.0, restart=0.0),
+    anchors=AnchorParams(),
+    squash=SquashParams(gain=1.0, centre=0.0),
+    base_level="recency_frequency",
+    base_level_params=BaseLevelParams(noise=0.1),
+    forgetting="power",
+)
+
+ALL = {profile.name: profile for profile in (PRIMING, FLOOP, SYNAPSE, ETHOS, ARC, POC, WORLD_WEAVER)}
+
+
+def get(name: str, among: Mapping[str, Profile] = ALL) -> Profile:
+    """The profile of that name; ``ParamError`` lists the names."""
+    return among[check_choice("profile", name, among)]

@@ -1,0 +1,388 @@
+"""The settings of the command line and of servers: options, environment, two files in TOML, defaults, in this order.
+
+``load`` reads and checks all of them, and records the source of each value. The files are ``config.toml`` in the
+project's ``.priming`` and in the user's (``PRIMING_HOME``, else ``~/.priming``). Each key is a row of ``TABLE``; the
+keys of ``[server]`` are the fields of ``ServerParams``. Every command imports this module, so it is light.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from math import fsum
+from typing import TYPE_CHECKING, Any
+
+from priming.config import environment
+from priming.config.environment import AgentSettings
+from priming.config.settings_files import PROJECT, USER, File, checked, nearest
+from priming.errors import ParamError, violation
+from priming.words import PROFILES
+
+if TYPE_CHECKING:
+    from priming.config.params.server import ServerParams
+    from priming.config.profiles import Profile
+
+DEFAULT, ENVIRONMENT = "default", "environment"
+LEVELS = ("debug", "info", "warning", "error")
+WEIGHTS = ("weight_similarity", "weight_activation", "weight_structural")
+_SHARE = {"low": 0.0, "high": 1.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting. ``param`` names the field of ``priming.params`` that has its range, as ``Class.field``.
+
+    ``within`` lists the layers that may set it: a project's folder may be somebody else's work and must not choose
+    what runs here; a secret is never in a file.
+    """
+
+    section: str
+    key: str
+    kind: type
+    default: Any = None
+    variable: str = ""
+    param: str = ""
+    about: Mapping[str, Any] = field(default_factory=dict)
+    within: tuple[str, ...] = (ENVIRONMENT, PROJECT, USER)
+    doc: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its name in messages: section and key."""
+        return f"{self.section}.{self.key}"
+
+    @property
+    def environment(self) -> str:
+        """Its variable."""
+        return self.variable or f"PRIMING_{self.section}_{self.key}".upper()
+
+    @property
+    def range(self) -> Mapping[str, Any]:
+        """Its bounds and choices."""
+        if not self.param:
+            return self.about
+        owner, _, name = self.param.partition(".")
+        fields = getattr(import_module("priming.params"), owner).__dataclass_fields__
+        return fields[name].metadata  # type: ignore[no-any-return]
+
+
+_OWN, _SECRET = (ENVIRONMENT, USER), (ENVIRONMENT,)
+
+TABLE: tuple[Setting, ...] = (
+    Setting(
+        "store", "url", str, None, "PRIMING_URL", doc="the store; in a file, relative to the file's folder"
+    ),
+    Setting("store", "namespace", str, "default", "PRIMING_NAMESPACE", doc="the namespace"),
+    Setting(
+        "store", "profile", str, "priming", "PRIMING_PROFILE", about={"choices": PROFILES}, doc="the profile"
+    ),
+    Setting("store", "embedder", str, "wordllama", "PRIMING_EMBEDDER", within=_OWN, doc="what makes vectors"),
+    Setting(
+        "retrieval",
+        "spreading_strength",
+        float,
+        0.85,
+        param="SpreadParams.gain",
+        doc="of activation that a hop keeps",
+    ),
+    Setting("retrieval", "iterations", int, 3, param="SpreadParams.steps", doc="steps of spreading; 0: none"),
+    Setting("retrieval", WEIGHTS[0], float, 0.5, about=_SHARE, doc="of the cosine in the score"),
+    Setting("retrieval", WEIGHTS[1], float, 0.3, about=_SHARE, doc="of the activation"),
+    Setting("retrieval", WEIGHTS[2], float, 0.2, about=_SHARE, doc="of the share of links that lead there"),
+    Setting(
+        "retrieval",
+        "anchor_top_k_episodes",
+        int,
+        10,
+        param="AnchorParams.episodes",
+        doc="episodes to begin at",
+    ),
+    Setting("retrieval", "anchor_top_k_facts", int, 10, param="AnchorParams.facts", doc="others to begin at"),
+    Setting(
+        "service", "log_level", str, "info", about={"choices": LEVELS}, doc="debug: each step of a spread"
+    ),
+    Setting("agent", "command", str, None, "PRIMING_AGENT", within=_OWN, doc="the command that is asked"),
+    Setting("agent", "model", str, None, "PRIMING_MODEL", within=_OWN, doc="or the endpoint, as URL,NAME"),
+    Setting(
+        "agent",
+        "key",
+        str,
+        None,
+        "PRIMING_AGENT_KEY",
+        within=_SECRET,
+        doc="what the endpoint knows its user by",
+    ),
+    Setting(
+        "store", "home", str, None, "PRIMING_HOME", within=_SECRET, doc="the user's folder, else ~/.priming"
+    ),
+    Setting("server", "use", str, "on", "PRIMING_SERVER", within=_SECRET, doc="off: work on the file itself"),
+    Setting("server", "host", str, "127.0.0.1", doc="the address that `serve` listens at"),
+    Setting(
+        "server", "port", int, 7777, about={"low": 0, "high": 65535}, doc="its port; 0: any that is free"
+    ),
+)
+STORE, SECRET, SERVER = "store.url", "agent.key", "server"
+_PREFIXES = ("PRIMING_RETRIEVAL_", "PRIMING_SERVICE_", "PRIMING_SERVER_", "PRIMING_STORE_")
+"""Variables with these prefixes are settings, or mistakes."""
+_REFUSED = {
+    True: "must not be set in a project's file, which may be somebody else's: set {variable}, or add it to"
+    " config.toml in ~/.priming",
+    False: "must not be set in a file: set {variable}",
+}
+"""Why a value is refused, by whether it may be set in the user's file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A value and its source: a file with its line, a variable, an option, or the default."""
+
+    name: str
+    value: Any
+    source: str
+    shadows: tuple[tuple[str, Any], ...] = ()
+    """The values that it overrides, nearest first: sources and values."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings with their values, by name."""
+
+    resolved: Mapping[str, Resolved]
+
+    def __getitem__(self, name: str) -> Any:
+        """The value of a setting, such as ``store.url``."""
+        return self.resolved[name].value
+
+    @cached_property
+    def retrieval(self) -> Mapping[str, Any]:
+        """The settings of retrieval that are not the default, by key: a server and its clients compare them."""
+        return {
+            setting.key: self[setting.name]
+            for setting in TABLE
+            if setting.section == "retrieval" and self[setting.name] != setting.default
+        }
+
+    @cached_property
+    def profiles(self) -> Mapping[str, Profile]:
+        """The profiles by name, ``ethos`` with the settings of retrieval."""
+        from dataclasses import replace
+
+        from priming.config.profiles import ALL
+
+        ethos = ALL["ethos"]
+        value = {setting.key: self[setting.name] for setting in TABLE if setting.section == "retrieval"}
+        blend = tuple(zip(("cosine", "spread", "in_degree"), (value[key] for key in WEIGHTS), strict=True))
+        assert ethos.anchors is not None, "Ethos starts from anchors of its own"
+        changed = replace(
+            ethos,
+            spread=replace(ethos.spread, gain=value["spreading_strength"], steps=value["iterations"]),
+            scoring=replace(ethos.scoring, ethos=blend),
+            anchors=replace(
+                ethos.anchors, episodes=value["anchor_top_k_episodes"], facts=value["anchor_top_k_facts"]
+            ),
+        )
+        return {**ALL, "ethos": changed}
+
+    @cached_property
+    def server(self) -> ServerParams:
+        """Limits and patience of the HTTP server."""
+        from priming.config.params.server import ServerParams
+
+        return ServerParams(**{name: self[f"server.{name}"] for name in ServerParams.__dataclass_fields__})
+
+    def agent(self, command: str | None = None, model: str | None = None) -> AgentSettings:
+        """The agent of the options, else of the environment, else of the user's file; the first counts alone."""
+        chosen = environment.agent_settings(command, model)
+        if chosen.command is not None or chosen.model is not None:
+            return chosen
+        return AgentSettings(self["agent.command"], self["agent.model"], chosen.key)
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A value of a setting in one source."""
+
+    value: Any
+    source: str
+
+    @property
+    def file(self) -> str:
+        """The file that the value is from; empty for a variable."""
+        return self.source.rpartition(":")[0]
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What was read so far: the values of each setting, nearest first, and all violations."""
+
+    table: Mapping[str, Setting]
+    violations: list[str] = field(default_factory=list)
+    values: dict[str, list[_Value]] = field(default_factory=dict)
+    broken: set[str] = field(default_factory=set)
+    """The settings that have an invalid value in some source."""
+
+    def take(self, setting: Setting, value: Any, layer: str, source: str) -> None:
+        """Check a value of a layer, and add it."""
+        label = source if layer == ENVIRONMENT else f"{source}: {setting.name}"
+        if layer not in setting.within:
+            shown = "…" if setting.name == SECRET else value
+            rule = _REFUSED[USER in setting.within].format(variable=setting.environment)
+            self.violations.append(violation(label, shown, rule))
+            return
+        value, rule = checked(setting, value, text=layer == ENVIRONMENT)
+        if rule:
+            self.violations.append(violation(label, value, rule))
+            self.broken.add(setting.name)
+        else:
+            self.values.setdefault(setting.name, []).append(_Value(value, source))
+
+    def resolve(self, setting: Setting) -> Resolved:
+        """The nearest value of a setting, and those that it overrides."""
+        values = [*self.values.get(setting.name, []), _Value(setting.default, DEFAULT)]
+        shadows = tuple((other.source, other.value) for other in values[1:])
+        return Resolved(setting.name, values[0].value, values[0].source, shadows)
+
+
+def load(
+    options: Mapping[str, tuple[Any, str]] | None = None, *, project: bool = True, servers: bool = False
+) -> Settings:
+    """Read the settings that apply here.
+
+    Args:
+        options: values of options, by setting, each with the option's name; the command has checked them.
+        project: whether the project's file is read.
+        servers: whether ``Settings.server`` is needed too.
+
+    Raises:
+        ParamError: everything that is wrong with the files and the environment, each with its place.
+
+    """
+    settings, violations = read(options, project=project, servers=servers)
+    if violations:
+        raise ParamError.of(violations)
+    return settings
+
+
+def read(
+    options: Mapping[str, tuple[Any, str]] | None = None, *, project: bool = True, servers: bool = True
+) -> tuple[Settings, list[str]]:
+    """The settings, and all violations, whose values are left out."""
+    variables, violations = environment.variables(), list[str]()
+    files = [file for file in _files(project) if file.read(violations)]
+    named = any(SERVER in file.tables for file in files) or any(
+        name.startswith(f"PRIMING_{SERVER}_".upper()) for name in variables
+    )
+    reading = _Reading(_table(servers=servers or named), violations)
+    for name, (value, option) in (options or {}).items():
+        reading.values[name] = [_Value(value, option)]
+    _take_environment(reading, variables)
+    for file in files:
+        _take_file(reading, file)
+    _check_agents(reading)
+    settings = Settings({setting.name: reading.resolve(setting) for setting in reading.table.values()})
+    _check_weights(settings, reading)
+    return settings, reading.violations
+
+
+def _files(project: bool) -> Iterator[File]:
+    """The project's file and the user's, which are one in the user's own folder."""
+    users, own = environment.global_folder(), environment.project_folder()
+    same = os.path.exists(users) and os.path.exists(own) and os.path.samefile(own, users)
+    if project and not same:
+        yield File(own / environment.SETTINGS, PROJECT)
+    yield File(users / environment.SETTINGS, USER)
+
+
+def _table(*, servers: bool) -> dict[str, Setting]:
+    """All settings by name; those of the server are the fields of ``ServerParams``."""
+    table = {setting.name: setting for setting in TABLE}
+    if servers:
+        from priming.config.params.server import ServerParams
+
+        for name, about in ServerParams.__dataclass_fields__.items():
+            kind = int if str(about.type) == "int" else float
+            setting = Setting(
+                SERVER, name, kind, about.default, param=f"ServerParams.{name}", doc=about.metadata["doc"]
+            )
+            table[setting.name] = setting
+    return table
+
+
+def _take_environment(reading: _Reading, variables: Mapping[str, str]) -> None:
+    """An empty variable counts as unset, except for the store's: it must not lead to another store."""
+    settings = {setting.environment: setting for setting in reading.table.values()}
+    for name, value in variables.items():
+        if name in settings and (value or name == "PRIMING_URL"):
+            reading.take(settings[name], value, ENVIRONMENT, name)
+        elif name not in settings and name.startswith(_PREFIXES):
+            reading.violations.append(violation(name, value, f"is not a setting{nearest(name, settings)}"))
+    arc = environment.arc_store()
+    if arc is not None and "PRIMING_URL" not in variables:
+        reading.take(settings["PRIMING_URL"], arc, ENVIRONMENT, "ARC_DB_PATH")
+
+
+def _take_file(reading: _Reading, file: File) -> None:
+    sections = {setting.section for setting in reading.table.values()}
+    for section, table in file.tables.items():
+        if section not in sections:
+            message = f"{file.place(section)}: [{section}] is not a section{nearest(section, sections)}"
+            reading.violations.append(message)
+        elif not isinstance(table, Mapping):
+            rule = f"must be a section: write [{section}] above its keys"
+            reading.violations.append(violation(f"{file.place(section)}: {section}", table, rule))
+        else:
+            for key, value in table.items():
+                _take_key(reading, file, section, key, value)
+
+
+def _take_key(reading: _Reading, file: File, section: str, key: str, value: Any) -> None:
+    keys = [setting.key for setting in reading.table.values() if setting.section == section]
+    source = file.place(section, key)
+    if key not in keys:
+        reading.violations.append(f"{source}: {section}.{key} is not a setting{nearest(key, keys)}")
+        return
+    setting = reading.table[f"{section}.{key}"]
+    if setting.name == STORE and isinstance(value, str):
+        value = _beside(file, value)
+    reading.take(setting, value, file.layer, source)
+
+
+def _beside(file: File, url: str) -> str:
+    """A URL of a file, a relative path resolved from the file's own folder; an invalid URL is left as it is."""
+    try:
+        path = environment.locate(url).path
+    except ParamError:
+        return url
+    if path is None or path.is_absolute():
+        return url
+    return environment.url_of(file.path.parent.absolute() / path) + url[url.find("?") :] * ("?" in url)
+
+
+def _check_agents(reading: _Reading) -> None:
+    """A command and an endpoint must not come from one source; those of the environment count alone."""
+    for model in reading.values.get("agent.model", []):
+        for command in reading.values.get("agent.command", []):
+            if model.file == command.file:
+                rule = f"conflicts with {model.source}, which also names an agent: remove one of them"
+                reading.violations.append(violation(command.source, command.value, rule))
+    agents = [reading.values[name] for name in ("agent.command", "agent.model") if name in reading.values]
+    if any(not value.file for values in agents for value in values):
+        for values in agents:
+            values[:] = [value for value in values if not value.file]
+
+
+def _check_weights(settings: Settings, reading: _Reading) -> None:
+    """The weights must sum to 1, whatever their sources."""
+    names = [f"retrieval.{key}" for key in WEIGHTS]
+    if not reading.values.keys() & set(names) or reading.broken & set(names):
+        return
+    from priming.config.params.laws import SCORE
+
+    weights = [settings.resolved[name] for name in names]
+    total = fsum(weight.value for weight in weights)
+    if not abs(total - 1.0) <= SCORE.tolerance:
+        shares = ", ".join(f"{weight.name} {weight.value:g} ({weight.source})" for weight in weights)
+        reading.violations.append(f"weights must sum to 1, not {total:g}: {shares}")
