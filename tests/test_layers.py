@@ -1,6 +1,6 @@
 """Imports point left only.
 
-vocabulary ← core ← { store, embed, agents } ← engine ← loop ← { api, bench } ← { serve, cli, interop, fleet }
+vocabulary ← { core, text } ← { store, embed, agents } ← engine ← loop ← { api, bench } ← hooks ← { serve, cli, interop, fleet }
 """
 
 import ast
@@ -13,11 +13,12 @@ import priming
 ROOT = Path(priming.__file__).parent
 LAYERS = (
     ("vocabulary",),
-    ("core",),
+    ("core", "text"),
     ("store", "embed", "agents"),
     ("engine",),
     ("loop",),
     ("api", "bench"),
+    ("hooks",),
     ("serve", "cli", "interop", "fleet"),
 )
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
