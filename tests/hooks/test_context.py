@@ -1,22 +1,6 @@
 import pytest
 
-from priming.serve import hook_cues as cues
-
-
-@pytest.mark.parametrize(
-    ("file", "language"),
-    [
-        ("a.py", "python"),
-        ("src/x.TSX", "typescript"),
-        ("C:\\app\\m.rs", "rust"),
-        ("Dockerfile", "dockerfile"),
-        ("a.hpp", "c++"),
-        ("README", None),
-        (".gitignore", None),
-    ],
-)
-def test_a_file_tells_its_language(file, language):
-    assert cues.language_of(file) == language
+from priming.hooks import context
 
 
 @pytest.mark.parametrize(
@@ -41,31 +25,47 @@ def test_a_file_tells_its_language(file, language):
         ("", []),
     ],
 )
-def test_a_command_tells_its_task(command, tasks):
-    assert cues.tasks_of(command) == tasks
+def test_a_command_has_its_tasks(command, tasks):
+    assert context.tasks_of(command) == tasks
 
 
-def test_a_command_tells_its_environment_where_it_names_one():
-    assert cues.environments_of("kubectl --context prod apply") == ["production"]
-    assert cues.environments_of("./deploy.sh staging") == ["staging"]
-    assert cues.environments_of("pytest tests/product") == []
+def test_a_command_has_the_environment_that_it_names():
+    assert context.environments_of("kubectl --context prod apply") == ["production"]
+    assert context.environments_of("./deploy.sh staging") == ["staging"]
+    assert context.environments_of("pytest tests/product") == []
 
 
-def test_a_folder_tells_project_languages_and_branch(tmp_path):
+def test_a_folder_has_a_project_languages_and_a_branch(tmp_path):
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/feature/retry-payments\n")
     (tmp_path / "pyproject.toml").touch()
     (tmp_path / "package.json").touch()
     inner = tmp_path / "src" / "app"
     inner.mkdir(parents=True)
-    assert cues.project_of(inner) == tmp_path
-    assert cues.languages_of(tmp_path) == ["python", "javascript"]
-    assert cues.branch_of(tmp_path) == "feature retry payments"
+    assert context.project_of(inner) == tmp_path
+    assert context.languages_of(tmp_path) == ["python", "javascript"]
+    assert context.branch_of(tmp_path) == "feature retry payments"
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-    assert cues.branch_of(tmp_path) == ""
-    assert cues.branch_of(inner) == ""
+    assert context.branch_of(tmp_path) == ""
+    assert context.branch_of(inner) == ""
 
 
 def test_files_are_named_from_the_project(tmp_path):
-    found = cues.within(["a.py", str(tmp_path / "src" / "b.py"), "/etc/hosts"], tmp_path / "src", tmp_path)
-    assert found == ["src/a.py", "src/b.py", "/etc/hosts"]
+    paths = context.project_paths(
+        ["a.py", str(tmp_path / "src" / "b.py"), "/etc/hosts"], tmp_path / "src", tmp_path
+    )
+    assert paths == ["src/a.py", "src/b.py", "/etc/hosts"]
+
+
+def test_every_command_of_the_table_has_its_task():
+    for task, commands in context.task_commands().items():
+        for command in commands:
+            assert task in context.tasks_of(f"{command} x"), command
+
+
+def test_a_memory_is_on_topic_with_two_words_in_common_or_a_name():
+    memory = {"heading": None, "content": "Kestrel signs the releases of core/dates.py."}
+    assert context.is_on_topic("are releases signed?", memory, 2)
+    assert context.is_on_topic("why is core/dates.py slow", memory, 2)
+    assert not context.is_on_topic("the releases are late", memory, 2)
+    assert not context.is_on_topic("", memory, 1)
