@@ -14,7 +14,16 @@ from pathlib import Path
 from priming import Cue, Memory
 from priming.hooks.command import respond
 
-COMMAND = [sys.executable, "-c", "from priming.cli.start import main; main()"]
+PATIENT = """
+from dataclasses import replace
+from priming.hooks import command, session, stores
+command.HOOK = session.HOOK = replace(command.HOOK, patience=600.0, lock=600.0)
+stores.SOCKET = replace(stores.SOCKET, knock=600.0)
+from priming.cli.start import main
+main()
+"""
+"""The command line, with limits that a busy machine does not reach."""
+COMMAND = [sys.executable, "-c", PATIENT]
 DEPLOY = "The deploy failed because the disk of the build server was full."
 
 
