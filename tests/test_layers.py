@@ -1,6 +1,7 @@
 """Imports point left only.
 
-vocabulary ← { core, text } ← { store, embed, agents } ← engine ← loop ← { api, bench } ← hooks ← { serve, cli, interop, fleet }
+vocabulary ← { core, text } ← { store, embed, agents } ← engine ← loop ← { api, bench } ← hooks
+← { serve, cli, interop, fleet }
 """
 
 import ast
