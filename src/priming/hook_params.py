@@ -9,7 +9,7 @@ from priming.checked import Checked, param
 
 @dataclass(frozen=True, slots=True)
 class HookParams(Checked):
-    """What hooks bring up for a coding agent, how often, and how long they may take (SYSTEMS F9)."""
+    """What hooks inject for a coding agent, how often, and how long they may take (docs/hooks.md)."""
 
     tokens: int = param(500, low=0, unit="tokens", source="floop", doc="most that one hook injects")
     again: int = param(
