@@ -16,13 +16,14 @@ import priming
 ROOT = Path(priming.__file__).parent
 LAYERS = (
     ("vocabulary",),
-    ("core",),
+    ("core", "text"),
     ("store", "embed", "agents"),
     ("index",),
     ("engine",),
     ("memory",),
     ("loop",),
     ("api", "bench"),
+    ("hooks",),
     ("serve", "cli", "interop", "fleet"),
 )
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}

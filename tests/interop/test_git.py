@@ -11,6 +11,8 @@ from priming.api.importers import Entry, Tie, run
 from priming.errors import ParamError
 from priming.interop.git import GIT, look, read
 
+pytestmark = pytest.mark.slow
+
 
 def entries(path):
     return [item.arguments for item in read(path) if isinstance(item, Entry)]

@@ -9,9 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import priming
-from priming.cli.agent_parts import _wanted
+from priming.cli.main import app
+from priming.hooks.agent_config import hook_entries
+from priming.hooks.command import plain_options, respond
 from priming.loop import act, reason
 
 PLUGIN = Path(__file__).resolve().parents[2] / "plugin"
@@ -37,7 +40,7 @@ HOSTILE = """Don't break "add" & 'sub'; $(touch pwned) `touch pwned` $HOME \\ 10
 def parts(path):
     """The front matter of a file, line by line, and its text."""
     head, text = re.fullmatch(r"---\n(.*?)\n---\n\n(.*)", path.read_text("utf-8"), re.DOTALL).groups()
-    return dict(one.split(": ", 1) for one in head.splitlines()), text
+    return dict(line.split(": ", 1) for line in head.splitlines()), text
 
 
 def blocks(path, language="sh"):
@@ -51,10 +54,10 @@ def tools(value):
 # Shape
 
 
-def test_there_is_nothing_but_what_claude_code_looks_for():
-    there = {one.relative_to(PLUGIN).as_posix() for one in PLUGIN.rglob("*") if one.is_file()}
+def test_the_plugin_has_nothing_but_what_claude_code_looks_for():
+    files = {path.relative_to(PLUGIN).as_posix() for path in PLUGIN.rglob("*") if path.is_file()}
     documented = r"(\.claude-plugin/plugin\.json|\.mcp\.json|hooks/hooks\.json|(commands|agents)/[a-z-]+\.md)"
-    assert all(re.fullmatch(documented, one) for one in there), there
+    assert all(re.fullmatch(documented, file) for file in files), files
 
 
 def test_the_manifest_has_a_name_in_kebab_case_and_only_fields_that_are_documented():
@@ -68,10 +71,10 @@ def test_the_manifest_has_a_name_in_kebab_case_and_only_fields_that_are_document
 
 
 def test_the_commands_are_those_of_the_seed():
-    assert {one.stem for one in COMMANDS} == SEED
+    assert {path.stem for path in COMMANDS} == SEED
 
 
-@pytest.mark.parametrize("path", COMMANDS, ids=lambda one: one.stem)
+@pytest.mark.parametrize("path", COMMANDS, ids=lambda path: path.stem)
 def test_a_command_says_what_it_does_what_it_takes_and_what_it_may_use(path):
     head, text = parts(path)
     assert set(head) <= OF_COMMANDS
@@ -82,17 +85,17 @@ def test_a_command_says_what_it_does_what_it_takes_and_what_it_may_use(path):
     assert {name for name, _ in tools(head["allowed-tools"])} <= TOOLS
 
 
-@pytest.mark.parametrize("path", COMMANDS, ids=lambda one: one.stem)
+@pytest.mark.parametrize("path", COMMANDS, ids=lambda path: path.stem)
 def test_a_command_may_run_each_line_that_it_names_and_nothing_else(path):
     allowed = [rule for name, rule in tools(parts(path)[0]["allowed-tools"]) if name == "Bash"]
-    lines = [one.splitlines()[0] for one in blocks(path)]
-    prefixes = [one.removesuffix(":*") for one in allowed]
-    assert all(one.startswith("priming ") and one.endswith(":*") for one in allowed)
-    assert all(any(line.startswith(f"{one} ") for one in prefixes) for line in lines)
-    assert all(any(line.startswith(f"{one} ") for line in lines) for one in prefixes)
+    lines = [block.splitlines()[0] for block in blocks(path)]
+    prefixes = [rule.removesuffix(":*") for rule in allowed]
+    assert all(rule.startswith("priming ") and rule.endswith(":*") for rule in allowed)
+    assert all(any(line.startswith(f"{prefix} ") for prefix in prefixes) for line in lines)
+    assert all(any(line.startswith(f"{prefix} ") for line in lines) for prefix in prefixes)
 
 
-@pytest.mark.parametrize("path", AGENTS, ids=lambda one: one.stem)
+@pytest.mark.parametrize("path", AGENTS, ids=lambda path: path.stem)
 def test_an_agent_has_its_name_says_when_it_is_wanted_and_may_use_what_it_needs(path):
     head, text = parts(path)
     assert {"name", "description", "model"} <= set(head) <= OF_AGENTS
@@ -122,12 +125,12 @@ def test_an_agent_is_asked_for_what_the_loop_asks_for(name, schema):
         assert list(answer["tasks"][0]) == list(schema["properties"]["tasks"]["items"]["properties"])
         text = parts(PLUGIN / "agents" / "arc-reason.md")[1]
         kinds = schema["properties"]["impasse"]["properties"]["type"]["enum"]
-        assert all(one in text for one in kinds)
+        assert all(kind in text for kind in kinds)
 
 
-def test_agents_that_commands_name_are_there():
-    named = {one for path in COMMANDS for one in re.findall(r"`(arc-\w+)`", path.read_text("utf-8"))}
-    assert named == {one.stem for one in AGENTS}
+def test_commands_name_the_agents_that_exist():
+    names = {name for path in COMMANDS for name in re.findall(r"`(arc-\w+)`", path.read_text("utf-8"))}
+    assert names == {path.stem for path in AGENTS}
 
 
 def test_the_hooks_are_those_that_setup_writes():
@@ -137,47 +140,30 @@ def test_the_hooks_are_those_that_setup_writes():
     for groups in hooks["hooks"].values():
         for group in groups:
             assert set(group) <= {"matcher", "hooks"}
-            for one in group["hooks"]:
-                assert set(one) == {"type", "command", "timeout"}
-                assert one["type"] == "command"
-    wanted = {event: [entry] for event, entry in _wanted("claude-code", ["priming"])}
-    assert hooks["hooks"] == wanted
+            for hook in group["hooks"]:
+                assert set(hook) == {"type", "command", "timeout"}
+                assert hook["type"] == "command"
+    entries = hook_entries("claude-code", ["priming"])
+    assert hooks["hooks"] == {event: [entry] for event, entry in entries.items()}
 
 
 # Every command line, run on a store
 
 
 class Desk:
-    """A project with the program on its path, as an agent finds it."""
+    """A project in which the command lines of the plugin are run in process."""
 
     def __init__(self, folder):
-        self.folder = folder / "project"
-        self.folder.mkdir()
-        subprocess.run(["git", "init", "-q"], cwd=self.folder, check=True)
-        kept = {
-            name: value for name, value in os.environ.items() if not name.startswith(("PRIMING_", "ARC_"))
-        }
-        self.environment = {
-            **kept,
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-            "HOME": str(folder),
-            "PYTHONUTF8": "1",
-        }
+        self.folder = folder
 
-    def run(self, script, said="", status=0):
-        """Run a command line in a shell; what it printed."""
-        done = subprocess.run(
-            ["/bin/sh", "-c", script],
-            cwd=self.folder,
-            env=self.environment,
-            input=said,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        assert done.returncode == status, (script, done.stdout, done.stderr)
-        assert not (self.folder / "pwned").exists(), script
+    def run(self, script, status=0):
+        """What a command line prints; ``<<'WORD'`` gives it the lines after it as standard input."""
+        line, _, text = script.partition("\n")
+        line, _, _ = line.partition(" <<")
+        program, *arguments = shlex.split(line if text else script)
+        assert program == "priming"
+        done = CliRunner().invoke(app, arguments, input="\n".join(text.splitlines()[:-1]) if text else None)
+        assert done.exit_code == status, (script, done.stdout, done.stderr)
         return done.stdout
 
     def ask(self, script, status=0):
@@ -185,9 +171,46 @@ class Desk:
         return json.loads(self.run(script, status=status))
 
 
+class ShellDesk(Desk):
+    """A project in which a shell runs the command lines, as an agent does."""
+
+    def run(self, script, status=0, stdin=""):
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        done = subprocess.run(
+            ["/bin/sh", "-c", script],
+            cwd=self.folder,
+            env={**os.environ, "PATH": path, "PYTHONUTF8": "1"},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+        assert done.returncode == status, (script, done.stdout, done.stderr)
+        assert not (self.folder / "pwned").exists(), script
+        return done.stdout
+
+
 @pytest.fixture
-def desk(tmp_path):
-    return Desk(tmp_path)
+def project(tmp_path, monkeypatch):
+    """An empty project, which is the working directory."""
+    for name in [name for name in os.environ if name.startswith(("PRIMING_", "ARC_"))]:
+        monkeypatch.delenv(name)
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def desk(project):
+    return Desk(project)
+
+
+@pytest.fixture
+def shell_desk(project):
+    return ShellDesk(project)
 
 
 def filled(script, **values):
@@ -199,14 +222,14 @@ def filled(script, **values):
     return script
 
 
+@pytest.mark.slow
 def test_the_loop_is_driven_from_begin_to_end(desk):
     new, context, add, pivot, complete, block, store, report = blocks(PLUGIN / "commands" / "arc.md")
     first = {"TASK": "Make the file done", "DELTA": '["done"]', "VERIFY": "test -e done"}
     desk.ask(filled(store, TASK=first["TASK"], LEARNING="Use touch", SESSION="earlier"))
     session = desk.ask(filled(new))["session_id"]
-    found = desk.ask(filled(context, SESSION=session))
-    assert found["objective"] == HOSTILE
-    (shown,) = [one["name"] for one in desk.ask("priming loop recall 'make a file' --json")]
+    assert desk.ask(filled(context, SESSION=session))["objective"] == HOSTILE
+    (shown,) = [memory["name"] for memory in desk.ask("priming loop recall 'make a file' --json")]
     desk.ask(filled(add, SESSION=session, INJECTED=json.dumps([shown]), **first))
     second = {"TASK": "Reach the moon", "DELTA": "[]", "VERIFY": "false", "INJECTED": "[]"}
     desk.ask(filled(add.replace("--seq 1", "--seq 2"), SESSION=session, **second))
@@ -218,10 +241,11 @@ def test_the_loop_is_driven_from_begin_to_end(desk):
     blocked = filled(block, SESSION=session, OBSTACLE="No rocket.", UTILIZED="[]")
     assert desk.ask(blocked)["status"] == "blocked"
     assert "No rocket." in desk.run(filled(report, SESSION=session))
-    kinds = {one["type"] for one in desk.ask("priming loop recall 'reach the moon' --json")}
+    kinds = {memory["type"] for memory in desk.ask("priming loop recall 'reach the moon' --json")}
     assert "failure" in kinds
 
 
+@pytest.mark.slow
 def test_thinking_gathers_and_changes_nothing(desk):
     (context,) = blocks(PLUGIN / "commands" / "think.md")
     assert desk.ask(filled(context))["objective"] == HOSTILE
@@ -231,6 +255,20 @@ def test_thinking_gathers_and_changes_nothing(desk):
 def test_recall_takes_whatever_is_typed(desk):
     (recall,) = blocks(PLUGIN / "commands" / "recall.md")
     assert desk.ask(filled(recall)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["recall", "think"])
+def test_a_shell_passes_on_whatever_is_typed_and_runs_none_of_it(shell_desk, name):
+    (script,) = blocks(PLUGIN / "commands" / f"{name}.md")
+    shell_desk.ask(filled(script))
+
+
+@pytest.mark.slow
+def test_a_shell_passes_on_the_values_that_an_agent_fills_in(shell_desk):
+    new, *_ = blocks(PLUGIN / "commands" / "arc.md")
+    session = shell_desk.ask(filled(new))["session_id"]
+    assert HOSTILE in shell_desk.run(f"priming loop report {shlex.quote(session)}")
 
 
 @pytest.mark.parametrize("name", ["health", "decay", "consolidate"])
@@ -256,22 +294,23 @@ EXAMPLES = {
 
 
 @pytest.mark.parametrize("event", EXAMPLES)
-def test_each_hook_runs_and_says_nothing_or_what_claude_code_reads(desk, event):
+def test_each_hook_runs_and_outputs_nothing_or_what_claude_code_reads(desk, event):
     desk.run("priming remember 'Use touch, never cat.' --kind behavior")
     hooks = json.loads((PLUGIN / "hooks" / "hooks.json").read_text("utf-8"))["hooks"]
-    ((one,),) = [group["hooks"] for group in hooks[event]]
+    ((hook,),) = [group["hooks"] for group in hooks[event]]
     common = {"session_id": "s1", "cwd": str(desk.folder), "hook_event_name": event}
-    printed = desk.run(one["command"], json.dumps({**common, **EXAMPLES[event]}))
-    if printed:
-        answer = json.loads(printed)
-        assert answer["hookSpecificOutput"]["hookEventName"] == event
+    options = plain_options(shlex.split(hook["command"])[1:])
+    output = respond(options["event"], json.dumps({**common, **EXAMPLES[event]}).encode(), options["agent"])
+    if output:
+        assert json.loads(output)["hookSpecificOutput"]["hookEventName"] == event
 
 
 def test_all_hooks_are_run_here():
     assert set(json.loads((PLUGIN / "hooks" / "hooks.json").read_text("utf-8"))["hooks"]) == set(EXAMPLES)
 
 
-def test_the_server_that_is_named_speaks_mcp(desk):
+@pytest.mark.slow
+def test_the_server_that_is_named_speaks_mcp(shell_desk):
     servers = json.loads((PLUGIN / ".mcp.json").read_text("utf-8"))
     assert set(servers) == {"mcpServers"}
     entry = servers["mcpServers"]["priming"]
@@ -286,5 +325,5 @@ def test_the_server_that_is_named_speaks_mcp(desk):
             "clientInfo": {"name": "test", "version": "1"},
         },
     }
-    printed = desk.run(shlex.join([entry["command"], *entry["args"]]), json.dumps(hello) + "\n")
+    printed = shell_desk.run(shlex.join([entry["command"], *entry["args"]]), stdin=json.dumps(hello) + "\n")
     assert json.loads(printed.splitlines()[0])["result"]["serverInfo"]["name"] == "priming"

@@ -16,7 +16,7 @@ SURFACES: Mapping[str, str] = {
     "http": "priming.serve.http:run",
     "ipc": "priming.serve.ipc:run",
     "mcp": "priming.serve.mcp:run",
-    "hook": "priming.serve.hooks:run",
+    "hook": "priming.hooks.command:run",
 }
 """Name → ``module:function``. Each function takes keyword arguments only, and returns when the surface is done."""
 

@@ -21,6 +21,8 @@ from priming.cli import agent_files, agent_parts
 from priming.cli.options import Place
 from priming.config import environment
 from priming.errors import PrimingError
+from priming.hooks import agent_config, setup
+from priming.hooks.agents import AGENTS
 
 OK, WARN, FAIL = "ok", "warn", "fail"
 _LEAST = (3, 11)
@@ -261,10 +263,10 @@ def _greeting(at: Path) -> dict[str, Any] | None:
 def _agents(_place: Place) -> Iterator[Check]:
     """Agents that Priming is set up for, and whether what they run is there."""
     any_there = False
-    for agent in agent_files.AGENTS:
-        for scope in (agent_files.PROJECT, agent_files.USER):
+    for agent in AGENTS:
+        for scope in (setup.PROJECT, setup.USER):
             try:
-                found = agent_files.is_set_up(agent, scope)
+                found = setup.configured_files(agent, scope)
             except PrimingError as error:
                 yield Check("agents", WARN, f"{agent}: {error}", "mend the file")
                 continue
@@ -273,18 +275,18 @@ def _agents(_place: Place) -> Iterator[Check]:
             any_there = True
             yield _agent(agent, scope, found)
     if not any_there:
-        names = ", ".join(agent_files.AGENTS)
+        names = ", ".join(AGENTS)
         yield Check("agents", OK, f"none is set up; 'priming setup AGENT' does it, for {names}")
 
 
 def _agent(agent: str, scope: str, found: list[Path]) -> Check:
     again = f"priming setup {agent} --{scope}"
-    wanted = [path for path, *_ in agent_files.places(agent, scope, [agent_parts.NAME])]
+    wanted = [file.path for file in setup.config_files(agent, scope, [agent_config.NAME])]
     missing = [path for path in wanted if path not in found]
     if missing:
         said = f"{agent} ({scope}): nothing of it in {', '.join(map(str, missing))}"
         return Check("agents", WARN, said, again)
-    commands = {one for path in found for one in agent_parts.programs(path.read_text("utf-8"))}
+    commands = {one for path in found for one in agent_config.programs(path.read_text("utf-8"))}
     lost = sorted(one for one in commands if shutil.which(one) is None)
     if lost:
         said = f"{agent} ({scope}) runs {', '.join(lost)}, which is not there"

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from priming.cli.agent_files import AGENTS, PROJECT, USER, difference, launcher, plan, write
 from priming.cli.completing import one_of
 from priming.cli.failures import FAILURE
 from priming.cli.options import Place
@@ -15,6 +14,8 @@ from priming.cli.screen import Part, line
 from priming.cli.verb import Answer, verb
 from priming.cli.writing import agreed
 from priming.errors import ParamError
+from priming.hooks.agents import AGENTS
+from priming.hooks.setup import PROJECT, USER, difference, launcher, plan, write
 
 EVENTS = ("session-start", "prompt", "pre-tool", "post-tool", "stop")
 NOTES = {

@@ -27,9 +27,9 @@ QUICK: Mapping[str, str] = {
 def main() -> None:
     """Run the command line."""
     if sys.argv[1:2] == ["hook"]:
-        from priming.cli.quick_hook import answered
+        from priming.hooks.command import run_plain
 
-        if answered(sys.argv[1:]):
+        if run_plain(sys.argv[1:]):
             return
     module = QUICK.get(sys.argv[1]) if len(sys.argv) > 1 else None
     if module is None:

@@ -13,6 +13,7 @@ from typing import Any
 from priming.api.importers import Entry, Item
 from priming.errors import ParamError
 from priming.interop.claude_code import is_line, message_of
+from priming.interop.message_text import message_text
 from priming.interop.reading import (
     checked,
     digest,
@@ -26,7 +27,6 @@ from priming.interop.reading import (
     title,
     under,
 )
-from priming.interop.said import said
 
 ENDINGS = (".json", ".jsonl")
 SHAPE = (
@@ -60,7 +60,7 @@ class File:
 def read(path: Path) -> Iterator[Item]:
     """Read a transcript, or every one in a folder: each message an episode, each conversation a session.
 
-    The form is told by the content. In a folder, JSON files that are no transcripts are passed over.
+    The content shows the format. In a folder, JSON files that are not transcripts are skipped.
     """
     if not path.is_dir():
         file = File(path, path.name)
@@ -68,16 +68,16 @@ def read(path: Path) -> Iterator[Item]:
         if not file.recognised:
             raise ParamError("path", str(path), f"is empty: it {SHAPE}")
         return
-    found = False
-    for one in files(path, ENDINGS):
-        file = File(one, under(path, one))
+    any_recognised = False
+    for transcript in files(path, ENDINGS):
+        file = File(transcript, under(path, transcript))
         try:
             yield from _file(file)
         except ShapeError:
             if file.recognised:
                 raise
-        found = found or file.recognised
-    if not found:
+        any_recognised = any_recognised or file.recognised
+    if not any_recognised:
         raise ParamError("path", str(path), "must hold transcripts in files ending in .json or .jsonl")
 
 
@@ -159,7 +159,7 @@ def _value(value: Any, talk: Talk, where: str) -> Iterator[Entry]:
 
 
 def _list(values: list[Any], talk: Talk, where: str) -> Iterator[Entry]:
-    messages = [one for one in values if isinstance(one, dict) and isinstance(one.get("role"), str)]
+    messages = [item for item in values if isinstance(item, dict) and isinstance(item.get("role"), str)]
     if messages and len(messages) == len(values):
         yield from _conversation(messages, None, talk, where)
         return
@@ -188,7 +188,7 @@ def _message(message: Mapping[str, Any], talk: Talk, where: str) -> Iterator[Ent
     number = talk.counts[session]
     talk.counts[session] += 1
     role = str(message["role"])
-    text = keepable("" if role in _RESULTS else said(message, where))
+    text = keepable("" if role in _RESULTS else message_text(message, where))
     if not text.strip():
         return
     speaker = title(message["name"]) if isinstance(message.get("name"), str) else None
@@ -210,8 +210,8 @@ def _message(message: Mapping[str, Any], talk: Talk, where: str) -> Iterator[Ent
 
 
 def _first(value: Mapping[str, Any], names: tuple[str, ...]) -> Any:
-    found = (value[name] for name in names if isinstance(value.get(name), (str, int)))
-    return next(found, None)
+    present = (value[name] for name in names if isinstance(value.get(name), (str, int)))
+    return next(present, None)
 
 
 def _time(message: Mapping[str, Any], where: str) -> datetime | None:

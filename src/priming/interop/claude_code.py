@@ -1,4 +1,4 @@
-"""The session files of Claude Code: JSON Lines of what was said and run, with what it keeps for itself."""
+"""The session files of Claude Code: JSON Lines of messages and tool calls, with lines of its own among them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from priming.errors import ParamError
+from priming.interop.message_text import message_text
 from priming.interop.reading import digest, iso_time, keepable, label
-from priming.interop.said import said
 
 _SPEAKERS = {"user": "user", "assistant": "agent"}
 _OWN = ("sessionId", "session_id", "uuid", "leafUuid", "messageId")
@@ -19,15 +19,15 @@ _INSERTED = re.compile(r"<(system-reminder|local-command-[a-z]+)>.*?</\1>", re.D
 def is_line(value: Mapping[str, Any], *, among: bool) -> bool:
     """Whether a JSON object is a line of a session: it names its type, and what it belongs to.
 
-    ``among`` others that were told by this, the type is enough.
+    ``among`` other lines of a session, the type is enough.
     """
     return isinstance(value.get("type"), str) and (among or any(name in value for name in _OWN))
 
 
 def message_of(value: Mapping[str, Any], where: str) -> dict[str, Any] | None:
-    """The arguments of ``remember`` for one line; None for a line that says nothing.
+    """The arguments of ``remember`` for one line; None for a line without a message.
 
-    Nothing is said by the program's own lines, by tool results and by thinking. What a sub-agent
+    The program's own lines, tool results and thinking are left out. What a sub-agent
     (a side chain) says is a session of its own, and its "user" is the agent that called it.
     """
     if value["type"] == "summary":
@@ -37,7 +37,7 @@ def message_of(value: Mapping[str, Any], where: str) -> dict[str, Any] | None:
     message = value.get("message")
     if not isinstance(message, dict):
         raise ParamError(where, value, "must hold the message of a Claude Code session: role and content")
-    text = keepable(_INSERTED.sub("", said(message, where)).strip())
+    text = keepable(_INSERTED.sub("", message_text(message, where)).strip())
     return _episode(value, message, text, where) if text else None
 
 
@@ -64,13 +64,15 @@ def _episode(value: Mapping[str, Any], message: Mapping[str, Any], text: str, wh
         session += f"/{value.get('agentId') or 'sidechain'}"
     own = value.get("uuid") or digest(f"{session}{value.get('timestamp')}{text}")
     at = value.get("timestamp")
-    kept = {"cwd": value.get("cwd"), "branch": value.get("gitBranch"), "model": message.get("model")}
+    metadata = {"cwd": value.get("cwd"), "branch": value.get("gitBranch"), "model": message.get("model")}
     return {
         "content": text,
         "key": label(f"claude-code:{own}"),
         "speaker": speaker,
         "session": label(f"claude-code:{session}"),
         "occurred_at": None if at is None else iso_time(at, f"{where}: timestamp"),
-        "metadata": {name: keepable(one) for name, one in kept.items() if isinstance(one, str) and one},
+        "metadata": {
+            name: keepable(text) for name, text in metadata.items() if isinstance(text, str) and text
+        },
         "trust": "agent" if speaker == "assistant" else _SPEAKERS[speaker],
     }

@@ -72,7 +72,7 @@ class Store:
     source: str
     lines: dict[str, int] = field(default_factory=dict)
     corrections: set[str] = field(default_factory=set)
-    told: dict[Identity, float] = field(default_factory=dict)
+    pending: dict[Identity, float] = field(default_factory=dict)
 
 
 def read(path: Path) -> Iterator[Item]:
@@ -144,10 +144,10 @@ def _part(value: Mapping[str, Any], name: str, where: str) -> dict[str, Any]:
 
 def _list(value: Mapping[str, Any], name: str, where: str) -> list[Any]:
     """A list within an object; one that is missing or null is empty."""
-    some = value.get(name) or []
-    if not isinstance(some, list):
-        raise ParamError(f"{where}: {name}", some, "must be a list")
-    return some
+    items = value.get(name) or []
+    if not isinstance(items, list):
+        raise ParamError(f"{where}: {name}", items, "must be a list")
+    return items
 
 
 def _node(node: Mapping[str, Any], store: Store, where: str) -> Iterator[Item]:
@@ -185,8 +185,8 @@ def _behavior(node: Mapping[str, Any], store: Store, where: str) -> Iterator[Ite
     rule = {} if kind == "episodic" else {"rule": _rule(kind)}
     original = {"floop_kind": kind} if rule.get("rule") != kind else {}
     rest = {name: value for name, value in own.items() if name not in _PLACED}
-    kept = _kept({**rule, **original, **open_ends}, rest, inner, metadata)
-    entry = checked({**arguments, "metadata": kept}, where)
+    metadata = _merged({**rule, **original, **open_ends}, rest, inner, metadata)
+    entry = checked({**arguments, "metadata": metadata}, where)
     yield Entry(entry.arguments, state)
     _note_edges(own_id, own, provenance, store, where)
 
@@ -207,25 +207,25 @@ def _source(store: Store, provenance: Mapping[str, Any]) -> str:
 
 
 def _tags(value: Any) -> list[str]:
-    some = value if isinstance(value, list) else []
-    return [tag for one in some if isinstance(one, str) and (tag := title(one))]
+    names = value if isinstance(value, list) else []
+    return [tag for name in names if isinstance(name, str) and (tag := title(name))]
 
 
-def _when(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _when(predicates: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Predicates by the names that a cue has for them; what no predicate can hold is kept beside."""
     when: dict[str, Any] = {}
     beside: dict[str, Any] = {}
-    for name, value in given.items():
-        some = value if isinstance(value, list) else [value]
+    for name, value in predicates.items():
+        options = value if isinstance(value, list) else [value]
         if value in (None, "", []):
             continue
-        if all(isinstance(one, (str, int, float)) for one in some):
+        if all(isinstance(option, (str, int, float)) for option in options):
             when.setdefault(_PREDICATES.get(name, name), value)
         else:
             beside[name] = value
     ending = when.pop("file_ext", None)
     if ending is not None and "file" not in when:
-        when["file"] = [f"*{one}" for one in (ending if isinstance(ending, list) else [ending])]
+        when["file"] = [f"*{suffix}" for suffix in (ending if isinstance(ending, list) else [ending])]
     elif ending is not None:
         beside["file_ext"] = ending
     return when, {"floop_when": beside} if beside else {}
@@ -261,16 +261,16 @@ def _time(value: Any, where: str) -> datetime | None:
     return None if not value or str(value).startswith("0001-01-01") else iso_time(value, where)
 
 
-def _kept(*parts: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(*parts: Mapping[str, Any]) -> dict[str, Any]:
     """What has no place of its own, by name; a name that comes again is told apart."""
-    kept: dict[str, Any] = {}
+    merged: dict[str, Any] = {}
     for part in parts:
         for name, value in part.items():
             if value not in (None, "", [], {}):
-                while name in kept and kept[name] != value:
+                while name in merged and merged[name] != value:
                     name = f"floop_{name}"
-                kept[name] = value
-    return kept
+                merged[name] = value
+    return merged
 
 
 def _note_edges(
@@ -279,13 +279,13 @@ def _note_edges(
     """Edges that stand in the node itself, for where the file of edges does not tell them."""
     for relation in _EDGES_OF_NODES:
         for other in _list(content, relation, where):
-            store.told[_identity(own, str(other), relation)] = _WEIGHT
+            store.pending[_identity(own, str(other), relation)] = _WEIGHT
     for other in _list(content, "similar_to", where):
         if isinstance(other, dict):
             identity = _identity(own, _id(other, f"{where}: similar_to"), "similar-to")
-            store.told[identity] = _weight(other.get("score"), f"{where}: similar_to.score")
+            store.pending[identity] = _weight(other.get("score"), f"{where}: similar_to.score")
     if (correction := str(provenance.get("correction_id"))) in store.corrections:
-        store.told[own, correction, "learned-from"] = PLASTICITY.start
+        store.pending[own, correction, "learned-from"] = PLASTICITY.start
 
 
 def _corrections(store: Store) -> Iterator[Entry]:
@@ -301,13 +301,13 @@ def _corrections(store: Store) -> Iterator[Entry]:
 def _correction(value: Mapping[str, Any], store: Store, where: str) -> Entry:
     value = dict(value)
     right, wrong = value.pop("corrected_action", None), value.pop("agent_action", None)
-    said = value.get("human_response")
-    if not (right or said):
+    response = value.get("human_response")
+    if not (right or response):
         raise ParamError(f"{where}: corrected_action", right, "must say what would have been right")
     talk = value.pop("conversation_id", None)
     at = value.pop("timestamp", None)
-    told = {name: text for name, text in (("right", right), ("wrong", wrong)) if text}
-    text = f"Correction: {right or said}" + (f"\nNot: {wrong}" if wrong else "")
+    versions = {name: text for name, text in (("right", right), ("wrong", wrong)) if text}
+    text = f"Correction: {right or response}" + (f"\nNot: {wrong}" if wrong else "")
     return checked(
         {
             "content": keepable(text),
@@ -316,9 +316,9 @@ def _correction(value: Mapping[str, Any], store: Store, where: str) -> Entry:
             "session": label(f"floop:{talk}") if talk else None,
             "occurred_at": _time(at, f"{where}: timestamp"),
             "tags": _tags(value.pop("extra_tags", None)),
-            "metadata": _kept(told, value),
+            "metadata": _merged(versions, value),
             "source": store.source,
-            "trust": "user" if said else "agent",
+            "trust": "user" if response else "agent",
         },
         where,
     )
@@ -327,13 +327,13 @@ def _correction(value: Mapping[str, Any], store: Store, where: str) -> Entry:
 def _other(node: Mapping[str, Any], store: Store, where: str) -> Entry:
     """A node of some other kind, such as a context snapshot: its content as it stands."""
     content = _part(node, "content", where)
-    kept = _kept({"floop_kind": node.get("kind")}, _part(node, "metadata", where))
+    metadata = _merged({"floop_kind": node.get("kind")}, _part(node, "metadata", where))
     return checked(
         {
             "content": keepable(json.dumps(content, ensure_ascii=False)),
             "kind": "fact",
             "key": label(str(node["id"])),
-            "metadata": kept,
+            "metadata": metadata,
             "source": store.source,
             "trust": "tool",
         },
@@ -349,9 +349,9 @@ def _edges(store: Store) -> Iterator[Tie]:
         relation = title(_id(edge, where, "kind"))
         ends = _id(edge, where, "source"), _id(edge, where, "target")
         identity = _identity(*ends, relation or "similar-to")
-        store.told.pop(identity, None)
+        store.pending.pop(identity, None)
         yield _tie(identity, _weight(edge.get("weight"), f"{where}: weight"))
-    for identity, weight in store.told.items():
+    for identity, weight in store.pending.items():
         yield _tie(identity, weight)
 
 

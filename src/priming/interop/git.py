@@ -72,7 +72,7 @@ class Repository:
 
     def commits(self) -> int:
         """How many commits lead to the present one."""
-        return int(_asked(self.path, "rev-list", "--count", "HEAD"))
+        return int(_git_output(self.path, "rev-list", "--count", "HEAD"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +109,12 @@ def read(path: Path) -> Iterator[Item]:
 
     """
     repository = look(path)
-    known: set[str] = set()
+    listed_files: set[str] = set()
     habits = Habits()
     for commit in _history(repository):
         for file in _files(commit):
-            if file not in known:
-                known.add(file)
+            if file not in listed_files:
+                listed_files.add(file)
                 yield _file(file)
         yield _episode(commit, repository)
         habits.add(commit)
@@ -125,8 +125,8 @@ def look(path: Path) -> Repository:
     """The repository that a folder belongs to."""
     if not path.is_dir():
         raise ParamError("path", str(path), "must be a folder with a git repository: there is no such folder")
-    folder = (path / _asked(path, "rev-parse", "--git-common-dir")).resolve()
-    shallow = _asked(path, "rev-parse", "--is-shallow-repository") == "true"
+    folder = (path / _git_output(path, "rev-parse", "--git-common-dir")).resolve()
+    shallow = _git_output(path, "rev-parse", "--is-shallow-repository") == "true"
     if _git(path, "rev-parse", "--verify", "--quiet", "HEAD").returncode:
         raise ParamError("path", str(path), "is a git repository without commits: commit something first")
     name = folder.parent.name if folder.name == ".git" else folder.name.removesuffix(".git")
@@ -135,11 +135,13 @@ def look(path: Path) -> Repository:
     return Repository(path, title(name) or "repository", shallow, frozenset(cut))
 
 
-def _asked(path: Path, *words: str) -> str:
+def _git_output(path: Path, *words: str) -> str:
     done = _git(path, *words)
     if done.returncode:
-        said = one_line(done.stderr.decode("utf-8", "replace"), _COMPLAINT_LETTERS)
-        raise ParamError("path", str(path), f"must be a git repository that git can read (git says: {said})")
+        message = one_line(done.stderr.decode("utf-8", "replace"), _COMPLAINT_LETTERS)
+        raise ParamError(
+            "path", str(path), f"must be a git repository that git can read (git says: {message})"
+        )
     return os.fsdecode(done.stdout).strip("\n")
 
 
@@ -158,8 +160,8 @@ def _no_git(path: Path) -> ParamError:
 
 def _environment() -> dict[str, str]:
     """The environment without what a git hook sets to point at its own repository; no blob is fetched."""
-    kept = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
-    return kept | {"GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
+    environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
+    return environment | {"GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
 
 
 def _history(repository: Repository) -> Iterator[Commit]:
@@ -199,8 +201,8 @@ def _log(path: Path) -> Iterator[IO[bytes]]:
                 raise
         if process.returncode:
             complaints.seek(0)
-            said = one_line(complaints.read().decode("utf-8", "replace"), _COMPLAINT_LETTERS)
-            raise ParamError("path", str(path), f"has a history that git cannot read (git says: {said})")
+            message = one_line(complaints.read().decode("utf-8", "replace"), _COMPLAINT_LETTERS)
+            raise ParamError("path", str(path), f"has a history that git cannot read (git says: {message})")
 
 
 def _tokens(stream: IO[bytes]) -> Iterator[bytes]:
@@ -213,7 +215,7 @@ def _tokens(stream: IO[bytes]) -> Iterator[bytes]:
 
 def _commit(tokens: Iterator[bytes]) -> Commit | None:
     """The commit that begins here; None if the history breaks off."""
-    fields = [one.decode("utf-8", "replace") for one in islice(tokens, _FIELDS)]
+    fields = [token.decode("utf-8", "replace") for token in islice(tokens, _FIELDS)]
     if len(fields) < _FIELDS:
         return None
     name, author, at, message = fields
@@ -268,8 +270,8 @@ def _episode(commit: Commit, repository: Repository) -> Entry:
     author = title(commit.author)
     day = f" {commit.at:%Y-%m-%d}" if commit.at else ""
     counts = {"files": len(commit.changes)}
-    counts |= {"insertions": sum(one.added for one in commit.changes)}
-    counts |= {"deletions": sum(one.removed for one in commit.changes)}
+    counts |= {"insertions": sum(change.added for change in commit.changes)}
+    counts |= {"deletions": sum(change.removed for change in commit.changes)}
     return Entry(
         {
             "content": _text(commit),
@@ -290,8 +292,8 @@ def _text(commit: Commit) -> str:
     if not commit.changes:
         return message or "(no message)"
     shown = [
-        _ticked(one.path) + (f" (was {_ticked(one.before)})" if one.before is not None else "")
-        for one in commit.listed
+        _ticked(change.path) + (f" (was {_ticked(change.before)})" if change.before is not None else "")
+        for change in commit.listed
     ]
     more = len(commit.changes) - len(shown)
     named = ", ".join(shown) + (f" and {more} more" if more else "")

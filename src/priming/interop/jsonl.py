@@ -32,17 +32,17 @@ def _entry(line: str, path: Path, where: str) -> Entry:
     value = parsed(line, where)
     if not isinstance(value, dict):
         raise ParamError(where, line, _SHAPE)
-    given = {name: field for name in FIELDS if (field := value.pop(name, None)) is not None}
-    if "content" not in given and (text := value.pop("text", None)) is not None:
-        given["content"] = text
-    if "content" not in given:
+    fields = {name: field for name in FIELDS if (field := value.pop(name, None)) is not None}
+    if "content" not in fields and (text := value.pop("text", None)) is not None:
+        fields["content"] = text
+    if "content" not in fields:
         raise ParamError(where, line, _export_or(value))
-    arguments: dict[str, Any] = {"source": label(f"jsonl:{path.absolute()}"), "trust": "tool", **given}
-    if "occurred_at" in given:
-        arguments["occurred_at"] = iso_time(given["occurred_at"], f"{where}: occurred_at")
+    arguments: dict[str, Any] = {"source": label(f"jsonl:{path.absolute()}"), "trust": "tool", **fields}
+    if "occurred_at" in fields:
+        arguments["occurred_at"] = iso_time(fields["occurred_at"], f"{where}: occurred_at")
     if value:
-        kept = given.get("metadata", {})
-        arguments["metadata"] = {**value, **kept} if isinstance(kept, dict) else kept
+        metadata = fields.get("metadata", {})
+        arguments["metadata"] = {**value, **metadata} if isinstance(metadata, dict) else metadata
     return checked(arguments, where)
 
 

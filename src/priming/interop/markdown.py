@@ -64,35 +64,35 @@ class Notes:
 
     def ties(self) -> Iterator[Tie]:
         """Every link whose other end is a note that was read, once."""
-        pairs = {(one.key, self._end(one)): None for one in self.references}
+        pairs = {(link.key, self._end(link)): None for link in self.references}
         for source, target in pairs:
             if target is not None and target != source:
                 yield Tie(source, target, REFERS, PLASTICITY.start)
 
-    def _end(self, one: Reference) -> str | None:
-        name, _, anchor = one.target.partition("#")
-        file = one.file if not name else self._named(name, one) if one.wiki else self._relative(name, one)
+    def _end(self, link: Reference) -> str | None:
+        name, _, anchor = link.target.partition("#")
+        file = link.file if not name else self._named(name, link) if link.wiki else self._relative(name, link)
         if file is None:
             return None
         return self.anchors.get((file, slug(anchor)), self.first.get(file))
 
-    def _relative(self, name: str, one: Reference) -> str | None:
-        root = one.file.split("/", 1)[0]
-        base = root if name.startswith("/") else posixpath.dirname(one.file)
-        wanted = posixpath.normpath(posixpath.join(base, name.lstrip("/")))
-        return next((wanted + end for end in ("", *ENDINGS) if wanted + end in self.first), None)
+    def _relative(self, name: str, link: Reference) -> str | None:
+        root = link.file.split("/", 1)[0]
+        base = root if name.startswith("/") else posixpath.dirname(link.file)
+        target = posixpath.normpath(posixpath.join(base, name.lstrip("/")))
+        return next((target + end for end in ("", *ENDINGS) if target + end in self.first), None)
 
-    def _named(self, name: str, one: Reference) -> str | None:
+    def _named(self, name: str, link: Reference) -> str | None:
         """A wiki link names a note by its path from anywhere or by its bare name: the nearest is meant."""
-        wanted = name.strip().removesuffix(".md").casefold()
-        found = [
+        target = name.strip().removesuffix(".md").casefold()
+        matches = [
             file
-            for file in self.stems.get(posixpath.basename(wanted), ())
-            if f"/{posixpath.splitext(file)[0]}".casefold().endswith(f"/{wanted}")
+            for file in self.stems.get(posixpath.basename(target), ())
+            if f"/{posixpath.splitext(file)[0]}".casefold().endswith(f"/{target}")
         ]
-        here = posixpath.dirname(one.file)
+        here = posixpath.dirname(link.file)
         return min(
-            found, key=lambda file: (posixpath.dirname(file) != here, file.count("/"), file), default=None
+            matches, key=lambda file: (posixpath.dirname(file) != here, file.count("/"), file), default=None
         )
 
 
@@ -118,7 +118,7 @@ def _note(root: Path, path: Path, notes: Notes) -> Iterator[Item]:
     common = {
         "kind": "fact",
         "session": label(name),
-        "tags": [tag for one in ([tags] if isinstance(tags, str) else tags) if (tag := title(one))],
+        "tags": [tag for name in ([tags] if isinstance(tags, str) else tags) if (tag := title(name))],
         "metadata": {**front, "file": name},
         "source": label(f"markdown:{path.absolute()}"),
         "trust": "tool",
@@ -146,7 +146,7 @@ def _entry(section: Section, text: str, key: str, path: Path, common: dict[str, 
 
 def _address(name: str, section: Section, used: dict[str, int]) -> str:
     """The key of a section: its file and its headings; a heading that comes again is counted."""
-    address = "/".join(slug(one) for one in section.path)
+    address = "/".join(slug(heading) for heading in section.path)
     used[address] = count = used.get(address, -1) + 1
     return f"md:{name}" + (f"#{address}" if address else "") + (f"-{count}" if count else "")
 

@@ -36,8 +36,8 @@ def document(text: str) -> tuple[dict[str, str | list[str]], list[Section]]:
     """Take a note apart into its front matter and its sections, in order."""
     rows = text.split("\n")
     front, start = _front_matter(rows)
-    given = front.get("title")
-    above = [(1, given)] if isinstance(given, str) and given else []
+    heading = front.get("title")
+    above = [(1, heading)] if isinstance(heading, str) and heading else []
     return front, list(_sections(rows, start, above))
 
 
@@ -65,7 +65,7 @@ def _value(name: str, text: str) -> str | list[str]:
     listed = text.startswith("[") and text.endswith("]")
     if listed or (name == "tags" and text):
         parts = text.strip("[]").split(",") if listed or "," in text else text.split()
-        return [one for part in parts if (one := _unquoted(part).removeprefix("#"))]
+        return [name for part in parts if (name := _unquoted(part).removeprefix("#"))]
     return _unquoted(text)
 
 
@@ -76,7 +76,7 @@ def _unquoted(text: str) -> str:
 
 
 def _sections(rows: list[str], start: int, above: list[tuple[int, str]]) -> Iterator[Section]:
-    section = Section(tuple(one for _, one in above), start + 1)
+    section = Section(tuple(title for _, title in above), start + 1)
     fence = ""
     for number, row in enumerate(rows[start:], start + 1):
         fence, inside = _fenced(row, fence)
@@ -87,8 +87,8 @@ def _sections(rows: list[str], start: int, above: list[tuple[int, str]]) -> Iter
         if not _ATX.fullmatch(row):
             section.lines.pop()
         yield section
-        above = [*(one for one in above if one[0] < level), (level, heading)]
-        section = Section(tuple(one for _, one in above if one), number)
+        above = [*(entry for entry in above if entry[0] < level), (level, heading)]
+        section = Section(tuple(title for _, title in above if title), number)
     yield section
 
 
@@ -120,35 +120,35 @@ def _plain(heading: str) -> str:
 
 def pieces(rows: list[str], limit: int) -> Iterator[str]:
     """The text of a section in pieces of at most ``limit`` characters, cut between paragraphs if possible."""
-    held = ""
+    piece = ""
     for block in _blocks(rows):
         for part in [block] if len(block) <= limit else _cut(block, limit):
-            if held and len(held) + 2 + len(part) > limit:
-                yield held
-                held = ""
-            held = f"{held}\n\n{part}" if held else part
-    if held:
-        yield held
+            if piece and len(piece) + 2 + len(part) > limit:
+                yield piece
+                piece = ""
+            piece = f"{piece}\n\n{part}" if piece else part
+    if piece:
+        yield piece
 
 
 def _blocks(rows: list[str]) -> Iterator[str]:
     """Paragraphs, and code blocks whole."""
-    held: list[str] = []
+    block: list[str] = []
     fence = ""
     for row in rows:
         opened = fence
         fence, inside = _fenced(row, fence)
         starts = inside and not opened
-        if held and (starts or not (inside or row.strip())):
-            yield "\n".join(held)
-            held = []
+        if block and (starts or not (inside or row.strip())):
+            yield "\n".join(block)
+            block = []
         if inside or row.strip():
-            held.append(row.rstrip())
+            block.append(row.rstrip())
         if opened and not fence:
-            yield "\n".join(held)
-            held = []
-    if held:
-        yield "\n".join(held)
+            yield "\n".join(block)
+            block = []
+    if block:
+        yield "\n".join(block)
 
 
 def _cut(block: str, limit: int) -> Iterator[str]:

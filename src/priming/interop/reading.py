@@ -123,8 +123,8 @@ def keepable(text: str, limit: int = STORE.content_limit) -> str:
     text = _UNKEEPABLE.sub("�", text)
     if len(text) <= limit:
         return text
-    kept = limit - len(_MORE.format(len(text)))
-    return text[:kept] + _MORE.format(len(text) - kept)
+    length = limit - len(_MORE.format(len(text)))
+    return text[:length] + _MORE.format(len(text) - length)
 
 
 def files(root: Path, endings: tuple[str, ...]) -> Iterator[Path]:
@@ -141,8 +141,8 @@ def files(root: Path, endings: tuple[str, ...]) -> Iterator[Path]:
         seen.add(real)
         for name in sorted(names):
             file = Path(folder, name)
-            wanted = not name.startswith(".") and name.lower().endswith(endings) and file.is_file()
-            if wanted and (real := os.path.realpath(file)) not in seen:
+            is_match = not name.startswith(".") and name.lower().endswith(endings) and file.is_file()
+            if is_match and (real := os.path.realpath(file)) not in seen:
                 seen.add(real)
                 yield file
 

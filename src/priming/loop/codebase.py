@@ -18,38 +18,6 @@ from priming.config.params.loop import CONTEXT, ContextParams
 from priming.core.lexical import terms
 from priming.looping import Codebase
 
-_LANGUAGES = {
-    suffix: language
-    for language, suffixes in {
-        "python": "py pyi",
-        "javascript": "js mjs cjs jsx",
-        "typescript": "ts tsx mts cts",
-        "go": "go",
-        "rust": "rs",
-        "java": "java",
-        "kotlin": "kt kts",
-        "c": "c h",
-        "c++": "cc cpp cxx hpp hh",
-        "c#": "cs",
-        "ruby": "rb",
-        "php": "php",
-        "swift": "swift",
-        "scala": "scala",
-        "shell": "sh bash zsh",
-        "sql": "sql",
-        "html": "html htm",
-        "css": "css scss sass less",
-        "vue": "vue",
-        "svelte": "svelte",
-        "elixir": "ex exs",
-        "haskell": "hs",
-        "lua": "lua",
-        "r": "r",
-        "dart": "dart",
-        "zig": "zig",
-    }.items()
-    for suffix in suffixes.split()
-}
 _MANIFESTS = (
     *("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "package.json", "go.mod"),
     *("Cargo.toml", "Gemfile", "composer.json", "pom.xml", "build.gradle", "build.gradle.kts", "mix.exs"),
@@ -109,9 +77,7 @@ def look(
     """
     files = listed(folder, params)
     return Codebase(
-        languages=_most(_LANGUAGES.get(PurePosixPath(one).suffix[1:].lower()) for one in files)[
-            : params.kinds
-        ],
+        languages=_most(code_language_of(one) for one in files)[: params.kinds],
         tests=_most(map(_tests_in, files))[: params.kinds],
         frameworks=_frameworks(folder, files, params)[: params.kinds],
         relevant=relevant(folder, files, objective, told, params),
@@ -156,7 +122,7 @@ def relevant(
         worth[one] += params.named
     for one in named("\n".join(told), files):
         worth[one] += params.remembered
-    ranked = sorted(files, key=lambda one: (-worth[one], _LANGUAGES.get(_suffix(one)) is None, one))
+    ranked = sorted(files, key=lambda one: (-worth[one], code_language_of(one) is None, one))
     held = {one: asked & _terms_in(folder / one, params.read_bytes) for one in ranked[: params.read]}
     spread = Counter(term for some in held.values() for term in some)
     for one, some in held.items():
@@ -220,17 +186,13 @@ def _split(text: str) -> str:
     return _HUMP.sub(" ", text)
 
 
-def _suffix(path: str) -> str:
-    return PurePosixPath(path).suffix[1:].lower()
-
-
 def _tests_in(path: str) -> str | None:
     """Where the tests are that a file is one of: the folder of tests that it is in, else its own."""
     parts = PurePosixPath(path).parts
     for depth, one in enumerate(parts[:-1], start=1):
         if one.lower() in _TEST_FOLDERS:
             return "/".join(parts[:depth])
-    if _TEST_FILE.match(parts[-1]) and _suffix(path) in _LANGUAGES:
+    if _TEST_FILE.match(parts[-1]) and code_language_of(path) is not None:
         return "/".join(parts[:-1]) or parts[-1]
     return None
 

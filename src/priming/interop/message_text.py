@@ -1,4 +1,4 @@
-"""What a chat message says: its text, and a short note of what else it holds."""
+"""The text of a chat message, with a short note on each tool call and image in it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NOTE_LETTERS = 160
 _TEXTS = ("text", "input_text", "output_text")
 _CALLS = ("tool_use", "server_tool_use", "function_call", "tool_call")
 _SILENT = ("thinking", "redacted_thinking", "reasoning", "tool_result", "function_call_output")
-_TELLING = (
+_DETAILS = (
     "command",
     "file_path",
     "notebook_path",
@@ -27,8 +27,8 @@ _TELLING = (
 )
 
 
-def said(message: Mapping[str, Any], where: str) -> str:
-    """The text of a message: its text parts joined; tools run and images noted on a line each."""
+def message_text(message: Mapping[str, Any], where: str) -> str:
+    """The text parts of a message, joined; tool calls and images become a line each."""
     return "\n".join([*_parts(message.get("content"), where), *_calls(message)])
 
 
@@ -54,7 +54,7 @@ def _part(part: Any, where: str) -> Iterator[str]:
     if kind in _SILENT:
         return
     if kind in _CALLS:
-        yield ran(part.get("name"), part.get("input", part.get("arguments")))
+        yield tool_note(part.get("name"), part.get("input", part.get("arguments")))
     elif kind in _TEXTS or isinstance(part.get("text"), str):
         if isinstance(part.get("text"), str):
             yield part["text"]
@@ -63,21 +63,29 @@ def _part(part: Any, where: str) -> Iterator[str]:
 
 
 def _calls(message: Mapping[str, Any]) -> Iterator[str]:
-    """The tool calls that stand beside the content."""
+    """Notes on the tool calls beside the content."""
     calls = message.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
         function = call.get("function", call) if isinstance(call, dict) else None
         if isinstance(function, dict):
-            yield ran(function.get("name"), function.get("arguments"))
+            yield tool_note(function.get("name"), function.get("arguments"))
 
 
-def ran(name: Any, given: Any) -> str:
-    """One line about a tool that was run: ``ran Bash: git status``."""
-    if isinstance(given, str):
+def tool_note(name: Any, arguments: Any) -> str:
+    """A line about a tool call: ``ran Bash: git status``."""
+    if isinstance(arguments, str):
         with suppress(ValueError, RecursionError):
-            given = json.loads(given)
-    if isinstance(given, dict):
-        texts = {key: value for key, value in given.items() if isinstance(value, str) and value.strip()}
-        given = next((texts[key] for key in _TELLING if key in texts), next(iter(texts.values()), given))
-    told = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False) if given else ""
-    return one_line(f"ran {name or 'a tool'}" + (f": {told}" if told else ""), _NOTE_LETTERS)
+            arguments = json.loads(arguments)
+    if isinstance(arguments, dict):
+        texts = {key: value for key, value in arguments.items() if isinstance(value, str) and value.strip()}
+        arguments = next(
+            (texts[key] for key in _DETAILS if key in texts), next(iter(texts.values()), arguments)
+        )
+    details = (
+        arguments
+        if isinstance(arguments, str)
+        else json.dumps(arguments, ensure_ascii=False)
+        if arguments
+        else ""
+    )
+    return one_line(f"ran {name or 'a tool'}" + (f": {details}" if details else ""), _NOTE_LETTERS)

@@ -1,13 +1,13 @@
-"""Corrections in what a person says to an agent, found by rule: precision first, for what is learnt is kept to.
+"""Corrections in a person's prompts, detected by patterns: precision first, since agents follow what is learned.
 
-English only. A text in another language teaches nothing by itself; the agent can still call ``learn``.
+English only. A prompt in another language teaches nothing by itself; the agent can still call ``learn``.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from priming.config.params.hooks import HOOK
 
@@ -16,7 +16,7 @@ _QUOTED = re.compile(r"^(?: {4}|\t|>|\$ |\| ).*$", re.MULTILINE)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'`(])|\n+|\s+[—–]\s+|;\s+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _SPACES = re.compile(r"\s+")
-_FEWEST = 2
+_MIN_WORDS = 2
 
 _NO = r"(?:no|nope|nah|wrong|incorrect|not quite|hold on|wait|hey|ugh|argh)"
 _WRONG = (
@@ -26,12 +26,16 @@ _WRONG = (
     r"|you(?:['’]re| are) wrong|not like that"
     r"|i (?:didn['’]?t|did not|never) (?:say|ask|mean|want)[^,.;:]*)"
 )
-_TOLD = (
+_REPEATED = (
     r"(?:as )?i(?:['’]ve| have)?(?: just)?(?: already)? (?:told|asked|said|mentioned|repeated)"
     r"(?: (?:to )?you)?(?: (?:this|that|it))?(?: (?:before|already|twice|again|many times|earlier))?"
 )
 _USES = r"(?:use|prefer|call|write|put|import|run|name|choose|pick|install|say|spell|return|pass)"
 _DONT_WORD = r"(?:don['’]?t|do not)"
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
 
 
 def _pattern(*parts: str) -> re.Pattern[str]:
@@ -45,8 +49,10 @@ _OBJECTION = _pattern(
     rf"^(?:(?:please|ok(?:ay)?|sorry|but|well|actually|hm+),? )*(?:{_NO}[,.:;!]|{_WRONG}\b)"
 )
 _OBJECTING = _pattern(rf"^(?:{_NO}[,.:;! ]+)*{_WRONG}")
-_TOLD_TO = _pattern(rf"^{_TOLD}[,:]? (?P<not>not )?to (?P<rest>.+)$")
-_TOLD_THAT = _pattern(rf"^{_TOLD}[,:]? (?:that )?(?P<rest>(?:we|you|always|never|{_DONT_WORD}|use) .+)$")
+_REPEATED_TO = _pattern(rf"^{_REPEATED}[,:]? (?P<not>not )?to (?P<rest>.+)$")
+_REPEATED_THAT = _pattern(
+    rf"^{_REPEATED}[,:]? (?:that )?(?P<rest>(?:we|you|always|never|{_DONT_WORD}|use) .+)$"
+)
 _FROM_NOW = _pattern(
     r"^(?:from now on|from here on|in (?:the )?future|going forward|for (?:the )?future|next time|as a rule",
     r"|in this (?:repo|repository|project|codebase)|whenever you|every time you|each time you)\b[,:]? *",
@@ -75,53 +81,17 @@ _VAGUE = _pattern(
     r"\b(?:this(?! (?:repo|repository|project|codebase)\b)|that|it|these|those|them|there|here",
     r"|the (?:same|above|other|previous|first|last)|one|something|anything)\b",
 )
-_IDLE = frozenset(
-    (
-        *(
-            "mind",
-            "knew",
-            "know",
-            "thought",
-            "heard",
-            "seen",
-            "saw",
-            "had",
-            "been",
-            "was",
-            "were",
-            "is",
-            "am",
-        ),
-        *("did", "worry", "bother", "so", "a", "the", "in", "on", "green", "red"),
-    )
+_IDLE = _words(
+    "mind knew know thought heard seen saw had been was were is am did worry bother so a the in on green red"
 )
-"""What follows "never" or "don't" where nothing is forbidden."""
-_SUFFERED = frozenset(
-    (
-        "have",
-        "need",
-        "want",
-        "get",
-        "see",
-        "hit",
-        "fail",
-        "end",
-        "run",
-        "receive",
-        "lose",
-        "had",
-        "got",
-        "saw",
-    )
-)
-"""What we always do without meaning to: it is told, not ruled."""
-_OF_NOW = frozenset(
-    ("running", "serving", "watching", "listening", "recording", "processing", "waiting", "here", "now")
-)
-"""What a person asks to be stopped now rather than never to be done again."""
+"""Words after "never" or "don't" where nothing is forbidden."""
+_INVOLUNTARY = _words("have need want get see hit fail end run receive lose had got saw")
+"""What "we always" do without meaning to: a report, not a rule."""
+_RUNNING = _words("running serving watching listening recording processing waiting here now")
+"""What a person asks to be stopped now, rather than never to be done again."""
 _NOW = _pattern(r"\b(?:yet|now|at the moment|this time|just|until|today|tomorrow)\b")
-_TOLD_OF = _pattern(r"^(?:the|an?|it|its|there|our|my|their|his|her|they|he|she|that|i)\b")
-"""How a sentence begins that says how things are, not what to do."""
+_STATEMENT = _pattern(r"^(?:the|an?|it|its|there|our|my|their|his|her|they|he|she|that|i)\b")
+"""How a sentence begins that states a fact, not what to do."""
 _ASKING = _pattern(
     r"^(?:why|how|what|when|where|who|which|can|could|would|should|shall",
     r"|do (?!not\b)|does|did|is|are|was|will)\b",
@@ -131,84 +101,83 @@ _LASTS = _pattern(r"\b(?:always|never)\b")
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A correction that somebody made: what to do, what was done instead, and whether that is ``sure``.
+    """A correction by a person: what to do, what was done instead, and whether it is ``certain``.
 
-    Of one that is not sure nothing is learnt: the agent, who knows what it is about, is asked to.
+    Nothing is learned from one that is not certain: the agent, who knows the conversation, is asked to learn it.
     """
 
     right: str
     wrong: str | None = None
-    sure: bool = True
+    certain: bool = True
 
 
 def detect(text: str) -> Correction | None:
-    """The first correction in a text, sure ones before others; None where there is none.
+    """The first correction in a text, certain ones before others; None where there is none.
 
     >>> detect("No, use pathlib instead of os.path.")
-    Correction(right='Use pathlib instead of os.path', wrong='os.path', sure=True)
+    Correction(right='Use pathlib instead of os.path', wrong='os.path', certain=True)
     >>> detect("I told you not to push to main").right
     'Do not push to main'
     >>> detect("Use pathlib in the new module"), detect("why don't you use a set here?")
     (None, None)
     """
     prose = _QUOTED.sub("", _FENCED.sub("\n", text[: HOOK.read]))
-    found = list(_found(prose))
-    short = len(_WORD.findall(prose)) <= HOOK.teaching and len(text) <= HOOK.read
-    sure = next((one for one in found if one.sure), None)
-    if sure is not None and short:
-        return sure
-    return next((Correction(one.right, one.wrong, sure=False) for one in found), None)
+    corrections = list(_corrections(prose))
+    is_short = len(_WORD.findall(prose)) <= HOOK.teaching and len(text) <= HOOK.read
+    certain = next((correction for correction in corrections if correction.certain), None)
+    if certain is not None and is_short:
+        return certain
+    return replace(corrections[0], certain=False) if corrections else None
 
 
-def _found(prose: str) -> Iterator[Correction]:
+def _corrections(prose: str) -> Iterator[Correction]:
     objected = False
     for part in _SENTENCE.split(prose):
         sentence = _SPACES.sub(" ", part).strip()
         if not sentence:
             continue
         objects = bool(_OBJECTION.match(sentence))
-        one = _of(sentence, objected=objected or objects)
+        correction = _correction(sentence, objected=objected or objects)
         objected = objects
-        if one is not None and len(_WORD.findall(one.right)) <= HOOK.rule_words:
-            yield one
+        if correction is not None and len(_WORD.findall(correction.right)) <= HOOK.rule_words:
+            yield correction
 
 
-def _of(sentence: str, *, objected: bool) -> Correction | None:
-    """The correction that a sentence makes; ``objected`` says that it follows upon, or is, an objection."""
+def _correction(sentence: str, *, objected: bool) -> Correction | None:
+    """The correction that a sentence makes; ``objected`` means that the sentence is, or follows, an objection."""
     if sentence.endswith("?"):
         return None
     body = _OPENER.sub("", sentence).strip()
-    told = _told(body)
-    if told is not None:
-        return told
-    settled = _FROM_NOW.match(body)
-    if settled is not None:
-        return _settled(body, settled)
+    repeated = _repeated(body)
+    if repeated is not None:
+        return repeated
+    opener = _FROM_NOW.match(body)
+    if opener is not None:
+        return _from_now_on(body, opener)
     lasting = _lasting(body)
-    if lasting is not None:
+    if lasting is not None or not objected:
         return lasting
-    if not objected:
-        return None
-    return _instead(body) or _against(sentence, body)
+    return _instead(body) or _objection(sentence, body)
 
 
-def _told(body: str) -> Correction | None:
-    """What somebody says that he said before."""
-    found = _TOLD_TO.match(body)
-    if found is not None:
-        return _rule(f"Do not {found['rest']}" if found["not"] else found["rest"])
-    found = _TOLD_THAT.match(body)
-    return None if found is None else _rule(found["rest"])
+def _repeated(body: str) -> Correction | None:
+    """What a person had already said: "I told you to …"."""
+    match = _REPEATED_TO.match(body)
+    if match is not None:
+        return _rule(f"Do not {match['rest']}" if match["not"] else match["rest"])
+    match = _REPEATED_THAT.match(body)
+    return None if match is None else _rule(match["rest"])
 
 
-def _settled(body: str, opener: re.Match[str]) -> Correction | None:
-    """What is to hold from now on; an opener that says when it applies is part of the rule."""
+def _from_now_on(body: str, opener: re.Match[str]) -> Correction | None:
+    """What applies from now on; an opener that says when it applies is part of the rule."""
     rest = body[opener.end() :]
-    if not opener[0].lower().startswith(("whenever", "every", "each", "in this")):
-        return None if _TOLD_OF.match(rest) else _rule(rest)
-    if opener[0].lower().startswith("in this"):
+    first = opener[0].lower()
+    if not first.startswith(("whenever", "every", "each", "in this")):
+        return None if _STATEMENT.match(rest) else _rule(rest)
+    if first.startswith("in this"):
         return _lasting(rest) and _rule(body)
-    return Correction(_shaped(body), sure=not _NOW.search(body)) if "," in body else None
+    return Correction(_sentence(body), certain=not _NOW.search(body)) if "," in body else None
 
 
 def _lasting(body: str) -> Correction | None:
@@ -218,53 +187,52 @@ def _lasting(body: str) -> Correction | None:
         return _rule(body[ever.start("ever") :])
     stop = _STOP.match(body)
     if stop is not None:
-        return None if stop["verb"].lower() in _OF_NOW or not stop["rest"].strip(" .!") else _rule(body)
+        return None if stop["verb"].lower() in _RUNNING or not stop["rest"].strip(" .!") else _rule(body)
     dont = _DONT.match(body)
     if dont is not None and dont["verb"].lower() not in _IDLE and _AGAIN.search(body):
         return _rule(body)
-    ours = _WE.match(body)
-    if ours is not None and ours["verb"].lower() not in _IDLE | _SUFFERED:
+    habit = _WE.match(body)
+    if habit is not None and habit["verb"].lower() not in _IDLE | _INVOLUNTARY:
         always = _LASTS.search(body) is not None
-        return Correction(_shaped(body), sure=always and not _is_vague(body))
+        return Correction(_sentence(body), certain=always and not _is_vague(body))
     return None
 
 
 def _instead(body: str) -> Correction | None:
-    """What to do in place of what was done, said as an objection."""
+    """What to do in place of what was done, in an objection."""
     for pattern in (_DO_INSTEAD, _CONTRAST):
-        found = pattern.match(body)
-        if found is not None:
-            return _rule(body, found["wrong"])
+        match = pattern.match(body)
+        if match is not None:
+            return _rule(body, match["wrong"])
     dont = _DONT.match(body)
     if dont is not None and dont["verb"].lower() not in _IDLE:
         return _rule(body)
-    found = _USE.match(body)
-    if found is None:
+    match = _USE.match(body)
+    if match is None:
         return None
     rule = _rule(body)
-    return rule and Correction(rule.right, sure=rule.sure and not found["rest"].lower().startswith("the "))
+    return rule and replace(rule, certain=rule.certain and not match["rest"].lower().startswith("the "))
 
 
-def _against(sentence: str, body: str) -> Correction | None:
-    """An objection of which the rule cannot be read: the agent may know what it is."""
-    if _OBJECTING.match(sentence):
-        return Correction(_shaped(body or sentence), sure=False)
-    return None
+def _objection(sentence: str, body: str) -> Correction | None:
+    """An objection without a rule in its words: the agent may know the rule."""
+    return Correction(_sentence(body or sentence), certain=False) if _OBJECTING.match(sentence) else None
 
 
 def _rule(words: str, wrong: str | None = None) -> Correction | None:
-    """A rule in these words, none if it is of now only; not a sure one if only this conversation knows what of."""
-    right = _shaped(words)
-    if len(_WORD.findall(right)) < _FEWEST or _NOW.search(right) or _ASKING.match(right):
+    """A rule in these words; none if it is about the present only, not certain if its words are vague."""
+    right = _sentence(words)
+    if len(_WORD.findall(right)) < _MIN_WORDS or _NOW.search(right) or _ASKING.match(right):
         return None
-    return Correction(right, wrong.strip(" .!`'\"") if wrong else None, sure=not _is_vague(right))
+    return Correction(right, wrong.strip(" .!`'\"") if wrong else None, certain=not _is_vague(right))
 
 
 def _is_vague(text: str) -> bool:
+    """Whether only the conversation explains a text: "use that one"."""
     return _VAGUE.search(text) is not None
 
 
-def _shaped(words: str) -> str:
-    """A rule as it is kept: begun with a capital, without the stop at its end."""
+def _sentence(words: str) -> str:
+    """Words with a capital at the beginning and without a full stop at the end."""
     plain = words.strip(" ,;:").rstrip(".! ")
     return plain[:1].upper() + plain[1:]

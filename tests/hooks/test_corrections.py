@@ -1,6 +1,6 @@
 import pytest
 
-from priming.serve.corrections import detect
+from priming.hooks.corrections import detect
 
 SURE = """
 no, don't use tabs, use spaces
@@ -120,39 +120,39 @@ UNSEEN = {
     "The user said: never mind, it works": False,
     "Wrong branch, switch to main": False,
 }
-"""Sentences that the rules were not made with, and whether they are corrections."""
+"""Sentences that the patterns were not made with, and whether they are corrections."""
 
 
-def test_the_rules_are_tried_on_enough_sentences():
+def test_the_patterns_are_tried_on_enough_sentences():
     assert len(SURE) + len(UNSURE) >= 38
     assert len(NONE) >= 40
 
 
 @pytest.mark.parametrize("text", SURE)
-def test_a_correction_that_stands_on_its_own_is_learnt(text):
-    found = detect(text)
-    assert found is not None
-    assert found.sure
-    assert found.right[0].isupper()
+def test_a_correction_that_needs_no_context_is_certain(text):
+    correction = detect(text)
+    assert correction is not None
+    assert correction.certain
+    assert correction.right[0].isupper()
 
 
 @pytest.mark.parametrize("text", UNSURE)
-def test_a_correction_that_only_the_conversation_explains_is_left_to_the_agent(text):
-    found = detect(text)
-    assert found is not None
-    assert not found.sure
+def test_a_correction_that_only_the_conversation_explains_is_not_certain(text):
+    correction = detect(text)
+    assert correction is not None
+    assert not correction.certain
 
 
 @pytest.mark.parametrize("text", NONE)
-def test_what_is_no_correction_is_left_alone(text):
+def test_other_prompts_hold_no_correction(text):
     assert detect(text) is None
 
 
-def test_on_sentences_never_seen_what_is_found_is_right():
-    found = {text for text in UNSEEN if (one := detect(text)) is not None and one.sure}
-    right = {text for text, is_one in UNSEEN.items() if is_one}
-    assert found <= right, found - right
-    assert len(found) >= 0.6 * len(right), right - found
+def test_on_unseen_sentences_every_detected_correction_is_right():
+    detected = {text for text in UNSEEN if (correction := detect(text)) is not None and correction.certain}
+    right = {text for text, is_correction in UNSEEN.items() if is_correction}
+    assert detected <= right, detected - right
+    assert len(detected) >= 0.6 * len(right), right - detected
 
 
 @pytest.mark.parametrize(
@@ -166,9 +166,9 @@ def test_on_sentences_never_seen_what_is_found_is_right():
         ("From now on, write docs in British English", "Write docs in British English", None),
     ],
 )
-def test_the_rule_is_what_was_said(text, right, wrong):
-    found = detect(text)
-    assert (found.right, found.wrong) == (right, wrong)
+def test_the_rule_is_in_the_persons_words(text, right, wrong):
+    correction = detect(text)
+    assert (correction.right, correction.wrong) == (right, wrong)
 
 
 def test_code_and_quotes_teach_nothing():
@@ -179,9 +179,9 @@ def test_code_and_quotes_teach_nothing():
 
 def test_a_long_prompt_which_may_hold_what_others_wrote_teaches_nothing_by_itself():
     pasted = "The guide of the other team reads as follows and goes on for a while. " * 8
-    found = detect(f"{pasted}\nAlways run the formatter.")
-    assert found is not None
-    assert not found.sure
+    correction = detect(f"{pasted}\nAlways run the formatter.")
+    assert correction is not None
+    assert not correction.certain
 
 
 def test_text_of_another_language_and_no_text_teach_nothing():

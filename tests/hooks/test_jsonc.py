@@ -4,15 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.cli import json_text
-from priming.cli.json_text import Unreadable, append, find, parse, put, remove
+from priming.hooks.jsonc import JsonSyntaxError, append, find, parse, put, remove
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, min_size=1, max_size=3),
     max_leaves=12,
 )
-OBJECTS = st.dictionaries(st.text().filter(lambda one: one not in ("mcp", "hooks")), VALUES, max_size=4)
+OBJECTS = st.dictionaries(st.text().filter(lambda name: name not in ("mcp", "hooks")), VALUES, max_size=4)
 FORMS = st.sampled_from([{"indent": 2}, {"indent": 4}, {"indent": "\t"}, {}, {"separators": (",", ":")}])
 ENTRY = {"command": "priming", "args": ["mcp"]}
 
@@ -66,29 +65,29 @@ def test_the_first_member_can_be_taken_out_too():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
-        ("", "line 1: a value is expected, and the end of the file stands there"),
-        ('{\n  "a": 1\n  "b": 2\n}', "line 3: a comma or '}' is expected"),
-        ("{'a': 1}", "line 1: a name in quotes is expected"),
-        ('{"a" 1}', "line 1: a colon is expected"),
-        ('{"a": nothing}', "line 1: a value is expected, and 'nothing}' stands there"),
-        ("{} {}", "line 1: the end is expected"),
+        ("", "line 1: expected a value, found the end of the file"),
+        ('{\n  "a": 1\n  "b": 2\n}', "line 3: expected a comma or '}'"),
+        ("{'a': 1}", "line 1: expected a name in quotes"),
+        ('{"a" 1}', "line 1: expected a colon"),
+        ('{"a": nothing}', "line 1: expected a value, found 'nothing}'"),
+        ("{} {}", "line 1: expected the end"),
         ("[" * 500, "at most 100 levels"),
-        ('{"a": "\n"}', "line 1: a value is expected"),
+        ('{"a": "\n"}', "line 1: expected a value"),
     ],
 )
-def test_what_is_no_json_is_told_with_its_line(text, said):
-    with pytest.raises(Unreadable) as error:
+def test_a_syntax_error_names_its_line(text, message):
+    with pytest.raises(JsonSyntaxError) as error:
         parse(text)
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 @given(st.text(alphabet='{}[]",:1a/*\n \\', max_size=30))
 def test_any_text_is_read_or_refused(text):
     try:
         node = parse(text)
-    except Unreadable:
+    except JsonSyntaxError:
         return
     assert node.end <= len(text)
-    assert json_text.find(node, ()) is node
+    assert find(node, ()) is node

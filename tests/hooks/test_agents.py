@@ -1,9 +1,9 @@
-"""What each agent says, as its documents show it."""
+"""The payloads of each agent, as its documents show them."""
 
 import pytest
 
 from priming.errors import ParamError
-from priming.serve.hook_agents import AGENTS, EVENTS, agent_of, answered, carries, read
+from priming.hooks.agents import AGENTS, EVENTS, accepts_text, agent_of, format_output, parse_event
 
 CLAUDE = {
     "session_id": "abc123",
@@ -34,23 +34,23 @@ PATCH = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** Add File: s
 
 
 @pytest.mark.parametrize(
-    ("said", "agent"),
+    ("payload", "agent"),
     [(CLAUDE, "claude-code"), (CODEX, "codex"), (CURSOR, "cursor"), (OPENCODE, "opencode")],
 )
-def test_an_agent_is_told_by_its_own_words(said, agent):
-    assert agent_of(said) == agent
-    event = read(said)
+def test_an_agent_is_recognised_by_its_own_keys(payload, agent):
+    assert agent_of(payload) == agent
+    event = parse_event(payload)
     assert event.folder == "/home/me/app"
-    assert event.session in said.values()
+    assert event.session in payload.values()
 
 
-@pytest.mark.parametrize("said", [CLAUDE, CODEX, CURSOR, OPENCODE])
-def test_the_prompt_is_read(said):
-    assert read({**said, "prompt": "fix it"}).prompt == "fix it"
+@pytest.mark.parametrize("payload", [CLAUDE, CODEX, CURSOR, OPENCODE])
+def test_the_prompt_is_read(payload):
+    assert parse_event({**payload, "prompt": "fix it"}).prompt == "fix it"
 
 
 @pytest.mark.parametrize(
-    ("said", "files", "command"),
+    ("payload", "files", "command"),
     [
         ({**CLAUDE, "hook_event_name": "PreToolUse", "tool_use_id": "toolu_01", **BASH}, (), "pytest -q"),
         (
@@ -87,13 +87,13 @@ def test_the_prompt_is_read(said):
         ({**CLAUDE, "tool_name": "Bash", "tool_input": 7}, (), ""),
     ],
 )
-def test_what_a_tool_is_about_is_read(said, files, command):
-    event = read(said)
+def test_the_files_and_the_command_of_a_tool_are_read(payload, files, command):
+    event = parse_event(payload)
     assert (event.files, event.command) == (files, command)
 
 
 @pytest.mark.parametrize(
-    ("said", "answer"),
+    ("payload", "output"),
     [
         ({**CLAUDE, **BASH, "tool_response": {"stdout": "ok", "stderr": "", "interrupted": False}}, "ok\n"),
         ({**CODEX, **BASH, "tool_response": "Exit code: 0\nok"}, "Exit code: 0\nok"),
@@ -101,31 +101,34 @@ def test_what_a_tool_is_about_is_read(said, files, command):
         ({**OPENCODE, **BASH, "tool_response": [{"type": "text", "text": "ok"}]}, "text\nok"),
     ],
 )
-def test_what_a_tool_answered_is_read_as_text(said, answer):
-    assert read(said).answer.strip("\n") == answer.strip("\n")
+def test_the_output_of_a_tool_is_read_as_text(payload, output):
+    assert parse_event(payload).output.strip("\n") == output.strip("\n")
 
 
-def test_a_resumed_session_still_has_what_it_was_shown_and_an_emptied_one_has_not():
-    assert not read({**CLAUDE, "source": "resume"}).emptied
-    assert all(read({**CLAUDE, "source": one}).emptied for one in ("startup", "clear", "compact"))
+def test_only_a_resumed_session_still_has_its_context():
+    assert not parse_event({**CLAUDE, "source": "resume"}).context_cleared
+    assert all(
+        parse_event({**CLAUDE, "source": source}).context_cleared
+        for source in ("startup", "clear", "compact")
+    )
 
 
-def test_a_stop_that_a_hook_caused_or_a_person_is_told_apart():
-    assert not read({**CLAUDE, "stop_hook_active": False}).continued
-    assert read({**CODEX, "stop_hook_active": True}).continued
-    assert read({**CURSOR, "status": "completed", "loop_count": 1}).continued
-    assert read({**CURSOR, "status": "aborted", "loop_count": 0}).continued
-    assert not read({**CURSOR, "status": "completed", "loop_count": 0}).continued
+def test_a_stop_that_a_hook_or_a_person_caused_is_recognised():
+    assert not parse_event({**CLAUDE, "stop_hook_active": False}).continued
+    assert parse_event({**CODEX, "stop_hook_active": True}).continued
+    assert parse_event({**CURSOR, "status": "completed", "loop_count": 1}).continued
+    assert parse_event({**CURSOR, "status": "aborted", "loop_count": 0}).continued
+    assert not parse_event({**CURSOR, "status": "completed", "loop_count": 0}).continued
 
 
-@pytest.mark.parametrize("said", [{}, {"session_id": ""}, {"session_id": 7}])
-def test_who_does_not_say_of_which_session_is_refused(said):
+@pytest.mark.parametrize("payload", [{}, {"session_id": ""}, {"session_id": 7}])
+def test_a_payload_without_a_session_is_refused(payload):
     with pytest.raises(ParamError, match="session_id"):
-        read(said)
+        parse_event(payload)
 
 
 @pytest.mark.parametrize(
-    ("agent", "event", "told"),
+    ("agent", "event", "output"),
     [
         (
             "claude-code",
@@ -156,10 +159,12 @@ def test_who_does_not_say_of_which_session_is_refused(said):
         ("opencode", "prompt", {"context": "x"}),
     ],
 )
-def test_each_agent_is_told_in_its_own_form(agent, event, told):
-    assert answered(agent, event, "x") == told
+def test_each_agent_gets_its_own_format(agent, event, output):
+    assert format_output(agent, event, "x") == output
 
 
-def test_no_form_decides_anything_for_the_user():
-    forms = [answered(agent, event, "x") for agent in AGENTS for event in EVENTS if carries(agent, event)]
-    assert not any("permission" in str(one) for one in forms)
+def test_no_format_decides_anything_for_the_user():
+    outputs = [
+        format_output(agent, event, "x") for agent in AGENTS for event in EVENTS if accepts_text(agent, event)
+    ]
+    assert not any("permission" in str(output) for output in outputs)

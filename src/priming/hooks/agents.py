@@ -1,0 +1,160 @@
+"""The hook JSON of each agent: an ``Event`` read from its input, and the output that it accepts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from priming.errors import ParamError
+
+EVENTS = ("session-start", "prompt", "pre-tool", "post-tool", "stop")
+AGENTS = ("claude-code", "cursor", "codex", "opencode")
+
+_SESSION_KEYS = ("session_id", "conversation_id", "sessionID")
+_FILE_KEYS = ("file_path", "notebook_path", "filePath", "path", "target_file")
+_COMMAND_KEYS = ("command", "cmd", "script")
+_OUTPUT_KEYS = ("tool_response", "tool_output", "result_json", "error", "output")
+_PATCHED_FILE = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
+_SHELLS = ("sh", "bash", "zsh", "fish")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event of an agent's session, whichever agent reports it.
+
+    ``context_cleared`` is true where the agent's context no longer holds what hooks injected before; ``continued``
+    where the agent goes on because a hook asked it to, or where a person interrupted it. ``output`` is the tool's.
+    """
+
+    session: str
+    folder: str | None = None
+    prompt: str = ""
+    tool: str | None = None
+    files: tuple[str, ...] = ()
+    command: str = ""
+    output: str = ""
+    context_cleared: bool = True
+    continued: bool = False
+
+
+def agent_of(payload: Mapping[str, Any]) -> str:
+    """The agent that sent a payload, by the keys that only that agent uses.
+
+    >>> agent_of({"conversation_id": "c", "workspace_roots": []}), agent_of({"session_id": "s"})
+    ('cursor', 'claude-code')
+    """
+    if "conversation_id" in payload or "cursor_version" in payload:
+        return "cursor"
+    if "sessionID" in payload:
+        return "opencode"
+    return "codex" if "turn_id" in payload else "claude-code"
+
+
+def parse_event(payload: Mapping[str, Any]) -> Event:
+    """The event of an agent's payload; ``ParamError`` if the payload names no session."""
+    session = _first_text(payload, _SESSION_KEYS)
+    if not session:
+        raise ParamError("session_id", None, "is required: the input is not that of a supported agent's hook")
+    roots = payload.get("workspace_roots")
+    root = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else None
+    tool_input = _tool_input(payload.get("tool_input"))
+    return Event(
+        session=session,
+        folder=_first_text(payload, ("cwd", "directory")) or root,
+        prompt=_first_text(payload, ("prompt",)) or "",
+        tool=_first_text(payload, ("tool_name",)),
+        files=_files(tool_input) or _files(payload),
+        command=_command(tool_input) or _command(payload),
+        output=next((_plain_text(payload[key]) for key in _OUTPUT_KEYS if payload.get(key)), ""),
+        context_cleared=payload.get("source") != "resume",
+        continued=bool(payload.get("stop_hook_active") or payload.get("loop_count"))
+        or payload.get("status") in ("aborted", "error"),
+    )
+
+
+def format_output(agent: str, event: str, text: str) -> dict[str, Any]:
+    """A text as the JSON object that an agent accepts on standard output at an event."""
+    return _FORMATS[agent](event, text)
+
+
+def accepts_text(agent: str, event: str) -> bool:
+    """Whether an agent accepts a text at an event at all."""
+    return event != "post-tool" and (agent, event) != ("opencode", "stop")
+
+
+_CLAUDE_EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "pre-tool": "PreToolUse"}
+
+
+def _claude_format(event: str, text: str) -> dict[str, Any]:
+    """The format of Claude Code, which Codex shares."""
+    if event == "stop":
+        return {"decision": "block", "reason": text}
+    return {"hookSpecificOutput": {"hookEventName": _CLAUDE_EVENTS[event], "additionalContext": text}}
+
+
+def _cursor_format(event: str, text: str) -> dict[str, Any]:
+    if event == "stop":
+        return {"followup_message": text}
+    context = {"additional_context": text}
+    return {"continue": True, **context} if event == "prompt" else context
+
+
+def _opencode_format(_event: str, text: str) -> dict[str, Any]:
+    """The format that the plugin installed by ``priming setup opencode`` reads."""
+    return {"context": text}
+
+
+_FORMATS: Mapping[str, Callable[[str, str], dict[str, Any]]] = {
+    "claude-code": _claude_format,
+    "cursor": _cursor_format,
+    "codex": _claude_format,
+    "opencode": _opencode_format,
+}
+
+
+def _first_text(values: Mapping[str, Any], keys: Sequence[str]) -> str | None:
+    """The first value of some keys that is a text and not empty."""
+    return next((values[key] for key in keys if isinstance(values.get(key), str) and values[key]), None)
+
+
+def _tool_input(value: Any) -> Mapping[str, Any]:
+    """The input of a tool: an object, or its JSON; any other text is a command or a patch."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return {"command": value}
+    return value if isinstance(value, dict) else {}
+
+
+def _files(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """The file that a tool's input names, or the files of its patch."""
+    file = _first_text(values, _FILE_KEYS)
+    if file:
+        return (file,)
+    patch = _first_text(values, ("patch", "input", "command")) or ""
+    return tuple(dict.fromkeys(name.strip() for name in _PATCHED_FILE.findall(patch)))
+
+
+def _command(values: Mapping[str, Any]) -> str:
+    """The command line that a shell is to run."""
+    for key in _COMMAND_KEYS:
+        value = values.get(key)
+        if isinstance(value, list) and all(isinstance(word, str) for word in value):
+            is_shell = len(value) == 3 and value[0].rsplit("/", 1)[-1] in _SHELLS
+            value = value[2] if is_shell else " ".join(value)
+        if isinstance(value, str) and value and not _PATCHED_FILE.search(value):
+            return value
+    return ""
+
+
+def _plain_text(value: Any) -> str:
+    """The texts of a tool's output, in one."""
+    if isinstance(value, dict):
+        return "\n".join(map(_plain_text, value.values()))
+    if isinstance(value, list):
+        return "\n".join(map(_plain_text, value))
+    return value if isinstance(value, str) else ""

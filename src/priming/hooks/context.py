@@ -1,0 +1,156 @@
+"""The context of a moment, read from what an agent does: file, language, task, environment, project, topic."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from priming.core.stop_words import STOP_WORDS
+from priming.hook_params import HOOK
+from priming.text.languages import MANIFESTS, language_of
+
+_SCRIPT_TASKS = ("test", "build", "deploy", "release", "migrate", "lint", "format", "install", "publish")
+"""Tasks that a script or a target names itself: ``make deploy``, ``./release.sh``."""
+_READERS = ("git", "cat", "ls", "grep", "rg", "find", "echo", "cd", "less", "head", "tail", "sed")
+"""Programs that only look around, whatever words follow."""
+_MAIN_BRANCHES = ("main", "master", "develop", "trunk")
+_ENVIRONMENTS = {
+    "production": re.compile(r"\b(?:prod|production)\b", re.IGNORECASE),
+    "staging": re.compile(r"\bstaging\b", re.IGNORECASE),
+}
+_COMMAND_SEPARATOR = re.compile(r"&&|\|\||[;|\n]")
+_ALPHANUMERIC = re.compile(r"[^\W_]+")
+_WRAPPERS = re.compile(
+    r"^(?:\w+=\S*\s+|sudo\s+|time\s+|env\s+|(?:uv|poetry|pipenv|hatch|bundle)\s+(?:run|exec)\s+|npx\s+|bunx\s+"
+    r"|\S*python[\d.]*\s+-m\s+)+"
+)
+_FOLDER = re.compile(r"^\S*/(?=[\w.-]+(?:\s|$))")
+_TASK_WORDS = 3
+"""How many words of a script's command line may name a task."""
+
+_WORD = re.compile(r"[^\W_]+(?:[._/-][^\W_]+)*")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7ff]{2,}")
+_NAME = re.compile(r"\d|[._/]|[a-z][A-Z]|^[A-Z]{2,}$")
+_ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e)$")
+
+
+def languages_of(folder: Path) -> list[str]:
+    """The languages that a project is written in, by the manifests in its folder."""
+    return list(dict.fromkeys(language for name, language in MANIFESTS.items() if (folder / name).is_file()))
+
+
+def languages_of_files(files: Iterable[str]) -> list[str]:
+    """The language of each file that has one."""
+    return [language for file in files if (language := language_of(file))]
+
+
+@cache
+def task_commands() -> Mapping[str, tuple[str, ...]]:
+    """The commands that are a task, by task, from ``tasks.txt``."""
+    commands: dict[str, tuple[str, ...]] = {}
+    for line in Path(__file__).with_name("tasks.txt").read_text("utf-8").splitlines():
+        if not line.startswith("#"):
+            task, _, listed = line.partition(": ")
+            commands[task] = (*commands.get(task, ()), *listed.split(", "))
+    return commands
+
+
+def tasks_of(command: str) -> list[str]:
+    """The tasks that a command line carries out; none for a command that only looks around.
+
+    >>> tasks_of("cd app && python -m pytest -q && git commit -m done"), tasks_of("ls -la"), tasks_of("make deploy")
+    (['test', 'commit'], [], ['deploy'])
+    """
+    tasks = (task for part in _COMMAND_SEPARATOR.split(command) for task in _tasks(part.strip()))
+    return list(dict.fromkeys(tasks))
+
+
+def environments_of(command: str) -> list[str]:
+    """The environments that a command line names.
+
+    >>> environments_of("./deploy.sh --env=prod")
+    ['production']
+    """
+    return [name for name, pattern in _ENVIRONMENTS.items() if pattern.search(command)]
+
+
+def project_of(folder: Path) -> Path:
+    """The nearest folder, this one or one above, that has a repository or a store; else this one."""
+    for candidate in (folder, *folder.parents):
+        if (candidate / ".git").exists() or (candidate / ".priming").is_dir():
+            return candidate
+    return folder
+
+
+def branch_of(project: Path) -> str:
+    """The words of the branch that a repository is on; nothing on a main branch or without a repository."""
+    try:
+        head = (project / ".git" / "HEAD").read_text("utf-8").strip()
+    except (OSError, ValueError):
+        return ""
+    name = head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else ""
+    return "" if name in _MAIN_BRANCHES else " ".join(_ALPHANUMERIC.findall(name))
+
+
+def project_paths(files: Iterable[str], folder: Path, project: Path) -> list[str]:
+    """Files by their path from the project's folder; files outside it by their absolute path."""
+    paths = (folder / file for file in files)
+    return [
+        (path.relative_to(project) if path.is_relative_to(project) else path).as_posix() for path in paths
+    ]
+
+
+def _tasks(part: str) -> list[str]:
+    """The tasks of a single command: by the longest entry of the table, else by the name of a script."""
+    command = _FOLDER.sub("", _WRAPPERS.sub("", part))
+    table = task_commands()
+    entries = (entry for commands in table.values() for entry in commands if _starts_with(command, entry))
+    longest = max(entries, key=len, default=None)
+    if longest is not None:
+        return [task for task, commands in table.items() if longest in commands]
+    words_of_script = _ALPHANUMERIC.findall(" ".join(command.split()[:_TASK_WORDS]).lower())
+    if not words_of_script or words_of_script[0] in _READERS:
+        return []
+    return [task for task in _SCRIPT_TASKS if task in words_of_script]
+
+
+def _starts_with(command: str, entry: str) -> bool:
+    return command == entry or command.startswith(f"{entry} ")
+
+
+def is_on_topic(text: str, memory: Mapping[str, Any], min_words: int) -> bool:
+    """Whether a memory shares enough words with a text, or a single name: similarity alone is too little.
+
+    >>> tea = {"heading": None, "content": "The shop sells green tea."}
+    >>> is_on_topic("which tea do shops sell?", tea, 2), is_on_topic("green light", tea, 2)
+    (True, False)
+    """
+    memory_stems = stems(f"{memory['heading'] or ''} {memory['content']}")
+    shared = {stem(word): word for word in words(text) if stem(word) in memory_stems}
+    return len(shared) >= min_words or any(
+        _NAME.search(word) and len(word) >= HOOK.name_letters for word in shared.values()
+    )
+
+
+def stems(text: str) -> set[str]:
+    """The stems of a text's words."""
+    return {stem(word) for word in words(text)}
+
+
+def words(text: str) -> list[str]:
+    """The words of a text without stop words; of scripts without spaces, the pairs of characters.
+
+    >>> words("Why is core/dates.py slow?"), words("東京都")
+    (['core/dates.py', 'slow'], ['東京', '京都'])
+    """
+    spaced = _WORD.findall(_CJK.sub(" ", text))
+    pairs = [run[i : i + 2] for run in _CJK.findall(text) for i in range(len(run) - 1)]
+    return [word for word in spaced if word.lower() not in STOP_WORDS and len(word) > 1] + pairs
+
+
+def stem(word: str) -> str:
+    """A word in lower case without its English ending."""
+    return _ENDING.sub("", word.lower())

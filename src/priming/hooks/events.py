@@ -1,0 +1,323 @@
+"""What each event injects, rules and memories within a budget, each once; and the little that it writes."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from priming.errors import Conflict, NotFound
+from priming.hook_params import HOOK
+from priming.hooks import context
+from priming.hooks.agents import Event
+from priming.hooks.session import SessionState
+from priming.hooks.stores import HookStore
+from priming.text.languages import language_of
+
+if TYPE_CHECKING:
+    from priming.hooks.corrections import Correction
+
+KINDS = ("episode", "fact", "procedure", "failure", "pattern")
+"""The kinds that are recalled for a prompt: rules come by their context, and corrections as rules."""
+
+ASK = (
+    "The user seems to correct you. If this is a rule that will hold again, call the tool learn of priming"
+    " (right: the rule, wrong: what was done instead), so that the user need not repeat it."
+)
+REMINDER = (
+    "Before you end: report once, with the tool feedback of priming, whether the memories shown in this session were"
+    " useful (used, not_relevant or not_useful by key, confirmed or overridden for rules). Shown were: "
+)
+_SOURCE = "hook"
+_COMMITTED = re.compile(r"^\[[^\]\n]+ [0-9a-f]{7,}\] ", re.MULTILINE)
+_BYTES_PER_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory that may be injected: its line of text, and the recall that returned it."""
+
+    line: str
+    memory: Mapping[str, Any]
+    recall_id: str
+
+
+@dataclass(slots=True)
+class HookCall:
+    """An event being handled: the session, the project, its stores (the project's first), and the text so far."""
+
+    event: Event
+    session: SessionState
+    folder: Path
+    project: Path
+    stores: Sequence[HookStore]
+    tokens_left: int = HOOK.tokens
+    lines: list[str] = field(default_factory=list)
+
+    @property
+    def own_store(self) -> HookStore:
+        """The store that is written to."""
+        return self.stores[0]
+
+    def cue(self, **context: Any) -> dict[str, Any]:
+        """A cue of the project and of what else is not empty."""
+        return {"project": self.project.name, **{name: value for name, value in context.items() if value}}
+
+    def add(self, *lines: str) -> None:
+        """Inject lines, and take their tokens from the budget."""
+        self.lines += lines
+        self.tokens_left -= count_tokens("\n".join([*lines, ""]))
+
+
+def handle(name: str, call: HookCall) -> str:
+    """Carry out an event; the text to inject, empty if there is none."""
+    _HANDLERS[name](call)
+    return "\n".join(call.lines)
+
+
+def _session_start(call: HookCall) -> None:
+    """A session begins, or its context was cleared: inject the rules of the project and recent important memories."""
+    from datetime import UTC, datetime, timedelta
+
+    if call.event.context_cleared:
+        call.session.shown.clear()
+    _start_run(call)
+    _inject_rules(call, call.cue(language=context.languages_of(call.project)))
+    topic = f"{call.project.name} {context.branch_of(call.project)}".strip()
+    since = datetime.now(UTC) - timedelta(days=HOOK.recent_days)
+    filters = {"importance": {"gte": HOOK.important}, "recorded_at": {"gte": since.isoformat()}}
+    _inject_memories(call, topic, filters, HOOK.first, min_words=1)
+
+
+def _prompt(call: HookCall) -> None:
+    """A person writes a prompt: learn a correction in it, and inject the rules and memories that it is about."""
+    from priming.hooks import corrections
+
+    session = call.session
+    correction = corrections.detect(call.event.prompt)
+    if correction is None:
+        _confirm_rules(call)
+    session.prompts += 1
+    _start_run(call)
+    if correction is not None:
+        _learn(call, correction)
+    text = call.event.prompt[: HOOK.read]
+    if context.words(text):
+        language = language_of(session.file) if session.file else None
+        cue = call.cue(language=language or context.languages_of(call.project))
+        _inject_rules(call, {**cue, "text": text})
+        _inject_memories(call, text, {}, HOOK.limit, min_words=HOOK.shared)
+    session.file = session.task = None
+
+
+def _pre_tool(call: HookCall) -> None:
+    """A file is about to be changed, or a command to run: inject the rules that apply to it."""
+    files = context.project_paths(call.event.files, call.folder, call.project)
+    tasks = context.tasks_of(call.event.command)
+    environments = context.environments_of(call.event.command)
+    if files:
+        call.session.file = files[0]
+    elif tasks:
+        call.session.task = tasks[0]
+    if files or tasks or environments:
+        languages = context.languages_of_files(files)
+        _inject_rules(call, call.cue(file=files, language=languages, task=tasks, environment=environments))
+
+
+def _post_tool(call: HookCall) -> None:
+    """A tool has run. A commit marks the session's runs as used: what they were shown led to a result."""
+    event, session = call.event, call.session
+    if "commit" not in context.tasks_of(event.command) or not _COMMITTED.search(event.output):
+        return
+    runs, session.waiting = session.waiting, []
+    if session.run and session.busy:
+        runs.append(session.run)
+        session.run, session.busy = None, False
+    for run in runs:
+        _call(call.own_store, "run_used", {"run_id": run}, writes=True)
+
+
+def _stop(call: HookCall) -> None:
+    """The agent stops: end its run, and ask once for feedback on what was shown, if nobody gave any."""
+    session = call.session
+    _end_run(call)
+    shown = [f"{key} (recall {recall_id})" for _, _, key, recall_id, _ in session.shown.values() if recall_id]
+    if call.event.continued or session.reminded or len(shown) < HOOK.remind or _has_feedback(call):
+        return
+    session.reminded = True
+    call.add(REMINDER + "; ".join(shown[-HOOK.named :]))
+
+
+_HANDLERS: Mapping[str, Callable[[HookCall], None]] = {
+    "session-start": _session_start,
+    "prompt": _prompt,
+    "pre-tool": _pre_tool,
+    "post-tool": _post_tool,
+    "stop": _stop,
+}
+
+
+def _inject_rules(call: HookCall, cue: Mapping[str, Any]) -> None:
+    """Inject the rules that apply, constraints first, without those shown and not due again."""
+    shown_tokens = sum(count_tokens(key) for _, _, key, _, _ in call.session.shown.values())
+    request = {"cue": cue, "session": call.event.session}
+    header, contents, candidates = "", set[str](), list[Candidate]()
+    for store in call.stores:
+        active = _call(store, "active", {**request, "tokens": call.tokens_left + shown_tokens})
+        if not active or not active["hits"]:
+            continue
+        header, rules = _candidates(active)
+        for rule in rules:
+            content = rule.memory["content"]
+            if call.session.is_due(rule.memory["id"]) and content not in contents:
+                contents.add(content)
+                candidates.append(rule)
+    _inject(call, header, sorted(candidates, key=_is_preference), rule=True)
+
+
+def _is_preference(rule: Candidate) -> bool:
+    """Whether a rule is anything but a constraint."""
+    return not rule.line.startswith(f"- [{rule.memory['key']}] constraint")
+
+
+def _inject_memories(
+    call: HookCall, text: str, filters: Mapping[str, Any], limit: int, *, min_words: int
+) -> None:
+    """Inject the memories recalled for a text that share words with it, without those shown and not due again."""
+    if not text or call.tokens_left <= 0:
+        return
+    hidden = [memory_id for memory_id in call.session.shown if not call.session.is_due(memory_id)]
+    filters = {**filters, **({"id": {"nin": hidden}} if hidden else {})}
+    request = {
+        "text": text,
+        "cue": call.cue(),
+        "kinds": list(KINDS),
+        "limit": limit,
+        "session": call.event.session,
+        **({"filters": filters} if filters else {}),
+    }
+    tokens = call.tokens_left
+    for store in call.stores:
+        recall = _call(store, "recall", {**request, "tokens": tokens})
+        if recall and recall["hits"]:
+            header, memories = _candidates(recall)
+            relevant = [hit for hit in memories if context.is_on_topic(text, hit.memory, min_words)]
+            _inject(call, header, relevant, rule=False)
+
+
+def _candidates(result: Mapping[str, Any]) -> tuple[str, list[Candidate]]:
+    """The header of a packed text, and its lines, each with the hit that it shows: both are in one order."""
+    header, _, body = result["text"].partition("\n")
+    return header, [
+        Candidate(line, hit["memory"], result["recall_id"]) for line, hit in _pairs(body, result["hits"])
+    ]
+
+
+def _pairs(body: str, hits: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    remaining = iter(hits)
+    for line in body.splitlines():
+        for hit in remaining:
+            if line.startswith(f"- [{hit['memory']['key']}]"):
+                yield line, hit
+                break
+
+
+def _inject(call: HookCall, header: str, candidates: Iterable[Candidate], *, rule: bool) -> None:
+    """Inject a header and the lines below it that fit the budget, and note their memories as shown."""
+    lines = [header]
+    for candidate in candidates:
+        if count_tokens("\n".join([*lines, candidate.line, ""])) <= call.tokens_left:
+            lines.append(candidate.line)
+            memory = candidate.memory
+            call.session.show(memory["id"], memory["key"], candidate.recall_id, rule=rule)
+    if len(lines) > 1:
+        call.add(*lines)
+
+
+def count_tokens(text: str) -> int:
+    """The tokens of a text, counted as packing counts them."""
+    return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
+
+
+def _learn(call: HookCall, correction: Correction) -> None:
+    """Learn a correction that is certain; ask the agent about any other."""
+    if not correction.certain:
+        call.add(ASK)
+        return
+    request = {
+        "right": correction.right,
+        "cue": _scope(call.session, correction.right),
+        "source": _SOURCE,
+        "trust": "user",
+        **({"wrong": correction.wrong} if correction.wrong else {}),
+    }
+    rule = call.own_store.call("learn", request, writes=True)
+    if rule:
+        call.session.show(rule["id"], rule["key"], "", rule=True)
+        call.add(f"Learned from what the user said, as [{rule['key']}]: {correction.right}")
+
+
+def _scope(session: SessionState, right: str) -> dict[str, Any]:
+    """Where a rule applies: to the task at hand if the rule names it, else to the language at hand."""
+    stems = context.stems(right)
+    if session.task and context.stem(session.task) in stems:
+        return {"task": session.task}
+    if session.file and session.file in right:
+        return {"file": session.file}
+    if any(context.stem(task) in stems for task in context.task_commands()):
+        return {}
+    language = language_of(session.file) if session.file else None
+    return {"language": language} if language else {}
+
+
+def _start_run(call: HookCall) -> None:
+    """Start a run unless an idle one is under way; end a busy one first, for agents that never call ``stop``."""
+    _end_run(call)
+    if call.session.run is None:
+        run = _call(call.own_store, "run_start", {"session": call.event.session}, writes=True)
+        call.session.run = run["id"] if run else None
+
+
+def _end_run(call: HookCall) -> None:
+    """End the run if it was shown anything; an idle run goes on, so that the log has no empty runs."""
+    session = call.session
+    if session.run is None or not session.busy:
+        return
+    run, session.run, session.busy = session.run, None, False
+    if _call(call.own_store, "run_end", {"run_id": run}, writes=True):
+        session.waiting = [*session.waiting, run][-HOOK.waiting :]
+
+
+def _confirm_rules(call: HookCall) -> None:
+    """Confirm, once a session, each rule that was shown before and to which the user did not object."""
+    session = call.session
+    rules = [
+        (memory_id, key)
+        for memory_id, (_, prompt, key, recall_id, rule) in session.shown.items()
+        if rule and recall_id and memory_id not in session.confirmed and prompt <= session.prompts
+    ]
+    if rules and session.prompts:
+        session.confirmed += [memory_id for memory_id, _ in rules]
+        keys = [key for _, key in rules]
+        request = {"confirmed": keys, "tier": "automatic", "session": call.event.session}
+        _call(call.own_store, "feedback", request, writes=True)
+
+
+def _has_feedback(call: HookCall) -> bool:
+    """Whether anybody gave feedback since the session began."""
+    from datetime import UTC, datetime
+
+    since = datetime.fromtimestamp(call.session.since or time.time(), UTC)
+    request = {"since": since.isoformat(), "source": "conscious", "limit": 50}
+    return any(entry["kind"] == "feedback" for entry in _call(call.own_store, "log", request) or ())
+
+
+def _call(store: HookStore, operation: str, request: Mapping[str, Any], *, writes: bool = False) -> Any:
+    """The result of a call; None where the namespace does not exist yet, or the run ended long ago."""
+    try:
+        return store.call(operation, request, writes=writes)
+    except (Conflict, NotFound):
+        return None

@@ -1,0 +1,156 @@
+"""What a session was shown so far: a small file for each session beside the store, locked by one hook at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from priming.errors import Busy
+from priming.hook_params import HOOK
+
+try:
+    import fcntl
+except ImportError:  # a system without it has no servers either: two hooks at once may show a memory twice
+    fcntl = None  # type: ignore[assignment]
+
+_DAY = 86_400.0
+_PAUSE = 0.005
+_SHOWN_FIELDS, _LONGEST_NAME = 5, 64
+
+
+@dataclass(slots=True)
+class SessionState:
+    """What a session was shown and when, counted in prompts, and what it works on.
+
+    ``shown`` maps memory ids to: how often shown, at which prompt last, key, recall id, whether it is a rule.
+    ``since`` is when the session began, ``run`` the run under way, ``busy`` whether the run was shown anything;
+    ``waiting`` are ended runs that a commit will mark as used.
+    """
+
+    prompts: int = 0
+    shown: dict[str, list[Any]] = field(default_factory=dict)
+    file: str | None = None
+    task: str | None = None
+    since: float = 0.0
+    run: str | None = None
+    busy: bool = False
+    waiting: list[str] = field(default_factory=list)
+    confirmed: list[str] = field(default_factory=list)
+    reminded: bool = False
+
+    def is_due(self, memory_id: str) -> bool:
+        """Whether a memory may be shown: it never was, or was long enough ago; each time twice as long."""
+        if memory_id not in self.shown:
+            return True
+        times, last_prompt = self.shown[memory_id][:2]
+        return bool(self.prompts - last_prompt >= HOOK.again * 2 ** (times - 1))
+
+    def show(self, memory_id: str, key: str, recall_id: str, *, rule: bool) -> None:
+        """Note that a memory is shown now."""
+        times = self.shown[memory_id][0] if memory_id in self.shown else 0
+        self.shown[memory_id] = [times + 1, self.prompts, key, recall_id, rule]
+        self.busy = True
+
+
+def folder_of(database: Path) -> Path:
+    """The folder of the files of a store's sessions: beside the store, as ``<database>.hooks``."""
+    return Path(f"{database}.hooks")
+
+
+@contextmanager
+def locked_session(database: Path, name: str) -> Iterator[SessionState]:
+    """The state of a session, for this hook alone until the block ends; changes are saved then.
+
+    A file that cannot be read counts as a new session. If the block raises, nothing is saved.
+
+    Raises:
+        Busy: another hook of the session is still at work.
+
+    """
+    folder = folder_of(database)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    stem = _file_stem(name)
+    path = folder / f"{stem}.json"
+    with _locked(folder / f"{stem}.lock"):
+        session = _read(path)
+        yield session
+        _write(path, session)
+    if session.prompts == 0:
+        _sweep(folder)
+
+
+def _file_stem(name: str) -> str:
+    """The file name of a session: the session's own name where it is a safe one, else its digest."""
+    if name.isascii() and name.replace("-", "").isalnum() and len(name) <= _LONGEST_NAME:
+        return name.lower()
+    from hashlib import blake2b
+
+    return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        _lock(handle)
+        os.utime(path)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int) -> None:
+    deadline = time.monotonic() + HOOK.lock
+    while fcntl is not None:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise Busy("another hook of this session is at work") from None
+            time.sleep(_PAUSE)
+
+
+def _read(path: Path) -> SessionState:
+    names = {column.name for column in fields(SessionState)}
+    try:
+        values = json.loads(path.read_text("utf-8"))
+        session = SessionState(**{name: value for name, value in values.items() if name in names})
+        return session if _is_valid(session) else SessionState(since=time.time())
+    except (OSError, ValueError, TypeError, AttributeError):
+        return SessionState(since=time.time())
+
+
+def _is_valid(session: SessionState) -> bool:
+    """Whether the fields of a session that was read have the types of those that are written."""
+    default = SessionState()
+    for column in fields(SessionState):
+        value, usual = getattr(session, column.name), getattr(default, column.name)
+        if not isinstance(value, (str, type(None)) if usual is None else type(usual)):
+            return False
+    return all(isinstance(entry, list) and len(entry) == _SHOWN_FIELDS for entry in session.shown.values())
+
+
+def _write(path: Path, session: SessionState) -> None:
+    """Replace the file as a whole, so that a reader sees the old state or the new one."""
+    temporary = path.with_suffix(f".{os.getpid()}")
+    try:
+        temporary.write_text(json.dumps(asdict(session), separators=(",", ":")), "utf-8")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the files of sessions that ended long ago."""
+    oldest = time.time() - HOOK.keep_days * _DAY
+    for path in folder.iterdir():
+        with suppress(OSError):
+            if path.stat().st_mtime < oldest:
+                path.unlink()

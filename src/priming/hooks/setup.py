@@ -1,0 +1,220 @@
+"""``priming setup``: where each agent keeps its configuration, and what is written there."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from priming import config
+from priming.errors import Conflict, StoreError
+from priming.hooks import agent_config, jsonc
+from priming.hooks.agent_config import NAME, Edit
+
+PROJECT, USER = "project", "user"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """A file of an agent's configuration: how our entries are added and removed, and its text when it is empty."""
+
+    path: Path
+    add: Edit
+    remove: Edit
+    empty: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file's text before and after; None where there is no file."""
+
+    path: Path
+    before: str | None
+    after: str | None
+
+
+def config_files(agent: str, scope: str, command: Sequence[str]) -> Iterator[ConfigFile]:
+    """The files that are changed for an agent, of the project in the working directory or of the user."""
+    yield from _CONFIG_FILES[agent](Path.cwd() if scope == PROJECT else None, command)
+
+
+def launcher(scope: str) -> list[str]:
+    """The command that agents run: its name in files that a project shares, else its path."""
+    program = shutil.which(NAME)
+    if scope == PROJECT or program is None:
+        return [NAME]
+    return [str(Path(program).absolute())]
+
+
+def plan(agent: str, scope: str, *, remove: bool) -> list[FileChange]:
+    """The files that would be written or deleted, without those that stay as they are.
+
+    Raises:
+        Conflict: a file cannot be parsed, or has a foreign entry under our name; nothing is written then.
+
+    """
+    changes = []
+    for file in config_files(agent, scope, launcher(scope)):
+        before = _read(file.path)
+        if remove and before is None:
+            continue
+        text = file.remove(file.path, before or "") if remove else file.add(file.path, before or file.empty)
+        after = None if remove and _is_empty(text, file.empty) else text
+        if after != before:
+            changes.append(FileChange(file.path, before, after))
+    return changes
+
+
+def difference(change: FileChange) -> str:
+    """A change as a unified diff."""
+    name = str(change.path)
+    lines = difflib.unified_diff(
+        (change.before or "").splitlines(keepends=True),
+        (change.after or "").splitlines(keepends=True),
+        name if change.before is not None else os.devnull,
+        name if change.after is not None else os.devnull,
+    )
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
+
+
+def write(changes: Sequence[FileChange]) -> None:
+    """Write planned changes, each file as a whole.
+
+    Raises:
+        Conflict: a file was changed since the plan; nothing is written.
+        StoreError: a file cannot be written.
+
+    """
+    for change in changes:
+        if _read(change.path) != change.before:
+            raise Conflict(
+                f"{change.path} was changed meanwhile by another program: try again; nothing was written"
+            )
+    for change in changes:
+        try:
+            _replace(change)
+        except OSError as error:
+            raise StoreError(
+                f"{change.path} cannot be written ({error.strerror}): correct its permissions"
+            ) from error
+
+
+def configured_files(agent: str, scope: str) -> list[Path]:
+    """The files of an agent that have entries of ours."""
+    return [
+        file.path
+        for file in config_files(agent, scope, [NAME])
+        if (text := _read(file.path)) is not None and file.remove(file.path, text) != text
+    ]
+
+
+def _read(path: Path) -> str | None:
+    """The text of a file with its line ends; None where there is no file."""
+    try:
+        return path.read_bytes().decode("utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except UnicodeDecodeError as error:
+        raise Conflict(f"{path} is not UTF-8 (byte {error.start}): correct it and try again") from None
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read ({error.strerror}): correct its permissions") from error
+
+
+def _is_empty(text: str, empty: str) -> bool:
+    """Whether a file holds nothing of anybody's."""
+    if not text.strip():
+        return True
+    if not empty:
+        return False
+    return jsonc.parse(text).value in ({}, {"version": 1}) and "/" not in text
+
+
+def _replace(change: FileChange) -> None:
+    """Write or delete a file; a link stays a link, and the mode stays."""
+    path = Path(os.path.realpath(change.path))
+    if change.after is None:
+        path.unlink(missing_ok=True)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_bytes(change.after.encode("utf-8"))
+        if path.exists():
+            temporary.chmod(stat.S_IMODE(path.stat().st_mode))
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _claude_code(project: Path | None, command: Sequence[str]) -> Iterator[ConfigFile]:
+    folder = config.folder_named("CLAUDE_CONFIG_DIR")
+    servers = folder / ".claude.json" if folder else Path.home() / ".claude.json"
+    settings = (folder or Path.home() / ".claude") / "settings.json"
+    yield _server_file(project / ".mcp.json" if project else servers, command)
+    yield _hook_file(project / ".claude" / "settings.json" if project else settings, "claude-code", command)
+
+
+def _cursor(project: Path | None, command: Sequence[str]) -> Iterator[ConfigFile]:
+    folder = (project or Path.home()) / ".cursor"
+    yield _server_file(folder / "mcp.json", command)
+    yield _hook_file(folder / "hooks.json", "cursor", command)
+
+
+def _codex(project: Path | None, command: Sequence[str]) -> Iterator[ConfigFile]:
+    folder = project / ".codex" if project else config.folder_named("CODEX_HOME") or Path.home() / ".codex"
+    add = agent_config.add_toml_server([*command, "mcp"])
+    yield ConfigFile(folder / "config.toml", add, agent_config.remove_toml_server)
+    yield _hook_file(folder / "hooks.json", "codex", command)
+
+
+def _opencode(project: Path | None, command: Sequence[str]) -> Iterator[ConfigFile]:
+    base = config.folder_named("XDG_CONFIG_HOME") or Path.home() / ".config"
+    folder = project / ".opencode" if project else base / "opencode"
+    candidates = [
+        parent / name
+        for parent in (project or folder, folder)
+        for name in ("opencode.json", "opencode.jsonc")
+    ]
+    path = next((candidate for candidate in candidates if candidate.is_file()), candidates[0])
+    keys = _opencode_keys(path)
+    entry = {"type": "local", "command": [*command, "mcp"]}
+    add, remove = agent_config.add_server(keys, entry), agent_config.remove_server(keys)
+    yield ConfigFile(path, add, remove, empty="{}\n")
+    plugin = folder / "plugins" / f"{NAME}.js"
+    yield ConfigFile(plugin, agent_config.add_plugin(command), agent_config.remove_plugin)
+
+
+def _opencode_keys(path: Path) -> tuple[str, ...]:
+    """The keys above the servers: ``mcp`` in version 1, ``mcp.servers`` in version 2."""
+    text = _read(path)
+    try:
+        node = jsonc.find(jsonc.parse(text), ("mcp",)) if text else None
+    except jsonc.JsonSyntaxError:
+        node = None  # the edit that follows reports it
+    table = node.value if node is not None and isinstance(node.value, dict) else {}
+    has_servers = any(isinstance(value, dict) and "type" in value for value in table.values())
+    return ("mcp",) if has_servers and "servers" not in table else ("mcp", "servers")
+
+
+def _server_file(path: Path, command: Sequence[str]) -> ConfigFile:
+    keys, entry = ("mcpServers",), {"command": command[0], "args": [*command[1:], "mcp"]}
+    add, remove = agent_config.add_server(keys, entry), agent_config.remove_server(keys)
+    return ConfigFile(path, add, remove, empty="{}\n")
+
+
+def _hook_file(path: Path, agent: str, command: Sequence[str]) -> ConfigFile:
+    return ConfigFile(path, agent_config.add_hooks(agent, command), agent_config.remove_hooks, empty="{}\n")
+
+
+_CONFIG_FILES: Mapping[str, Callable[[Path | None, Sequence[str]], Iterator[ConfigFile]]] = {
+    "claude-code": _claude_code,
+    "cursor": _cursor,
+    "codex": _codex,
+    "opencode": _opencode,
+}

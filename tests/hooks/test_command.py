@@ -1,0 +1,242 @@
+"""The hook as a command: bad input, named stores and light imports in process; processes and a server where slow."""
+
+import ast
+import io
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import priming
+from priming.errors import Corrupt, ParamError
+from priming.hooks import command
+from priming.hooks.command import failure_line, plain_options, respond, run
+
+from .project import COMMAND, DEPLOY, Project, filled
+
+DEADLINE = 60.0
+HEAVY = ("numpy", "typer", "pydantic", "rich", "priming.engine", "priming.types", "mcp")
+BAD_INPUT = [
+    b"",
+    b"nonsense",
+    b"[]",
+    b"{}",
+    b"null",
+    b'{"session_id": 1}',
+    b"\xff\xfe",
+    b"[" * 100_000,
+    b'{"session_id": "x',
+]
+
+
+def until(condition):
+    """Wait until a condition holds."""
+    deadline = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < deadline
+        threading.Event().wait(0.01)
+
+
+@pytest.fixture
+def run_hook(monkeypatch, capfd):
+    """Runs a hook in process with bytes on standard input; its standard output and standard error."""
+
+    def call(event, data, **options):
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data), isatty=lambda: False))
+        run(event=event, server=False, **options)
+        return capfd.readouterr()
+
+    return call
+
+
+@pytest.mark.parametrize("data", BAD_INPUT)
+def test_bad_input_succeeds_and_is_reported_in_a_line(run_hook, data):
+    output, errors = run_hook("prompt", data)
+    assert output == ""
+    assert errors.startswith("priming hook prompt: ")
+    assert errors.count("\n") == 1
+
+
+@pytest.mark.parametrize("options", [{"event": "nothing"}, {"agent": "nobody"}, {"url": "mysql://x"}])
+def test_bad_arguments_succeed_and_are_reported_in_a_line(project, run_hook, options):
+    output, errors = run_hook(**{"event": "prompt", "data": project.payload(prompt="x"), **options})
+    assert output == ""
+    assert errors.count("\n") == 1
+
+
+def test_the_output_is_a_line_of_json(project, run_hook):
+    output, errors = run_hook("session-start", project.payload())
+    assert errors == ""
+    assert "Never push to main" in json.loads(output)["hookSpecificOutput"]["additionalContext"]
+    assert output.count("\n") == 1
+
+
+def test_a_file_that_is_no_store_is_reported_and_stays_as_it_was(tmp_path, run_hook):
+    project = Project(tmp_path / "broken")
+    project.database.parent.mkdir(parents=True)
+    project.database.write_bytes(b"not a database " * 1000)
+    output, errors = run_hook("prompt", project.payload(prompt="hello world"))
+    assert output == ""
+    assert Corrupt.__name__ in errors
+    assert project.database.read_bytes() == b"not a database " * 1000
+
+
+def test_a_failure_is_a_line_without_content_and_a_traceback_where_debugging_is_on(monkeypatch):
+    assert failure_line("stop", ValueError("a memory")) == "priming hook stop: ValueError"
+    assert "must be text" in failure_line("stop", ParamError("prompt", 7, "must be text"))
+    monkeypatch.setenv("PRIMING_DEBUG", "1")
+    assert "ValueError: a memory" in failure_line("stop", ValueError("a memory"))
+
+
+def test_a_hook_that_takes_too_long_ends_the_process_with_success(project, monkeypatch, run_hook):
+    ended = threading.Event()
+    statuses = []
+    monkeypatch.setattr(command, "HOOK", SimpleNamespace(patience=0.0, input=1 << 20))
+    monkeypatch.setattr(command.os, "_exit", lambda status: (statuses.append(status), ended.set()))
+    monkeypatch.setattr(command, "respond", lambda *_, **__: ended.wait(DEADLINE) and "")
+    run_hook("prompt", project.payload(prompt="x"))
+    assert statuses == [0]
+
+
+def test_a_store_that_is_named_is_the_one_wherever_the_agent_works(project):
+    url = f"sqlite:///{project.database.relative_to(Path.cwd())}"
+    data = project.payload(tool_name="Edit", tool_input={"file_path": "a.go"})
+    assert "Wrap errors" in respond("pre-tool", data, store={"url": url}, server=False)
+
+
+def test_only_a_plain_call_is_answered_without_the_command_line():
+    options = {"event": "stop", "agent": "codex", "url": "sqlite:///a.db"}
+    assert plain_options(["hook", "stop", "--agent=codex", "--url", "sqlite:///a.db"]) == options
+    for arguments in (["hook"], ["hook", "--help"], ["hook", "stop", "--json"], ["hook", "stop", "--agent"]):
+        assert plain_options(arguments) is None
+
+
+def source_of(module):
+    """The file of a module of ours, found without importing it."""
+    path = Path(priming.__file__).parent.joinpath(*module.split(".")[1:])
+    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
+
+
+def is_for_types(node):
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def top_level_imports(module):
+    """The modules that a module of ours imports when it is loaded."""
+    nodes = list(ast.parse(source_of(module).read_text("utf-8")).body)
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, (ast.If, ast.Try)) and not is_for_types(node):
+            nodes += node.body
+
+
+def test_the_modules_that_every_hook_loads_load_nothing_heavy():
+    pending = [f"priming.hooks.{path.stem}" for path in Path(command.__file__).parent.glob("*.py")]
+    pending += ["priming.cli.start", "priming.settings", "priming"]
+    loaded = set()
+    while pending:
+        module = pending.pop()
+        if module in loaded:
+            continue
+        loaded.add(module)
+        if module.partition(".")[0] == "priming" and source_of(module) is not None:
+            pending += top_level_imports(module)
+    assert "priming.hooks.events" in loaded
+    assert [module for module in loaded if module.startswith(HEAVY)] == []
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A project whose store has a running server."""
+    project = filled(Project(tmp_path_factory.mktemp("served") / "shop"))
+    with serving(project):
+        yield project
+
+
+class serving:  # noqa: N801
+    """A running server of a project's store."""
+
+    def __init__(self, project):
+        self.project = project
+
+    def __enter__(self):
+        self.process = subprocess.Popen(
+            [*COMMAND, "serve", "--port", "0", "--url", self.project.url],
+            env=self.project.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        assert self.process.stdout.readline()
+        until((self.project.database.parent / "memory.db.sock").exists)
+        return self.process
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(DEADLINE)
+        self.process.stdout.close()
+
+
+@pytest.mark.slow
+def test_a_hook_that_a_server_answers_loads_nothing_heavy(served):
+    code = f"{COMMAND[-1]}\nimport sys; print(list(sys.modules), file=sys.stderr)"
+    call = {"tool_name": "Bash", "tool_input": {"command": "git push"}}
+    for event in ("session-start", "prompt", "pre-tool", "stop"):
+        data = served.payload(prompt="why did the deploy fail?", **call)
+        done = served.process(event, data, command=[sys.executable, "-c", code])
+        modules = done.stderr.decode()
+        assert "priming.hooks.events" in modules
+        assert [name for name in HEAVY if f"'{name}" in modules] == []
+
+
+@pytest.mark.slow
+def test_of_hooks_at_once_only_the_first_injects(served):
+    project = Project(served.folder, "at-once")
+    texts = project.processes(5, "pre-tool", tool_name="Edit", tool_input={"file_path": "a.go"})
+    assert sum("Wrap errors" in text for text in texts) == 1
+
+
+@pytest.mark.slow
+def test_the_process_succeeds_with_bad_input_and_by_way_of_the_whole_command_line(served):
+    done = served.process("prompt", b"nonsense")
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert done.stderr.startswith(b"priming hook prompt: ")
+    done = served.process("prompt", b"{}", command=[*COMMAND, "--json"])
+    assert (done.returncode, done.stdout) == (0, b"")
+    project = Project(served.folder, "longer")
+    done = project.process("session-start", project.payload(), command=[*COMMAND, "--namespace", "default"])
+    assert b"Never push to main" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_server_that_is_killed_is_replaced_by_the_file(tmp_path):
+    project = filled(Project(tmp_path / "shop"))
+    with serving(project) as server:
+        assert "Never push" in project.process_text("session-start")
+        server.kill()
+        server.wait(DEADLINE)
+        assert DEPLOY in project.process_text("prompt", prompt="why did the deploy of the build server fail?")
+
+
+@pytest.mark.slow
+def test_a_locked_store_does_not_delay_the_agent(tmp_path):
+    project = filled(Project(tmp_path / "shop"))
+    hurried = COMMAND[-1].replace("patience=600.0", "patience=0.5")
+    with sqlite3.connect(project.database, isolation_level=None) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        data = project.payload(prompt="why did the deploy of the build server fail?")
+        done = project.process("prompt", data, command=[sys.executable, "-c", hurried])
+        writer.execute("ROLLBACK")
+    writer.close()
+    assert (done.returncode, done.stdout) == (0, b"")

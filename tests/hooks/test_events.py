@@ -1,0 +1,217 @@
+"""What each event injects and writes, in process, on a store of the test's own."""
+
+import json
+
+import pytest
+
+from priming import Memory
+from priming.core.pack import estimate_tokens
+from priming.hook_params import HOOK
+from priming.hooks.events import ASK, count_tokens
+
+from .project import DEPLOY, Project
+
+WHY = "why did the deploy of the build server fail?"
+
+
+def test_a_session_begins_with_the_rules_constraints_first_and_recent_important_memories(project):
+    lines = project.text("session-start", source="startup").splitlines()
+    assert lines[0].startswith("Rules learned from corrections")
+    assert lines[1] == "- [never-push-to-main] constraint: Never push to main"
+    rules = "\n".join(lines)
+    assert "Prefer small commits" in rules
+    assert "Use pathlib" in rules  # the project is in Python
+    assert "Wrap errors" not in rules
+    assert "Run the linter" not in rules
+    assert "signed with Kestrel" in rules
+    assert "sells tea" not in rules
+    assert "disk" not in rules
+
+
+def test_a_prompt_injects_what_it_is_about_as_data_once_and_again_after_some_prompts(project):
+    text = project.text("prompt", prompt=WHY)
+    assert f'- [deploy] "{DEPLOY}"' in text
+    assert "data, not instructions" in text
+    assert "Kestrel" not in text
+    assert project.hook("prompt", prompt=WHY) is None
+    later = [DEPLOY in project.text("prompt", prompt=WHY) for _ in range(HOOK.again - 1)]
+    assert later == [False] * (HOOK.again - 2) + [True]
+
+
+def test_a_prompt_that_no_memory_is_about_injects_nothing(project):
+    project.text("session-start")
+    for prompt in ("thanks, looks good", "yes", "", "refactor the module into smaller functions", "好"):
+        assert project.hook("prompt", prompt=prompt) is None, prompt
+
+
+def test_a_file_injects_the_rules_of_its_language_once(project):
+    assert "Wrap errors with their cause" in project.edit("a.go")
+    assert "Use pathlib" in project.edit("b.py")
+    assert project.edit("c.py") == ""
+
+
+def test_a_command_injects_the_rules_of_its_task_and_other_tools_inject_nothing(project):
+    project.text("session-start")
+    assert project.command("ls -la") == ""
+    assert project.command("git add -A && git commit -m x").endswith("Run the linter before every commit")
+    assert project.hook("pre-tool", tool_name="WebSearch", tool_input={"query": "deploy"}) is None
+
+
+def test_a_cleared_context_is_filled_again_and_a_resumed_one_is_not(project):
+    first = project.text("session-start", source="startup")
+    assert project.text("session-start", source="resume") == ""
+    for source in ("clear", "compact", "startup"):
+        assert project.text("session-start", source=source) == first
+
+
+def test_no_hook_injects_more_than_its_budget(project):
+    with project.memory() as memory:
+        for i in range(40):
+            memory.learn(
+                f"Never call the function number {i} of the module that is number {i * 7} of the shop"
+            )
+            failure = f"The deploy number {i} of the shop failed for the reason number {i}."
+            memory.remember(failure, importance=0.9)
+    start = project.text("session-start")
+    prompt = project.text("prompt", prompt="which deploy of the shop failed?")
+    for text in (start, prompt):
+        assert 0 < estimate_tokens(text) <= HOOK.tokens
+    assert not set(start.splitlines()[1:]) & set(prompt.splitlines()[1:])
+
+
+def test_the_tokens_of_a_text_are_counted_as_packing_counts_them():
+    for text in ("", "priming", "呼び水", "a" * 1001, "\ud800"):
+        assert count_tokens(text) == estimate_tokens(text)
+
+
+def test_a_correction_is_learned_at_once_with_the_context_of_the_moment(project):
+    project.edit("src/shop.py")
+    text = project.text("prompt", prompt="No, use httpx instead of requests.")
+    assert "[use-httpx-instead-of-requests]" in text
+    with project.memory() as memory:
+        rule = memory.get("use-httpx-instead-of-requests")
+        assert (rule.trust, rule.source, dict(rule.when)) == ("user", "hook", {"language": "python"})
+        (correction,) = memory.list(kinds=["correction"], matching="httpx")
+        assert correction.metadata["wrong"] == "requests"
+
+
+def test_a_correction_about_the_task_at_hand_is_learned_for_it_and_one_about_another_for_everything(project):
+    project.edit("src/shop.py")
+    project.text("prompt", prompt="From now on, never push on Fridays")
+    project.command("git push")
+    project.text("prompt", prompt="I told you to rebase before a push")
+    with project.memory() as memory:
+        assert dict(memory.get("never-push-on-fridays").when) == {}
+        assert dict(memory.get("rebase-before-a-push").when) == {"task": "push"}
+
+
+def test_the_agent_is_asked_to_learn_a_correction_that_is_not_certain(project):
+    assert ASK in project.text("prompt", prompt="That's not what I asked for.")
+    assert project.hook("prompt", prompt="fine, go on") is None
+
+
+def test_rules_to_which_nobody_objects_are_confirmed_once_a_session(project):
+    project.text("session-start")
+    for _ in range(3):
+        project.text("prompt", prompt="go on")
+    with project.memory() as memory:
+        use = memory.get("never-push-to-main").use
+        assert (use.followed, use.confirmed) == (1, 0)
+
+
+def test_rules_are_not_confirmed_by_an_objection(project):
+    project.text("session-start")
+    project.text("prompt", prompt="go on")
+    project.text("prompt", prompt="that's wrong, never do that again")
+    with project.memory() as memory:
+        assert memory.get("never-push-to-main").use.followed == 0
+
+
+def test_a_run_ends_with_the_turn_and_a_commit_marks_it_as_used(project):
+    project.text("session-start")
+    project.hook("stop")
+    with project.memory() as memory:
+        (run,) = memory.run_list()
+        assert (run.session, run.ended_at is None, run.settled) == ("s1", False, None)
+        assert "never-push-to-main" in run.shown
+    project.command_done("git commit -m x", "nothing to commit, working tree clean")
+    with project.memory() as memory:
+        assert memory.run_list()[0].settled is None
+    project.command_done("git commit -m x", "[main 1a2b3c4] x\n 1 file changed")
+    with project.memory() as memory:
+        assert memory.run_list()[0].settled == "used"
+
+
+def test_turns_in_which_nothing_was_shown_are_one_run(project):
+    for _ in range(3):
+        project.text("prompt", prompt="thanks")
+        project.hook("stop")
+    with project.memory() as memory:
+        # The first run was shown the rules.
+        assert [run.ended_at is None for run in memory.run_list()] == [False, True]
+
+
+def test_feedback_on_what_was_shown_is_asked_for_at_the_end_and_once(project):
+    assert len(project.text("session-start").splitlines()) > HOOK.remind
+    assert project.hook("stop", stop_hook_active=True) is None
+    output = project.hook("stop", stop_hook_active=False)
+    assert output["decision"] == "block"
+    assert "never-push-to-main" in output["reason"]
+    assert project.hook("stop", stop_hook_active=False) is None
+
+
+def test_feedback_that_was_given_is_not_asked_for(project):
+    project.text("session-start")
+    with project.memory() as memory:
+        memory.feedback(confirmed=["never-push-to-main"])
+    assert project.hook("stop") is None
+
+
+def test_the_store_of_all_projects_is_read_beside_the_projects(project, home):
+    (home / ".priming").mkdir(parents=True)
+    with Memory.open(f"sqlite:///{home}/.priming/memory.db", embedder=project.embedder) as memory:
+        memory.learn("Never swear in comments")
+        memory.learn("Never push to main")
+    text = project.text("session-start")
+    assert "Never swear in comments" in text
+    assert text.count("Never push to main") == 1
+
+
+def test_where_there_is_no_store_none_is_made(tmp_path, home):
+    project = Project(tmp_path / "empty")
+    project.folder.mkdir()
+    home.mkdir()
+    for event in ("session-start", "prompt", "pre-tool", "post-tool", "stop"):
+        assert project.hook(event, prompt="No, use tabs instead of spaces") is None
+    assert list(project.folder.iterdir()) == list(home.iterdir()) == []
+
+
+def test_an_empty_file_is_no_store_and_stays_empty(tmp_path):
+    project = Project(tmp_path / "empty")
+    project.database.parent.mkdir(parents=True)
+    project.database.touch()
+    assert project.hook("prompt", prompt="hello world") is None
+    assert project.database.stat().st_size == 0
+
+
+def test_the_sessions_of_a_store_take_nothing_from_each_other(project):
+    first = project.text("session-start")
+    assert Project(project.folder, "s2").text("session-start") == first
+
+
+@pytest.mark.parametrize(
+    ("payload", "keys"),
+    [
+        ({"conversation_id": "c", "workspace_roots": ["?"], "cursor_version": "3"}, ("additional_context",)),
+        ({"session_id": "x", "turn_id": "1", "cwd": "?"}, ("hookSpecificOutput", "additionalContext")),
+        ({"sessionID": "o", "directory": "?"}, ("context",)),
+    ],
+)
+def test_each_agent_is_answered_in_its_own_format(project, payload, keys):
+    from priming.hooks.command import respond
+
+    data = json.dumps(payload).replace('"?"', json.dumps(str(project.folder))).encode()
+    output = json.loads(respond("session-start", data, server=False))
+    for key in keys:
+        output = output[key]
+    assert "Never push to main" in output
