@@ -5,8 +5,8 @@ import json
 import pytest
 
 from priming import Memory
+from priming.config.params.hooks import HOOK
 from priming.core.pack import estimate_tokens
-from priming.hook_params import HOOK
 from priming.hooks.events import ASK, count_tokens
 
 from .project import DEPLOY, Project

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
+from priming.config.params.hooks import HOOK
 from priming.errors import Busy
-from priming.hook_params import HOOK
 from priming.hooks import session as module
 from priming.hooks.session import SessionState, folder_of, locked_session
 

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from priming import __version__
-from priming.cli import agent_files, agent_parts
 from priming.cli.options import Place
 from priming.config import environment
 from priming.errors import PrimingError

@@ -15,9 +15,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from priming import config
+from priming.config import environment
+from priming.config.params.hooks import HOOK
 from priming.errors import ParamError
-from priming.hook_params import HOOK
 
 if TYPE_CHECKING:
     from priming.hooks.agents import Event
@@ -117,7 +117,7 @@ def respond(
 
 def failure_line(event: str, error: Exception) -> str:
     """A failure as one line without a word of what is remembered; as a traceback where debugging is on."""
-    if config.is_debugging():
+    if environment.is_debugging():
         import traceback
 
         return "".join(traceback.format_exception(error)).rstrip()
@@ -127,7 +127,7 @@ def failure_line(event: str, error: Exception) -> str:
 
 def _text(name: str, event: Event, options: Mapping[str, str | None], *, server: bool) -> str:
     """The text that an event injects; empty where there is no store yet."""
-    from priming import settings
+    from priming.config import settings
     from priming.hooks import context, events, session, stores
 
     values = {f"store.{key}": (value, f"--{key}") for key, value in options.items() if value is not None}

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from priming.config.params.hooks import HOOK
 from priming.core.stop_words import STOP_WORDS
-from priming.hook_params import HOOK
 from priming.text.languages import MANIFESTS, language_of
 
 _SCRIPT_TASKS = ("test", "build", "deploy", "release", "migrate", "lint", "format", "install", "publish")

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from priming.config.params.hooks import HOOK
 from priming.errors import Conflict, NotFound
-from priming.hook_params import HOOK
 from priming.hooks import context
 from priming.hooks.agents import Event
 from priming.hooks.session import SessionState

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from priming.config.params.hooks import HOOK
 from priming.errors import Busy
-from priming.hook_params import HOOK
 
 try:
     import fcntl

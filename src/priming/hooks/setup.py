@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from priming import config
+from priming.config import environment
 from priming.errors import Conflict, StoreError
 from priming.hooks import agent_config, jsonc
 from priming.hooks.agent_config import NAME, Edit
@@ -153,7 +153,7 @@ def _replace(change: FileChange) -> None:
 
 
 def _claude_code(project: Path | None, command: Sequence[str]) -> Iterator[ConfigFile]:
-    folder = config.folder_named("CLAUDE_CONFIG_DIR")
+    folder = environment.folder_named("CLAUDE_CONFIG_DIR")
     servers = folder / ".claude.json" if folder else Path.home() / ".claude.json"
     settings = (folder or Path.home() / ".claude") / "settings.json"
     yield _server_file(project / ".mcp.json" if project else servers, command)
@@ -167,14 +167,16 @@ def _cursor(project: Path | None, command: Sequence[str]) -> Iterator[ConfigFile
 
 
 def _codex(project: Path | None, command: Sequence[str]) -> Iterator[ConfigFile]:
-    folder = project / ".codex" if project else config.folder_named("CODEX_HOME") or Path.home() / ".codex"
+    folder = (
+        project / ".codex" if project else environment.folder_named("CODEX_HOME") or Path.home() / ".codex"
+    )
     add = agent_config.add_toml_server([*command, "mcp"])
     yield ConfigFile(folder / "config.toml", add, agent_config.remove_toml_server)
     yield _hook_file(folder / "hooks.json", "codex", command)
 
 
 def _opencode(project: Path | None, command: Sequence[str]) -> Iterator[ConfigFile]:
-    base = config.folder_named("XDG_CONFIG_HOME") or Path.home() / ".config"
+    base = environment.folder_named("XDG_CONFIG_HOME") or Path.home() / ".config"
     folder = project / ".opencode" if project else base / "opencode"
     candidates = [
         parent / name

@@ -9,16 +9,16 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from priming import config
 from priming.api import places
 from priming.api.line import Broken, Line, connect
-from priming.config import Location
+from priming.config import environment
+from priming.config.environment import Location
+from priming.config.params.server import SOCKET
 from priming.errors import Conflict, NotFound, PrimingError
-from priming.socket_params import SOCKET
 
 if TYPE_CHECKING:
     from priming.api.host import Host
-    from priming.settings import Settings
+    from priming.config.settings import Settings
 
 _ERRORS: Mapping[str, type[PrimingError]] = {"conflict": Conflict, "not_found": NotFound}
 
@@ -45,7 +45,7 @@ class HookStore:
 
     def connect(self) -> bool:
         """Connect to the running server of the store; False where there is none."""
-        if self._line is None and self._server and places.available() and config.server_wanted():
+        if self._line is None and self._server and places.available() and environment.server_wanted():
             try:
                 path = places.socket_path(self.database)
                 greeting = places.greeting(self._location, self._profile, self._settings)
@@ -118,7 +118,7 @@ def find_stores(
     """
     urls = [settings["store.url"]]
     if not project_only:
-        urls.append(config.url_of(config.global_store()))
+        urls.append(environment.url_of(environment.global_store()))
     stores: list[HookStore] = []
     for url in urls:
         store = HookStore.find(url, settings, server=server)
@@ -132,7 +132,7 @@ def find_stores(
 
 def _url_of(location: Location) -> str:
     assert location.path is not None
-    return f"{config.url_of(location.path)}?synchronous={location.synchronous}"
+    return f"{environment.url_of(location.path)}?synchronous={location.synchronous}"
 
 
 def _new_id() -> str:

@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from priming.config.params.loop import CONTEXT, ContextParams
 from priming.core.lexical import terms
 from priming.looping import Codebase
+from priming.text.languages import code_language_of
 
 _MANIFESTS = (
     *("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "package.json", "go.mod"),
