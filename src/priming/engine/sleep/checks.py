@@ -36,26 +36,26 @@ def sound(
     stage: str, planned: Sequence[Planned], around: Surroundings, taken: set[tuple[str, ...]]
 ) -> tuple[list[Planned], tuple[Check, ...]]:
     """The items that keep every invariant, and what was checked. ``taken`` are rows that earlier items change."""
-    kept, checks = list(planned), []
+    valid, checks = list(planned), []
     around = replace(around, sources=around.sources | _sources(taken))
     for rule, broken in RULES.items():
-        standing, dropped = [], []
-        for one in kept:
-            why = broken(one, around)
+        passing, dropped = [], []
+        for item in valid:
+            why = broken(item, around)
             if why is None:
-                standing.append(one)
+                passing.append(item)
             else:
-                dropped.append(f"{_called(one, around)}: {why}")
-        kept = standing
-        checks.append(Check(stage, rule, len(kept), tuple(dropped)))
-    kept, overlap = _disjoint(kept, around, taken)
-    checks.append(Check(stage, "one-change-a-row", len(kept), overlap))
-    return kept, tuple(checks)
+                dropped.append(f"{_called(item, around)}: {why}")
+        valid = passing
+        checks.append(Check(stage, rule, len(valid), tuple(dropped)))
+    valid, overlap = _disjoint(valid, around, taken)
+    checks.append(Check(stage, "one-change-a-row", len(valid), overlap))
+    return valid, tuple(checks)
 
 
-def broken(one: Planned, around: Surroundings) -> Verdict:
+def broken(item: Planned, around: Surroundings) -> Verdict:
     """The first invariant that an item does not keep."""
-    return next((why for rule in RULES.values() if (why := rule(one, around)) is not None), None)
+    return next((why for rule in RULES.values() if (why := rule(item, around)) is not None), None)
 
 
 def _sources(taken: Iterable[tuple[str, ...]]) -> set[str]:
@@ -63,25 +63,25 @@ def _sources(taken: Iterable[tuple[str, ...]]) -> set[str]:
     return {row[1] for row in taken if row[-1] == SOURCE_OF}
 
 
-def _called(one: Planned, around: Surroundings) -> str:
-    into = "" if one.into is None else f" → {around.name(one.into)}"
-    return f"{one.action} {', '.join(map(around.name, one.ids))}{into}"
+def _called(item: Planned, around: Surroundings) -> str:
+    into = "" if item.into is None else f" → {around.name(item.into)}"
+    return f"{item.action} {', '.join(map(around.name, item.ids))}{into}"
 
 
-def _unreachable(one: Planned, around: Surroundings) -> Verdict:
+def _unreachable(item: Planned, around: Surroundings) -> Verdict:
     """Sources stay: nothing is removed but links, and who leaves recall is led to by a link, or no source at all."""
-    links = [c.after for c in one.rows if isinstance(c.after, LinkRow)]
+    links = [c.after for c in item.rows if isinstance(c.after, LinkRow)]
     led = {link.source: link.target for link in links if link.relation in _STAND_FOR}
-    leaving = {c.ends[0] for c in one.rows if leaves(c)}
-    for change in one.rows:
+    leaving = {c.ends[0] for c in item.rows if leaves(c)}
+    for change in item.rows:
         if change.after is None and not isinstance(change.before, LinkRow):
             return f"it would remove a row of {around.name(change.ends[0])}"
     for memory_id in leaving:
         target = led.get(memory_id)
         is_led = target is not None and target not in leaving
-        if not is_led and memory_id in around.sources and DUPLICATE_OF not in one.evidence:
+        if not is_led and memory_id in around.sources and DUPLICATE_OF not in item.evidence:
             return f"{around.name(memory_id)} is a source of what is still in use"
-        if not is_led and one.action in _TOGETHER:
+        if not is_led and item.action in _TOGETHER:
             return f"{around.name(memory_id)} would lead nowhere"
     return None
 
@@ -96,36 +96,36 @@ def leaves(change: RowChange) -> bool:
     )
 
 
-def _contradicts(one: Planned, around: Surroundings) -> Verdict:
+def _contradicts(item: Planned, around: Surroundings) -> Verdict:
     """What contradicts each other is never made one."""
-    if one.action not in _TOGETHER:
+    if item.action not in _TOGETHER:
         return None
-    together = [*one.ids, *([] if one.into is None else [one.into])]
-    rivals = against(around.conflicts)
+    together = [*item.ids, *([] if item.into is None else [item.into])]
+    opponents = against(around.conflicts)
     for i, a in enumerate(together):
-        b = next((b for b in together[:i] if b in rivals[a]), None) if a in rivals else None
+        b = next((b for b in together[:i] if b in opponents[a]), None) if a in opponents else None
         if b is not None:
             return f"{around.name(a)} and {around.name(b)} contradict each other"
     return None
 
 
-def _uncounted(one: Planned, around: Surroundings) -> Verdict:
+def _uncounted(item: Planned, around: Surroundings) -> Verdict:
     """Uses and verdicts are neither lost nor made: of what becomes one they add up, of all else they stay."""
     states = [
         (c.before, c.after)
-        for c in one.rows
+        for c in item.rows
         if isinstance(c.before, MemoryRow) and isinstance(c.after, MemoryRow)
     ]
-    merging = one.action in ("consolidate", "merge")
+    merging = item.action in ("consolidate", "merge")
     for name in _COUNTS:
         total = sum(getattr(before, name) for before, _ in states)
-        if merging and total and one.into not in {before.id for before, _ in states}:
+        if merging and total and item.into not in {before.id for before, _ in states}:
             return f"{name} would be lost: {total}"
         for before, after in states:
-            is_kept = merging and before.id == one.into
-            wanted = total if is_kept else getattr(before, name)
-            if getattr(after, name) != wanted:
-                return f"{name} of {around.name(before.id)} would be {getattr(after, name)}, not {wanted}"
+            is_kept = merging and before.id == item.into
+            expected = total if is_kept else getattr(before, name)
+            if getattr(after, name) != expected:
+                return f"{name} of {around.name(before.id)} would be {getattr(after, name)}, not {expected}"
     return None
 
 
@@ -133,17 +133,17 @@ def _disjoint(
     planned: Sequence[Planned], around: Surroundings, taken: set[tuple[str, ...]]
 ) -> tuple[list[Planned], tuple[str, ...]]:
     """Those that change no row that an earlier one changes; the others wait for the next night."""
-    kept, dropped = [], []
-    for one in planned:
-        rows = {identity(change.row) for change in one.rows}
+    disjoint, dropped = [], []
+    for item in planned:
+        rows = {identity(change.row) for change in item.rows}
         if rows & taken:
             dropped.append(
-                f"{_called(one, around)}: another item changes the same: it waits for the next night"
+                f"{_called(item, around)}: another item changes the same: it waits for the next night"
             )
         else:
             taken |= rows
-            kept.append(one)
-    return kept, tuple(dropped)
+            disjoint.append(item)
+    return disjoint, tuple(dropped)
 
 
 RULES: Mapping[str, Callable[[Planned, Surroundings], Verdict]] = {

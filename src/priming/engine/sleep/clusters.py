@@ -24,18 +24,18 @@ def clusters(
     Rows without a direction are in none. Windows larger than a batch are clustered batch by batch, and clusters whose
     centroids are near become one.
     """
-    there = np.flatnonzero(np.any(vectors != 0.0, axis=1))
-    lengths = np.linalg.norm(vectors[there].astype(np.float64), axis=1, keepdims=True)
-    units = vectors[there].astype(np.float64) / lengths
+    nonzero = np.flatnonzero(np.any(vectors != 0.0, axis=1))
+    lengths = np.linalg.norm(vectors[nonzero].astype(np.float64), axis=1, keepdims=True)
+    units = vectors[nonzero].astype(np.float64) / lengths
     count = -(-len(units) // params.batch)
-    found: list[Ints] = []
+    groups: list[Ints] = []
     for number, batch in enumerate(np.array_split(np.arange(len(units)), max(count, 1)), start=1):
-        found += [batch[one] for one in _of_batch(units[batch], size, params)]
+        groups += [batch[group] for group in _of_batch(units[batch], size, params)]
         if step is not None:
             step(number, max(count, 1))
-    joined = _joined(units, found, params.tight) if count > 1 else found
-    whole = (_coherent(units, one, params.coherent) for one in joined)
-    return [there[np.sort(one)] for one in whole if len(one) >= size]
+    joined = _joined(units, groups, params.tight) if count > 1 else groups
+    whole = (_coherent(units, group, params.coherent) for group in joined)
+    return [nonzero[np.sort(group)] for group in whole if len(group) >= size]
 
 
 def centroid(units: Floats) -> Floats:
@@ -56,9 +56,9 @@ def _of_batch(units: Floats, size: int, params: SleepParams) -> Iterator[Ints]:
         labels = _hdbscan(
             units, size, params, allow_single_cluster=True, cluster_selection_epsilon=params.epsilon
         )
-        for one in _members(labels):
-            if float((units[one] @ centroid(units[one])).min()) >= params.tight:
-                yield one
+        for members in _members(labels):
+            if float((units[members] @ centroid(units[members])).min()) >= params.tight:
+                yield members
         return
     yield from _members(labels)
 
@@ -83,20 +83,20 @@ def _members(labels: Ints) -> list[Ints]:
     return [np.flatnonzero(labels == label) for label in range(int(labels.max(initial=_NOISE)) + 1)]
 
 
-def _joined(units: Floats, found: list[Ints], tight: float) -> list[Ints]:
+def _joined(units: Floats, groups_of_batches: list[Ints], tight: float) -> list[Ints]:
     """Clusters of several batches, the largest first, each together with those whose centroid is near its own."""
     groups: list[Ints] = []
-    centres = np.zeros((len(found), units.shape[1]))
-    for one in sorted(found, key=lambda rows: (-len(rows), int(rows[0]))):
-        here = centroid(units[one])
+    centres = np.zeros((len(groups_of_batches), units.shape[1]))
+    for group in sorted(groups_of_batches, key=lambda rows: (-len(rows), int(rows[0]))):
+        here = centroid(units[group])
         cosines = centres[: len(groups)] @ here
         near = int(cosines.argmax()) if groups else _NOISE
         if near != _NOISE and cosines[near] >= tight:
-            groups[near] = np.concatenate([groups[near], one])
+            groups[near] = np.concatenate([groups[near], group])
             centres[near] = centroid(units[groups[near]])
         else:
             centres[len(groups)] = here
-            groups.append(one)
+            groups.append(group)
     return groups
 
 
@@ -106,5 +106,5 @@ def _coherent(units: Floats, rows: Ints, least: float) -> Ints:
         return rows
     own = units[rows]
     near = (own @ own.sum(axis=0) - 1.0) / (len(rows) - 1)
-    kept: Ints = rows[near >= least]
-    return kept
+    coherent: Ints = rows[near >= least]
+    return coherent

@@ -21,15 +21,15 @@ def plan(links: Iterable[LinkRow], now: datetime, params: PlasticityParams = PLA
 
     Links that somebody gave by hand stay.
     """
-    found = []
-    for one in links:
-        days = days_between(one.last_activated or one.created_at, now)
+    planned = []
+    for link in links:
+        days = days_between(link.last_activated or link.created_at, now)
         hours = days * HOURS_A_DAY
-        learnt = one.relation == RELATION and not one.given
-        if learnt and edge_is_spent(one.weight, hours, below=params.prune_below):
-            faded = float(edge_decay(one.weight, hours, FORGETTING.rho))
-            reason = f"not active together for {days:.0f} days: {one.weight:.2f} faded to {faded:.4f}"
-            evidence = {"weight": one.weight, "hours": hours, "faded": faded, "below": params.prune_below}
-            rows = (RowChange(one, None),)
-            found.append(Planned("fade", (one.source, one.target), None, reason, evidence, rows))
-    return found
+        learnt = link.relation == RELATION and not link.given
+        if learnt and edge_is_spent(link.weight, hours, below=params.prune_below):
+            faded = float(edge_decay(link.weight, hours, FORGETTING.rho))
+            reason = f"not active together for {days:.0f} days: {link.weight:.2f} faded to {faded:.4f}"
+            evidence = {"weight": link.weight, "hours": hours, "faded": faded, "below": params.prune_below}
+            rows = (RowChange(link, None),)
+            planned.append(Planned("fade", (link.source, link.target), None, reason, evidence, rows))
+    return planned

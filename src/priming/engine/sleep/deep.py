@@ -71,15 +71,15 @@ class Deep:
 
     def plan(self) -> list[Planned]:
         """Entities that are made of clusters, or updated by them; what belongs nowhere stays as it is."""
-        found = clusters(self.vectors, self.params.cluster, self.params, self.step)
-        if not found:
+        groups = clusters(self.vectors, self.params.cluster, self.params, self.step)
+        if not groups:
             return []
         window = Window(self.episodes)
         lengths = np.linalg.norm(self.vectors.astype(np.float64), axis=1, keepdims=True)
         units = self.vectors / np.where(lengths > 0.0, lengths, 1.0)
         keys: set[str] = set()
         planned = []
-        matched = self._matched(found, units)
+        matched = self._matched(groups, units)
         for number, (together, entity) in enumerate(matched):
             if self.step is not None:
                 self.step(number, len(matched))
@@ -88,28 +88,28 @@ class Deep:
                 continue
             if entity is None:
                 theme = window.theme(rows, units, self.embed, self.params)
-                said = self._gist(rows, units, theme.text)
-                one: Planned | None = self._made(theme, said, rows, keys)
+                summary = self._gist(rows, units, theme.text)
+                item: Planned | None = self._new_entity(theme, summary, rows, keys)
             else:
-                one = self._updated(entity, rows, units)
-            planned += [] if one is None else [one]
+                item = self._updated(entity, rows, units)
+            planned += [] if item is None else [item]
         return planned
 
     def _at_peace(self, rows: Ints, units: Floats) -> Ints:
         """A cluster without those that contradict a member nearer to its centroid."""
         nearest = _nearest(rows, units)
-        kept = set(without_conflicts([self.episodes[row].id for row in nearest], self.conflicts))
-        return np.array([row for row in rows if self.episodes[row].id in kept], np.int64)
+        peaceful = set(without_conflicts([self.episodes[row].id for row in nearest], self.conflicts))
+        return np.array([row for row in rows if self.episodes[row].id in peaceful], np.int64)
 
-    def _is_at_peace(self, one: MemoryRecord, entity: Known) -> bool:
+    def _is_at_peace(self, episode: MemoryRecord, entity: Known) -> bool:
         """Whether an episode contradicts none that the entity is about already."""
-        return entity.members.isdisjoint(against(self.conflicts).get(one.id, ()))
+        return entity.members.isdisjoint(against(self.conflicts).get(episode.id, ()))
 
-    def _matched(self, found: Sequence[Ints], units: Floats) -> list[tuple[Ints, Known | None]]:
+    def _matched(self, groups: Sequence[Ints], units: Floats) -> list[tuple[Ints, Known | None]]:
         """Each cluster with the entity that it made before, if any; clusters of one entity are one."""
         new: list[tuple[Ints, Known | None]] = []
         again: dict[str, tuple[Ints, Known]] = {}
-        for rows in found:
+        for rows in groups:
             entity = self._before({self.episodes[row].id for row in rows}, centroid(units[rows]))
             if entity is None:
                 new.append((rows, None))
@@ -120,13 +120,13 @@ class Deep:
 
     def _before(self, ids: set[str], centre: Floats) -> Known | None:
         """The entity that most of the members are of already, else one whose episodes are where they are."""
-        best, found = (0, 0.0), None
+        best, match = (0, 0.0), None
         for entity in self.entities:
             shared, near = len(ids & entity.members), float(centre @ entity.centre)
             is_of = 2 * shared >= min(len(ids), len(entity.members)) > 0
             if (is_of or near >= self.params.tight) and (shared, near) > best:
-                best, found = (shared, near), entity
-        return found
+                best, match = (shared, near), entity
+        return match
 
     def _gist(self, rows: Ints, units: Floats, extractive: str) -> Gist:
         central = _nearest(rows, units)[: self.params.central]
@@ -135,19 +135,19 @@ class Deep:
     def _confidence(self, rows: Ints) -> float:
         return min(1.0, len(rows) / len(self.episodes))
 
-    def _made(self, theme: Theme, said: Gist, rows: Ints, keys: set[str]) -> Planned:
+    def _new_entity(self, theme: Theme, summary: Gist, rows: Ints, keys: set[str]) -> Planned:
         members = [self.episodes[row] for row in rows]
-        heading, wanted = self._named(theme, keys)
+        heading, wish = self._named(theme, keys)
         draft = Draft(
-            said.text,
+            summary.text,
             heading=heading,
             kind="entity",
-            metadata=_written({"form": theme.form}, heading, said),
+            metadata=_written({"form": theme.form}, heading, summary),
             source=SOURCE,
-            trust=least([*(one.trust for one in members), *said.trusts]),
+            trust=least([*(member.trust for member in members), *summary.trusts]),
         )
         memory_id = uuid7(self.now)
-        key = free_key(wanted, memory_id, lambda one: one in keys or self.taken(one))
+        key = free_key(wish, memory_id, lambda name: name in keys or self.taken(name))
         keys.add(key)
         memory = MemoryRow(
             memory_id,
@@ -162,31 +162,35 @@ class Deep:
         reason = f"{len(members)} of the last {len(self.episodes):,} episodes are about {heading}"
         return Planned(
             "make",
-            tuple(one.id for one in members),
+            tuple(member.id for member in members),
             memory_id,
             reason,
-            self._evidence(heading, theme.form, said.text, members, memory.confidence) | said.evidence,
+            self._evidence(heading, theme.form, summary.text, members, memory.confidence) | summary.evidence,
             tuple(changes),
         )
 
     def _named(self, theme: Theme, keys: Collection[str]) -> tuple[str, str]:
         """The heading of a new entity and the key that it wants: longer by a word where another has that name."""
-        wanted = f"{theme.form}:{slug(theme.heading)}"
-        if theme.word is None or not (wanted in keys or self.taken(wanted)):
-            return theme.heading, wanted
+        key = f"{theme.form}:{slug(theme.heading)}"
+        if theme.word is None or not (key in keys or self.taken(key)):
+            return theme.heading, key
         heading = f"{theme.heading}: {theme.word}"
         return heading, f"{theme.form}:{slug(heading)}"
 
     def _updated(self, entity: Known, rows: Ints, units: Floats) -> Planned | None:
         """What a cluster adds to the entity that is there; nothing where it adds nothing, or somebody took it out."""
         members = [self.episodes[row] for row in rows]
-        fresh = [one for one in members if one.id not in entity.members and self._is_at_peace(one, entity)]
+        fresh = [
+            member
+            for member in members
+            if member.id not in entity.members and self._is_at_peace(member, entity)
+        ]
         if entity.memory.status != "active":
             return None
-        old = known(entity.versions, max(one.version for one in entity.versions))
-        said = self._said_again(old, rows, units, is_changed=bool(fresh))
-        trust = least([old.trust, *(one.trust for one in members), *said.trusts])
-        changes = reworded(entity.versions, old, said, trust, self.now)
+        old = known(entity.versions, max(member.version for member in entity.versions))
+        summary = self._said_again(old, rows, units, is_changed=bool(fresh))
+        trust = least([old.trust, *(member.trust for member in members), *summary.trusts])
+        changes = reworded(entity.versions, old, summary, trust, self.now)
         if not fresh and not changes:
             return None
         confidence = self._confidence(rows)
@@ -199,12 +203,12 @@ class Deep:
         heading, form = old.heading or old.gist, str(old.metadata.get("form"))
         return Planned(
             "update",
-            tuple(one.id for one in fresh),
+            tuple(member.id for member in fresh),
             entity.memory.id,
             f"{len(fresh)} more about {heading}"
             if fresh
             else f"another text says best what {heading} is about",
-            self._evidence(heading, form, last.content, members, confidence) | said.evidence,
+            self._evidence(heading, form, last.content, members, confidence) | summary.evidence,
             tuple(changes),
         )
 
@@ -223,7 +227,8 @@ class Deep:
 
     def _links(self, members: Sequence[MemoryRecord], entity: str) -> list[RowChange]:
         return [
-            RowChange(None, LinkRow(one.id, entity, SOURCE_OF, PLASTICITY.start, self.now)) for one in members
+            RowChange(None, LinkRow(member.id, entity, SOURCE_OF, PLASTICITY.start, self.now))
+            for member in members
         ]
 
     def _evidence(
@@ -241,8 +246,8 @@ class Deep:
 
 def _nearest(rows: Ints, units: Floats) -> Ints:
     """Some rows, those nearest to their centroid first."""
-    found: Ints = rows[np.argsort(-(units[rows] @ centroid(units[rows])), kind="stable")]
-    return found
+    nearest: Ints = rows[np.argsort(-(units[rows] @ centroid(units[rows])), kind="stable")]
+    return nearest
 
 
 def written_by(old: VersionRow) -> str:
@@ -253,18 +258,18 @@ def written_by(old: VersionRow) -> str:
 
 
 def reworded(
-    versions: Sequence[VersionRow], old: VersionRow, said: Gist, trust: str, at: datetime
+    versions: Sequence[VersionRow], old: VersionRow, summary: Gist, trust: str, at: datetime
 ) -> list[RowChange]:
     """The entity's text, who wrote it, and trust, where they change."""
-    metadata = old.metadata if said.by == HAND else _written(old.metadata, old.heading, said)
-    if said.text != old.content:
+    metadata = old.metadata if summary.by == HAND else _written(old.metadata, old.heading, summary)
+    if summary.text != old.content:
         return succeeded(
             versions,
             old,
             at,
-            content=said.text,
-            gist=gist_of(said.text),
-            digest=Draft(said.text, heading=old.heading, kind="entity").digest,
+            content=summary.text,
+            gist=gist_of(summary.text),
+            digest=Draft(summary.text, heading=old.heading, kind="entity").digest,
             metadata=metadata,
             trust=trust,
         )
@@ -273,11 +278,11 @@ def reworded(
     return restated(versions, old, at, trust=trust, metadata=metadata)
 
 
-def _written(metadata: Mapping[str, Any], heading: str | None, said: Gist) -> dict[str, Any]:
+def _written(metadata: Mapping[str, Any], heading: str | None, summary: Gist) -> dict[str, Any]:
     """The metadata of an entity with what tells who wrote its text."""
-    kept = {name: value for name, value in metadata.items() if name != _GIST}
-    by = {_GIST: MODEL} if said.by == MODEL else {}
-    return {**kept, **by, _WRITTEN: _digest(heading, said.text)}
+    others = {name: value for name, value in metadata.items() if name != _GIST}
+    by = {_GIST: MODEL} if summary.by == MODEL else {}
+    return {**others, **by, _WRITTEN: _digest(heading, summary.text)}
 
 
 def _digest(heading: str | None, text: str) -> str:

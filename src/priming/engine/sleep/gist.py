@@ -58,18 +58,18 @@ class Teller:
             why = f"not asked, after {len(self._failures)} failures in a row: {self._failures[-1]}"
             return Gist(extractive, degraded=why)
         try:
-            text = self._asked(self.agent, members)
+            text = self._ask(self.agent, members)
         except AgentError as error:
             self._failures.append(str(error))
             return Gist(extractive, degraded=str(error))
         self._failures.clear()
         return Gist(text, MODEL)
 
-    def _asked(self, agent: Agent, members: Sequence[MemoryRecord]) -> str:
+    def _ask(self, agent: Agent, members: Sequence[MemoryRecord]) -> str:
         schema = schema_of(self.params)
-        said = agent.answer(question(members, self.params), schema)
+        answer = agent.answer(question(members, self.params), schema)
         try:
-            return check_content(" ".join(said["gist"].split()))
+            return check_content(" ".join(answer["gist"].split()))
         except ParamError as error:
             raise AgentError(f"the agent's gist cannot be kept: {error}") from None
 
@@ -88,7 +88,7 @@ def schema_of(params: SleepParams = SLEEP) -> Schema:
 def question(members: Sequence[MemoryRecord], params: SleepParams = SLEEP) -> str:
     """The prompt for the gist of some episodes, as quoted data, one a line; each has the same share of the room."""
     share = max(1, params.gist_shown // len(members))
-    lines = [full(replace(one, content=_cut(one.content, share))) for one in members]
+    lines = [full(replace(member, content=_cut(member.content, share))) for member in members]
     places = {"length": str(params.gist_length), "episodes": fenced("\n".join(lines))}
     return prompt(PACKAGE, PHASE, places, schema_of(params))
 

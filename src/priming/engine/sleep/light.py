@@ -29,8 +29,8 @@ def plan(
     One pass: each text is looked up by its digest.
     """
     same: dict[str, list[MemoryRecord]] = defaultdict(list)
-    for one in episodes:
-        same[_digest(one)].append(one)
+    for episode in episodes:
+        same[_digest(episode)].append(episode)
     return [
         planned
         for group in same.values()
@@ -38,28 +38,30 @@ def plan(
     ]
 
 
-def _digest(one: MemoryRecord) -> str:
+def _digest(episode: MemoryRecord) -> str:
     """Equal for what says the same: title, text, and how it came out."""
-    said = json.dumps([one.title, one.content, one.outcome], ensure_ascii=False)
-    return hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
+    identity = json.dumps([episode.title, episode.content, episode.outcome], ensure_ascii=False)
+    return hashlib.blake2b(identity.encode(), digest_size=16).hexdigest()
 
 
 def _marked(
     group: Sequence[MemoryRecord], versions: Versions, now: datetime, conflicts: Conflicts
 ) -> Planned | None:
-    original = next((one for one in group if not is_duplicate(one)), None)
+    original = next((copy for copy in group if not is_duplicate(copy)), None)
     if original is None:
         return None
-    wanted = set(without_conflicts([original.id, *(one.id for one in group)], conflicts)) - {original.id}
-    fresh = [one for one in group if one.id in wanted and not is_duplicate(one)]
+    unopposed = set(without_conflicts([original.id, *(copy.id for copy in group)], conflicts)) - {original.id}
+    fresh = [copy for copy in group if copy.id in unopposed and not is_duplicate(copy)]
     if not fresh:
         return None
     rows = []
-    for one in fresh:
-        there = versions(one.id)
-        metadata = {**one.metadata, DUPLICATE_OF: original.key}
-        rows += restated(there, known(there, one.version), now, importance=0.0, metadata=metadata)
+    for copy in fresh:
+        rows_of_copy = versions(copy.id)
+        metadata = {**copy.metadata, DUPLICATE_OF: original.key}
+        rows += restated(
+            rows_of_copy, known(rows_of_copy, copy.version), now, importance=0.0, metadata=metadata
+        )
     reason = f"says word for word what {original.key} says"
     evidence = {"text": original.gist, "copies": len(fresh)}
-    ids = tuple(one.id for one in fresh)
+    ids = tuple(copy.id for copy in fresh)
     return Planned("mark", ids, original.id, reason, evidence, tuple(rows))

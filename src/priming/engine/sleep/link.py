@@ -52,57 +52,57 @@ def plan_merges(
     to end, or to become another text, some day stays.
     """
     groups: dict[Any, list[Twin]] = defaultdict(list)
-    for one in twins:
-        if one.record.kind in MERGED_KINDS and one.record.valid_to is None and np.any(one.vector):
-            where = scope("when", one.record.when)
-            context = tuple(sorted((name, tuple(sorted(wanted))) for name, wanted in where.items()))
-            groups[one.record.kind, context, forbids(one.record.content)].append(one)
+    for twin in twins:
+        if twin.record.kind in MERGED_KINDS and twin.record.valid_to is None and np.any(twin.vector):
+            where = scope("when", twin.record.when)
+            context = tuple(sorted((name, tuple(sorted(values))) for name, values in where.items()))
+            groups[twin.record.kind, context, forbids(twin.record.content)].append(twin)
     return [
-        _merged(kept, others, merging, now)
+        _merged(survivor, others, merging, now)
         for group in groups.values()
-        for kept, others in _same(sorted(group, key=_standing), conflicts, params.merge)
+        for survivor, others in _same(sorted(group, key=_standing), conflicts, params.merge)
     ]
 
 
-def _standing(one: Twin) -> tuple[float, ...]:
-    return -instructs(one.record.trust), -one.row.helped
+def _standing(twin: Twin) -> tuple[float, ...]:
+    return -instructs(twin.record.trust), -twin.row.helped
 
 
 def _same(
     ranked: Sequence[Twin], conflicts: Conflicts, bar: float
 ) -> Iterator[tuple[Twin, list[tuple[Twin, float]]]]:
     """Each that is kept, with those that are merged into it and how near they are."""
-    vectors = np.array([one.vector for one in ranked], np.float32)
+    vectors = np.array([twin.vector for twin in ranked], np.float32)
     free = np.ones(len(ranked), np.bool_)
-    for here, kept in enumerate(ranked):
+    for here, survivor in enumerate(ranked):
         if not free[here]:
             continue
         cosines = vectors[here + 1 :] @ vectors[here]
         others: list[tuple[Twin, float]] = []
         for i in np.flatnonzero((cosines >= bar) & free[here + 1 :]).tolist():
-            one = ranked[here + 1 + i]
-            together = [kept.row.id, *(other.row.id for other, _ in others)]
-            if not any(frozenset((one.row.id, other)) in conflicts for other in together):
-                others.append((one, float(cosines[i])))
+            twin = ranked[here + 1 + i]
+            together = [survivor.row.id, *(other.row.id for other, _ in others)]
+            if not any(frozenset((twin.row.id, other)) in conflicts for other in together):
+                others.append((twin, float(cosines[i])))
                 free[here + 1 + i] = False
         if others:
-            yield kept, others
+            yield survivor, others
 
 
 def _merged(
-    kept: Twin,
+    survivor: Twin,
     others: Sequence[tuple[Twin, float]],
     merging: Callable[[Collection[str]], Merging],
     now: datetime,
 ) -> Planned:
-    ids = tuple(one.row.id for one, _ in others)
-    work = merging([kept.row.id, *ids])
-    for one in ids:
-        work.merge(one, kept.row.id, now)
+    ids = tuple(twin.row.id for twin, _ in others)
+    work = merging([survivor.row.id, *ids])
+    for twin in ids:
+        work.merge(twin, survivor.row.id, now)
     least = min(cosine for _, cosine in others)
-    reason = f"{kept.row.key} says the same: {least:.2f} alike"
-    evidence = {"cosines": {one.row.id: cosine for one, cosine in others}, "left_out": work.left_out}
-    return Planned("merge", ids, kept.row.id, reason, evidence, tuple(work.changes()))
+    reason = f"{survivor.row.key} says the same: {least:.2f} alike"
+    evidence = {"cosines": {twin.row.id: cosine for twin, cosine in others}, "left_out": work.left_out}
+    return Planned("merge", ids, survivor.row.id, reason, evidence, tuple(work.changes()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,26 +129,26 @@ def plan_links(
     hold up the rest for ever.
     """
     fit = np.any(space.vectors != 0.0, axis=1) & np.array(
-        [one not in NOT_LINKED for one in space.kinds], np.bool_
+        [kind not in NOT_LINKED for kind in space.kinds], np.bool_
     )
     waiting = np.array([i for i in np.flatnonzero(fit).tolist() if space.ids[i] not in linked], np.int64)
     if len(waiting) > params.linked:
         chance = np.random.default_rng(abs(int(now.timestamp())))
         waiting = np.sort(chance.choice(waiting, params.linked, replace=False))
-    found: list[Planned] = []
+    planned: list[Planned] = []
     paired: set[frozenset[str]] = set()
     for first in range(0, len(waiting), _BLOCK):
-        some = waiting[first : first + _BLOCK]
-        cosines = space.vectors @ space.vectors[some].T
-        for here, column in zip(some, cosines.T, strict=True):
+        block = waiting[first : first + _BLOCK]
+        cosines = space.vectors @ space.vectors[block].T
+        for here, column in zip(block, cosines.T, strict=True):
             near = _nearest(int(here), column, fit, linking)
             fresh = [i for i in near if frozenset((space.ids[here], space.ids[i])) not in paired]
             paired |= {frozenset((space.ids[here], space.ids[i])) for i in fresh}
             if fresh:
-                found.append(_linked(space, int(here), fresh, column, now))
+                planned.append(_linked(space, int(here), fresh, column, now))
         if step is not None:
-            step(first + len(some), len(waiting))
-    return found
+            step(first + len(block), len(waiting))
+    return planned
 
 
 def _nearest(here: int, cosines: NDArray[Any], fit: NDArray[np.bool_], linking: LinkParams) -> list[int]:

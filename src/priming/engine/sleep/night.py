@@ -88,8 +88,8 @@ def _stages(stages: Collection[str] | None) -> tuple[str, ...]:
         return STAGES
     if isinstance(stages, (str, bytes)) or not isinstance(stages, Collection) or not stages:
         raise ParamError("stages", stages, f"must be a list of stages: {', '.join(STAGES)}")
-    asked = {check_choice("stages", one, STAGES) for one in stages}
-    return tuple(one for one in STAGES if one in asked)
+    requested = {check_choice("stages", stage, STAGES) for stage in stages}
+    return tuple(stage for stage in STAGES if stage in requested)
 
 
 def _head(memory: Namespace) -> int:
@@ -120,33 +120,33 @@ def _propose(
         plan = reading.stage(stage)
     planned = plan(tell)
     with memory.lock, memory.store.transaction(write=False):
-        kept, checks = sound(stage, planned, reading.surroundings(planned), taken)
-        items = [_item(memory, stage, number, one) for number, one in enumerate(kept, start=1)]
+        valid, checks = sound(stage, planned, reading.surroundings(planned), taken)
+        items = [_item(memory, stage, number, item) for number, item in enumerate(valid, start=1)]
     tell(1, 1)
     return items, checks
 
 
-def _item(memory: Namespace, stage: str, number: int, one: Planned) -> Item:
+def _item(memory: Namespace, stage: str, number: int, planned: Planned) -> Item:
     """A planned item with a number, and keys for ids."""
-    made = {c.after.id: c.after.key for c in one.rows if isinstance(c.after, MemoryRow)}
-    ends = {end for change in one.rows for end in change.ends}
-    ids = {*one.ids, *([] if one.into is None else [one.into]), *ends}
-    names = {**memory.store.names(memory.namespace, ids), **made}
+    created = {c.after.id: c.after.key for c in planned.rows if isinstance(c.after, MemoryRow)}
+    ends = {end for change in planned.rows for end in change.ends}
+    ids = {*planned.ids, *([] if planned.into is None else [planned.into]), *ends}
+    names = {**memory.store.names(memory.namespace, ids), **created}
     return Item(
         id=f"{stage}-{number}",
         stage=stage,
-        action=one.action,
-        keys=tuple(names.get(end, end) for end in one.ids),
-        into=None if one.into is None else names.get(one.into, one.into),
-        reason=one.reason,
-        evidence={name: _named(value, names) for name, value in one.evidence.items()},
-        changes=memory.to_changes(one.rows, names),
+        action=planned.action,
+        keys=tuple(names.get(end, end) for end in planned.ids),
+        into=None if planned.into is None else names.get(planned.into, planned.into),
+        reason=planned.reason,
+        evidence={name: _named(value, names) for name, value in planned.evidence.items()},
+        changes=memory.to_changes(planned.rows, names),
     )
 
 
 def _named(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, Mapping):
-        return {names.get(name, name): one for name, one in value.items()}
+        return {names.get(name, name): item for name, item in value.items()}
     return value
 
 
@@ -155,8 +155,8 @@ def _done(memory: Namespace, night: Proposal, stage: str, items: Sequence[Item])
     with memory.lock, memory.writing() as now:
         fresh, stale = still(memory, items, night.head)
         check = Check(stage, "unchanged-since", len(fresh), tuple(stale.values()))
-        kept = tuple(one for one in night.items if one.id not in stale)
-        night = replace(night, items=kept, checks=(*night.checks, check) if stale else night.checks)
+        remaining = tuple(item for item in night.items if item.id not in stale)
+        night = replace(night, items=remaining, checks=(*night.checks, check) if stale else night.checks)
         if not fresh:
             return night
         logged = _write(memory, night, fresh, now, stage)
@@ -187,10 +187,10 @@ def apply(memory: Namespace, proposal: Proposal | str, *, only: Collection[str] 
 
 def _remembered(memory: Namespace, proposal_id: str) -> Proposal:
     """The proposal of that id, if it is one of the latest that were made here."""
-    found = memory.proposals.get(proposal_id)
-    if found is None:
+    proposal = memory.proposals.get(proposal_id)
+    if proposal is None:
         raise NotFound(f"there is no proposal {proposal_id!r} here any more: sleep with dry_run again")
-    return found
+    return proposal
 
 
 def _chosen(memory: Namespace, proposal: Proposal, only: Collection[str] | None) -> list[Item]:
@@ -205,19 +205,19 @@ def _chosen(memory: Namespace, proposal: Proposal, only: Collection[str] | None)
     if only is None:
         chosen = list(proposal.items)
     else:
-        wanted = _ids(only, {one.id for one in proposal.items})
-        chosen = [one for one in proposal.items if one.id in wanted]
+        ids = _ids(only, {item.id for item in proposal.items})
+        chosen = [item for item in proposal.items if item.id in ids]
     if not chosen:
         raise Conflict("there is nothing to apply: the proposal has no such items")
     return chosen
 
 
-def _ids(only: Collection[str], there: Collection[str]) -> set[str]:
+def _ids(only: Collection[str], known_ids: Collection[str]) -> set[str]:
     if isinstance(only, (str, bytes)) or not isinstance(only, Collection):
         raise ParamError("only", only, "must be a list of ids of items")
-    for one in only:
-        if not isinstance(one, str) or one not in there:
-            raise ParamError("only", one, "must be the id of an item of the proposal")
+    for item_id in only:
+        if not isinstance(item_id, str) or item_id not in known_ids:
+            raise ParamError("only", item_id, "must be the id of an item of the proposal")
     return set(only)
 
 
@@ -225,8 +225,10 @@ def _write(memory: Namespace, night: Proposal, items: Sequence[Item], now: datet
     rows = [_recorded(change, night.at, now) for item in items for change in rows_of(item)]
     order = {room: place for place, room in enumerate(ROOMS)}
     rows.sort(key=lambda change: order[change.room])
-    there = {(c.before.id, c.before.version) for c in rows if isinstance(c.before, VersionRow)}
-    new = [c for c in rows if isinstance(c.after, VersionRow) and (c.after.id, c.after.version) not in there]
+    existing = {(c.before.id, c.before.version) for c in rows if isinstance(c.before, VersionRow)}
+    new = [
+        c for c in rows if isinstance(c.after, VersionRow) and (c.after.id, c.after.version) not in existing
+    ]
     return memory.write(
         KIND,
         now,
@@ -261,6 +263,6 @@ def _later(at: datetime, planned: datetime, now: datetime) -> datetime:
 def _counted(items: Sequence[Item]) -> str:
     """What items do, in words: ``2 mark, 1 archive``."""
     numbers: dict[str, int] = {}
-    for one in items:
-        numbers[one.action] = numbers.get(one.action, 0) + 1
+    for item in items:
+        numbers[item.action] = numbers.get(item.action, 0) + 1
     return ", ".join(f"{number:,} {action}" for action, number in numbers.items())

@@ -40,7 +40,7 @@ class Planned:
 
 def known(rows: Sequence[VersionRow], version: int) -> VersionRow:
     """The row of a version that is known now."""
-    return next(one for one in reversed(rows) if one.version == version and one.retired_at is None)
+    return next(row for row in reversed(rows) if row.version == version and row.retired_at is None)
 
 
 def restated(rows: Sequence[VersionRow], old: VersionRow, at: datetime, **changes: Any) -> list[RowChange]:
@@ -58,7 +58,7 @@ def succeeded(rows: Sequence[VersionRow], old: VersionRow, at: datetime, **chang
     last = _last(rows)
     fresh = replace(
         old,
-        version=max(one.version for one in rows) + 1,
+        version=max(row.version for row in rows) + 1,
         revision=last + 2,
         recorded_at=at,
         valid_from=start,
@@ -70,29 +70,29 @@ def succeeded(rows: Sequence[VersionRow], old: VersionRow, at: datetime, **chang
 
 
 def _last(rows: Sequence[VersionRow]) -> int:
-    return max(one.revision for one in rows)
+    return max(row.revision for row in rows)
 
 
-def is_duplicate(one: MemoryRecord) -> bool:
+def is_duplicate(record: MemoryRecord) -> bool:
     """Whether a memory was found to say again what another one said."""
-    return DUPLICATE_OF in one.metadata
+    return DUPLICATE_OF in record.metadata
 
 
 def without_conflicts(ids: Sequence[str], conflicts: Conflicts) -> list[str]:
     """Those of some ids, in their order and each once, that contradict none before them."""
-    kept: dict[str, None] = {}
-    rivals = against(conflicts)
-    for one in ids:
-        if kept.keys().isdisjoint(rivals.get(one, ())):
-            kept[one] = None
-    return list(kept)
+    compatible: dict[str, None] = {}
+    opponents = against(conflicts)
+    for memory_id in ids:
+        if compatible.keys().isdisjoint(opponents.get(memory_id, ())):
+            compatible[memory_id] = None
+    return list(compatible)
 
 
 @lru_cache(maxsize=1)
 def against(conflicts: Conflicts) -> Mapping[str, Set[str]]:
     """What contradicts each id: to look up pair after pair would take time with the square of a cluster."""
-    found: dict[str, set[str]] = {}
+    opponents: dict[str, set[str]] = {}
     for pair in conflicts:
-        for one in pair:
-            found.setdefault(one, set()).update(pair - {one})
-    return found
+        for memory_id in pair:
+            opponents.setdefault(memory_id, set()).update(pair - {memory_id})
+    return opponents

@@ -38,24 +38,32 @@ def plan(
     ``originals`` are the keys of active memories: a duplicate goes only where what it repeats stays. ``settled`` are
     the ids of those that somebody brought back already: they stay.
     """
-    there = [
-        one
-        for one in candidates
-        if one.row.status == "active" and one.row.id not in settled and not _is_kept(one.record)
+    eligible = [
+        candidate
+        for candidate in candidates
+        if candidate.row.status == "active"
+        and candidate.row.id not in settled
+        and not _is_kept(candidate.record)
     ]
-    found = {one.row.key: planned for one in there if (planned := _ineffective(one, now, params)) is not None}
-    staying = set(originals).difference(found)
-    for one in there:
-        planned = None if one.row.key in found else _old_duplicate(one, staying, now, params)
+    planned_by_key = {
+        candidate.row.key: planned
+        for candidate in eligible
+        if (planned := _ineffective(candidate, now, params)) is not None
+    }
+    staying = set(originals).difference(planned_by_key)
+    for candidate in eligible:
+        planned = (
+            None if candidate.row.key in planned_by_key else _old_duplicate(candidate, staying, now, params)
+        )
         if planned is not None:
-            found[one.row.key] = planned
-            staying.discard(one.row.key)
-    return list(found.values())
+            planned_by_key[candidate.row.key] = planned
+            staying.discard(candidate.row.key)
+    return list(planned_by_key.values())
 
 
-def _is_kept(one: MemoryRecord) -> bool:
+def _is_kept(record: MemoryRecord) -> bool:
     """Whether a memory is none to prune: names, and what forbids: it is worth most where nothing happens."""
-    return one.kind == "entity" or (one.kind == "behavior" and rule_kind(one) == "constraint")
+    return record.kind == "entity" or (record.kind == "behavior" and rule_kind(record) == "constraint")
 
 
 def is_ineffective(row: MemoryRow, params: SleepParams = SLEEP) -> bool:
@@ -64,29 +72,32 @@ def is_ineffective(row: MemoryRow, params: SleepParams = SLEEP) -> bool:
     return judged >= params.uses and float(effectiveness(row.helped, row.failed)) < params.effectiveness
 
 
-def _ineffective(one: Candidate, now: datetime, params: SleepParams) -> Planned | None:
-    if not is_ineffective(one.row, params) or days_between(one.record.recorded_at or now, now) < params.days:
+def _ineffective(candidate: Candidate, now: datetime, params: SleepParams) -> Planned | None:
+    if (
+        not is_ineffective(candidate.row, params)
+        or days_between(candidate.record.recorded_at or now, now) < params.days
+    ):
         return None
-    helped, judged = one.row.helped, one.row.helped + one.row.failed
-    share = float(effectiveness(one.row.helped, one.row.failed))
+    helped, judged = candidate.row.helped, candidate.row.helped + candidate.row.failed
+    share = float(effectiveness(candidate.row.helped, candidate.row.failed))
     reason = f"helped {helped} of {judged} times: {share:.2f} is below {params.effectiveness:g}"
-    evidence = {"helped": helped, "failed": one.row.failed, "effectiveness": share}
-    return _archived(one, reason, evidence)
+    evidence = {"helped": helped, "failed": candidate.row.failed, "effectiveness": share}
+    return _archived(candidate, reason, evidence)
 
 
 def _old_duplicate(
-    one: Candidate, originals: Collection[str], now: datetime, params: SleepParams
+    candidate: Candidate, originals: Collection[str], now: datetime, params: SleepParams
 ) -> Planned | None:
-    original = one.record.metadata.get(DUPLICATE_OF)
-    if not isinstance(original, str) or original not in originals or one.record.importance > 0.0:
+    original = candidate.record.metadata.get(DUPLICATE_OF)
+    if not isinstance(original, str) or original not in originals or candidate.record.importance > 0.0:
         return None
-    days = days_between(one.record.recorded_at or now, now)
+    days = days_between(candidate.record.recorded_at or now, now)
     if days <= params.duplicate_days:
         return None
     reason = f"marked as a duplicate of {original} {days:.0f} days ago"
-    return _archived(one, reason, {DUPLICATE_OF: original, "days": days})
+    return _archived(candidate, reason, {DUPLICATE_OF: original, "days": days})
 
 
-def _archived(one: Candidate, reason: str, evidence: Mapping[str, object]) -> Planned:
-    change = RowChange(one.row, replace(one.row, status=ARCHIVED))
-    return Planned("archive", (one.row.id,), None, reason, evidence, (change,))
+def _archived(candidate: Candidate, reason: str, evidence: Mapping[str, object]) -> Planned:
+    change = RowChange(candidate.row, replace(candidate.row, status=ARCHIVED))
+    return Planned("archive", (candidate.row.id,), None, reason, evidence, (change,))

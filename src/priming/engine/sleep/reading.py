@@ -60,10 +60,10 @@ class Reading:
             return Surroundings()
         leaving = {change.ends[0] for item in planned for change in item.rows if leaves(change)}
         links = self.memory.store.links(self.memory.namespace, leaving) if leaving else []
-        derived = [(one.source, one.target) for one in links if one.relation == SOURCE_OF]
-        derived += [(one.target, one.source) for one in links if one.relation == LEARNED]
-        active = {one.id for one in self._rows({into for _, into in derived}) if one.status == "active"}
-        ids = {one for item in planned for one in (*item.ids, item.into) if one is not None}
+        derived = [(link.source, link.target) for link in links if link.relation == SOURCE_OF]
+        derived += [(link.target, link.source) for link in links if link.relation == LEARNED]
+        active = {link.id for link in self._rows({into for _, into in derived}) if link.status == "active"}
+        ids = {link for item in planned for link in (*item.ids, item.into) if link is not None}
         return Surroundings(
             self.conflicts(),
             frozenset(source for source, into in derived if into in active),
@@ -72,7 +72,7 @@ class Reading:
 
     def conflicts(self) -> Conflicts:
         """The pairs of ids that contradict each other."""
-        return frozenset(frozenset((one.source, one.target)) for one in self._links(CONFLICTS))
+        return frozenset(frozenset((link.source, link.target)) for link in self._links(CONFLICTS))
 
     def decay(self) -> Plan:
         """Links that were learnt from use."""
@@ -87,10 +87,12 @@ class Reading:
 
     def deep(self) -> Plan:
         """The latest episodes that say something new, their vectors, and the entities of earlier nights."""
-        episodes = [one for one in self._latest("episode", self.params.window) if not is_duplicate(one)]
+        episodes = [
+            episode for episode in self._latest("episode", self.params.window) if not is_duplicate(episode)
+        ]
         deep = Deep(
             episodes,
-            vectors_of(self.memory, self.now, [one.id for one in episodes]),
+            vectors_of(self.memory, self.now, [episode.id for episode in episodes]),
             self.memory.embedder.embed,
             self.now,
             self._entities(),
@@ -109,8 +111,11 @@ class Reading:
     def skill(self) -> Plan:
         """The procedures that are in use."""
         records = self._all("procedure")
-        rows = {one.id: one for one in self._rows([one.id for one in records])}
-        skills = [skill.Skill(one, rows[one.id], steps_of(one.content, one.metadata)) for one in records]
+        rows = {record.id: record for record in self._rows([record.id for record in records])}
+        skills = [
+            skill.Skill(record, rows[record.id], steps_of(record.content, record.metadata))
+            for record in records
+        ]
         conflicts = self.conflicts()
         return lambda step: self._unsettled(
             lambda settled: skill.plan(
@@ -128,14 +133,14 @@ class Reading:
     def prune(self) -> Plan:
         """Memories that verdicts spoke against, and those that weigh nothing."""
         store, namespace = self.memory.store, self.memory.namespace
-        judged = {one.id for one in store.memories(namespace) if prune.is_ineffective(one, self.params)}
+        judged = {row.id for row in store.memories(namespace) if prune.is_ineffective(row, self.params)}
         condition = parse({"importance": 0, f"metadata.{DUPLICATE_OF}": {"exists": True}})
         ids = judged.union(store.matching(namespace, condition, self.now))
         records = store.records(namespace, ids, self.now) if ids else {}
-        candidates = [prune.Candidate(records[one.id], one) for one in self._rows(records)]
-        said = [str(one.metadata[DUPLICATE_OF]) for one in records.values() if is_duplicate(one)]
-        kept = self._rows(set(store.keys(namespace, said).values()))
-        originals = {one.key for one in kept if one.status == "active"}
+        candidates = [prune.Candidate(records[row.id], row) for row in self._rows(records)]
+        original_keys = [str(row.metadata[DUPLICATE_OF]) for row in records.values() if is_duplicate(row)]
+        rows = self._rows(set(store.keys(namespace, original_keys).values()))
+        originals = {row.key for row in rows if row.status == "active"}
         return lambda _: self._unsettled(
             lambda settled: prune.plan(
                 candidates, self.now, originals=originals, settled=settled, params=self.params
@@ -150,14 +155,14 @@ class Reading:
         def plan(step: Step) -> list[Planned]:
             merges = self._unsettled(
                 lambda settled: link.plan_merges(
-                    [one for one in twins if one.row.id not in settled],
+                    [twin for twin in twins if twin.row.id not in settled],
                     self._merging,
                     self.now,
                     conflicts=conflicts,
                     params=self.params,
                 )
             )
-            gone = {one for item in merges for one in (*item.ids, item.into) if one is not None}
+            gone = {twin for item in merges for twin in (*item.ids, item.into) if twin is not None}
             return merges + link.plan_links(space, linked | gone, self.now, params=self.params, step=step)
 
         return plan
@@ -166,12 +171,12 @@ class Reading:
         """What has a ``similar-to`` link; the store is asked of those that the graph in use has none of."""
         working, store = self.memory.working(self.now), self.memory.store
         graph = working.topology
-        some = graph.alive.values & (graph.relation.values == graph.code(link.SIMILAR))
-        ends = np.union1d(graph.source.values[some], graph.target.values[some])
-        found = {working.ids[row] for row in ends.tolist()}
-        rest = [one for one in space.ids if one not in found]
+        similar = graph.alive.values & (graph.relation.values == graph.code(link.SIMILAR))
+        ends = np.union1d(graph.source.values[similar], graph.target.values[similar])
+        linked = {working.ids[row] for row in ends.tolist()}
+        rest = [memory_id for memory_id in space.ids if memory_id not in linked]
         links = store.links(self.memory.namespace, rest, link.SIMILAR) if rest else []
-        return found.union(*((one.source, one.target) for one in links))
+        return linked.union(*((memory_id.source, memory_id.target) for memory_id in links))
 
     def _links(self, relation: str) -> list[Any]:
         return self.memory.store.links(self.memory.namespace, relation=relation)
@@ -189,7 +194,7 @@ class Reading:
 
     def _merging(self, ids: Collection[str]) -> Merging:
         with self.memory.lock:
-            ranked = [one for relation in RANKED for one in self._links(relation)]
+            ranked = [link for relation in RANKED for link in self._links(relation)]
             return Merging(self._rows(ids), self.memory.store.links(self.memory.namespace, ids), ranked)
 
     def _latest(self, kind: str, most: int) -> list[MemoryRecord]:
@@ -197,8 +202,12 @@ class Reading:
         working = self.memory.working(self.now)
         rows = np.flatnonzero(working.alive.values & (working.kind.values == KINDS.index(kind)))[-most:]
         ids = [working.ids[row] for row in rows]
-        found = self.memory.store.records(self.memory.namespace, ids, self.now) if ids else {}
-        return [found[one] for one in ids if one in found and found[one].status == "active"]
+        records = self.memory.store.records(self.memory.namespace, ids, self.now) if ids else {}
+        return [
+            records[memory_id]
+            for memory_id in ids
+            if memory_id in records and records[memory_id].status == "active"
+        ]
 
     def _all(self, *kinds: str) -> list[MemoryRecord]:
         return self.memory.store.page(self.memory.namespace, self.now, kinds=kinds, limit=None)
@@ -206,23 +215,23 @@ class Reading:
     def _entities(self) -> list[Known]:
         """The entities that earlier nights made, whatever became of them since."""
         members: dict[str, set[str]] = {}
-        for one in self._links(SOURCE_OF):
-            members.setdefault(one.target, set()).add(one.source)
-        found = []
+        for edge in self._links(SOURCE_OF):
+            members.setdefault(edge.target, set()).add(edge.source)
+        entities = []
         for row in self._rows(members):
             versions = self._versions(row.id)
             if row.kind == "entity" and versions[0].source == SOURCE:
                 ids = sorted(members[row.id])
                 vectors = vectors_of(self.memory, self.now, ids).astype(np.float64)
-                found.append(Known(row, versions, frozenset(ids), centroid(vectors)))
-        return found
+                entities.append(Known(row, versions, frozenset(ids), centroid(vectors)))
+        return entities
 
     def _unsettled(self, plan: Callable[[Collection[str]], list[Planned]]) -> list[Planned]:
         """A plan that takes nothing out of recall that somebody brought back: who decided is not asked again."""
         settled: set[str] = set()
         while True:
             planned = plan(settled)
-            again = self._restored({one for item in planned for one in item.ids}) - settled
+            again = self._restored({memory_id for item in planned for memory_id in item.ids}) - settled
             if not again:
                 return planned
             settled |= again
@@ -231,17 +240,20 @@ class Reading:
         store, namespace = self.memory.store, self.memory.namespace
         with self.memory.lock:
             return {
-                one
-                for one in ids
-                for told in store.operations(namespace, memory_id=one, kind=_RESTORE, limit=None)
-                if told.undone_by is None
+                memory_id
+                for memory_id in ids
+                for operation in store.operations(namespace, memory_id=memory_id, kind=_RESTORE, limit=None)
+                if operation.undone_by is None
             }
 
     def _twins(self) -> list[link.Twin]:
         records = self._all(*link.MERGED_KINDS)
-        rows = {one.id: one for one in self._rows([one.id for one in records])}
-        vectors = vectors_of(self.memory, self.now, [one.id for one in records])
-        return [link.Twin(one, rows[one.id], vector) for one, vector in zip(records, vectors, strict=True)]
+        rows = {record.id: record for record in self._rows([record.id for record in records])}
+        vectors = vectors_of(self.memory, self.now, [record.id for record in records])
+        return [
+            link.Twin(record, rows[record.id], vector)
+            for record, vector in zip(records, vectors, strict=True)
+        ]
 
     def _space(self) -> link.Space:
         working = self.memory.working(self.now)
@@ -255,13 +267,13 @@ class Reading:
 def vectors_of(memory: Namespace, now: datetime, ids: Sequence[str]) -> NDArray[np.float32]:
     """The vectors of some memories, rows of zeros for those that have none."""
     working = memory.working(now)
-    found = np.zeros((len(ids), memory.embedder.dimension), np.float32)
-    for i, one in enumerate(ids):
-        row = working.row_of.get(one, NONE)
+    vectors = np.zeros((len(ids), memory.embedder.dimension), np.float32)
+    for i, memory_id in enumerate(ids):
+        row = working.row_of.get(memory_id, NONE)
         document = NONE if row == NONE else int(working.document[row])
         if document != NONE:
-            found[i] = working.vectors[document]
-    return found
+            vectors[i] = working.vectors[document]
+    return vectors
 
 
 _STAGES: Mapping[str, Callable[[Reading], Plan]] = {

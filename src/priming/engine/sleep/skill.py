@@ -81,19 +81,19 @@ def plan(
     another text, some day.
     """
     groups: dict[Any, list[Skill]] = defaultdict(list)
-    for one in skills:
-        if one.steps and one.row.id not in settled and one.record.valid_to is None:
-            groups[_context(one.record)].append(one)
-    found = []
+    for skill in skills:
+        if skill.steps and skill.row.id not in settled and skill.record.valid_to is None:
+            groups[_context(skill.record)].append(skill)
+    planned_merges = []
     for group in groups.values():
         if len(group) < params.skills:
             continue
-        vectors = embed(["\n".join(one.steps) for one in group])
+        vectors = embed(["\n".join(skill.steps) for skill in group])
         for rows in clusters(vectors, params.skills, params, step):
-            for some in _alike(rows.tolist(), vectors, params.alike):
-                planned = _consolidated([group[row] for row in some], versions, now, conflicts, params)
-                found += [] if planned is None else [planned]
-    return found
+            for rows_alike in _alike(rows.tolist(), vectors, params.alike):
+                planned = _consolidated([group[row] for row in rows_alike], versions, now, conflicts, params)
+                planned_merges += [] if planned is None else [planned]
+    return planned_merges
 
 
 def _alike(rows: Sequence[int], vectors: NDArray[Any], least: float) -> list[list[int]]:
@@ -105,7 +105,7 @@ def _alike(rows: Sequence[int], vectors: NDArray[Any], least: float) -> list[lis
     parts: list[list[int]] = []
     for row in rows:
         near = (float((units[part] @ units[row]).min()) for part in parts)
-        best, into = max(zip(near, parts, strict=True), key=lambda one: one[0], default=(-np.inf, []))
+        best, into = max(zip(near, parts, strict=True), key=lambda pair: pair[0], default=(-np.inf, []))
         if best >= least:
             into.append(row)
         else:
@@ -113,53 +113,53 @@ def _alike(rows: Sequence[int], vectors: NDArray[Any], least: float) -> list[lis
     return parts
 
 
-def _context(one: MemoryRecord) -> tuple[Any, bool]:
+def _context(record: MemoryRecord) -> tuple[Any, bool]:
     """Equal for procedures that may become one: what may not instruct never mixes with what may."""
-    where = scope("when", one.when)
-    return tuple(sorted((name, tuple(sorted(wanted))) for name, wanted in where.items())), instructs(
-        one.trust
+    where = scope("when", record.when)
+    return tuple(sorted((name, tuple(sorted(values))) for name, values in where.items())), instructs(
+        record.trust
     )
 
 
 def _consolidated(
     group: Sequence[Skill], versions: Versions, now: datetime, conflicts: Conflicts, params: SleepParams
 ) -> Planned | None:
-    ranked = sorted(group, key=lambda one: one.standing)
-    kept_ids = set(without_conflicts([one.row.id for one in ranked], conflicts | _opposed(ranked)))
-    best, *others = [one for one in ranked if one.row.id in kept_ids]
+    ranked = sorted(group, key=lambda skill: skill.standing)
+    kept_ids = set(without_conflicts([skill.row.id for skill in ranked], conflicts | _opposed(ranked)))
+    best, *others = [skill for skill in ranked if skill.row.id in kept_ids]
     if 1 + len(others) < params.skills:
         return None
     steps = best.steps
-    for one in others:
-        steps = merged(steps, one.steps)
+    for skill in others:
+        steps = merged(steps, skill.steps)
     estimate = min(1.0, best.rate + params.skill_gain * len(others))
     row = best.row
-    for one in others:
-        row = together(row, one.row)
+    for skill in others:
+        row = together(row, skill.row)
     changes = [RowChange(best.row, row)] if row != best.row else []
     changes += _rewritten(best, others, steps, estimate, versions, now)
-    for one in others:
-        link = LinkRow(one.row.id, best.row.id, CONSOLIDATED, PLASTICITY.start, now)
-        changes += [RowChange(one.row, replace(one.row, status="deprecated")), RowChange(None, link)]
+    for skill in others:
+        link = LinkRow(skill.row.id, best.row.id, CONSOLIDATED, PLASTICITY.start, now)
+        changes += [RowChange(skill.row, replace(skill.row, status="deprecated")), RowChange(None, link)]
     evidence = {
-        "rates": {one.row.id: one.rate for one in (best, *others)},
+        "rates": {skill.row.id: skill.rate for skill in (best, *others)},
         "steps": list(steps),
-        "added": [one for one in steps if one not in best.steps],
+        "added": [skill for skill in steps if skill not in best.steps],
         "estimate": estimate,
     }
     reason = f"{best.row.key} worked best ({best.rate:.2f}) of {1 + len(others)} procedures with such steps"
-    ids = tuple(one.row.id for one in others)
+    ids = tuple(skill.row.id for skill in others)
     return Planned("consolidate", ids, best.row.id, reason, evidence, tuple(changes))
 
 
 def _opposed(group: Sequence[Skill]) -> Conflicts:
     """The pairs of procedures of which one forbids a step of the other."""
-    forbidden = {one.row.id: [step for step in one.steps if forbids(step)] for one in group}
+    forbidden = {skill.row.id: [step for step in skill.steps if forbids(step)] for skill in group}
     return frozenset(
-        frozenset((one.row.id, other.row.id))
-        for one in group
+        frozenset((skill.row.id, other.row.id))
+        for skill in group
         for other in group
-        if any(contradicts(a, b, {}, {}) for a in forbidden[one.row.id] for b in other.steps)
+        if any(contradicts(a, b, {}, {}) for a in forbidden[skill.row.id] for b in other.steps)
     )
 
 
@@ -179,7 +179,7 @@ def _rewritten(
         return restated(rows, old, now, metadata=metadata)
     text, metadata = written(old.content, steps, metadata)
     draft = Draft(text, old.heading, "procedure", None, old.session, old.speaker, old.occurred_at)
-    trust = least([old.trust, *(one.record.trust for one in others)])
+    trust = least([old.trust, *(other.record.trust for other in others)])
     return succeeded(
         rows,
         old,

@@ -21,13 +21,13 @@ def steps_of(content: str, metadata: Mapping[str, Any]) -> tuple[str, ...]:
     ('Stop the server.', 'Delete old builds.')
     """
     listed = metadata.get(STEPS)
-    if isinstance(listed, (list, tuple)) and listed and all(isinstance(one, str) for one in listed):
-        return tuple(one.strip() for one in listed if one.strip())
-    numbered = [one.strip() for one in _INLINE.split(content)]
+    if isinstance(listed, (list, tuple)) and listed and all(isinstance(part, str) for part in listed):
+        return tuple(part.strip() for part in listed if part.strip())
+    numbered = [part.strip() for part in _INLINE.split(content)]
     if len(numbered) > 2 and not numbered[0]:
-        return tuple(one for one in numbered if one)
-    parts = (_NUMBER.sub("", one).strip() for one in SENTENCE_END.split(content))
-    return tuple(one for one in parts if one)
+        return tuple(part for part in numbered if part)
+    parts = (_NUMBER.sub("", part).strip() for part in SENTENCE_END.split(content))
+    return tuple(part for part in parts if part)
 
 
 def written(content: str, steps: Sequence[str], metadata: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -47,18 +47,18 @@ def merged(steps: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
     >>> merged(("stop", "delete", "start"), ("Stop", "look", "start", "tell"))
     ('stop', 'delete', 'look', 'start', 'tell')
     """
-    found, waiting = list(steps), list[str]()
+    steps_so_far, waiting = list(steps), list[str]()
     once: dict[str, str] = {}
     for step in others:
         once.setdefault(_plain(step), step)
     for plain, step in once.items():
-        place = next((i for i, one in enumerate(found) if _plain(one) == plain), None)
+        place = next((i for i, step_before in enumerate(steps_so_far) if _plain(step_before) == plain), None)
         if place is None:
             waiting.append(step)
         else:
-            found[place:place] = waiting
+            steps_so_far[place:place] = waiting
             waiting = []
-    return (*found, *waiting)
+    return (*steps_so_far, *waiting)
 
 
 def _plain(step: str) -> str:

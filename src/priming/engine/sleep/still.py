@@ -19,34 +19,34 @@ from priming.store.rows import ROOMS, MemoryRow, Row, RowChange, VersionRow
 def still(memory: Namespace, items: Iterable[Item], head: int) -> tuple[list[Item], dict[str, str]]:
     """The items that rest on what is still so, and for each of the others what changed since."""
     fresh, stale, moved = [], {}, _moved(memory, head)
-    for one in items:
-        why = _changed(memory, one, moved)
+    for item in items:
+        why = _changed(memory, item, moved)
         if why is None:
-            fresh.append(one)
+            fresh.append(item)
         else:
-            stale[one.id] = f"{one.id}: {why}"
+            stale[item.id] = f"{item.id}: {why}"
     if fresh and memory.store.head(memory.namespace) != head:
         why_not = _broken(memory, fresh)
         stale |= {name: f"{name}: {why}" for name, why in why_not.items()}
-        fresh = [one for one in fresh if one.id not in why_not]
+        fresh = [item for item in fresh if item.id not in why_not]
     return fresh, stale
 
 
 def _broken(memory: Namespace, items: Sequence[Item]) -> dict[str, str]:
     """Which items what came since has put against an invariant, and how: a contradiction, say, that was not known."""
-    planned = {one.id: _planned(memory, one) for one in items}
+    planned = {item.id: _planned(memory, item) for item in items}
     around = Reading(memory, memory.now(), SLEEP).surroundings(list(planned.values()))
-    return {name: why for name, one in planned.items() if (why := broken(one, around)) is not None}
+    return {name: why for name, item in planned.items() if (why := broken(item, around)) is not None}
 
 
 def _planned(memory: Namespace, item: Item) -> Planned:
     """An item as it was planned, with ids for keys."""
     rows = tuple(rows_of(item))
     into = () if item.into is None else (item.into,)
-    ids = {**memory.store.keys(memory.namespace, {*item.keys, *into}), **_made(rows)}
+    ids = {**memory.store.keys(memory.namespace, {*item.keys, *into}), **_created(rows)}
     return Planned(
         item.action,
-        tuple(ids[one] for one in item.keys),
+        tuple(ids[key] for key in item.keys),
         None if item.into is None else ids[item.into],
         item.reason,
         item.evidence,
@@ -56,12 +56,12 @@ def _planned(memory: Namespace, item: Item) -> Planned:
 
 def _moved(memory: Namespace, head: int) -> set[str]:
     """The ids of the memories whose text or status changed after an operation; of all, where all was read anew."""
-    found: set[str] = set()
+    moved_ids: set[str] = set()
     for logged in memory.store.since(memory.namespace, head):
         if logged.kind in (IMPORT, RESTORE):
-            return {one.id for one in memory.store.memories(memory.namespace)}
-        found |= {change.ends[0] for change in logged.rows if _says_something_else(change)}
-    return found
+            return {row.id for row in memory.store.memories(memory.namespace)}
+        moved_ids |= {change.ends[0] for change in logged.rows if _says_something_else(change)}
+    return moved_ids
 
 
 def _says_something_else(change: RowChange) -> bool:
@@ -74,31 +74,34 @@ def _says_something_else(change: RowChange) -> bool:
 def _changed(memory: Namespace, item: Item, moved: set[str]) -> str | None:
     """What an item rests on that is no longer so: a memory that it is about, or a row that it changes."""
     store, namespace, rows = memory.store, memory.namespace, rows_of(item)
-    made = _made(rows)
-    there = store.keys(namespace, {*item.keys, *made, *([] if item.into is None else [item.into])})
-    for key in made:
-        if key in there:
+    created = _created(rows)
+    ids_by_key = store.keys(namespace, {*item.keys, *created, *([] if item.into is None else [item.into])})
+    for key in created:
+        if key in ids_by_key:
             return f"the key {key!r} was taken since"
     for name in (*item.keys, *([] if item.into is None else [item.into])):
-        if name not in made and (name not in there or there[name] in moved):
+        if name not in created and (name not in ids_by_key or ids_by_key[name] in moved):
             return f"{name} changed since"
-    ends = {end for row in rows if row.before is None for end in row.ends}.difference(made.values())
+    ends = {end for row in rows if row.before is None for end in row.ends}.difference(created.values())
     if lost := ends - store.names(namespace, ends).keys():
         return f"{min(lost)} is not here, which it would link"
-    for row, told in zip(rows, item.changes, strict=True):
+    for row, change in zip(rows, item.changes, strict=True):
         if store.present(namespace, row.row) != row.before:
-            return f"{told.key} changed since"
+            return f"{change.key} changed since"
     return None
 
 
-def _made(rows: Iterable[RowChange]) -> dict[str, str]:
+def _created(rows: Iterable[RowChange]) -> dict[str, str]:
     """The memories that an item makes: their ids by their keys."""
     return {c.after.key: c.after.id for c in rows if c.before is None and isinstance(c.after, MemoryRow)}
 
 
 def rows_of(item: Item) -> list[RowChange]:
     """The row changes of an item, read from how it shows them."""
-    return [RowChange(_row(one.table, one.before), _row(one.table, one.after)) for one in item.changes]
+    return [
+        RowChange(_row(change.table, change.before), _row(change.table, change.after))
+        for change in item.changes
+    ]
 
 
 def _row(table: str, side: Mapping[str, Any] | None) -> Row | None:

@@ -44,23 +44,23 @@ class Window:
     """The episodes that are looked at, and how many of them hold each name and term."""
 
     def __init__(self, episodes: Sequence[MemoryRecord]) -> None:
-        self._terms = [_surfaces(one) for one in episodes]
-        self._names = [_names(one) for one in episodes]
+        self._terms = [_surfaces(episode) for episode in episodes]
+        self._names = [_names(episode) for episode in episodes]
         self._episodes = episodes
-        self._terms_in = Counter(term for some in self._terms for term in some)
-        self._names_in = Counter(name for some in self._names for name in some)
+        self._terms_in = Counter(term for names_of_episode in self._terms for term in names_of_episode)
+        self._names_in = Counter(name for names_of_episode in self._names for name in names_of_episode)
 
     def theme(self, rows: Ints, units: Floats, embed: Embed, params: SleepParams = SLEEP) -> Theme:
         """What the episodes of some rows are about."""
         members = [self._episodes[row] for row in rows]
-        project = _agreed((_project(one) for one in members), len(members) * params.shared)
+        project = _agreed((_project(member) for member in members), len(members) * params.shared)
         name = self._telling(self._names, self._names_in, rows, params.shared)
         if project is not None:
             heading, form = project, PROJECT
         elif name is not None:
             spelt = [self._names[row][name] for row in rows if name in self._names[row]]
-            heading = Counter(one.text for one in spelt).most_common(1)[0][0]
-            form = TOOL if all(one.kind in (FILE, IDENTIFIER) for one in spelt) else CONCEPT
+            heading = Counter(member.text for member in spelt).most_common(1)[0][0]
+            form = TOOL if all(member.kind in (FILE, IDENTIFIER) for member in spelt) else CONCEPT
         else:
             heading, form = self._word(rows) or " ".join(members[0].content.split()[:_OPENING]), CONCEPT
         text = gist(members, units[rows], embed, params.central)
@@ -76,21 +76,21 @@ class Window:
 
     def _telling(
         self,
-        held: Sequence[Mapping[str, Any]],
+        features: Sequence[Mapping[str, Any]],
         whole: Counter[str],
         rows: Ints,
         least: float,
         but: Collection[str] = (),
     ) -> str | None:
         """Of what at least a share of the members hold, that which tells them best from the rest of the window."""
-        within = Counter(one for row in rows for one in held[row] if one not in but)
-        others = max(len(held) - len(rows), 1)
+        within = Counter(feature for row in rows for feature in features[row] if feature not in but)
+        others = max(len(features) - len(rows), 1)
         scores = {
-            one: number / len(rows) - (whole[one] - number) / others
-            for one, number in within.items()
+            feature: number / len(rows) - (whole[feature] - number) / others
+            for feature, number in within.items()
             if number >= 2 and number >= least * len(rows)
         }
-        return min(scores, key=lambda one: (-scores[one], one), default=None)
+        return min(scores, key=lambda feature: (-scores[feature], feature), default=None)
 
 
 def gist(members: Sequence[MemoryRecord], units: Floats, embed: Embed, most: int) -> str:
@@ -108,28 +108,30 @@ def sentences_of(text: str) -> list[str]:
     return [part[:_LONGEST] for part in parts if part]
 
 
-def _surfaces(one: MemoryRecord) -> dict[str, str]:
+def _surfaces(record: MemoryRecord) -> dict[str, str]:
     """The terms of a heading and a text, each with a word that it comes from."""
-    found: dict[str, str] = {}
-    for word in dict.fromkeys(_WORD.findall(embedded_text(one.heading, one.content).lower())):
+    spellings: dict[str, str] = {}
+    for word in dict.fromkeys(_WORD.findall(embedded_text(record.heading, record.content).lower())):
         for term in terms(word):
-            found.setdefault(term, word)
-    return found
+            spellings.setdefault(term, word)
+    return spellings
 
 
-def _names(one: MemoryRecord) -> dict[str, Name]:
+def _names(record: MemoryRecord) -> dict[str, Name]:
     """The names in a text by their normal form; who speaks is no theme."""
-    speaker = normal(one.speaker) if one.speaker else None
-    return {slot: name for name in find(one.content, one.heading) if (slot := normal(name.text)) != speaker}
+    speaker = normal(record.speaker) if record.speaker else None
+    return {
+        slot: name for name in find(record.content, record.heading) if (slot := normal(name.text)) != speaker
+    }
 
 
-def _project(one: MemoryRecord) -> str | None:
+def _project(record: MemoryRecord) -> str | None:
     """The project that an episode says it belongs to."""
-    said = one.when.get(PROJECT, one.metadata.get(PROJECT))
-    return said if isinstance(said, str) and said.strip() else None
+    project = record.when.get(PROJECT, record.metadata.get(PROJECT))
+    return project if isinstance(project, str) and project.strip() else None
 
 
 def _agreed(values: Iterable[str | None], least: float) -> str | None:
     """The value that enough agree on."""
-    (value, number), *_ = [*Counter(one for one in values if one is not None).most_common(1), (None, 0)]
+    (value, number), *_ = [*Counter(item for item in values if item is not None).most_common(1), (None, 0)]
     return value if number and number >= least else None
