@@ -9,7 +9,7 @@ from priming.checked import Checked, param
 
 @dataclass(frozen=True, slots=True)
 class ContextParams(Checked):
-    """What is gathered for an objective, how much of it is shown, and what is learnt (SYSTEMS A2–A7)."""
+    """What is gathered for an objective, how much of it is shown, and what is learnt."""
 
     failures: int = param(5, low=0, unit="memories", source="Arc", doc="most failures that are shown")
     patterns: int = param(3, low=0, unit="memories", source="Arc", doc="most patterns that are shown")
@@ -50,7 +50,7 @@ class ContextParams(Checked):
         100, low=1, unit="tasks", doc="a plan of more makes no sense; what a run carries out is its own limit"
     )
     delta: int = param(50, low=1, unit="files", doc="most that one task may be about")
-    said: int = param(4_000, low=1, unit="characters", doc="longest text that an agent may answer")
+    answer_length: int = param(4_000, low=1, unit="characters", doc="longest text in an answer of an agent")
     repairs: int = param(
         1, low=0, unit="rounds", doc="times that an answer that makes no sense is asked for again"
     )

@@ -58,7 +58,7 @@ _FILES = (
 
 @dataclass(frozen=True, slots=True)
 class LoopParams(Checked):
-    """How far the loop may go by itself (SYSTEMS A1, A4, A9)."""
+    """How far the loop may go by itself."""
 
     attempts: int = param(3, low=1, unit="attempts", source="Arc", doc="at one task, then it is blocked")
     tasks: int = param(20, low=1, unit="tasks", doc="most of one session; more are left out, and it says so")

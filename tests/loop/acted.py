@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from priming.agents.scripted import ScriptedAgent
+from priming.llm.scripted import ScriptedAgent
 from priming.loop.run import Given, resume, run
 from priming.loop.session import limits
 from priming.loop.work import Work

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from priming import HashedEmbedder, Memory
-from priming.agents.scripted import ScriptedAgent
+from priming.llm.scripted import ScriptedAgent
 from priming.engine.loops import Loops
 from priming.loop.run import Given, resume, run
 from priming.loop.session import Sessions, limits

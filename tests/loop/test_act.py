@@ -5,7 +5,7 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 
-from priming.agents.scripted import ScriptedAgent
+from priming.llm.scripted import ScriptedAgent
 from priming.core.pack import estimate_tokens
 from priming.errors import AgentError
 from priming.loop.act import SCHEMA, act, question

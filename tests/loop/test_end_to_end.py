@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from priming.agents.command import CommandAgent
+from priming.llm.command import CommandAgent
 from priming.loop.report import report, status_of
 from priming.loop.run import Given, resume, run
 from priming.loop.session import Sessions, limits

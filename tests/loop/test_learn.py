@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from priming import Memory
-from priming.agents.scripted import ScriptedAgent
+from priming.llm.scripted import ScriptedAgent
 from priming.loop.act import act
 from priming.loop.context import gather
 from priming.loop.gate import verify

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from priming import ParamError
-from priming.agents.scripted import ScriptedAgent
+from priming.llm.scripted import ScriptedAgent
 from priming.core.metacognition import assess
 from priming.core.pack import estimate_tokens
 from priming.errors import AgentError

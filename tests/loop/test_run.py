@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from priming.agents.command import CommandAgent
-from priming.agents.scripted import ScriptedAgent
+from priming.llm.command import CommandAgent
+from priming.llm.scripted import ScriptedAgent
 from priming.core.metacognition import assess
 from priming.errors import AgentError, Busy, Conflict, NotFound, ParamError
 from priming.loop.report import report, status_of

@@ -17,8 +17,8 @@ from priming.words import KINDS, OUTCOMES, PACK, SOURCES, STATUSES, TRUST
 
 if TYPE_CHECKING:
     from priming.api.host import Service
-    from priming.engine.asking import Agent
     from priming.engine.memory import Memory
+    from priming.llm.protocol import Agent
     from priming.settings import Settings
     from priming.types import Cue
 
@@ -331,10 +331,10 @@ class Asked:
 
     def agent_of(self) -> Agent | None:
         """The agent that the options name, else the environment, else the user's file of settings."""
-        from priming.engine.asking import agent_of
+        from priming.llm.agents import open_agent
         from priming.settings import load
 
-        return agent_of(load().agent(self.agent, self.model))
+        return open_agent(load().agent(self.agent, self.model))
 
 
 @dataclass(frozen=True, slots=True)

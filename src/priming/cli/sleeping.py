@@ -22,8 +22,8 @@ from priming.errors import Busy, ParamError
 from priming.words import STAGES
 
 if TYPE_CHECKING:
-    from priming.engine.asking import Agent
     from priming.engine.memory import Memory
+    from priming.llm.protocol import Agent
     from priming.sleeping import Proposal
 
 _LOOK = timedelta(seconds=30)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from priming.agents.prompts import fenced, prompt
-from priming.agents.protocol import Agent, Schema
 from priming.core.trust import INSTRUCTING
 from priming.engine.draft import content
 from priming.engine.present import full
 from priming.errors import AgentError, ParamError
+from priming.llm.prompts import fenced, prompt
+from priming.llm.protocol import Agent, Schema
 from priming.params import SLEEP, SleepParams
 from priming.types import MemoryRecord
 

@@ -10,8 +10,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from priming.agents.protocol import Agent
-from priming.engine.asking import agent_
 from priming.engine.draft import MOST, count, one_of
 from priming.engine.opened import Opened
 from priming.engine.sleep.checks import sound
@@ -22,6 +20,8 @@ from priming.engine.sleep.still import rows_of, still
 from priming.engine.undo import vectors_again
 from priming.errors import Conflict, NotFound, ParamError
 from priming.ids import uuid7
+from priming.llm.agents import check_agent
+from priming.llm.protocol import Agent
 from priming.params import SLEEP
 from priming.sleeping import Check, Item, Proposal
 from priming.store.protocol import Logged
@@ -44,7 +44,7 @@ def sleep(
     agent: Agent | None = None,
 ) -> Proposal:
     """Go through the stages; what is done with each is written before the next is read."""
-    agent = agent_(agent)
+    agent = check_agent(agent)
     chosen = _stages(stages)
     params = SLEEP if window is None else replace(SLEEP, window=count("window", window, 1, MOST))
     with opened.lock:

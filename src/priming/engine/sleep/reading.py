@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.agents.protocol import Agent
 from priming.engine.arrays import NONE
 from priming.engine.merging import LEARNED, RANKED, Merging
 from priming.engine.opened import Opened
@@ -30,6 +29,7 @@ from priming.engine.sleep.planned import (
 )
 from priming.engine.sleep.steps import steps_of
 from priming.filters import parse
+from priming.llm.protocol import Agent
 from priming.params import SleepParams
 from priming.store.rows import MemoryRow, VersionRow
 from priming.types import MemoryRecord

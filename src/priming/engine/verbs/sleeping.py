@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from priming.agents.protocol import Agent
 from priming.engine.sleep import night
 from priming.engine.verbs.base import Verbs
+from priming.llm.protocol import Agent
 from priming.sleeping import Proposal
 from priming.types import Operation
 

@@ -12,8 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from priming import AgentError, EndpointAgent, MissingExtra, ParamError
-from priming.agents.endpoint import parsed
-from priming.agents.protocol import Agent
+from priming.llm.endpoint import parsed
+from priming.llm.protocol import Agent
 from priming.params import AgentParams
 
 SCHEMA = {"type": "object", "properties": {"gist": {"type": "string"}}, "required": ["gist"]}

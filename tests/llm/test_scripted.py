@@ -3,7 +3,7 @@
 import pytest
 
 from priming import AgentError, ScriptedAgent
-from priming.agents.protocol import Agent
+from priming.llm.protocol import Agent
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from time import sleep
 from typing import TYPE_CHECKING
 
-from priming.agents.answers import settled
-from priming.agents.protocol import Answer, Schema
 from priming.errors import AgentError, ParamError, shown
+from priming.json_endpoint import JsonEndpoint, check_endpoint, is_url
+from priming.llm.answers import request_answer
+from priming.llm.protocol import Answer, Schema
 from priming.params import AGENT, AgentParams
-from priming.posting import Posting, check_endpoint, is_url
 
 if TYPE_CHECKING:
     from httpx2 import Client
@@ -23,10 +23,10 @@ _PATH = "chat/completions"
 
 @dataclass(frozen=True, slots=True)
 class EndpointAgent:
-    """Asks a model by its name. ``key`` goes to this endpoint only: redirects are not followed.
+    """Asks a model by its name. ``key`` is sent to this endpoint only: redirects are not followed.
 
-    The request asks for an answer by the schema, but not strictly: few endpoints know every keyword, and every answer
-    is checked here. ``wait`` is called with the seconds before a request is sent again.
+    The request names the schema of the answer, but not as strict: few endpoints support every keyword, and every
+    answer is checked here. ``wait`` is called with the seconds before a request is sent again.
     """
 
     url: str
@@ -39,20 +39,20 @@ class EndpointAgent:
         check_endpoint(self.url, self.model, self.key, _PATH, _EXAMPLE, "an agent behind an endpoint")
 
     def answer(self, prompt: str, schema: Schema) -> Answer:
-        """Ask the model, once more if its answer is malformed; ``AgentError`` says why there is none."""
+        """Ask the model, again if its answer is malformed; ``AgentError`` says why there is no answer."""
         from httpx2 import Client
 
         with Client() as client:
-            return settled(
-                lambda asked: self._said(client, asked, schema), prompt, schema, self._who, self.params
+            return request_answer(
+                lambda text: self._reply(client, text, schema), prompt, schema, self._name, self.params
             )
 
     @property
-    def _who(self) -> str:
+    def _name(self) -> str:
         return f"the model {self.model!r} at {self.url}"
 
-    def _said(self, client: Client, prompt: str, schema: Schema) -> str:
-        """What the model said."""
+    def _reply(self, client: Client, prompt: str, schema: Schema) -> str:
+        """The text of the model's reply to a prompt."""
         body = {
             "model": self.model,
             "messages": [{"role": "user", "content": prompt}],
@@ -61,18 +61,20 @@ class EndpointAgent:
                 "json_schema": {"name": "answer", "schema": dict(schema)},
             },
         }
-        posting = Posting(self.url, _PATH, self.key, "PRIMING_AGENT_KEY", self.params, self.wait, self._error)
-        return self._content(posting, posting.said(client, body))
+        endpoint = JsonEndpoint(
+            self.url, _PATH, self.key, "PRIMING_AGENT_KEY", self.params, self.wait, self._error
+        )
+        return self._content(endpoint, endpoint.post(client, body))
 
-    def _content(self, posting: Posting, text: str) -> str:
-        """What the model said, from the reply of a chat completion."""
+    def _content(self, endpoint: JsonEndpoint, text: str) -> str:
+        """The content of a chat completion."""
         try:
             choice = json.loads(text)["choices"][0]
             message = choice["message"]
             content = message.get("content")
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             raise self._error(
-                f"answered with what is no chat completion: {posting.repeated(text)};"
+                f"answered with what is no chat completion: {endpoint.excerpt(text)};"
                 f" its URL must be the one before /{_PATH}, such as {_EXAMPLE}"
             ) from None
         if not isinstance(content, str):
@@ -81,13 +83,13 @@ class EndpointAgent:
         return content
 
     def _error(self, what: str) -> AgentError:
-        return AgentError(f"{self._who} {what}")
+        return AgentError(f"{self._name} {what}")
 
 
-def parsed(text: str) -> tuple[str, str]:
-    """URL and name of a model that were given as ``URL,NAME``.
+def parse_model(text: str) -> tuple[str, str]:
+    """The URL and the name of a model written as ``URL,NAME``.
 
-    >>> parsed("http://localhost:8080/v1,qwen3")
+    >>> parse_model("http://localhost:8080/v1,qwen3")
     ('http://localhost:8080/v1', 'qwen3')
     """
     url, _, name = text.rpartition(",")

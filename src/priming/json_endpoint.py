@@ -1,6 +1,6 @@
-"""JSON to an endpoint and its answer back, with patience: what agents and embedders behind one have in common.
+"""Posts JSON to an endpoint and returns the answer, with retries: for agents and embedders behind an endpoint.
 
-Needs the extra ``openai``. Redirects are not followed, so that a key goes nowhere but to its endpoint.
+Needs the extra ``openai``. Redirects are not followed, so that a key is sent to its endpoint only.
 """
 
 from __future__ import annotations
@@ -20,62 +20,62 @@ if TYPE_CHECKING:
 EXTRA, LIBRARY = "openai", "httpx2"
 _DONE = 200
 _BUSY, _BROKEN = 429, 500
-"""Too many requests; and from here on, the endpoint's own troubles: both may pass."""
+"""Too many requests, and the first of the server errors: both may pass."""
 
 
-class Patience(Protocol):
-    """How long an endpoint may take, and how much it may say: the parameters of who asks it."""
+class EndpointLimits(Protocol):
+    """How long an endpoint may take, and how much it may answer."""
 
     @property
     def timeout(self) -> float:
-        """Seconds for one answer, repetitions included."""
+        """Seconds for one answer, retries included."""
         ...
 
     @property
     def connect(self) -> float:
-        """Seconds until a connection is taken."""
+        """Seconds to establish a connection."""
         ...
 
     @property
     def output(self) -> int:
-        """Most bytes of an answer."""
+        """Maximum bytes of an answer."""
         ...
 
     @property
     def retries(self) -> int:
-        """How often a request is sent again."""
+        """Number of retries."""
         ...
 
     @property
     def pause(self) -> float:
-        """Seconds before the first of these; each next waits twice as long."""
+        """Seconds before the first retry; each further retry waits twice as long."""
         ...
 
     @property
     def longest_pause(self) -> float:
-        """Longest of these."""
+        """Maximum seconds before a retry."""
         ...
 
     @property
     def repeated(self) -> int:
-        """Most characters of an answer that an error repeats."""
+        """Maximum characters of an answer in an error message."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Posting:
-    """Where requests go, and what is raised when no answer comes. ``variable`` names where the key is from."""
+class JsonEndpoint:
+    """An endpoint, and the error to raise if it gives no answer. ``variable`` is the name of the key's variable."""
 
     url: str
     path: str
     key: str | None = field(repr=False)
     variable: str
-    params: Patience
+    params: EndpointLimits
     wait: Callable[[float], None] = field(repr=False)
     error: Callable[[str], PrimingError] = field(repr=False)
 
-    def said(self, client: Client, body: Any) -> str:
-        """The text of an answer; what the endpoint could not serve now is sent again, within the time."""
+    def post(self, client: Client, body: Any) -> str:
+        """The text of the answer; a request that the endpoint could not serve is sent again, within the timeout."""
         deadline = monotonic() + self.params.timeout
         for attempt in range(self.params.retries + 1):
             status, headers, text = self._sent(client, body, deadline)
@@ -87,20 +87,20 @@ class Posting:
             self.wait(pause)
         if status != _DONE:
             raise self.error(
-                f"answered with status {status}: {self.repeated(text)};"
+                f"answered with status {status}: {self.excerpt(text)};"
                 f" see that URL, name and {self.variable} are right, or try again later"
             )
         return text
 
-    def repeated(self, text: str) -> str:
-        """What was said, as an error repeats it: not too much, and without the key."""
+    def excerpt(self, text: str) -> str:
+        """An answer for an error message: shortened, and without the key."""
         return shown(text.replace(self.key, "…") if self.key else text, self.params.repeated)
 
-    def _pause(self, attempt: int, asked: str | None) -> float:
-        """What the endpoint asks for, else twice as long each time; never longer than the longest."""
+    def _pause(self, attempt: int, retry_after: str | None) -> float:
+        """The pause that the endpoint requests, else twice as long each time; at most the longest pause."""
         own = self.params.pause * 2.0**attempt
-        wanted = float(asked) if asked is not None and asked.isdecimal() else own
-        return min(wanted, self.params.longest_pause)
+        requested = float(retry_after) if retry_after is not None and retry_after.isdecimal() else own
+        return min(requested, self.params.longest_pause)
 
     def _sent(self, client: Client, body: Any, deadline: float) -> tuple[int, Mapping[str, str], str]:
         """One request: status, headers and text."""
@@ -118,19 +118,19 @@ class Posting:
             raise self.error(f"gave no answer: {what}; see that it runs and that the URL is right") from None
 
     def _read(self, reply: Response, deadline: float) -> str:
-        """The text of a reply, which may be neither too long nor too late."""
-        said = bytearray()
+        """The text of a reply that is neither too long nor too late."""
+        content = bytearray()
         for part in reply.iter_bytes():
-            said += part
-            if len(said) > self.params.output:
+            content += part
+            if len(content) > self.params.output:
                 raise self.error(f"answered with more than {self.params.output:,} bytes: ask another model")
             if monotonic() > deadline:
                 raise self.error(f"gave no answer within {self.params.timeout:g} s: ask a faster one")
-        return said.decode("utf-8", "replace")
+        return content.decode("utf-8", "replace")
 
 
 def check_endpoint(url: object, model: object, key: str | None, path: str, example: str, what: str) -> None:
-    """Refuse what cannot be an endpoint, a model's name or a key; and say so where the extra is missing."""
+    """Refuse an invalid URL, model name or key; ``MissingExtra`` if the extra is not installed."""
     if not is_url(url):
         raise ParamError("url", url, f"must be an address before /{path}, such as {example}")
     if not isinstance(model, str) or not model.strip():
@@ -142,7 +142,7 @@ def check_endpoint(url: object, model: object, key: str | None, path: str, examp
 
 
 def is_url(url: object) -> bool:
-    """Whether a text is the URL of an endpoint: one that a path can be put at the end of, without a password."""
+    """Whether a text is the URL of an endpoint: without query, fragment and password, so that a path can follow."""
     if not isinstance(url, str) or not url.isprintable():
         return False
     try:

@@ -1,4 +1,4 @@
-"""An agent that is a command: the prompt on its standard input, its answer as JSON on its standard output."""
+"""An agent that is a command: it reads the prompt on its standard input and prints its answer as JSON."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from threading import Thread
 from time import monotonic
 from typing import IO
 
-from priming.agents.answers import settled
-from priming.agents.protocol import Answer, Schema
 from priming.errors import AgentError, ParamError, shown
+from priming.llm.answers import request_answer
+from priming.llm.protocol import Answer, Schema
 from priming.params import AGENT, AgentParams
 
 _CHUNK = 1 << 16
@@ -24,8 +24,8 @@ _CHUNK = 1 << 16
 class CommandAgent:
     """Asks a command, such as ``claude -p``: split as a shell would, but run without one.
 
-    It runs in a session of its own. When it is too late or says too much, when it has ended, and when we are
-    interrupted, whatever is left of its process group is killed.
+    It runs in a session of its own. Its process group is killed when it ends, when it is late or prints too much, and
+    when we are interrupted.
     """
 
     command: str
@@ -36,12 +36,12 @@ class CommandAgent:
         object.__setattr__(self, "arguments", _split(self.command))
 
     def answer(self, prompt: str, schema: Schema) -> Answer:
-        """Run the command, once more if its answer is malformed; ``AgentError`` says why there is none."""
-        return settled(self._said, prompt, schema, f"the agent {self.command!r}", self.params)
+        """Run the command, again if its answer is malformed; ``AgentError`` says why there is no answer."""
+        return request_answer(self._output, prompt, schema, f"the agent {self.command!r}", self.params)
 
-    def _said(self, prompt: str) -> str:
+    def _output(self, prompt: str) -> str:
         with tempfile.TemporaryFile() as file:
-            # A file, not a pipe: nobody waits for a command that does not read.
+            # A file, not a pipe: a command that does not read its input cannot block us.
             file.write(prompt.encode("utf-8", "replace"))
             file.seek(0)
             run = _Run(self._started(file), self.params)
@@ -90,22 +90,22 @@ def _split(command: str) -> tuple[str, ...]:
 
 
 class _Run:
-    """One run of a command: what it says is read as it comes, up to a limit."""
+    """One run of a command: its output is read as it arrives, up to a limit."""
 
     def __init__(self, process: subprocess.Popen[bytes], params: AgentParams) -> None:
         self.output, self.complaint = bytearray(), bytearray()
         self.too_much = False
         self._process, self._params = process, params
         self._deadline = monotonic() + params.timeout
-        assert process.stdout is not None, "asked for when it was started"
-        assert process.stderr is not None, "asked for when it was started"
+        assert process.stdout is not None, "requested when the process started"
+        assert process.stderr is not None, "requested when the process started"
         self._readers = [
             Thread(target=self._read, args=(process.stdout, self.output, True), daemon=True),
             Thread(target=self._read, args=(process.stderr, self.complaint, False), daemon=True),
         ]
 
     def status(self) -> int | None:
-        """Its exit status once it has ended, None if it was late; nothing of it runs on."""
+        """Its exit status once it has ended, None if it was late; its process group is killed."""
         for reader in self._readers:
             reader.start()
         try:
@@ -116,16 +116,16 @@ class _Run:
             self._end()
 
     def _end(self) -> None:
-        """Kill what is left of it, and read what it had said by then."""
+        """Kill the rest of its process group, and read its output so far."""
         _kill(self._process.pid)
         self._process.wait()
         deadline = monotonic() + self._params.drain
         for reader in self._readers:
-            # A process that left the group may hold the pipe for ever: what it says is none of the answer.
+            # A process that left the group may hold the pipe for ever: its output is not part of the answer.
             reader.join(max(0.0, deadline - monotonic()))
 
     def _read(self, pipe: IO[bytes], into: bytearray, counts: bool) -> None:
-        """Read to the end; what is over the limit ends the command where it counts, and is dropped where not."""
+        """Read to the end; output beyond the limit ends the command if it counts, and is dropped otherwise."""
         with pipe:
             while part := os.read(pipe.fileno(), _CHUNK):
                 room = self._params.output - len(into)
@@ -137,7 +137,7 @@ class _Run:
 
 
 def _kill(group: int) -> None:
-    """Kill a process group, which may be gone already."""
+    """Kill a process group, which may have ended."""
     try:
         os.killpg(group, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):

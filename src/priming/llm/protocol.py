@@ -1,4 +1,4 @@
-"""What an agent is: a prompt and the schema of its answer in, a valid answer out."""
+"""The protocol of agents: a prompt and the schema of its answer in, a valid answer out."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Schema = Mapping[str, Any]
 
 @runtime_checkable
 class Agent(Protocol):
-    """Answers prompts: a language model, however it is reached. What it says is data until somebody checks it."""
+    """Answers prompts: a language model, however it is reached. Its answers are data until they are checked."""
 
     def answer(self, prompt: str, schema: Schema) -> Answer:
-        """Give the answer to a prompt, valid by ``schema``, or raise ``AgentError``, which says why there is none."""
+        """Return the answer to a prompt, valid by ``schema``, or raise ``AgentError`` with the reason."""
         ...

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priming import AgentError, ParamError
-from priming.agents.answers import problem_of, read, repaired, settled
+from priming.llm.answers import problem_of, read, repaired, settled
 from priming.params import AgentParams
 
 SCHEMA = {

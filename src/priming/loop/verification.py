@@ -1,8 +1,8 @@
-"""The gate: whether a task is done is what its own command says, run by us; an agent's word counts for nothing.
+"""The gate: the command of a task, which we run ourselves, decides whether the task is done; a report does not.
 
-A command is run as it stands, without a shell, unless it needs one: then by ``/bin/sh -c``. It needs one where it has
-an operator, a variable, a pattern or a substitution outside of quotes, sets a variable, or begins with a word that
-only a shell knows, such as ``cd``. It has the user's environment and no input, and works in the given folder.
+A command runs without a shell, or by ``/bin/sh -c`` if it needs a shell: if it has an operator, a variable, a pattern
+or a substitution outside of quotes, sets a variable, or begins with a shell builtin such as ``cd``. It has the user's
+environment and no input, and runs in the folder of the project.
 """
 
 from __future__ import annotations
@@ -17,24 +17,61 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Lock, Thread
 from time import monotonic
-from typing import IO
+from typing import IO, Protocol
 
 from priming.errors import ParamError
-from priming.looping import Verified
+from priming.loop.session import Verification
 from priming.params import CONTEXT, ContextParams
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
-"""The exit statuses with which a shell says so."""
+"""The exit statuses of a shell for such commands."""
 
 _SHELL = "/bin/sh"
 _CHUNK = 1 << 14
 _ACTS = frozenset("|&;<>()$`*?[#~!\n")
-"""What means something to a shell where it is not quoted."""
+"""Characters with a meaning to a shell outside of quotes."""
 _ACTS_QUOTED = frozenset("$`")
 _SETS = re.compile(r"\w+=")
 _BUILTINS = frozenset(
     ("cd", "exit", "export", "eval", "exec", "set", "unset", "source", ".", ":", "ulimit", "umask", "command")
 )
+
+
+class Verifier(Protocol):
+    """Verifies a task: ``verify`` runs its command, ``ScriptedVerifier`` calls a function in this process."""
+
+    def __call__(
+        self, command: str | None, folder: Path | str, *, timeout: float, most_output: int
+    ) -> Verification:
+        """The result of a task's gate."""
+        ...
+
+
+class ScriptedVerifier:
+    """Verifies tasks without running their commands: for tests, and for programs that check their tasks themselves.
+
+    ``check`` gets the command and the folder, and returns None if the task is done, or the output of its failure.
+    """
+
+    def __init__(self, check: Callable[[str, Path], str | None]) -> None:
+        self._check = check
+
+    def __call__(
+        self, command: str | None, folder: Path | str, *, timeout: float, most_output: int
+    ) -> Verification:
+        """Call the function.
+
+        >>> verify = ScriptedVerifier(lambda command, folder: None if command == "make" else "no such target")
+        >>> verify("make all", ".", timeout=1.0, most_output=7)
+        Verification(command='make all', status='failed', exit_status=1, output='no such', seconds=0.0)
+        """
+        if command is None or not command.strip():
+            return Verification(None, "unverified")
+        _check(folder, timeout, most_output)
+        output = self._check(command, Path(folder))
+        if output is None:
+            return Verification(command, "passed", 0)
+        return Verification(command, "failed", 1, output[:most_output])
 
 
 def verify(
@@ -45,42 +82,42 @@ def verify(
     most_output: int,
     stop: Callable[[], bool] | None = None,
     params: ContextParams = CONTEXT,
-) -> Verified:
-    """Run a task's command, and tell what came of it; without one, nothing is verified.
+) -> Verification:
+    """Run a task's command and return the result; a task without a command is unverified.
 
     Args:
-        command: as one would type it.
-        folder: where it runs.
+        command: the command, as typed in a terminal.
+        folder: the folder in which it runs.
         timeout: seconds after which it is late, and killed.
-        most_output: bytes of its output that are kept: the first and the last half of them.
-        stop: asked now and then; where it says so, the command is killed and ``KeyboardInterrupt`` raised.
-        params: how often ``stop`` is asked, and the patience with output.
+        most_output: bytes of its output that are returned: half of them from the beginning, half from the end.
+        stop: called now and then; if it returns true, the command is killed and ``KeyboardInterrupt`` raised.
+        params: how often ``stop`` is called, and how long to wait for the last output.
 
-    Whatever is left of its process group when it has ended, or was stopped, is killed.
+    The rest of its process group is killed when it has ended, or was stopped.
 
     Raises:
-        ParamError: a folder that is none, or a limit outside its range.
+        ParamError: a folder that does not exist, or a limit outside its range.
 
     """
     if command is None or not command.strip():
-        return Verified(None, "unverified")
+        return Verification(None, "unverified")
     _check(folder, timeout, most_output)
     began = monotonic()
     try:
         process = _started(command, folder)
     except _Unstartable as error:
-        return Verified(command, "failed", error.status, error.message, monotonic() - began)
+        return Verification(command, "failed", error.status, error.message, monotonic() - began)
     output = _Output(process, most_output)
     late = not _ended(process, output, began + timeout, stop, params)
     status = "late" if late else "passed" if process.returncode == 0 else "failed"
-    said = output.text()
+    text = output.text()
     if late:
-        said = f"{said}\n" * bool(said) + f"It did not end within {timeout:g} s, and was killed."
-    return Verified(command, status, None if late else process.returncode, said, monotonic() - began)
+        text = f"{text}\n" * bool(text) + f"It did not end within {timeout:g} s, and was killed."
+    return Verification(command, status, None if late else process.returncode, text, monotonic() - began)
 
 
 def needs_shell(command: str) -> bool:
-    """Whether a command means something that only a shell does.
+    """Whether a command needs a shell.
 
     >>> needs_shell("pytest -q 'tests/a b.py'"), needs_shell("cd app && make"), needs_shell("grep '|' x")
     (False, True, False)
@@ -89,26 +126,26 @@ def needs_shell(command: str) -> bool:
     if words and (words[0] in _BUILTINS or _SETS.match(words[0])):
         return True
     quote, escaped = "", False
-    for one in command:
+    for char in command:
         if escaped:
             escaped = False
-        elif one == "\\" and quote != "'":
+        elif char == "\\" and quote != "'":
             escaped = True
         elif quote:
-            if one == quote:
+            if char == quote:
                 quote = ""
-            elif quote == '"' and one in _ACTS_QUOTED:
+            elif quote == '"' and char in _ACTS_QUOTED:
                 return True
-        elif one in "'\"":
-            quote = one
-        elif one in _ACTS:
+        elif char in "'\"":
+            quote = char
+        elif char in _ACTS:
             return True
     return bool(quote) or escaped
 
 
 def _check(folder: Path | str, timeout: float, most_output: int) -> None:
     if not Path(folder).is_dir():
-        raise ParamError("folder", str(folder), "must be a folder that is there")
+        raise ParamError("folder", str(folder), "must be an existing folder")
     if not timeout > 0:
         raise ParamError("timeout", timeout, "must be more than 0 seconds")
     if most_output < 1:
@@ -116,7 +153,7 @@ def _check(folder: Path | str, timeout: float, most_output: int) -> None:
 
 
 class _Unstartable(Exception):
-    """A command that cannot be run, as a shell would say it."""
+    """A command that cannot be run, with the status and message of a shell."""
 
     def __init__(self, status: int, message: str) -> None:
         self.status, self.message = status, message
@@ -125,7 +162,7 @@ class _Unstartable(Exception):
 
 def _started(command: str, folder: Path | str) -> subprocess.Popen[bytes]:
     if "\x00" in command:
-        raise _Unstartable(NOT_EXECUTABLE, f"{command!r} cannot be run: it has the NUL character in it")
+        raise _Unstartable(NOT_EXECUTABLE, f"{command!r} cannot be run: it contains the NUL character")
     arguments = [_SHELL, "-c", command] if needs_shell(command) else shlex.split(command)
     try:
         return subprocess.Popen(
@@ -149,7 +186,7 @@ def _ended(
     stop: Callable[[], bool] | None,
     params: ContextParams,
 ) -> bool:
-    """Whether it ended by itself in time; when this returns or raises, nothing of its group runs on."""
+    """Whether the process ended in time; its group is killed when this returns or raises."""
     try:
         while (left := deadline - monotonic()) > 0:
             try:
@@ -167,7 +204,7 @@ def _ended(
 
 
 def _kill(group: int) -> None:
-    """Kill a process group, which may be gone already."""
+    """Kill a process group, which may have ended."""
     try:
         os.killpg(group, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
@@ -175,10 +212,10 @@ def _kill(group: int) -> None:
 
 
 class _Output:
-    """What a process prints, read as it comes: of a long one the beginning and the end."""
+    """The output of a process, read as it arrives: the beginning and the end of a long output."""
 
     def __init__(self, process: subprocess.Popen[bytes], most: int) -> None:
-        assert process.stdout is not None, "asked for when it was started"
+        assert process.stdout is not None, "requested when the process started"
         self._head, self._tail = bytearray(), deque[bytes]()
         self._most_head = (most + 1) // 2
         self._most_tail = most - self._most_head
@@ -188,11 +225,11 @@ class _Output:
         self._reader.start()
 
     def close(self, patience: float) -> None:
-        """Wait for the rest; a process that left the group may hold the pipe for ever, and is not waited for."""
+        """Wait for the rest, but not for a process that left the group and holds the pipe open."""
         self._reader.join(patience)
 
     def text(self) -> str:
-        """What was printed, with a line that says how much of it was left out."""
+        """The output, with a line that states how much of it was left out."""
         with self._lock:
             tail = b"".join(self._tail)
             tail = tail[max(0, len(tail) - self._most_tail) :]

@@ -4,7 +4,7 @@ import pytest
 
 from priming import CommandAgent, EndpointAgent, ParamError
 from priming.config import AgentSettings
-from priming.engine.asking import agent_of
+from priming.llm.agents import open_agent
 
 
 def test_settings_that_name_none_mean_none():

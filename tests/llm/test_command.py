@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from priming import AgentError, CommandAgent, ParamError
-from priming.agents.protocol import Agent
+from priming.llm.protocol import Agent
 from priming.params import AgentParams
 
 SCHEMA = {"type": "object", "properties": {"gist": {"type": "string"}}, "required": ["gist"]}
