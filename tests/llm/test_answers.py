@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priming import AgentError, ParamError
-from priming.llm.answers import problem_of, read, repaired, settled
+from priming.llm.answers import parse_answer, problem_of, request_answer, with_problem
 from priming.params import AgentParams
 
 SCHEMA = {
@@ -21,7 +21,7 @@ PROMPT = "PRIMING-PHASE: gist\n\nSay it.\n\nThe schema:\n{}\n"
 
 
 @pytest.mark.parametrize(
-    "said",
+    "reply",
     [
         '{"gist": "Disks fill up."}',
         'Here it is:\n```json\n{\n  "gist": "Disks fill up."\n}\n```\nAnything else?',
@@ -32,12 +32,12 @@ PROMPT = "PRIMING-PHASE: gist\n\nSay it.\n\nThe schema:\n{}\n"
         '{"a":' * 5_000 + '{"gist": "Disks fill up."}',
     ],
 )
-def test_the_first_object_that_fits_is_the_answer_whatever_stands_about_it(said):
-    assert read(said, SCHEMA) == GOOD
+def test_the_first_object_that_fits_is_the_answer_whatever_stands_about_it(reply):
+    assert parse_answer(reply, SCHEMA) == GOOD
 
 
 @pytest.mark.parametrize(
-    ("said", "problem"),
+    ("reply", "problem"),
     [
         ("", "there is no JSON object in it"),
         ("I cannot do that.", "there is no JSON object in it"),
@@ -49,18 +49,18 @@ def test_the_first_object_that_fits_is_the_answer_whatever_stands_about_it(said)
         ('{"gist": "\\ud800"}', "it has half a surrogate pair, which is no text"),
     ],
 )
-def test_of_what_does_not_fit_it_is_said_why(said, problem):
-    assert read(said, SCHEMA).endswith(problem)
+def test_of_what_does_not_fit_it_is_said_why(reply, problem):
+    assert parse_answer(reply, SCHEMA).endswith(problem)
 
 
 def test_an_object_within_another_is_no_answer():
-    assert isinstance(read('{"result": {"gist": "Disks fill up."}}', SCHEMA), str)
+    assert isinstance(parse_answer('{"result": {"gist": "Disks fill up."}}', SCHEMA), str)
 
 
-@given(st.text(), st.text().filter(lambda one: "{" not in one), st.dictionaries(st.text(), st.integers()))
+@given(st.text(), st.text().filter(lambda item: "{" not in item), st.dictionaries(st.text(), st.integers()))
 def test_any_object_is_found_behind_any_prose(before, after, value):
     prose = before.replace("{", "(")
-    assert read(prose + json.dumps(value) + after, {}) == value
+    assert parse_answer(prose + json.dumps(value) + after, {}) == value
 
 
 @pytest.mark.parametrize("value", [[], "gist", 5, None])
@@ -74,35 +74,35 @@ def test_a_schema_that_is_none_is_refused():
 
 
 def test_a_malformed_answer_is_asked_for_again_with_what_was_wrong():
-    asked, answers = [], iter(['{"gist": 5}', json.dumps(GOOD)])
+    questions, answers = [], iter(['{"gist": 5}', json.dumps(GOOD)])
 
     def ask(prompt):
-        asked.append(prompt)
+        questions.append(prompt)
         return next(answers)
 
-    assert settled(ask, PROMPT, SCHEMA, "the agent") == GOOD
-    first, second = asked
+    assert request_answer(ask, PROMPT, SCHEMA, "the agent") == GOOD
+    first, second = questions
     assert first == PROMPT
     assert "$.gist: 5 is not of type 'string'" in second
 
 
 def test_a_repair_begins_and_ends_as_the_prompt_did():
-    again = repaired(PROMPT, "there is no JSON object in it")
+    again = with_problem(PROMPT, "there is no JSON object in it")
     assert again.startswith("PRIMING-PHASE: gist\n\nYour last answer")
     assert again.endswith("\n\nSay it.\n\nThe schema:\n{}\n")
 
 
 @pytest.mark.parametrize(("repairs", "times"), [(0, 1), (1, 2), (2, 3)])
 def test_what_stays_malformed_is_an_error_that_says_what_was_said(repairs, times):
-    asked = []
+    questions = []
 
     def ask(prompt):
-        asked.append(prompt)
+        questions.append(prompt)
         return "I would rather not."
 
     with pytest.raises(AgentError) as caught:
-        settled(ask, PROMPT, SCHEMA, "the agent 'x'", AgentParams(repairs=repairs))
-    assert len(asked) == times
+        request_answer(ask, PROMPT, SCHEMA, "the agent 'x'", AgentParams(repairs=repairs))
+    assert len(questions) == times
     assert str(caught.value).startswith(
         f"the agent 'x' gave no valid answer, asked {times} times: there is no"
     )
@@ -111,6 +111,8 @@ def test_what_stays_malformed_is_an_error_that_says_what_was_said(repairs, times
 
 def test_what_is_wrong_is_told_shortly():
     with pytest.raises(AgentError) as caught:
-        settled(lambda _: json.dumps({"gist": "x" * 100_000}), PROMPT, SCHEMA, "it", AgentParams(repeated=80))
+        request_answer(
+            lambda _: json.dumps({"gist": "x" * 100_000}), PROMPT, SCHEMA, "it", AgentParams(repeated=80)
+        )
     assert len(str(caught.value)) < 500
     assert "is too long (maxLength: 20)" in str(caught.value)

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from priming import AgentError, EndpointAgent, MissingExtra, ParamError
-from priming.llm.endpoint import parsed
+from priming.llm.endpoint import parse_model
 from priming.llm.protocol import Agent
 from priming.params import AgentParams
 
@@ -43,7 +43,7 @@ class Place:
 
     url: str = ""
     replies: list = field(default_factory=list)
-    asked: list = field(default_factory=list)
+    questions: list = field(default_factory=list)
     waits: list = field(default_factory=list)
     end: threading.Event = field(default_factory=threading.Event)
 
@@ -54,9 +54,9 @@ class Place:
     def failure(self, agent):
         with pytest.raises(AgentError) as caught:
             agent.answer(PROMPT, SCHEMA)
-        said, start = str(caught.value), f"the model 'qwen3' at {self.url} "
-        assert said.startswith(start)
-        return said.removeprefix(start)
+        reply, start = str(caught.value), f"the model 'qwen3' at {self.url} "
+        assert reply.startswith(start)
+        return reply.removeprefix(start)
 
 
 @pytest.fixture
@@ -69,12 +69,12 @@ def place(monkeypatch):
         def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            place.asked.append((self.path, headers, body))
+            place.questions.append((self.path, headers, body))
             reply = place.replies.pop(0)
             with suppress(ConnectionError):
-                reply(self) if callable(reply) else self.reply(*reply)
+                reply(self) if callable(reply) else self.respond(*reply)
 
-        def reply(self, status, headers, text):
+        def respond(self, status, headers, text):
             data = text.encode()
             self.send_response(status)
             for name, value in headers.items():
@@ -100,7 +100,7 @@ def test_it_asks_the_model_for_an_answer_by_the_schema(place):
     agent = place.agent(GOOD, key="secret")
     assert isinstance(agent, Agent)
     assert agent.answer(PROMPT, SCHEMA) == ANSWER
-    ((path, headers, body),) = place.asked
+    ((path, headers, body),) = place.questions
     assert path == "/v1/chat/completions"
     assert headers["authorization"] == "Bearer secret"
     assert body == {
@@ -112,13 +112,13 @@ def test_it_asks_the_model_for_an_answer_by_the_schema(place):
 
 def test_without_a_key_none_is_sent(place):
     place.agent(GOOD).answer(PROMPT, SCHEMA)
-    assert "authorization" not in place.asked[0][1]
+    assert "authorization" not in place.questions[0][1]
 
 
 def test_a_slash_at_the_end_of_the_url_is_no_trouble(place):
     place.replies[:] = [GOOD]
     assert EndpointAgent(f"{place.url}/", "qwen3").answer(PROMPT, SCHEMA) == ANSWER
-    assert place.asked[0][0] == "/v1/chat/completions"
+    assert place.questions[0][0] == "/v1/chat/completions"
 
 
 def test_a_fence_about_the_answer_is_no_trouble(place):
@@ -128,14 +128,14 @@ def test_a_fence_about_the_answer_is_no_trouble(place):
 
 def test_a_malformed_answer_is_asked_for_once_more_with_what_was_wrong(place):
     assert place.agent(completion('{"gist": 5}'), GOOD).answer(PROMPT, SCHEMA) == ANSWER
-    again = place.asked[1][2]["messages"][0]["content"]
+    again = place.questions[1][2]["messages"][0]["content"]
     assert "Your last answer" in again
     assert "$.gist: 5 is not of type 'string'" in again
 
 
 def test_what_stays_malformed_is_an_error(place):
-    told = place.failure(place.agent(completion("no"), completion("never")))
-    assert told.startswith(
+    values = place.failure(place.agent(completion("no"), completion("never")))
+    assert values.startswith(
         "gave no valid answer, asked 2 times: there is no JSON object in it; it said 'never'"
     )
 
@@ -147,11 +147,11 @@ def test_passing_troubles_are_waited_for_twice_as_long_each_time(place, trouble)
 
 
 def test_troubles_that_do_not_pass_are_an_error_after_so_many_requests(place):
-    told = place.failure(place.agent(*[BUSY] * 4, retries=3))
-    assert len(place.asked) == 4
+    values = place.failure(place.agent(*[BUSY] * 4, retries=3))
+    assert len(place.questions) == 4
     assert place.waits == [1.0, 2.0, 4.0]
-    assert told.startswith("answered with status 429: ")
-    assert "slow down" in told
+    assert values.startswith("answered with status 429: ")
+    assert "slow down" in values
 
 
 def test_it_waits_as_long_as_the_endpoint_asks_but_not_longer_than_the_longest(place):
@@ -161,34 +161,34 @@ def test_it_waits_as_long_as_the_endpoint_asks_but_not_longer_than_the_longest(p
 
 
 def test_it_does_not_wait_for_what_comes_after_its_time(place):
-    told = place.failure(place.agent((429, {"retry-after": "20"}, ""), GOOD, timeout=10.0))
-    assert (place.waits, len(place.asked)) == ([], 1)
-    assert told.startswith("answered with status 429")
+    values = place.failure(place.agent((429, {"retry-after": "20"}, ""), GOOD, timeout=10.0))
+    assert (place.waits, len(place.questions)) == ([], 1)
+    assert values.startswith("answered with status 429")
 
 
 @pytest.mark.parametrize("status", [400, 401, 404])
 def test_a_refusal_is_an_error_at_once_with_what_was_said(place, status):
-    told = place.failure(place.agent((status, {}, "wrong key")))
-    assert len(place.asked) == 1
-    assert told == (
+    values = place.failure(place.agent((status, {}, "wrong key")))
+    assert len(place.questions) == 1
+    assert values == (
         f"answered with status {status}: 'wrong key'; see that URL, name and PRIMING_AGENT_KEY are right,"
         " or try again later"
     )
 
 
 def test_a_redirect_is_not_followed_so_that_the_key_goes_nowhere_else(place):
-    told = place.failure(place.agent((307, {"location": f"{place.url}/elsewhere"}, ""), GOOD, key="secret"))
-    assert told.startswith("answered with status 307")
-    assert len(place.asked) == 1
+    values = place.failure(place.agent((307, {"location": f"{place.url}/elsewhere"}, ""), GOOD, key="secret"))
+    assert values.startswith("answered with status 307")
+    assert len(place.questions) == 1
 
 
 @pytest.mark.parametrize(
     "text", ["", "[]", "hello", "{}", '{"choices": []}', '{"choices": [{"message": 5}]}', "[" * 100_000]
 )
 def test_a_reply_that_is_no_chat_completion_is_an_error(place, text):
-    told = place.failure(place.agent((200, {}, text)))
-    assert told.startswith("answered with what is no chat completion: ")
-    assert "http://localhost:8080/v1" in told
+    values = place.failure(place.agent((200, {}, text)))
+    assert values.startswith("answered with what is no chat completion: ")
+    assert "http://localhost:8080/v1" in values
 
 
 def test_a_model_that_refuses_is_an_error_with_its_reason(place):
@@ -197,18 +197,18 @@ def test_a_model_that_refuses_is_an_error_with_its_reason(place):
         place.failure(place.agent(completion(None, **refusing)))
         == "said nothing ('I must not.'): ask another model"
     )
-    told = place.failure(place.agent(completion(None, finish_reason="length")))
-    assert told == "said nothing ('length'): ask another model"
+    values = place.failure(place.agent(completion(None, finish_reason="length")))
+    assert values == "said nothing ('length'): ask another model"
 
 
 def test_a_reply_that_is_too_long_is_an_error(place):
-    told = place.failure(place.agent(completion("x" * 10_000), output=9_999))
-    assert told == "answered with more than 9,999 bytes: ask another model"
+    values = place.failure(place.agent(completion("x" * 10_000), output=9_999))
+    assert values == "answered with more than 9,999 bytes: ask another model"
 
 
 def test_an_endpoint_that_does_not_answer_in_time_is_an_error(place):
-    told = place.failure(place.agent(lambda _: place.end.wait(), timeout=0.2))
-    assert told.startswith("gave no answer: ")
+    values = place.failure(place.agent(lambda _: place.end.wait(), timeout=0.2))
+    assert values.startswith("gave no answer: ")
 
 
 def test_a_reply_that_trickles_on_and_on_is_an_error(place):
@@ -218,8 +218,8 @@ def test_a_reply_that_trickles_on_and_on_is_an_error(place):
         while not place.end.is_set():
             handler.wfile.write(b" ")
 
-    told = place.failure(place.agent(trickle, timeout=0.3, output=1 << 30))
-    assert told == "gave no answer within 0.3 s: ask a faster one"
+    values = place.failure(place.agent(trickle, timeout=0.3, output=1 << 30))
+    assert values == "gave no answer within 0.3 s: ask a faster one"
 
 
 def test_a_connection_that_breaks_is_an_error(place):
@@ -237,8 +237,8 @@ def test_where_nobody_listens_is_an_error(place):
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         place.url = f"http://127.0.0.1:{bound.getsockname()[1]}"
-        told = place.failure(place.agent())
-    assert told.endswith("; see that it runs and that the URL is right")
+        values = place.failure(place.agent())
+    assert values.endswith("; see that it runs and that the URL is right")
 
 
 def test_the_key_is_not_shown(place):
@@ -282,7 +282,10 @@ def test_a_key_that_no_header_can_hold_is_refused_without_showing_it(key):
 
 
 def test_an_endpoint_and_its_model_are_given_in_one():
-    assert parsed("https://api.example.com/v1,org/model:7b") == ("https://api.example.com/v1", "org/model:7b")
+    assert parse_model("https://api.example.com/v1,org/model:7b") == (
+        "https://api.example.com/v1",
+        "org/model:7b",
+    )
 
 
 @pytest.mark.parametrize(
@@ -290,7 +293,7 @@ def test_an_endpoint_and_its_model_are_given_in_one():
 )
 def test_another_form_is_refused_with_an_example(text):
     with pytest.raises(ParamError, match="must be URL,NAME, such as http://localhost:8080/v1,qwen3"):
-        parsed(text)
+        parse_model(text)
 
 
 def test_without_the_library_the_extra_is_named(monkeypatch):
@@ -299,6 +302,7 @@ def test_without_the_library_the_extra_is_named(monkeypatch):
         EndpointAgent("http://localhost:8080/v1", "qwen3")
 
 
+@pytest.mark.slow
 def test_its_libraries_are_imported_when_somebody_is_asked():
     source = (
         "import sys; from priming import CommandAgent, EndpointAgent, ScriptedAgent;"

@@ -14,7 +14,7 @@ def test_it_is_an_agent():
 
 def test_it_gives_the_answers_of_a_list_in_their_order_and_keeps_the_prompts():
     agent = ScriptedAgent([{"n": 1}, {"n": 2}])
-    assert [agent.answer(one, SCHEMA) for one in ("a", "b")] == [{"n": 1}, {"n": 2}]
+    assert [agent.answer(item, SCHEMA) for item in ("a", "b")] == [{"n": 1}, {"n": 2}]
     assert agent.prompts == ["a", "b"]
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import priming
 from priming.cli.agent_parts import _wanted
-from priming.loop import act, reason
+from priming.loop import acting, planning
 
 PLUGIN = Path(__file__).resolve().parents[2] / "plugin"
 COMMANDS = sorted((PLUGIN / "commands").glob("*.md"))
@@ -111,7 +111,7 @@ def test_who_reasons_may_only_read():
     }
 
 
-@pytest.mark.parametrize(("name", "schema"), [("arc-reason", reason.SCHEMA), ("arc-act", act.SCHEMA)])
+@pytest.mark.parametrize(("name", "schema"), [("arc-reason", planning.SCHEMA), ("arc-act", acting.SCHEMA)])
 def test_an_agent_is_asked_for_what_the_loop_asks_for(name, schema):
     (shown,) = blocks(PLUGIN / "agents" / f"{name}.md", "json")
     answer = json.loads(shown)

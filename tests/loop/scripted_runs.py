@@ -1,19 +1,30 @@
-"""What the tests of runs share: agents by rules, plans, and gates that are files."""
+"""What the tests of runs share: answers of agents, gates that are functions, a person, and runs."""
 
 from __future__ import annotations
 
 from priming.llm.scripted import ScriptedAgent
-from priming.loop.run import Given, resume, run
-from priming.loop.session import limits
-from priming.loop.work import Work
+from priming.loop.environment import LoopEnvironment
+from priming.loop.run import ResumeOptions, resume, run
+from priming.loop.session_store import limits
+from priming.loop.verification import ScriptedVerifier
 
 LIMITS = limits()
+PASSES, FAILS = "true", "false"
+REMOVES = "sh -c 'rm -f left-over'"
+GATES = {PASSES: None, FAILS: "", REMOVES: None, "echo 'Still loose' && false": "Still loose"}
+"""What gates print when they fail, None where they pass."""
+verify = ScriptedVerifier(lambda command, _folder: GATES[command])
+
+
+def statuses(session):
+    """How the tasks of a session stand."""
+    return [task.status for task in session.tasks]
 
 
 def planned(*tasks, **changed):
     """An answer of the reason phase: tasks as (objective, verify)."""
-    made = [{"objective": one, "delta": [], "verify": verify} for one, verify in tasks]
-    plain = {"assessment": "simple", "tasks": made, "question": None, "impasse": None, "reasoning": "so"}
+    built = [{"objective": item, "delta": [], "verify": verify} for item, verify in tasks]
+    plain = {"assessment": "simple", "tasks": built, "question": None, "impasse": None, "reasoning": "so"}
     return {**plain, **changed}
 
 
@@ -53,16 +64,16 @@ class Anna:
     """A person who is there: answers and allows what they are told to, and remembers what they were asked."""
 
     def __init__(self, answer=None, allow=True):
-        self.said, self.allowed, self.asked = answer, allow, []
+        self.reply, self.allowed, self.questions = answer, allow, []
 
     def answer(self, _session, question):
         """What they say."""
-        self.asked.append(question)
-        return self.said
+        self.questions.append(question)
+        return self.reply
 
     def allow(self, _session, wait):
         """Whether they allow it."""
-        self.asked.append((wait.what, wait.about))
+        self.questions.append((wait.what, wait.about))
         return self.allowed
 
 
@@ -71,22 +82,29 @@ class Runs:
 
     def __init__(self, memory, folder):
         self.memory, self.folder = memory, folder
+        self.gates = {}
+
+    def _check(self, command, _folder):
+        gate = self.gates.get(command)
+        return GATES[command] if gate is None else gate()
 
     def work(self, answers, **changed):
         """What a run works with; the agent's prompts are kept."""
         self.agent = ScriptedAgent(answers)
-        return Work(self.memory, self.agent, **{"yes": True, **changed})
+        return LoopEnvironment(
+            self.memory, self.agent, **{"yes": True, "verify": ScriptedVerifier(self._check), **changed}
+        )
 
     def run(self, answers, objective="Mend what is broken", limits=LIMITS, fresh_context=False, **changed):
         """Begin a session."""
         work = self.work(answers, **changed)
         return run(work, objective, self.folder, limits, fresh_context=fresh_context)
 
-    def resume(self, session, answers=(), given=None, **changed):
+    def resume(self, session, answers=(), options=None, **changed):
         """Go on with one."""
-        return resume(self.work(answers, **changed), session.id, given or Given())
+        return resume(self.work(answers, **changed), session.id, options or ResumeOptions())
 
     @property
     def phases(self):
         """The phases that the agent was asked for."""
-        return [phase(one) for one in self.agent.prompts]
+        return [phase(item) for item in self.agent.prompts]

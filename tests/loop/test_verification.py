@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priming import ParamError
-from priming.loop.gate import needs_shell, verify
+from priming.loop.verification import ScriptedVerifier, needs_shell, verify
 
 LIMITS = {"timeout": 30.0, "most_output": 4_000}
 
@@ -33,23 +33,34 @@ def gone(pid):
     return any(not alive(pid) or os.sched_yield() for _ in range(1_000_000))
 
 
+def test_a_command_is_run_and_its_status_decides(tmp_path):
+    for status, result in ((0, "passed"), (3, "failed")):
+        command = shlex.join([sys.executable, "-S", "-E", "-c", f"raise SystemExit({status})"])
+        verification = verify(command, tmp_path, **LIMITS)
+        assert (verification.status, verification.exit_status) == (result, status)
+
+
+@pytest.mark.slow
 def test_a_command_that_ends_with_status_0_passes(tmp_path):
-    found = verify(python("print('fine')"), tmp_path, **LIMITS)
-    assert (found.status, found.exit_status, found.output) == ("passed", 0, "fine")
-    assert found.seconds > 0
+    result = verify(python("print('fine')"), tmp_path, **LIMITS)
+    assert (result.status, result.exit_status, result.output) == ("passed", 0, "fine")
+    assert result.seconds > 0
 
 
+@pytest.mark.slow
 def test_any_other_status_fails_and_tells_both_streams_in_their_order(tmp_path):
     code = "import sys; print('out', flush=True); print('err', file=sys.stderr); sys.exit(3)"
-    found = verify(python(code), tmp_path, **LIMITS)
-    assert (found.status, found.exit_status, found.output) == ("failed", 3, "out\nerr")
+    result = verify(python(code), tmp_path, **LIMITS)
+    assert (result.status, result.exit_status, result.output) == ("failed", 3, "out\nerr")
 
 
+@pytest.mark.slow
 def test_a_command_killed_by_a_signal_fails(tmp_path):
-    found = verify(python("import os; os.kill(os.getpid(), 15)"), tmp_path, **LIMITS)
-    assert (found.status, found.exit_status) == ("failed", -15)
+    result = verify(python("import os; os.kill(os.getpid(), 15)"), tmp_path, **LIMITS)
+    assert (result.status, result.exit_status) == ("failed", -15)
 
 
+@pytest.mark.slow
 def test_it_works_in_the_folder_with_the_users_environment_and_no_input(tmp_path, monkeypatch):
     monkeypatch.setenv("PRIMING_TOLD", "so")
     code = "import os, sys; print(os.getcwd(), os.environ['PRIMING_TOLD'], repr(sys.stdin.read()))"
@@ -58,88 +69,98 @@ def test_it_works_in_the_folder_with_the_users_environment_and_no_input(tmp_path
 
 @pytest.mark.parametrize("command", [None, "", "  "])
 def test_without_a_command_nothing_is_verified(tmp_path, command):
-    found = verify(command, tmp_path, **LIMITS)
-    assert (found.command, found.status, found.exit_status) == (None, "unverified", None)
+    result = verify(command, tmp_path, **LIMITS)
+    assert (result.command, result.status, result.exit_status) == (None, "unverified", None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["no-such-program --now", "no-such-program | cat; exit 127"])
 def test_a_program_that_is_not_there_is_a_failed_gate_with_the_message(tmp_path, command):
-    found = verify(command, tmp_path, **LIMITS)
-    assert (found.status, found.exit_status) == ("failed", 127)
-    assert "no-such-program" in found.output
-    assert "not found" in found.output
+    result = verify(command, tmp_path, **LIMITS)
+    assert (result.status, result.exit_status) == ("failed", 127)
+    assert "no-such-program" in result.output
+    assert "not found" in result.output
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_executed_is_a_failed_gate_with_the_message(tmp_path):
     (tmp_path / "check").write_text("exit 0")
-    found = verify("./check", tmp_path, **LIMITS)
-    assert (found.status, found.exit_status, found.output) == (
+    result = verify("./check", tmp_path, **LIMITS)
+    assert (result.status, result.exit_status, result.output) == (
         "failed",
         126,
         "./check: cannot be run: Permission denied",
     )
 
 
+@pytest.mark.slow
 def test_a_command_that_does_not_end_is_late_and_what_it_said_is_kept(tmp_path):
     code = "import time; print('begun', flush=True); time.sleep(60)"
-    found = verify(python(code), tmp_path, timeout=1.0, most_output=4_000)
-    assert (found.status, found.exit_status) == ("late", None)
-    assert found.output == "begun\nIt did not end within 1 s, and was killed."
+    result = verify(python(code), tmp_path, timeout=1.0, most_output=4_000)
+    assert (result.status, result.exit_status) == ("late", None)
+    assert result.output == "begun\nIt did not end within 1 s, and was killed."
 
 
+@pytest.mark.slow
 def test_the_children_of_a_late_command_are_killed_with_it(tmp_path):
     child = python("import time; time.sleep(60)")
-    found = verify(f"{child} & echo $!; wait", tmp_path, timeout=1.0, most_output=4_000)
-    assert found.status == "late"
-    assert gone(int(found.output.splitlines()[0]))
+    result = verify(f"{child} & echo $!; wait", tmp_path, timeout=1.0, most_output=4_000)
+    assert result.status == "late"
+    assert gone(int(result.output.splitlines()[0]))
 
 
+@pytest.mark.slow
 def test_what_a_command_left_running_is_killed_when_it_has_ended(tmp_path):
     child = python("import time; time.sleep(60)")
-    found = verify(f"{child} & echo $!", tmp_path, **LIMITS)
-    assert found.status == "passed"
-    assert gone(int(found.output))
+    result = verify(f"{child} & echo $!", tmp_path, **LIMITS)
+    assert result.status == "passed"
+    assert gone(int(result.output))
 
 
+@pytest.mark.slow
 def test_a_process_that_left_the_group_and_holds_the_output_holds_nobody_up(tmp_path):
     code = (
         "import subprocess, sys; p = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'],"
         " start_new_session=True); print(p.pid, flush=True)"
     )
-    found = verify(python(code), tmp_path, **LIMITS)
-    assert found.status == "passed"
-    os.kill(int(found.output), 9)
+    result = verify(python(code), tmp_path, **LIMITS)
+    assert result.status == "passed"
+    os.kill(int(result.output), 9)
 
 
+@pytest.mark.slow
 def test_a_gate_that_is_stopped_is_killed_and_has_found_nothing(tmp_path):
-    asked = []
+    questions = []
 
     def stop():
-        asked.append(time.monotonic())
+        questions.append(time.monotonic())
         return (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith("\n")
 
     code = "import os, time; open('pid', 'w').write(f'{os.getpid()}\\n'); time.sleep(60)"
     with pytest.raises(KeyboardInterrupt):
         verify(python(code), tmp_path, **LIMITS, stop=stop)
-    assert asked
+    assert questions
     assert gone(int((tmp_path / "pid").read_text()))
 
 
+@pytest.mark.slow
 def test_of_a_long_output_beginning_and_end_are_kept_and_the_cut_is_said(tmp_path):
     # 10 + 3000 + 10 bytes, of which 100 are kept: 50 at each end.
     code = "print('A' * 10 + 'm' * 3000 + 'Z' * 10, end='')"
-    found = verify(python(code), tmp_path, timeout=30.0, most_output=100)
-    head, cut, tail = found.output.split("\n")
+    result = verify(python(code), tmp_path, timeout=30.0, most_output=100)
+    head, cut, tail = result.output.split("\n")
     assert (head, tail) == ("A" * 10 + "m" * 40, "m" * 40 + "Z" * 10)
     assert cut == "… 2,920 bytes left out …"
 
 
+@pytest.mark.slow
 def test_an_endless_output_takes_no_more_memory_than_is_kept(tmp_path):
-    found = verify("yes", tmp_path, timeout=1.0, most_output=1_000)
-    assert found.status == "late"
-    assert len(found.output) < 1_200
+    result = verify("yes", tmp_path, timeout=1.0, most_output=1_000)
+    assert result.status == "late"
+    assert len(result.output) < 1_200
 
 
+@pytest.mark.slow
 def test_output_that_is_no_text_is_told_as_far_as_it_is(tmp_path):
     code = "import sys; sys.stdout.buffer.write(b'\\xff\\x00ok')"
     assert verify(python(code), tmp_path, **LIMITS).output.endswith("ok")
@@ -185,3 +206,20 @@ def test_what_is_quoted_needs_none(command):
 def test_what_needs_no_shell_can_be_split_without_one(command):
     if not needs_shell(command):
         assert shlex.split(command) is not None
+
+
+def test_a_function_can_verify_instead_of_commands(tmp_path):
+    calls = []
+
+    def check(command, folder):
+        calls.append((command, folder))
+        return None if command == "make" else "no such target"
+
+    scripted = ScriptedVerifier(check)
+    assert scripted("make", str(tmp_path), **LIMITS).status == "passed"
+    failed = scripted("make all", tmp_path, timeout=1.0, most_output=7)
+    assert (failed.status, failed.exit_status, failed.output) == ("failed", 1, "no such")
+    assert scripted(None, tmp_path, **LIMITS).status == "unverified"
+    assert calls == [("make", tmp_path), ("make all", tmp_path)]
+    with pytest.raises(ParamError, match="folder"):
+        scripted("make", tmp_path / "none", **LIMITS)
