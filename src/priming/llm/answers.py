@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from priming.errors import AgentError, ParamError, shown
 from priming.llm.protocol import Agent, Answer, Schema
 from priming.params import AGENT, AgentParams
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
 
 T = TypeVar("T")
 REPAIR = """\
@@ -100,24 +104,33 @@ def problem_of(value: Any, schema: Schema) -> str | None:
     >>> problem_of({"n": "one"}, {"properties": {"n": {"type": "integer"}}})
     "$.n: 'one' is not of type 'integer'"
     """
-    from jsonschema import Draft202012Validator, SchemaError
     from jsonschema.exceptions import best_match
 
-    try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as error:
-        raise ParamError("schema", schema, f"must be a JSON Schema: {error.message}") from None
+    validator = _validator(json.dumps(dict(schema), sort_keys=True))
     if not isinstance(value, dict):
         return f"{shown(value)} is no JSON object"
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError:
         return "it has half a surrogate pair, which is no text"
-    wrong = best_match(Draft202012Validator(schema).iter_errors(value))
+    wrong = best_match(validator.iter_errors(value))
     if wrong is None:
         return None
     limit = f" ({wrong.validator}: {wrong.validator_value})" if isinstance(wrong.validator_value, int) else ""
     return f"{wrong.json_path}: {wrong.message}{limit}"
+
+
+@lru_cache(maxsize=16)
+def _validator(schema: str) -> Draft202012Validator:
+    """The validator of a schema as JSON text: to check a schema takes longer than to check an answer."""
+    from jsonschema import Draft202012Validator, SchemaError
+
+    parsed = json.loads(schema)
+    try:
+        Draft202012Validator.check_schema(parsed)
+    except SchemaError as error:
+        raise ParamError("schema", parsed, f"must be a JSON Schema: {error.message}") from None
+    return Draft202012Validator(parsed)
 
 
 def _cut(text: str, most: int) -> str:
