@@ -47,9 +47,6 @@ def counts(memory, key):
     return use.helped, use.failed
 
 
-# Verdicts
-
-
 def test_what_was_used_helped_and_what_was_shown_in_vain_failed(memory, session, clock):
     used, unused = shown(memory, session, "subtract takes signs", "subtract is in calc")
     result = learn_from_task(
@@ -140,9 +137,6 @@ def test_a_gate_that_printed_what_no_text_can_hold_is_learnt_from(memory, sessio
         memory, session, closed(attempt(clock, verified=failed), status="blocked")
     ).stored
     assert memory.get(key).metadata["trigger"].endswith(": error: \\u0000red")
-
-
-# Lessons
 
 
 def test_what_was_delivered_at_once_leaves_a_pattern(memory, session, clock):
@@ -251,9 +245,6 @@ def test_a_lesson_that_a_recall_has_just_said_is_still_a_lesson(memory, session,
     assert len(learn_from_task(memory, session, closed(tries)).stored) == 1
 
 
-# Once only
-
-
 def test_learning_twice_from_a_task_changes_nothing_and_tells_the_same(memory, session, clock):
     used, unused = shown(memory, session, "subtract takes signs", "subtract is in calc")
     tries = [
@@ -328,9 +319,6 @@ def test_chunks_are_made_of_what_was_delivered_and_only_once(memory, session, cl
     before = len(memory.log(limit=1_000))
     assert store_patterns(memory, session) == first
     assert len(memory.log(limit=1_000)) == before
-
-
-# The second run
 
 
 SAID = re.compile(r"write the word (\w+)")
