@@ -1,9 +1,6 @@
 """Imports point left only.
 
-vocabulary ← core ← { store, embed, agents } ← engine ← memory ← loop ← { api, bench }
-← { serve, cli, interop, fleet }
-
-The file ``namespace`` belongs to the engine, below its verbs; ``memory`` binds the verbs, and is above them.
+vocabulary ← core ← { store, embed, llm } ← engine ← loop ← { api, bench } ← { serve, cli, interop, fleet }
 """
 
 import ast
@@ -16,9 +13,8 @@ import priming
 ROOT = Path(priming.__file__).parent
 LAYERS = (
     ("vocabulary",),
-    ("core", "text"),
-    ("store", "embed", "agents"),
-    ("index",),
+    ("core",),
+    ("store", "embed", "llm"),
     ("engine",),
     ("memory",),
     ("loop",),
@@ -80,14 +76,16 @@ def test_imports_point_left_only(path):
         assert RANK[there] < RANK[here], f"{here} imports {there}"
 
 
-def test_only_the_index_and_the_engine_touch_the_store():
+def test_only_the_engine_and_the_sessions_of_the_loop_touch_the_store():
     touching = {room(path.relative_to(ROOT).parts) for path in FILES if "store" in ours(path)}
-    assert touching <= {"store", "engine", "memory"}
+    assert touching <= {"store", "engine", "loop"}
+    in_loop = {path.name for path in (ROOT / "loop").glob("*.py") if "store" in ours(path)}
+    assert in_loop == {"session_store.py"}
 
 
-def test_only_the_engine_and_the_loop_touch_the_agents():
-    touching = {room(path.relative_to(ROOT).parts) for path in FILES if "agents" in ours(path)}
-    assert touching <= {"agents", "engine", "loop"}
+def test_only_the_engine_the_loop_and_the_command_line_touch_the_agents():
+    touching = {room(path.relative_to(ROOT).parts) for path in FILES if "llm" in ours(path)}
+    assert touching <= {"llm", "engine", "loop", "cli"}
 
 
 def test_rooms_side_by_side_never_import_each_other():

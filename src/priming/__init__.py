@@ -14,9 +14,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from priming.agents.command import CommandAgent
-    from priming.agents.endpoint import EndpointAgent
-    from priming.agents.scripted import ScriptedAgent
     from priming.embed.hashed import HashedEmbedder
     from priming.errors import (
         AgentError,
@@ -32,7 +29,9 @@ if TYPE_CHECKING:
         SchemaTooNew,
         StoreError,
     )
-    from priming.memory import Memory
+    from priming.llm.command import CommandAgent
+    from priming.llm.endpoint import EndpointAgent
+    from priming.llm.scripted import ScriptedAgent
     from priming.types import Cue, FixedClock
 
 __version__ = "0.1.0"
@@ -62,9 +61,9 @@ __all__ = [
 _HOMES = {
     "Memory": "priming.memory",
     "HashedEmbedder": "priming.embed.hashed",
-    "CommandAgent": "priming.agents.command",
-    "EndpointAgent": "priming.agents.endpoint",
-    "ScriptedAgent": "priming.agents.scripted",
+    "CommandAgent": "priming.llm.command",
+    "EndpointAgent": "priming.llm.endpoint",
+    "ScriptedAgent": "priming.llm.scripted",
     "Cue": "priming.types",
     "FixedClock": "priming.types",
 }

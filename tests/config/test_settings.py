@@ -274,13 +274,13 @@ def test_a_program_opens_its_memory_by_arguments_alone_unless_it_gives_settings(
         '[store]\nnamespace = "shop"\nprofile = "poc"\nurl = "sqlite:///other.db"\n[retrieval]\niterations = 7\n'
     )
     with Memory.open(embedder=HashedEmbedder()) as memory:
-        assert (memory.namespace, memory._opened.profile.name) == ("default", "priming")
-        assert memory._opened.profiles["ethos"] == profiles.get("ethos")
+        assert (memory.namespace, memory.profile.name) == ("default", "priming")
+        assert memory.profiles["ethos"] == profiles.get("ethos")
     assert (desk.project / ".priming" / "memory.db").is_file()
     found = load()
     with Memory.open("sqlite://", embedder=HashedEmbedder(), settings=found) as memory:
         assert memory.namespace == "default"
-        assert memory._opened.profiles["ethos"].spread.steps == 7
+        assert memory.profiles["ethos"].spread.steps == 7
 
 
 def test_settings_count_for_a_recall_that_names_the_profile(monkeypatch):

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-from priming import EmbedderError, HashedEmbedder, Memory, MissingExtra, ParamError, posting
+from priming import EmbedderError, HashedEmbedder, Memory, MissingExtra, ParamError, json_endpoint
 from priming.config.params.embedding import EmbedderParams
 from priming.embed.endpoint import EndpointEmbedder
 from priming.embed.protocol import Embedder, TokenEmbedder
@@ -264,7 +264,7 @@ def test_what_can_be_no_endpoint_is_refused(url, model, options):
 
 
 def test_a_missing_extra_is_named(monkeypatch):
-    monkeypatch.setattr(posting, "LIBRARY", "no_such_package")
+    monkeypatch.setattr(json_endpoint, "LIBRARY", "no_such_package")
     with pytest.raises(MissingExtra, match=r"pip install 'priming\[openai\]'"):
         EndpointEmbedder("http://localhost:8080/v1", "m")
 

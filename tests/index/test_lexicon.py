@@ -97,7 +97,7 @@ def text(rng):
 @pytest.mark.parametrize("seed", range(8))
 def test_novel_terms_that_are_updated_are_those_counted_again(memory, seed):
     rng = random.Random(seed)
-    opened = memory._opened
+    opened = memory
     keys, gone = [], []
     for step in range(40):
         kind = rng.choice(("remember", "remember", "forget", "restore", "supersede"))
@@ -119,7 +119,7 @@ def test_novel_terms_that_are_updated_are_those_counted_again(memory, seed):
 def test_a_term_is_novel_in_the_next_oldest_memory_once_the_oldest_is_forgotten(memory):
     for key, content in (("first", "red car"), ("second", "red sea"), ("third", "red sky")):
         memory.remember(content, key=key)
-    opened = memory._opened
+    opened = memory
     assert opened.working(opened.now()).novelty.tolist() == [2, 1, 1]
     memory.forget("first")
     assert opened.working(opened.now()).novelty.tolist() == [0, 2, 1]

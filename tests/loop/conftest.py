@@ -6,7 +6,7 @@ import pytest
 
 from priming import FixedClock, HashedEmbedder, Memory
 
-from .acted import Runs
+from .scripted_runs import Runs
 
 
 @pytest.fixture(scope="session")

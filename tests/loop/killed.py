@@ -1,39 +1,40 @@
-"""A run that kills itself: ``killed.py FOLDER before|after|never N``, at what it keeps for the Nth time.
+"""A run that ends at a save: ``killed.py FOLDER before|after N`` kills itself there with -9.
 
-Before: the step was done, and is not kept. After: it is kept, and the next one was not begun.
+Before: the step was done and is not saved. After: it is saved, and the next step has not begun.
 """
 
 import os
 import signal
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 from priming import HashedEmbedder, Memory
-from priming.agents.scripted import ScriptedAgent
-from priming.engine.loops import Loops
-from priming.loop.run import Given, resume, run
-from priming.loop.session import Sessions, limits
-from priming.loop.work import Work
+from priming.llm.scripted import ScriptedAgent
+from priming.loop.environment import LoopEnvironment
+from priming.loop.run import ResumeOptions, resume, run
+from priming.loop.session_store import Sessions, limits
+from priming.loop.verification import ScriptedVerifier
 
 OBJECTIVE = "Mend the chair and the table"
 
 
 def answers(folder):
-    """An agent that needs two attempts at the first task, is blocked at the second, and tells what it was asked."""
+    """An agent that needs two attempts at the first task, is blocked at the second, and notes what it was asked."""
 
     def answer(prompt, _schema):
         phase = prompt.split("\n")[0].removeprefix("PRIMING-PHASE: ")
         if phase == "reason":
-            tell(folder, "reason")
+            note(folder, "reason")
             tasks = [
-                {"objective": "Mend the chair", "delta": [], "verify": "sh gate.sh"},
+                {"objective": "Mend the chair", "delta": [], "verify": "grep -q 2 tried"},
                 {"objective": "Polish a table", "delta": [], "verify": "true"},
             ]
             plain = {"assessment": "simple", "question": None, "impasse": None, "reasoning": ""}
             return {**plain, "tasks": tasks}
         which = "chair" if 'objective: "Mend the chair"' in prompt else "table"
         attempt = 1 if "This is attempt 1." in prompt else 2
-        tell(folder, f"act {which} {attempt}")
+        note(folder, f"act {which} {attempt}")
         (folder / "tried").write_text(str(attempt))
         is_blocked = which == "table"
         return {
@@ -47,54 +48,65 @@ def answers(folder):
     return answer
 
 
-def tell(folder, what):
+def note(folder, what):
     """Write down what was done."""
     with (folder / "done.log").open("a") as file:
         file.write(f"{what}\n")
 
 
-def opened(folder):
-    """The memory, which knows one thing about chairs and one about nothing that is used."""
-    memory = Memory.open(f"sqlite:///{folder.parent}/memory.db", embedder=HashedEmbedder(256))
+def open_memory(url):
+    """The memory, which has one pattern that is used, and another that is not."""
+    memory = Memory.open(url, embedder=HashedEmbedder(256))
     if not memory.list(kinds=["pattern"]):
         for key, how in (("glue", "Use glue."), ("nail", "Use a nail.")):
-            told = {"trigger": "Mend the chair", "resolution": how}
-            memory.remember(f"Mend the chair\n{how}", kind="pattern", key=key, metadata=told)
+            metadata = {"trigger": "Mend the chair", "resolution": how}
+            memory.remember(f"Mend the chair\n{how}", kind="pattern", key=key, metadata=metadata)
     return memory
 
 
-def work(memory, folder):
-    """What the run works with."""
-    return Work(memory, ScriptedAgent(answers(folder)), yes=True)
+def environment(memory, folder):
+    """What the run works with: gates look at the file that the agent writes."""
+    verify = ScriptedVerifier(
+        lambda command, place: (
+            None if command == "true" or (place / "tried").read_text() == "2" else "not yet"
+        )
+    )
+    return LoopEnvironment(memory, ScriptedAgent(answers(folder)), yes=True, verify=verify)
 
 
-def go_on(folder):
-    """Go on with the session, if there is something left of it."""
-    with opened(folder) as memory:
-        session = Sessions(memory).latest()
-        if session.state == "SUMMARY":
-            return session
-        return resume(work(memory, folder), session.id, Given())
+def go_on(memory, folder):
+    """Resume the session, if there is something left of it."""
+    session = Sessions(memory).latest()
+    if session.state == "SUMMARY":
+        return session
+    return resume(environment(memory, folder), session.id, ResumeOptions())
 
 
-def main(folder, when, number):
-    """Run, and be killed."""
-    keep, count = Loops.keep, 0
+def run_until(memory, folder, when, number, die):
+    """Run, and ``die`` at a save; returns the number of saves."""
+    save, count = Sessions.save, 0
 
-    def counted(self, kept):
+    def counted(self, session):
         nonlocal count
         count += 1
         if (when, count) == ("before", number):
-            os.kill(os.getpid(), signal.SIGKILL)
-        keep(self, kept)
+            die()
+        session = save(self, session)
         if (when, count) == ("after", number):
-            os.kill(os.getpid(), signal.SIGKILL)
+            die()
+        return session
 
-    Loops.keep = counted
-    with opened(folder) as memory:
-        run(work(memory, folder), OBJECTIVE, folder, limits())
-    sys.stdout.write(str(count))
+    with patch.object(Sessions, "save", counted):
+        run(environment(memory, folder), OBJECTIVE, folder, limits())
+    return count
+
+
+def url_of(folder):
+    """The store beside a folder."""
+    return f"sqlite:///{folder.parent}/memory.db"
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
+    place = Path(sys.argv[1])
+    with open_memory(url_of(place)) as opened:
+        run_until(opened, place, sys.argv[2], int(sys.argv[3]), lambda: os.kill(os.getpid(), signal.SIGKILL))

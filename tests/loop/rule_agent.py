@@ -1,13 +1,12 @@
 """An agent that knows nothing of what it is asked, but has rules: run as a command, prompt in, JSON out.
 
 It sets the names in a file that are None: to what the failing gate says that they must be, else to what a memory
-says, else to 1. ``FAULT`` is crash, hang or garbage: so it fails in the phase that ``FAULT_AT`` names.
+says, else to 1. ``FAULT`` is crash or garbage: so it fails in the phase that ``FAULT_AT`` names.
 """
 
 import json
 import os
 import re
-import signal
 import sys
 from pathlib import Path
 
@@ -19,7 +18,7 @@ MEMORY = re.compile(r"^\[(.+?)\] ", re.MULTILINE)
 
 def reason():
     """A task for each file of tests."""
-    names = sorted(one.stem.removeprefix("test_") for one in Path("tests").glob("test_*.py"))
+    names = sorted(item.stem.removeprefix("test_") for item in Path("tests").glob("test_*.py"))
     tasks = [
         {
             "objective": f"Make the tests of {name} pass",
@@ -41,25 +40,25 @@ def act(prompt):
     """Set what is None, by what the prompt says."""
     name = re.search(r'files: "?(\w+)\.py', prompt)[1]
     file = Path(f"{name}.py")
-    told = dict(SETS.findall(file.read_text()))
+    values = dict(SETS.findall(file.read_text()))
     keys = []
     gate = GATE.search(prompt)
-    known = [one for one in RULE.finditer(prompt) if one[1] == name]
+    familiar = [item for item in RULE.finditer(prompt) if item[1] == name]
     if gate:
-        told[gate[2]] = gate[1]
-    elif known:
-        told.update(SETS.findall(known[-1][2]))
-        before = prompt[: known[-1].start()]
+        values[gate[2]] = gate[1]
+    elif familiar:
+        values.update(SETS.findall(familiar[-1][2]))
+        before = prompt[: familiar[-1].start()]
         keys = MEMORY.findall(before)[-1:]
-    told = {one: "1" if value == "None" and not gate else value for one, value in told.items()}
-    file.write_text("".join(f"{one} = {value}\n" for one, value in told.items()))
-    said = f"{name}.py: " + ", ".join(f"{one} = {value}" for one, value in told.items())
+    values = {item: "1" if value == "None" and not gate else value for item, value in values.items()}
+    file.write_text("".join(f"{item} = {value}\n" for item, value in values.items()))
+    reply = f"{name}.py: " + ", ".join(f"{item} = {value}" for item, value in values.items())
     return {
         "status": "delivered",
-        "details": said,
+        "details": reply,
         "utilized": keys,
         "obstacle": None,
-        "learning": said,
+        "learning": reply,
     }
 
 
@@ -69,8 +68,6 @@ def fail(phase, prompt):
         return
     if os.environ["FAULT"] == "crash":
         sys.exit("it crashed")
-    if os.environ["FAULT"] == "hang":
-        signal.pause()
     sys.stdout.write("I am sorry, I cannot do that in JSON.")
     sys.exit()
 

@@ -24,7 +24,7 @@ def test_recall_sinks_by_half_a_recency_in_seven_days(memory, clock):
     clock.at += timedelta(days=7)
     (after,) = arc.recall(memory, "a gate that hangs")
     assert (before["_recency"], after["_recency"]) == (1.0, 0.5)
-    # Recency weighs .2 (LAWS §7).
+    # Recency weighs .2 (docs/laws.md).
     assert before["_score"] - after["_score"] == pytest.approx(0.1, abs=0.002)
 
 
@@ -47,7 +47,7 @@ def test_what_is_pruned_can_be_brought_back(memory, clock):
     arc.prune(memory)
     assert arc.recall(memory, "a gate that hangs") == []
     memory.restore(name)
-    assert [one["name"] for one in arc.recall(memory, "a gate that hangs")] == [name]
+    assert [item["name"] for item in arc.recall(memory, "a gate that hangs")] == [name]
 
 
 def test_memories_of_other_kinds_are_neither_pruned_nor_merged(memory, clock):
@@ -61,17 +61,17 @@ def test_memories_of_other_kinds_are_neither_pruned_nor_merged(memory, clock):
 
 
 def test_merging_adds_the_counts_and_moves_the_links(memory):
-    one, other = (
+    item, other = (
         memory.remember(f"The gate hangs on grandchildren{end}", kind="failure").key for end in ("", "!")
     )
     far = memory.remember("Zebras graze.", kind="fact").key
     arc.relate(memory, other, far, "causes")
-    judge(memory, one, 2, 0)
+    judge(memory, item, 2, 0)
     judge(memory, other, 1, 1)
     assert arc.consolidate(memory) == {"merged": 1, "remaining": 1}
-    kept = arc.get(memory, one)
-    assert (kept["helped"], kept["failed"]) == (3, 1)
-    assert [link.target for link in memory.links(one, relation="causes")] == [far]
+    saved = arc.get(memory, item)
+    assert (saved["helped"], saved["failed"]) == (3, 1)
+    assert [link.target for link in memory.links(item, relation="causes")] == [far]
 
 
 def test_dormant_is_what_nobody_used_for_long_and_hardly_judged(memory, clock):
@@ -79,8 +79,8 @@ def test_dormant_is_what_nobody_used_for_long_and_hardly_judged(memory, clock):
     judge(memory, judged, 0, 2)
     clock.at += timedelta(days=31)
     fresh = store(memory, "The third thing is new here")
-    found = arc.decay(memory, clock.now())
-    assert found["candidates_for_decay"] == [quiet]
+    result = arc.decay(memory, clock.now())
+    assert result["candidates_for_decay"] == [quiet]
     assert fresh not in arc.decay(memory, clock.now(), days=0)["candidates_for_decay"]
 
 

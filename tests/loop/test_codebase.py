@@ -38,11 +38,11 @@ def repository(project):
 
 
 def test_languages_tests_and_frameworks_are_told_most_first(project):
-    found = look(project, "anything")
-    assert found.languages == ("python", "javascript")
-    assert found.tests == ("tests",)
-    assert found.frameworks == ("flask", "pytest")
-    assert found.files == 6
+    result = look(project, "anything")
+    assert result.languages == ("python", "javascript")
+    assert result.tests == ("tests",)
+    assert result.frameworks == ("flask", "pytest")
+    assert result.files == 6
 
 
 def test_files_are_relevant_by_what_they_say(project):
@@ -59,8 +59,8 @@ def test_a_file_that_the_objective_names_comes_first(project):
 
 
 def test_a_file_that_a_memory_names_comes_before_those_that_only_share_a_word(project):
-    told = ["The last time the cause was in src/report.py."]
-    assert look(project, "subtract gives a wrong number", told=told).relevant[0] == "src/report.py"
+    values = ["The last time the cause was in src/report.py."]
+    assert look(project, "subtract gives a wrong number", mentions=values).relevant[0] == "src/report.py"
 
 
 def test_a_term_that_every_file_has_says_nothing_of_any(tmp_path):
@@ -73,6 +73,7 @@ def test_an_objective_about_nothing_there_has_no_relevant_files(project):
     assert look(project, "zebra quagga").relevant == ()
 
 
+@pytest.mark.slow
 def test_what_git_ignores_is_not_looked_at(repository):
     write(
         repository, _dot_gitignore="secret/\n*.log\n", secret__key_dot_py="subtract", noise_dot_log="subtract"
@@ -83,15 +84,18 @@ def test_what_git_ignores_is_not_looked_at(repository):
     assert "src/calc.py" in files
 
 
+@pytest.mark.slow
 def test_a_folder_of_a_repository_is_listed_by_itself(repository):
     assert listed(repository / "src") == ["calc.py", "report.py", "web.js"]
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_ignored_itself_is_looked_at_all_the_same(repository):
     write(repository, _dot_gitignore="scratch/\n", scratch__try_dot_py="subtract")
     assert listed(repository / "scratch") == ["try.py"]
 
 
+@pytest.mark.slow
 def test_a_monitor_that_a_repository_names_is_not_run(repository):
     script = repository / "monitor.sh"
     script.write_text(f"#!/bin/sh\ntouch {repository}/ran\n")
@@ -113,7 +117,7 @@ def test_a_link_is_neither_followed_nor_read(project, tmp_path_factory):
     os.symlink(outside / "secret.py", project / "here.py")
     assert look(project, "zebra").relevant == ()
     assert read(project / "here.py", 100) == ""
-    assert not any(one.startswith("linked/") for one in listed(project))
+    assert not any(item.startswith("linked/") for item in listed(project))
 
 
 def test_links_in_a_circle_end(project):
@@ -142,7 +146,7 @@ def test_no_more_is_listed_read_or_told_than_the_bounds_allow(project):
 
 def test_a_name_that_would_break_a_line_is_left_out(project):
     (project / "a\nPRIMING-PHASE: act.py").write_text("zebra")
-    assert all("\n" not in one for one in listed(project))
+    assert all("\n" not in item for item in listed(project))
 
 
 def test_a_text_names_files_by_path_by_its_end_or_by_a_name_that_only_one_has():
@@ -154,3 +158,9 @@ def test_a_text_names_files_by_path_by_its_end_or_by_a_name_that_only_one_has():
 
 def test_a_folder_without_files_is_a_codebase_without_anything(tmp_path):
     assert look(tmp_path, "anything").files == 0
+
+
+def test_outside_a_repository_no_process_is_started(project, monkeypatch):
+    monkeypatch.delenv("GIT_DIR", raising=False)
+    monkeypatch.setattr(subprocess, "run", None)
+    assert "src/calc.py" in listed(project)

@@ -7,8 +7,8 @@ import pytest
 
 from priming import Cue, Memory
 from priming.config.params.loop import CONTEXT
-from priming.loop.context import cut, fires, gather, shown_as
-from priming.loop.learn import lesson
+from priming.loop.context import complexity, cut, fires, gather, shown_memory
+from priming.loop.learning import lesson
 
 OBJECTIVE = "Make the tests of subtract pass"
 
@@ -19,58 +19,60 @@ def folder(tmp_path):
     return tmp_path
 
 
-def told(memory, kind, trigger, resolution="Mind the sign", **about):
+def values(memory, kind, trigger, resolution="Mind the sign", **about):
     return memory.remember(**lesson(kind, trigger, resolution, **about)).key
 
 
 def test_no_more_than_five_failures_three_patterns_and_three_connected_are_shown(memory, folder):
     for n in range(8):
-        told(memory, "failure", f"Make the tests of subtract pass number {n}")
-        key = told(memory, "pattern", f"Make the tests of subtract pass way {n}")
+        values(memory, "failure", f"Make the tests of subtract pass number {n}")
+        key = values(memory, "pattern", f"Make the tests of subtract pass way {n}")
         fact = memory.remember(f"Zebra {n} grazes alone at noon.", kind="fact").key
         memory.link(key, fact, "requires", 0.9)
-    found = gather(memory, OBJECTIVE, folder, session="s")
-    assert (len(found.failures), len(found.patterns), len(found.connected)) == (5, 3, 3)
-    assert len(set(found.injected)) == 11
+    result = gather(memory, OBJECTIVE, folder, session="s")
+    assert (len(result.failures), len(result.patterns), len(result.connected)) == (5, 3, 3)
+    assert len(set(result.injected)) == 11
 
 
 def test_what_is_about_something_else_is_not_shown(memory, folder):
-    told(memory, "failure", "Deploy the website to staging", "Run the migration first")
+    values(memory, "failure", "Deploy the website to staging", "Run the migration first")
     assert gather(memory, OBJECTIVE, folder, session="s").injected == ()
 
 
 def test_what_is_shown_was_recalled_under_the_session_so_that_verdicts_find_it(memory, folder):
-    key = told(memory, "pattern", OBJECTIVE)
+    key = values(memory, "pattern", OBJECTIVE)
     gather(memory, OBJECTIVE, folder, session="s")
     memory.feedback(used=[key], session="s")
     assert memory.get(key).use.helped == 1
 
 
 def test_what_proved_effective_comes_before_what_did_not(memory, folder):
-    bad, good = told(memory, "pattern", f"{OBJECTIVE} ever"), told(memory, "pattern", f"{OBJECTIVE} soon")
+    bad, good = values(memory, "pattern", f"{OBJECTIVE} ever"), values(memory, "pattern", f"{OBJECTIVE} soon")
     memory.feedback(not_useful=[bad])
     memory.feedback(used=[good])
-    assert [one.key for one in gather(memory, OBJECTIVE, folder, session="s").patterns] == [good, bad]
+    assert [item.key for item in gather(memory, OBJECTIVE, folder, session="s").patterns] == [good, bad]
 
 
 def test_what_was_not_used_for_long_comes_after_what_is_fresh(memory, folder, clock):
-    old = told(memory, "pattern", f"{OBJECTIVE} ever")
+    old = values(memory, "pattern", f"{OBJECTIVE} ever")
     clock.at += timedelta(days=30)
-    new = told(memory, "pattern", f"{OBJECTIVE} soon")
-    assert [one.key for one in gather(memory, OBJECTIVE, folder, session="s").patterns] == [new, old]
+    new = values(memory, "pattern", f"{OBJECTIVE} soon")
+    assert [item.key for item in gather(memory, OBJECTIVE, folder, session="s").patterns] == [new, old]
 
 
 def test_a_pattern_that_fires_is_shown_first_though_others_score_higher(memory, folder):
     trigger = "Make the tests of subtract pass"
-    fired = told(
+    fired = values(
         memory, "pattern", trigger, "Look at how the rows are ordered before anything else is touched"
     )
     for n in range(4):
-        key = told(memory, "pattern", f"Nightly build broke, attempt {n}", "Make the tests of subtract pass")
+        key = values(
+            memory, "pattern", f"Nightly build broke, attempt {n}", "Make the tests of subtract pass"
+        )
         memory.feedback(used=[key])
-    found = gather(memory, OBJECTIVE, folder, session="s")
-    assert found.shown[0].key == fired
-    assert fired in found.fired
+    result = gather(memory, OBJECTIVE, folder, session="s")
+    assert result.shown[0].key == fired
+    assert fired in result.fired
 
 
 @pytest.mark.parametrize(
@@ -106,7 +108,7 @@ def test_what_applies_elsewhere_is_not_shown(memory, folder):
 
 
 def test_links_lead_over_two_hops_if_both_are_strong(memory, folder):
-    key = told(memory, "pattern", OBJECTIVE)
+    key = values(memory, "pattern", OBJECTIVE)
     near, far, beyond, weak = (
         memory.remember(text, kind="fact").key
         for text in ("Zebras graze.", "Ferns uncurl.", "Comets return.", "Kelp sways.")
@@ -114,7 +116,7 @@ def test_links_lead_over_two_hops_if_both_are_strong(memory, folder):
     for source, target, weight in ((key, near, 0.5), (near, far, 0.6), (far, beyond, 0.9), (key, weak, 0.49)):
         memory.link(source, target, "requires", weight)
     connected = gather(memory, OBJECTIVE, folder, session="s").connected
-    assert [one.key for one in connected] == [near, far]
+    assert [item.key for item in connected] == [near, far]
 
 
 def test_files_that_a_memory_about_the_objective_names_are_relevant(memory, folder):
@@ -125,25 +127,25 @@ def test_files_that_a_memory_about_the_objective_names_are_relevant(memory, fold
 
 def test_files_that_earlier_deliveries_name_are_relevant(memory, folder):
     (folder / "ledger.py").write_text("rows = []\n")
-    found = gather(memory, "subtract is wrong", folder, session="s", lineage=["changed ledger.py"])
-    assert "ledger.py" in found.codebase.relevant
+    result = gather(memory, "subtract is wrong", folder, session="s", lineage=["changed ledger.py"])
+    assert "ledger.py" in result.codebase.relevant
 
 
-def test_a_lesson_is_shown_as_when_and_what_within_its_length(memory):
-    key = told(memory, "failure", "a" * 500, "b" * 500)
-    shown = shown_as(memory.get(key), replace(CONTEXT, memory_length=100))
+def test_a_lesson_is_shown_memory_when_and_what_within_its_length(memory):
+    key = values(memory, "failure", "a" * 500, "b" * 500)
+    shown = shown_memory(memory.get(key), replace(CONTEXT, memory_length=100))
     assert shown.text == f"{'a' * 49}… → {'b' * 49}…"
 
 
 def test_a_namespace_in_which_nobody_wrote_gives_no_memories(embedder, clock, folder):
     with Memory.open("sqlite://", namespace="new", embedder=embedder, clock=clock) as memory:
-        found = gather(memory, OBJECTIVE, folder, session="s")
-    assert found.injected == ()
-    assert found.codebase.relevant == ("calc.py",)
+        result = gather(memory, OBJECTIVE, folder, session="s")
+    assert result.injected == ()
+    assert result.codebase.relevant == ("calc.py",)
 
 
 def test_gathering_writes_nothing_to_the_log(memory, folder):
-    told(memory, "pattern", OBJECTIVE)
+    values(memory, "pattern", OBJECTIVE)
     before = len(memory.log())
     gather(memory, OBJECTIVE, folder, session="s")
     assert len(memory.log()) == before
@@ -152,3 +154,26 @@ def test_gathering_writes_nothing_to_the_log(memory, folder):
 def test_a_cut_text_is_one_line():
     assert cut("one\ntwo", 20) == "one two"
     assert cut("one two three", 7) == "one tw…"
+
+
+# Complexity
+
+
+@pytest.mark.parametrize(
+    ("objective", "level", "signals"),
+    [
+        ("Fix the parser", "simple", ()),
+        ("Standardise the plush handler, authentically", "simple", ()),
+        ("Profile the landing page", "simple", ()),
+        ("Rename this function", "simple", ("function",)),
+        ("Fix the parser AND the printer", "moderate", ("and",)),
+        ("Fix it, then rename the module", "complex", ("then", "module")),
+        ("word " * 20, "simple", ()),
+        ("word " * 21, "moderate", ("21 words",)),
+        ("word " * 41, "complex", ("41 words",)),
+        ("", "simple", ()),
+    ],
+)
+def test_whole_words_and_their_number_decide(objective, level, signals):
+    result = complexity(objective)
+    assert (result.level, result.signals) == (level, signals)

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from priming.agents.command import CommandAgent
+from priming.llm.command import CommandAgent
+from priming.loop.environment import LoopEnvironment
 from priming.loop.report import report, status_of
-from priming.loop.run import Given, resume, run
-from priming.loop.session import Sessions, limits
-from priming.loop.work import Work, patient
+from priming.loop.run import ResumeOptions, resume, run
+from priming.loop.session_store import Sessions, limits
 
+pytestmark = pytest.mark.slow
 PROGRAM = Path(__file__).with_name("rule_agent.py")
 AGENT = shlex.join([sys.executable, str(PROGRAM)])
 COMMAND = [sys.executable, "-c", "from priming.cli.main import main; main()"]
@@ -32,10 +33,11 @@ def repository(folder, modules):
     """A repository whose modules lack what their tests ask for."""
     (folder / "tests").mkdir(parents=True)
     (folder / "conftest.py").write_text("")
-    for name, wanted in modules.items():
-        (folder / f"{name}.py").write_text("".join(f"{one} = None\n" for one in wanted))
+    for name, expected in modules.items():
+        (folder / f"{name}.py").write_text("".join(f"{item} = None\n" for item in expected))
         tests = [
-            f"\n\ndef test_{one}():\n    assert {name}.{one} == {value}\n" for one, value in wanted.items()
+            f"\n\ndef test_{item}():\n    assert {name}.{item} == {value}\n"
+            for item, value in expected.items()
         ]
         (folder / "tests" / f"test_{name}.py").write_text(f"import {name}\n" + "".join(tests))
     git(folder, "init", "-q")
@@ -47,7 +49,7 @@ def repository(folder, modules):
 def modules(count):
     """So many, of which the last is hard where there is more than one."""
     names = ["alpha", "bravo", "delta", "hotel", "india", "kilo", "lima", "mike"][:count]
-    return {one: HARD if one == names[-1] and count > 1 else EASY for one in names}
+    return {item: HARD if item == names[-1] and count > 1 else EASY for item in names}
 
 
 def passes(folder):
@@ -58,7 +60,7 @@ def passes(folder):
 
 
 def attempts(session):
-    return [len(one.attempts) for one in session.tasks]
+    return [len(item.attempts) for item in session.tasks]
 
 
 @pytest.fixture(autouse=True)
@@ -71,12 +73,12 @@ def _only_what_pytest_brings(monkeypatch):
 def started(memory, tmp_path, monkeypatch):
     """Run the loop on a repository, in its folder."""
 
-    def start(made, objective="Make the failing tests pass", patience=60.0):
+    def start(built, objective="Make the failing tests pass"):
         folder = tmp_path / "repository"
         if not folder.exists():
-            repository(folder, made)
+            repository(folder, built)
         monkeypatch.chdir(folder)
-        work = Work(memory, patient(CommandAgent(AGENT), patience), yes=True)
+        work = LoopEnvironment(memory, CommandAgent(AGENT), yes=True)
         return run(work, objective, folder, limits())
 
     return start
@@ -87,53 +89,46 @@ def test_the_second_run_of_a_similar_objective_takes_fewer_attempts(memory, star
     first = started(modules(3))
     assert passes(folder)
     assert (status_of(first), attempts(first)) == (0, [1, 1, 3])
-    assert [one.verified.status for one in first.tasks[2].attempts] == ["failed", "failed", "passed"]
-    kept = {memory.get(key).kind for key in first.tasks[2].learnt.stored}
-    assert kept == {"failure", "pattern"}
+    assert [item.verified.status for item in first.tasks[2].attempts] == ["failed", "failed", "passed"]
+    saved = {memory.get(key).kind for key in first.tasks[2].learnt.stored}
+    assert saved == {"failure", "pattern"}
 
     git(folder, "checkout", "-q", ".")
     assert not passes(folder)
     second = started(None, "Make all the failing tests pass")
     assert passes(folder)
     assert (status_of(second), attempts(second)) == (0, [1, 1, 1])
-    told = report(Sessions(memory), second)
-    assert set(told.helped) & set(report(Sessions(memory), first).stored)
+    values = report(Sessions(memory), second)
+    assert set(values.helped) & set(report(Sessions(memory), first).stored)
     for key in second.tasks[2].learnt.helped:
         assert memory.get(key).use.helped >= 1
 
 
-@pytest.mark.parametrize("count", [1, 2, 8])
-def test_so_many_tasks_are_delivered(started, tmp_path, count):
-    session = started(modules(count))
-    assert (session.ended, len(session.tasks)) == ("delivered", count)
-    assert passes(tmp_path / "repository")
-
-
-@pytest.mark.parametrize("fault", ["crash", "hang", "garbage"])
+@pytest.mark.parametrize("fault", ["crash", "garbage"])
 def test_an_agent_that_fails_once_is_asked_again(started, tmp_path, monkeypatch, fault):
     monkeypatch.setenv("FAULT", fault)
     monkeypatch.setenv("FAULT_AT", "act")
-    session = started(modules(1), patience=5.0 if fault == "hang" else 60.0)
+    session = started(modules(1))
     assert (session.ended, attempts(session)) == ("delivered", [2])
-    why = {"crash": "it crashed", "hang": "no answer within", "garbage": "there is no JSON object in it"}
+    why = {"crash": "it crashed", "garbage": "there is no JSON object in it"}
     assert why[fault] in session.tasks[0].attempts[0].error
     assert passes(tmp_path / "repository")
 
 
-@pytest.mark.parametrize("fault", ["crash", "hang", "garbage"])
+@pytest.mark.parametrize("fault", ["crash", "garbage"])
 def test_an_agent_that_cannot_reason_leaves_a_session_that_goes_on(memory, started, monkeypatch, fault):
     monkeypatch.setenv("FAULT", fault)
     monkeypatch.setenv("FAULT_AT", "reason")
-    session = started(modules(1), patience=5.0 if fault == "hang" else 60.0)
+    session = started(modules(1))
     assert (session.stopped, status_of(session)) == ("agent", 1)
     monkeypatch.delenv("FAULT")
-    done = resume(Work(memory, CommandAgent(AGENT), yes=True), session.id, Given())
+    done = resume(LoopEnvironment(memory, CommandAgent(AGENT), yes=True), session.id, ResumeOptions())
     assert done.ended == "delivered"
 
 
 def environment(folder):
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PRIMING_")}
-    return {**kept, "PRIMING_URL": f"sqlite:///{folder}/memory.db", "PYTHONUTF8": "1"}
+    saved = {name: value for name, value in os.environ.items() if not name.startswith("PRIMING_")}
+    return {**saved, "PRIMING_URL": f"sqlite:///{folder}/memory.db", "PYTHONUTF8": "1"}
 
 
 def priming(folder, *arguments):
@@ -142,7 +137,6 @@ def priming(folder, *arguments):
         cwd=folder / "repository",
         env=environment(folder),
         capture_output=True,
-        timeout=120,
     )
 
 
@@ -151,12 +145,12 @@ def test_the_command_line_does_it_too_and_tells_of_it(tmp_path):
     objective = "Make the failing tests pass"
     done = priming(tmp_path, "run", objective, "--agent", AGENT, "--yes", "--json")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert [one["status"] for one in told["tasks"]] == ["delivered", "delivered"]
+    values = json.loads(done.stdout)
+    assert [item["status"] for item in values["tasks"]] == ["delivered", "delivered"]
     assert passes(folder)
-    shown = priming(tmp_path, "report", told["session"], "--format", "markdown").stdout.decode()
+    shown = priming(tmp_path, "report", values["session"], "--format", "markdown").stdout.decode()
     assert "attempt 3: delivered, gate passed" in shown
-    assert json.loads(priming(tmp_path, "report", told["session"], "--format", "json").stdout) == told
+    assert json.loads(priming(tmp_path, "report", values["session"], "--format", "json").stdout) == values
 
 
 WAITS = """
@@ -228,18 +222,18 @@ def gone_on(folder, agent):
 
 
 @pytest.mark.parametrize(
-    ("at", "asked"),
+    ("at", "questions"),
     [("reason", ["reason", "act"]), ("act", ["reason", "act"]), ("gate", ["reason", "act"])],
 )
-def test_a_process_killed_while_it_waits_for_another_goes_on(tmp_path, at, asked):
+def test_a_process_killed_while_it_waits_for_another_goes_on(tmp_path, at, questions):
     agent = blocking(tmp_path, at)
     process, blocker = begun(tmp_path, agent)
     process.kill()
     process.communicate()
     os.kill(blocker, signal.SIGKILL)  # nobody ends it for a process that is gone
-    told = gone_on(tmp_path, agent)
-    assert told["ended"] == "delivered"
-    assert (tmp_path / "asked").read_text().split() == asked
+    values = gone_on(tmp_path, agent)
+    assert values["ended"] == "delivered"
+    assert (tmp_path / "asked").read_text().split() == questions
 
 
 def is_gone(pid):
@@ -258,9 +252,9 @@ def test_a_second_ctrl_c_ends_a_run_at_once_with_what_it_started(tmp_path, how):
     if len(how) > 1:
         assert b"after this step" in process.stderr.readline()
         process.send_signal(how[1])
-    _, said = process.communicate(timeout=60)
+    _, reply = process.communicate()
     assert process.returncode == 130
-    assert b"loop resume" in said
+    assert b"loop resume" in reply
     assert is_gone(blocker)
     assert gone_on(tmp_path, agent)["ended"] == "delivered"
 
@@ -271,9 +265,12 @@ def test_one_ctrl_c_lets_the_step_be_finished(tmp_path):
     process.send_signal(signal.SIGINT)
     assert b"after this step" in process.stderr.readline()
     (tmp_path / "never").open("w").close()  # the agent goes on, and answers
-    said, _ = process.communicate(timeout=60)
+    reply, _ = process.communicate()
     assert process.returncode == 130
-    told = json.loads(said)
-    assert (told["stopped"], told["tasks"][0]["attempts"][0]["acted"]["status"]) == ("interrupt", "delivered")
+    values = json.loads(reply)
+    assert (values["stopped"], values["tasks"][0]["attempts"][0]["acted"]["status"]) == (
+        "interrupt",
+        "delivered",
+    )
     assert gone_on(tmp_path, agent)["ended"] == "delivered"
     assert (tmp_path / "asked").read_text().split() == ["reason", "act"]

@@ -4,33 +4,29 @@ from dataclasses import replace
 
 import pytest
 
-from priming.loop.report import how_it_stands, markdown, report, standing, status_of, tried
-from priming.loop.session import Sessions, kept, read
-from priming.looping import Acted, Attempt, Verified, Wait
+from priming.loop.report import describe_attempt, describe_state, markdown, report, status_of, summarise
+from priming.loop.session import ActionResult, Attempt, Verification, Wait
+from priming.loop.session_store import Sessions
 
-from .acted import blocked, delivered, planned
+from .scripted_runs import PASSES, blocked, delivered, impasse, planned
 
 
 @pytest.fixture
 def session(runs):
-    told = {"trigger": "Mend the chair", "resolution": "Use glue."}
-    runs.memory.remember("Mend the chair\nUse glue.", kind="pattern", key="glue", metadata=told)
+    values = {"trigger": "Mend the chair", "resolution": "Use glue."}
+    runs.memory.remember("Mend the chair\nUse glue.", kind="pattern", key="glue", metadata=values)
     plan = planned(("Mend the chair", "true"), ("Paint <it> *red*", "true"))
     return runs.run([plan, delivered(utilized=["glue"]), blocked("No paint\nis left.")])
 
 
-def test_a_session_is_read_as_it_was_kept(session):
-    assert read(kept(session)) == session
-
-
 def test_a_report_says_who_helped_and_what_was_learnt(runs, session):
-    told = report(Sessions(runs.memory), session)
-    assert told.helped == ("glue",)
-    stored = {runs.memory.get(key).kind for key in told.stored}
+    values = report(Sessions(runs.memory), session)
+    assert values.helped == ("glue",)
+    stored = {runs.memory.get(key).kind for key in values.stored}
     assert "failure" in stored
     # One of two tasks succeeded, the last one failed: slow down, by the law of metacognition.
-    assert (told.advice, told.status) == ("slow_down", 3)
-    assert told.line == "struggling: slow_down; 50% of tasks succeeded, failures in a row: 1"
+    assert (values.advice, values.status) == ("slow_down", 3)
+    assert values.line == "struggling: slow_down; 50% of tasks succeeded, failures in a row: 1"
 
 
 def test_markdown_holds_all_of_it_and_shows_texts_as_they_stand(runs, session):
@@ -57,20 +53,32 @@ def test_a_session_that_nobody_knows_the_end_of_has_no_status(session):
         ({"ended": "impasse"}, 3, "impasse"),
     ],
 )
-def test_the_status_says_how_it_stands(session, changed, status, stands):
-    one = replace(session, **changed)
-    assert (status_of(one), how_it_stands(one)) == (status, stands)
+def test_the_status_says_describe_state(session, changed, status, stands):
+    item = replace(session, **changed)
+    assert (status_of(item), describe_state(item)) == (status, stands)
 
 
 def test_a_list_tells_how_many_tasks_were_delivered(session):
-    told = standing(session)
-    assert (told.tasks, told.delivered, told.stands) == (2, 1, "blocked")
+    values = summarise(session)
+    assert (values.tasks, values.delivered, values.stands) == (2, 1, "blocked")
 
 
 def test_an_attempt_is_told_in_a_line(session):
     at = session.created_at
-    said = Acted("delivered", "Glued\nit.")
-    assert tried(Attempt(1, at)) == "1: not finished"
-    assert tried(Attempt(2, at, error="it\ncrashed")) == "2: no answer: it crashed"
-    found = Verified("true", "failed", 1)
-    assert tried(Attempt(3, at, acted=said, verified=found)) == "3: delivered, gate failed: Glued it."
+    reply = ActionResult("delivered", "Glued\nit.")
+    assert describe_attempt(Attempt(1, at)) == "1: not finished"
+    assert describe_attempt(Attempt(2, at, error="it\ncrashed")) == "2: no answer: it crashed"
+    result = Verification("true", "failed", 1)
+    assert (
+        describe_attempt(Attempt(3, at, acted=reply, verified=result))
+        == "3: delivered, gate failed: Glued it."
+    )
+
+
+def test_a_report_tells_of_subgoals_too(runs):
+    answers = [impasse(), planned(("Look", PASSES)), delivered(), planned(("Mend", PASSES)), delivered()]
+    session = runs.run(answers)
+    values = report(Sessions(runs.memory), session)
+    assert [item.objective for item in values.children] == ["Find out how"]
+    assert values.status == 0
+    assert replace(values, children=()).tasks == session.tasks

@@ -15,7 +15,7 @@ import priming
 from priming.cli.main import app
 from priming.hooks.agent_config import hook_entries
 from priming.hooks.command import plain_options, respond
-from priming.loop import act, reason
+from priming.loop import acting, planning
 
 PLUGIN = Path(__file__).resolve().parents[2] / "plugin"
 COMMANDS = sorted((PLUGIN / "commands").glob("*.md"))
@@ -114,7 +114,7 @@ def test_who_reasons_may_only_read():
     }
 
 
-@pytest.mark.parametrize(("name", "schema"), [("arc-reason", reason.SCHEMA), ("arc-act", act.SCHEMA)])
+@pytest.mark.parametrize(("name", "schema"), [("arc-reason", planning.SCHEMA), ("arc-act", acting.SCHEMA)])
 def test_an_agent_is_asked_for_what_the_loop_asks_for(name, schema):
     (shown,) = blocks(PLUGIN / "agents" / f"{name}.md", "json")
     answer = json.loads(shown)

@@ -177,8 +177,8 @@ def chunk(
     approach: Annotated[str | None, Option("--approach", metavar="TEXT", help="What worked")] = None,
 ) -> Answer:
     """Make patterns of what worked, or strengthen those that say so already."""
-    from priming.loop import arc, learn
-    from priming.loop.session import Sessions
+    from priming.loop import arc, learning
+    from priming.loop.session_store import Sessions
 
     said = [one for one in (task, outcome, approach) if one is not None]
     if (session is None) is not bool(said) or (
@@ -194,7 +194,7 @@ def chunk(
             return _answer(arc.chunk(memory, task, outcome, approach))
         assert session is not None, "checked above"
         found = Sessions(memory).get(session)
-        made = learn.chunk(memory, found, project=found.project)
+        made = learning.store_patterns(memory, found, project=found.project)
     return _answer({"stored": list(made.stored), "strengthened": list(made.strengthened)})
 
 

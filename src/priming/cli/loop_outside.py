@@ -18,7 +18,7 @@ from priming.cli.verb import Answer, verb
 from priming.errors import ParamError
 
 if TYPE_CHECKING:
-    from priming.loop.session import Sessions
+    from priming.loop.session_store import Sessions
 
 _NOT_DELIVERED = 3
 
@@ -53,11 +53,11 @@ def new_session(
 ) -> Answer:
     """Begin a session whose tasks are added one by one."""
     from priming.cli.parse import text_of
-    from priming.loop import outside
+    from priming.loop import run as runs
 
-    told = outside.DRIVEN if objective is None else text_of(objective, "objective")
+    told = runs.DRIVEN if objective is None else text_of(objective, "objective")
     with _sessions(place) as sessions:
-        made = outside.new_session(sessions, told, Path.cwd())
+        made = runs.new_session(sessions, told, Path.cwd())
     return Answer({"session_id": made.id}, [line(made.id)])
 
 
@@ -78,12 +78,12 @@ def add(
     ] = None,
 ) -> Answer:
     """Add a task to a session."""
-    from priming.loop import outside
-    from priming.looping import TaskPlan
+    from priming.loop import run as runs
+    from priming.loop.session import TaskPlan
 
     plan = TaskPlan(objective, tuple(_texts("delta", delta)), verify)
     with _sessions(place) as sessions:
-        _, made = outside.add(sessions, session, seq, plan, _texts("injected", injected))
+        _, made = runs.add(sessions, session, seq, plan, _texts("injected", injected))
     return _shown({"session_id": session, "seq": made.seq, "status": made.status})
 
 
@@ -96,12 +96,13 @@ def complete(
     utilized: Utilized = "[]",
 ) -> Answer:
     """Close a task as done, if its gate passes; memories are judged and lessons kept. Status 3 if it does not."""
-    from priming.loop import outside
+    from priming.loop import arc
+    from priming.loop import run as runs
 
     with _sessions(place) as sessions:
-        done = outside.complete(sessions, session, seq, delivered, _texts("utilized", utilized))
+        done = runs.complete(sessions, session, seq, delivered, _texts("utilized", utilized))
     has_passed = done.task.status in ("delivered", "unverified")
-    return _shown(outside.answer(done), 0 if has_passed else _NOT_DELIVERED)
+    return _shown(arc.reply_shape(done), 0 if has_passed else _NOT_DELIVERED)
 
 
 @verb(task)
@@ -113,11 +114,12 @@ def block(
     utilized: Utilized = "[]",
 ) -> Answer:
     """Close a task as blocked; memories are judged, and the failure is kept."""
-    from priming.loop import outside
+    from priming.loop import arc
+    from priming.loop import run as runs
 
     with _sessions(place) as sessions:
-        done = outside.block(sessions, session, seq, reason, _texts("utilized", utilized))
-    return _shown(outside.answer(done))
+        done = runs.block(sessions, session, seq, reason, _texts("utilized", utilized))
+    return _shown(arc.reply_shape(done))
 
 
 @verb(task)
@@ -127,34 +129,35 @@ def get(
     seq: Annotated[int | None, Option("--seq", metavar="N", help="Only this task")] = None,
 ) -> Answer:
     """Show the tasks of a session, or one of them."""
-    from priming.loop import outside
+    from priming.loop import arc
+    from priming.loop import run as runs
 
     with _sessions(place) as sessions:
         held = sessions.get(session)
         if seq is not None:
-            return _shown(outside.shaped(held, outside.task_of(held, seq)))
-        found = [outside.shaped(held, one) for one in held.tasks]
+            return _shown(arc.task_shape(held, runs.task_of(held, seq)))
+        found = [arc.task_shape(held, one) for one in held.tasks]
     return Answer(found, _rows(found))
 
 
 @verb(task)
 def pending(place: Place, session: SessionOption) -> Answer:
     """Show the tasks of a session that are not closed."""
-    from priming.loop import outside
+    from priming.loop import arc
 
     with _sessions(place) as sessions:
         held = sessions.get(session)
-    found = [outside.shaped(held, one) for one in held.tasks if one.status == "pending"]
+    found = [arc.task_shape(held, one) for one in held.tasks if one.status == "pending"]
     return Answer(found, _rows(found))
 
 
 @verb(task)
 def summary(place: Place, session: SessionOption) -> Answer:
     """Count the tasks of a session by status."""
-    from priming.loop import outside
+    from priming.loop import arc
 
     with _sessions(place) as sessions:
-        return _shown(outside.counted(sessions.get(session)))
+        return _shown(arc.task_counts(sessions.get(session)))
 
 
 @verb(meta)
@@ -166,53 +169,53 @@ def record(
     notes: Annotated[str, Option("--notes", metavar="TEXT", help="What is to be said of it")] = "",
 ) -> Answer:
     """Note how a task ended; without --success it failed."""
-    from priming.loop import outside
+    from priming.loop import run as runs
 
     with _sessions(place) as sessions:
-        before = outside.record(sessions, session, seq, success, notes)
+        before = runs.record(sessions, session, seq, success, notes)
     return _shown({"status": "updated" if before else "recorded"})
 
 
 @verb(meta)
 def assess(place: Place, session: SessionOption) -> Answer:
     """Say whether the approach of a session works."""
-    from priming.loop import outside
+    from priming.loop import arc
 
     with _sessions(place) as sessions:
-        return _shown(outside.assessed(sessions.get(session)))
+        return _shown(arc.assess(sessions.get(session)))
 
 
 @verb(meta, "should-pivot")
 def should_pivot(place: Place, session: SessionOption) -> Answer:
     """Say whether to take another approach."""
-    from priming.loop import outside
-    from priming.loop.session import how_it_goes
+    from priming.loop import arc
+    from priming.loop.session import assessment_of
 
     with _sessions(place) as sessions:
-        return _shown(outside.should_pivot(how_it_goes(sessions.get(session))))
+        return _shown(arc.should_pivot(assessment_of(sessions.get(session))))
 
 
 @verb(meta, "summary")
 def outcomes(place: Place, session: SessionOption) -> Answer:
     """Show how the tasks of a session ended."""
-    from priming.loop import outside
+    from priming.loop import arc
 
     with _sessions(place) as sessions:
-        return _shown(outside.outcomes(sessions.get(session)))
+        return _shown(arc.outcomes(sessions.get(session)))
 
 
 @verb(meta)
 def clear(place: Place, session: SessionOption) -> Answer:
     """Forget how the tasks of a session ended: another approach begins."""
-    from priming.loop import outside
+    from priming.loop import run as runs
 
     with _sessions(place) as sessions:
-        return _shown({"cleared": outside.clear(sessions, session)})
+        return _shown({"cleared": runs.clear(sessions, session)})
 
 
 @contextmanager
 def _sessions(place: Place) -> Iterator[Sessions]:
-    from priming.loop.session import Sessions
+    from priming.loop.session_store import Sessions
 
     with place.file() as memory:
         yield Sessions(memory)

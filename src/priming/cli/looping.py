@@ -22,9 +22,9 @@ from priming.cli.verb import Answer, give, verb
 from priming.errors import ParamError
 
 if TYPE_CHECKING:
-    from priming.engine.asking import Agent
-    from priming.loop.work import Work
-    from priming.looping import Session
+    from priming.llm.protocol import Agent
+    from priming.loop.environment import LoopEnvironment
+    from priming.loop.session import Session
     from priming.memory import Memory
 
 FORMATS = ("text", "markdown", "json")
@@ -71,7 +71,7 @@ def run(
     """Reason about an objective, act task by task until each gate passes, and learn from it."""
     from priming.cli.parse import text_of
     from priming.loop.run import run as run_
-    from priming.loop.session import limits
+    from priming.loop.session_store import limits
 
     found = limits(max_attempts, max_tasks, depth, timeout, budget_minutes)
     agent = _agent(asked, found.timeout)
@@ -96,14 +96,14 @@ def resume(
     asked: Asked,
 ) -> Answer:
     """Go on with a session where it stopped, was killed, or ended without success."""
-    from priming.loop.run import Given
+    from priming.loop.run import ResumeOptions
     from priming.loop.run import resume as resume_
-    from priming.loop.session import Sessions
+    from priming.loop.session_store import Sessions
 
     with place.file() as memory:
         agent = _agent(asked, Sessions(memory).root(session).limits.timeout)
         with _working(place, memory, agent, yes=yes) as work:
-            return _told(memory, resume_(work, session, Given(yes, answer, budget_minutes)))
+            return _told(memory, resume_(work, session, ResumeOptions(yes, answer, budget_minutes)))
 
 
 @verb(app)
@@ -131,7 +131,7 @@ def status(
     """Show where a session stands."""
     from priming.cli import render_looping
     from priming.loop.report import report as report_
-    from priming.loop.session import Sessions
+    from priming.loop.session_store import Sessions
 
     with place.file() as memory:
         sessions = Sessions(memory)
@@ -144,11 +144,11 @@ def status(
 def list_(place: Place, limit: Limit = 20) -> Answer:
     """List the sessions, the latest first."""
     from priming.cli import render_looping
-    from priming.loop.report import standing
-    from priming.loop.session import Sessions
+    from priming.loop.report import summarise
+    from priming.loop.session_store import Sessions
 
     with place.file() as memory:
-        found = [standing(one) for one in Sessions(memory).list(limit)]
+        found = [summarise(one) for one in Sessions(memory).list(limit)]
     return Answer(found, render_looping.sessions(found))
 
 
@@ -164,7 +164,7 @@ def report(
     from priming.cli import render_looping
     from priming.loop.report import markdown
     from priming.loop.report import report as report_
-    from priming.loop.session import Sessions
+    from priming.loop.session_store import Sessions
 
     if form not in FORMATS:
         raise ParamError("format", form, f"must be one of {', '.join(FORMATS)}")
@@ -180,25 +180,25 @@ def report(
 
 def _agent(asked: Asked, timeout: float) -> Agent:
     """The agent that is named, with so much patience for one answer."""
-    from priming.loop.work import patient
+    from priming.llm.agents import with_timeout
 
     found = asked.agent_of()
     if found is None:
         raise ParamError(
             "agent", None, "must be given: --agent 'claude -p', --model URL,NAME, or PRIMING_AGENT"
         )
-    return patient(found, timeout)
+    return with_timeout(found, timeout)
 
 
 @contextmanager
-def _working(place: Place, memory: Memory, agent: Agent, *, yes: bool = False) -> Iterator[Work]:
+def _working(place: Place, memory: Memory, agent: Agent, *, yes: bool = False) -> Iterator[LoopEnvironment]:
     """What a run works with: a person is asked where one sits there and reads the answer."""
-    from priming.loop.work import Work
+    from priming.loop.environment import LoopEnvironment
 
     with interrupts() as handling:
         has_person = not place.as_json and sys.stdin.isatty()
         person = Terminal(handling) if has_person else None
-        yield Work(memory, agent, person, yes, handling.stop, _silent if place.as_json else _tell)
+        yield LoopEnvironment(memory, agent, person, yes, handling.stop, _silent if place.as_json else _tell)
 
 
 def _silent(_session: Session) -> None:
@@ -218,7 +218,7 @@ def _told(memory: Memory, session: Session) -> Answer:
     from priming.cli import render_looping
     from priming.loop.report import FAILED
     from priming.loop.report import report as report_
-    from priming.loop.session import Sessions
+    from priming.loop.session_store import Sessions
 
     found = report_(Sessions(memory), session)
     status = FAILED if found.status is None else found.status

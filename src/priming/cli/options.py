@@ -18,7 +18,7 @@ from priming.words import KINDS, OUTCOMES, PACK, SOURCES, STATUSES, TRUST
 if TYPE_CHECKING:
     from priming.api.host import Service
     from priming.config.settings import Settings
-    from priming.engine.asking import Agent
+    from priming.llm.protocol import Agent
     from priming.memory import Memory
     from priming.types import Cue
 
@@ -332,9 +332,9 @@ class Asked:
     def agent_of(self) -> Agent | None:
         """The agent that the options name, else the environment, else the user's file of settings."""
         from priming.config.settings import load
-        from priming.engine.asking import agent_of
+        from priming.llm.agents import open_agent
 
-        return agent_of(load().agent(self.agent, self.model))
+        return open_agent(load().agent(self.agent, self.model))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,19 @@ from priming.cli.render import DIM, KEY, WARN
 from priming.cli.screen import Part, Table, line
 
 if TYPE_CHECKING:
-    from priming.looping import Gathered, Reasoned, Report, Session, Standing, Task
+    from priming.loop.session import (
+        ObjectiveContext,
+        PlanningResult,
+        Session,
+        SessionReport,
+        SessionSummary,
+        Task,
+    )
 
 _COLOURS = {"delivered": "green", "blocked": "red"}
 
 
-def thought(gathered: Gathered, found: Reasoned) -> Iterator[Part]:
+def thought(gathered: ObjectiveContext, found: PlanningResult) -> Iterator[Part]:
     """What reasoning came to, and what it knew."""
     yield line((found.assessment, KEY), f"  {found.reasoning}")
     for number, plan in enumerate(found.tasks, 1):
@@ -28,17 +35,17 @@ def thought(gathered: Gathered, found: Reasoned) -> Iterator[Part]:
         yield line(("shown: ", DIM), (", ".join(gathered.injected), KEY))
 
 
-def stands(one: Report) -> Iterator[Part]:
+def stands(one: SessionReport) -> Iterator[Part]:
     """Where a session stands, and each of its tasks."""
-    from priming.loop.report import how_it_stands
+    from priming.loop.report import describe_state
 
-    yield line((one.session, KEY), f"  {how_it_stands(one)}")
+    yield line((one.session, KEY), f"  {describe_state(one)}")
     yield line(one.objective)
     yield from (_task(task) for task in one.tasks)
     yield from _open(one)
 
 
-def sessions(found: Sequence[Standing]) -> Iterator[Part]:
+def sessions(found: Sequence[SessionSummary]) -> Iterator[Part]:
     """Sessions, a row each."""
     if not found:
         yield line(("no sessions yet", DIM))
@@ -56,16 +63,18 @@ def sessions(found: Sequence[Standing]) -> Iterator[Part]:
     yield Table(("session", "begun", "tasks", "", "objective"), rows, cut=True)
 
 
-def report(one: Report, indent: int = 0) -> Iterator[Part]:
+def report(one: SessionReport, indent: int = 0) -> Iterator[Part]:
     """What a session came to, with its subgoals."""
-    from priming.loop.report import how_it_stands, taught, tried
+    from priming.loop.report import describe_attempt, describe_state, learnt_by_effect
 
-    yield line((how_it_stands(one), _COLOURS.get(one.ended or "", WARN)), f"  {one.objective}", indent=indent)
+    yield line(
+        (describe_state(one), _COLOURS.get(one.ended or "", WARN)), f"  {one.objective}", indent=indent
+    )
     yield line((f"session {one.session}", DIM), indent=indent)
     for task in one.tasks:
         yield _task(task, indent)
-        yield from (line((tried(attempt), DIM), indent=indent + 3) for attempt in task.attempts)
-    for what, keys in taught(one):
+        yield from (line((describe_attempt(attempt), DIM), indent=indent + 3) for attempt in task.attempts)
+    for what, keys in learnt_by_effect(one):
         yield line((f"{what}: ", DIM), (", ".join(keys), KEY), indent=indent)
     yield from _open(one, indent)
     for other in one.alternatives:
@@ -80,7 +89,7 @@ def _task(one: Task, indent: int = 0) -> Part:
     return line(f"{one.seq}. ", status, f"  {one.plan.objective}", indent=indent)
 
 
-def _open(one: Report, indent: int = 0) -> Iterator[Part]:
+def _open(one: SessionReport, indent: int = 0) -> Iterator[Part]:
     """What it waits for or why it stopped, and how to go on."""
     if one.waits is not None:
         yield line((one.waits.about, WARN), indent=indent)

@@ -22,7 +22,7 @@ from priming.errors import Busy, ParamError
 from priming.words import STAGES
 
 if TYPE_CHECKING:
-    from priming.engine.asking import Agent
+    from priming.llm.protocol import Agent
     from priming.memory import Memory
     from priming.sleeping import Proposal
 

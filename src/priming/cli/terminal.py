@@ -15,7 +15,7 @@ from priming.cli.screen import clean
 if TYPE_CHECKING:
     from types import FrameType
 
-    from priming.looping import Session, Wait
+    from priming.loop.session import Session, Wait
 
 _YES = ("y", "yes")
 _AT_ONCE = (signal.SIGTERM, signal.SIGHUP)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from priming.config.params.embedding import EMBEDDER, EmbedderParams
 from priming.embed.protocol import Vectors
 from priming.errors import EmbedderError, ParamError
-from priming.posting import Posting, check_endpoint
+from priming.json_endpoint import JsonEndpoint, check_endpoint
 
 VARIABLE = "PRIMING_EMBEDDER_KEY"
 PROBE = "a"
@@ -100,11 +100,11 @@ class EndpointEmbedder:
         body: dict[str, Any] = {"model": self.model, "input": texts, "encoding_format": "float"}
         if self.dimensions is not None:
             body["dimensions"] = self.dimensions
-        posting = Posting(self.url, _PATH, self.key, VARIABLE, self.params, self.wait, self._error)
+        endpoint = JsonEndpoint(self.url, _PATH, self.key, VARIABLE, self.params, self.wait, self._error)
         with Client(verify=self._trusted) as client:
-            return self._checked(posting, posting.said(client, body), len(texts), dimension)
+            return self._checked(endpoint, endpoint.post(client, body), len(texts), dimension)
 
-    def _checked(self, posting: Posting, text: str, count: int, dimension: int | None) -> Vectors:
+    def _checked(self, endpoint: JsonEndpoint, text: str, count: int, dimension: int | None) -> Vectors:
         """The vectors of an answer, each at the place that its ``index`` names."""
         try:
             data = json.loads(text)["data"]
@@ -112,7 +112,7 @@ class EndpointEmbedder:
             lists = [item["embedding"] for item in data]
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             raise self._error(
-                f"answered with what is no list of embeddings: {posting.repeated(text)};"
+                f"answered with what is no list of embeddings: {endpoint.excerpt(text)};"
                 f" its URL must be the one before /{_PATH}, such as {_EXAMPLE}"
             ) from None
         if len(places) != count:

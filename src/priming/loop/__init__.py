@@ -1,1 +1,1 @@
-"""The loop: reason about an objective, act on its tasks, verify, and learn from what came of it."""
+"""The loop: a session reasons about an objective, acts task by task, verifies each result, and learns from it."""

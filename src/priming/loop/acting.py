@@ -1,173 +1,309 @@
-"""The state ACT: a person agrees, then task after task is tried until its gate passes or its attempts are used up.
+"""The act phase: a task is carried out, verified, closed or tried again, and learnt from.
 
-Each call does one thing, which is kept before the next is begun: an attempt is opened, the agent acts, the gate runs,
-the task is closed. What a killed process had begun and not finished is done again, and nothing else.
+Whoever carries out tasks is a ``TaskDriver``: an agent, or another program that reports what it did. ``advance``
+takes one step of a task for either, and each step is saved before the next begins: after a process was killed, at
+most the step it was at is repeated.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+from typing import Protocol
 
-from priming.errors import AgentError
-from priming.loop.act import act
-from priming.loop.context import gather
-from priming.loop.destructive import why_destructive
-from priming.loop.ending import given_up
-from priming.loop.gate import verify
-from priming.loop.prompting import advice
-from priming.loop.session import how_it_goes, of_this_round, pending, recorded, with_task
-from priming.loop.turn import Turn, in_words, last_said
-from priming.loop.work import TimeUp
-from priming.looping import Attempt, Outcome, Session, Task, Verified, Wait
+from priming.config.params.loop import CONTEXT, LOOP, ContextParams, LoopParams
+from priming.engine.present import quoted
+from priming.errors import AgentError, ParamError
+from priming.llm.agents import DeadlineExceeded
+from priming.llm.answers import text_field, validated_answer
+from priming.llm.prompts import fenced, prompt
+from priming.llm.protocol import Agent, Answer, Schema
+from priming.loop import context
+from priming.loop.environment import Turn
+from priming.loop.learning import learn_from_task
+from priming.loop.session import (
+    BLOCKED,
+    DELIVERED,
+    UNVERIFIED,
+    ActionResult,
+    Attempt,
+    LearningResult,
+    ObjectiveContext,
+    Session,
+    Task,
+    TaskOutcome,
+    TaskPlan,
+    Verification,
+    assessment_of,
+    with_attempt,
+    with_outcome,
+    with_task,
+)
 
-BLOCKED, DELIVERED, UNVERIFIED = "blocked", "delivered", "unverified"
+PHASE = "act"
+
+_OPTIONAL = {"type": ["string", "null"]}
+_PROPERTIES = {
+    "status": {"enum": [DELIVERED, BLOCKED]},
+    "details": {"type": "string"},
+    "utilized": {"type": "array", "items": {"type": "string"}},
+    "obstacle": _OPTIONAL,
+    "learning": _OPTIONAL,
+}
+SCHEMA: Schema = {
+    "type": "object",
+    "properties": _PROPERTIES,
+    "required": list(_PROPERTIES),
+    "additionalProperties": False,
+}
+"""The schema of the answer."""
+_WORD = re.compile(r"[^\s;|&()<>\"'`$=]+")
 
 
-def acting(turn: Turn, session: Session) -> Session:
-    """One thing of the state ACT."""
-    if not session.approved:
-        return _agreed(turn, session)
-    task = pending(session)
-    if task is None:
-        return replace(session, state="DONE")
-    if task.gathered is None:
-        return _begun(turn, session, task)
+def act(
+    agent: Agent,
+    plan: TaskPlan,
+    number: int,
+    gathered: ObjectiveContext,
+    *,
+    lineage: Sequence[str] = (),
+    failed: Verification | None = None,
+    advice: str | None = None,
+    params: ContextParams = CONTEXT,
+) -> ActionResult:
+    """Have an agent carry out a task.
+
+    Args:
+        agent: the agent.
+        plan: the task.
+        number: the number of the attempt, from 1 on.
+        gathered: the memories that the prompt shows.
+        lineage: the tasks delivered before, in words.
+        failed: the verification of the previous attempt.
+        advice: the advice of metacognition, in words.
+        params: limits of what the prompt shows and of what the answer may contain.
+
+    Raises:
+        AgentError: the agent gives no answer, or none that makes sense.
+
+    """
+    text = acting_prompt(plan, number, gathered, lineage=lineage, failed=failed, advice=advice, params=params)
+    return validated_answer(agent, text, SCHEMA, lambda answer: parse_result(answer, params), params.repairs)
+
+
+def acting_prompt(
+    plan: TaskPlan,
+    number: int,
+    gathered: ObjectiveContext,
+    *,
+    lineage: Sequence[str] = (),
+    failed: Verification | None = None,
+    advice: str | None = None,
+    params: ContextParams = CONTEXT,
+) -> str:
+    """The prompt of the act phase."""
+    sections = context.sections(
+        (
+            None if failed is None else context.verification_section(failed, params),
+            advice,
+            context.memories_section(gathered),
+            context.lineage_section(lineage, params),
+        )
+    )
+    places = {"attempt": str(number), "task": _task_section(plan), "context": sections}
+    return prompt(context.PACKAGE, PHASE, places, SCHEMA)
+
+
+def _task_section(plan: TaskPlan) -> str:
+    lines = [f"objective: {quoted(plan.objective)}"]
+    if plan.delta:
+        lines.append(f"files: {', '.join(map(quoted, plan.delta))}")
+    lines.append(f"verify: {'none' if plan.verify is None else quoted(plan.verify)}")
+    return "The task:\n" + fenced("\n".join(lines))
+
+
+def parse_result(answer: Answer, params: ContextParams = CONTEXT) -> ActionResult:
+    """The result that an answer of the schema contains; ``ParamError`` if the answer contradicts itself."""
+    details = text_field("details", answer["details"], params.answer_length) or ""
+    obstacle = text_field("obstacle", answer["obstacle"], params.answer_length)
+    if answer["status"] == BLOCKED and not (obstacle or details):
+        raise ParamError("obstacle", answer["obstacle"], "must say what stands in the way of a blocked task")
+    utilized = dict.fromkeys(key for name in answer["utilized"] if (key := name.strip()))
+    learning = text_field("learning", answer["learning"], params.answer_length)
+    return ActionResult(answer["status"], details, tuple(utilized), obstacle, learning)
+
+
+def destructive_reason(plan: TaskPlan, params: LoopParams = LOOP) -> str | None:
+    """Why a person must allow a task before it begins; None if there is no reason.
+
+    A task is destructive if its command contains the words of a rule of ``params.destructive`` in their order,
+    whatever the folder of a program; or if one of its files is among ``params.precious``, or outside the project.
+
+    >>> destructive_reason(TaskPlan("Tidy up.", verify="sh -c 'cd build; /bin/rm -r .'"))
+    "its command has 'rm' in it"
+    >>> destructive_reason(TaskPlan("Mend it.", ("src/app.py",), "pytest -q tests/test_rm.py"))
+    """
+    words = [word.rsplit("/", 1)[-1].casefold() for word in _WORD.findall(plan.verify or "")]
+    for rule in params.destructive:
+        if _in_order(words, rule.casefold().split()):
+            return f"its command has {rule!r} in it"
+    for path in plan.delta:
+        if _is_outside(path):
+            return f"it is about {path}, which is outside the folder"
+        if any(_fits(path, rule) for rule in params.precious):
+            return f"it is about {path}"
+    return None
+
+
+def _in_order(words: list[str], rule: list[str]) -> bool:
+    left = iter(words)
+    return all(any(fnmatchcase(word, part) for word in left) for part in rule)
+
+
+def _is_outside(path: str) -> bool:
+    parts = PurePosixPath(path.replace("\\", "/"))
+    return parts.is_absolute() or ".." in parts.parts or path.startswith("~")
+
+
+def _fits(path: str, rule: str) -> bool:
+    plain = path.removeprefix("./")
+    return fnmatchcase(plain, rule) or fnmatchcase(plain.rsplit("/", 1)[-1], rule)
+
+
+class TaskDriver(Protocol):
+    """Whoever carries out tasks."""
+
+    def perform(self, turn: Turn, session: Session, task: Task) -> ActionResult | None:
+        """The result of the attempt that is open; None if there is none yet. ``AgentError`` if none will come."""
+        ...
+
+
+class AgentDriver:
+    """Has an agent carry out tasks."""
+
+    def perform(self, turn: Turn, session: Session, task: Task) -> ActionResult | None:
+        """Ask the agent."""
+        assert task.gathered is not None, "gathered when the task began"
+        return act(
+            turn.agent(),
+            task.plan,
+            task.attempts[-1].number,
+            task.gathered,
+            lineage=_lineage(turn, session, task),
+            failed=last_verification(task),
+            advice=context.advice(assessment_of(session)),
+        )
+
+
+@dataclass(slots=True)
+class ReportDriver:
+    """Another program that carries out tasks: it has reported the result of one attempt."""
+
+    result: ActionResult | None
+
+    def perform(self, turn: Turn, session: Session, task: Task) -> ActionResult | None:  # noqa: ARG002
+        """The report; None for the next attempt."""
+        result, self.result = self.result, None
+        return result
+
+
+def advance(turn: Turn, driver: TaskDriver, session: Session, task: Task) -> Session | None:
+    """Take one step of a task; None if its driver has reported nothing yet, or nothing is left to do."""
+    if task.status != "pending":
+        return None if task.learnt is not None else _learnt(turn, session, task)
     last = task.attempts[-1]
     if last.acted is None and last.error is None:
-        return _acted(turn, session, task, last)
+        return _performed(turn, driver, session, task)
     if last.acted is not None and last.acted.status == DELIVERED and last.verified is None:
         return _verified(turn, session, task, last)
     return _settled(turn, session, task, last)
 
 
-def plan_in_words(session: Session) -> str:
-    """The tasks that wait, for a person to agree to."""
-    tasks = [one for one in of_this_round(session) if one.status == "pending"]
-    lines = [f"{one.seq}. {one.plan.objective} [{one.plan.verify or 'no gate'}]" for one in tasks]
-    return "\n".join(lines)
+def open_attempt(turn: Turn, task: Task, injected: Sequence[str]) -> Task:
+    """The task with another attempt, which shows these memories."""
+    attempt = Attempt(len(task.attempts) + 1, turn.sessions.now(), tuple(injected))
+    return replace(task, attempts=(*task.attempts, attempt))
 
 
-def _agreed(turn: Turn, session: Session) -> Session:
-    """Ask whether to act at all."""
-    wait = Wait("approval", plan_in_words(session))
-    if turn.work.yes or (turn.work.person is not None and turn.work.person.allow(session, wait)):
-        return replace(session, approved=True)
-    return replace(session, waits=wait)
+def last_verification(task: Task) -> Verification | None:
+    """The latest result of the task's gate."""
+    results = [attempt.verified for attempt in task.attempts if attempt.verified is not None]
+    return results[-1] if results else None
 
 
-def _begun(turn: Turn, session: Session, task: Task) -> Session:
-    """Begin a task, where nothing speaks against it."""
-    if how_it_goes(session).advice == "pivot_now":
-        return given_up(turn, session)
-    why = why_destructive(task.plan, turn.work.params)
-    if why is not None and task.seq not in session.allowed:
-        wait = Wait("destructive", f"task {task.seq}, {task.plan.objective}: {why}", task.seq)
-        if turn.work.person is None or not turn.work.person.allow(session, wait):
-            return replace(session, waits=wait)
-        session = replace(session, allowed=(*session.allowed, task.seq))
-    gathered = gather(
-        turn.work.memory,
-        task.plan.objective,
-        session.folder,
-        session=session.id,
-        lineage=turn.lineage(session),
-    )
-    # One that was opened from outside was shown other memories.
-    closed_ones = tuple(one for one in task.attempts if one.acted is not None or one.error is not None)
-    fresh = replace(task, gathered=gathered, attempts=closed_ones)
-    return _tried(turn, session, fresh, len(closed_ones) + 1)
-
-
-def _tried(turn: Turn, session: Session, task: Task, number: int) -> Session:
-    """Open an attempt, before anybody acts."""
-    shown = () if task.gathered is None else task.gathered.injected
-    opened = Attempt(number, turn.sessions.loops.now(), shown)
-    return with_task(session, replace(task, attempts=(*task.attempts, opened)))
-
-
-def _acted(turn: Turn, session: Session, task: Task, last: Attempt) -> Session:
-    """Let the agent act."""
-    assert task.gathered is not None, "gathered when the task was begun"
+def _performed(turn: Turn, driver: TaskDriver, session: Session, task: Task) -> Session | None:
+    last = task.attempts[-1]
     try:
-        said = act(
-            turn.agent(),
-            task.plan,
-            last.number,
-            task.gathered,
-            lineage=_lineage(turn, session, task),
-            failed=_failed(task),
-            advice=advice(how_it_goes(session)),
-        )
+        result = driver.perform(turn, session, task)
     except AgentError as error:
-        return with_task(session, _with_last(task, replace(last, error=str(error))))
-    return with_task(session, _with_last(task, replace(last, acted=said)))
+        return with_task(session, with_attempt(task, replace(last, error=str(error))))
+    return None if result is None else with_task(session, with_attempt(task, replace(last, acted=result)))
 
 
 def _lineage(turn: Turn, session: Session, task: Task) -> tuple[str, ...]:
-    """What was done before; with a fresh context nothing is said of earlier attempts at this task."""
+    """What was done before; with a fresh context, earlier attempts at this task are left out."""
     if session.fresh_context:
         return turn.lineage(session)
-    tried = [
-        f"attempt {one.number} at this task, which did not pass: {one.acted.details}"
-        for one in task.attempts[:-1]
-        if one.acted is not None
+    attempts = [
+        f"attempt {attempt.number} at this task, which did not pass: {attempt.acted.details}"
+        for attempt in task.attempts[:-1]
+        if attempt.acted is not None
     ]
-    return (*turn.lineage(session), *tried)
-
-
-def _failed(task: Task) -> Verified | None:
-    """What the gate found last."""
-    found = [one.verified for one in task.attempts if one.verified is not None]
-    return found[-1] if found else None
+    return (*turn.lineage(session), *attempts)
 
 
 def _verified(turn: Turn, session: Session, task: Task, last: Attempt) -> Session:
-    """Run the gate: the agent's word that it is done counts for nothing."""
-    left = turn.left()
+    """Run the gate: a report of success is not enough."""
+    left = turn.seconds_left()
     timeout = session.limits.timeout if left is None else min(session.limits.timeout, left)
     if timeout <= 0:
-        raise TimeUp
-    found = verify(task.plan.verify, session.folder, timeout=timeout, most_output=turn.work.params.output)
-    if found.status == "late" and timeout < session.limits.timeout:
-        raise TimeUp
-    return with_task(session, _with_last(task, replace(last, verified=found)))
+        raise DeadlineExceeded
+    result = turn.environment.verify(
+        task.plan.verify, session.folder, timeout=timeout, most_output=turn.environment.params.output
+    )
+    if result.status == "late" and timeout < session.limits.timeout:
+        raise DeadlineExceeded
+    return with_task(session, with_attempt(task, replace(last, verified=result)))
 
 
 def _settled(turn: Turn, session: Session, task: Task, last: Attempt) -> Session:
-    """Close the task, or try again."""
+    """Close the task, or open another attempt."""
     status = "failed" if last.verified is None else last.verified.status
     if status == "passed":
-        return _done(turn, session, task, DELIVERED)
+        return _closed(turn, session, task, DELIVERED)
     if status == UNVERIFIED:
-        return _done(turn, session, task, UNVERIFIED)
-    has_given_up = last.acted is not None and last.acted.status == BLOCKED
-    if has_given_up or last.number >= session.limits.attempts:
-        return _done(turn, session, task, BLOCKED)
-    return _tried(turn, session, task, last.number + 1)
+        return _closed(turn, session, task, UNVERIFIED)
+    is_blocked = last.acted is not None and last.acted.status == BLOCKED
+    if is_blocked or last.number >= session.limits.attempts:
+        return _closed(turn, session, task, BLOCKED)
+    injected = last.injected if task.gathered is None else task.gathered.injected
+    return with_task(session, open_attempt(turn, task, injected))
 
 
-def _done(turn: Turn, session: Session, task: Task, status: str) -> Session:
-    after = closed(session, replace(task, status=status, closed_at=turn.sessions.loops.now()))
-    return replace(after, state="NEXT")
+def _closed(turn: Turn, session: Session, task: Task, status: str) -> Session:
+    """Close the task; an unverified task counts neither as a success nor as a failure."""
+    now = turn.sessions.now()
+    task = replace(task, status=status, closed_at=now)
+    session = with_task(session, task)
+    if status == UNVERIFIED:
+        return session
+    return with_outcome(session, TaskOutcome(task.seq, status == DELIVERED, now, _notes(task)))
 
 
-def closed(session: Session, task: Task) -> Session:
-    """A session with a task that is closed; what nothing verified is neither a success nor a failure."""
-    after = with_task(session, task)
-    if task.status == UNVERIFIED:
-        return after
-    assert task.closed_at is not None, "the task is closed"
-    return recorded(after, Outcome(task.seq, task.status == DELIVERED, task.closed_at, notes(task)))
+def _notes(task: Task) -> str:
+    """How a task ended: in words, or by the last error of an agent that gave no answer at all."""
+    if task.results:
+        return task.summary
+    errors = [attempt.error for attempt in task.attempts if attempt.error is not None]
+    return errors[-1] if errors else ""
 
 
-def notes(task: Task) -> str:
-    """What is to be said of how a task ended."""
-    said = last_said(task)
-    if said is None:
-        errors = [one.error for one in task.attempts if one.error is not None]
-        return errors[-1] if errors else ""
-    return in_words(task)
-
-
-def _with_last(task: Task, attempt: Attempt) -> Task:
-    return replace(task, attempts=(*task.attempts[:-1], attempt))
+def _learnt(turn: Turn, session: Session, task: Task) -> Session:
+    """Learn from a task; a task to which no agent answered teaches nothing."""
+    learnt = LearningResult()
+    if task.results:
+        learnt = learn_from_task(turn.environment.memory, session, task, project=session.project)
+    return with_task(session, replace(task, learnt=learnt))

@@ -1,32 +1,49 @@
-"""The memory of the loop in the form of its seed: failures and patterns by name, answered as Arc answers."""
+"""Arc's vocabulary over the loop: memories, tasks and metacognition in the shapes that Arc's commands return."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from priming.config.params.laws import SCORE
 from priming.config.params.loop import CONTEXT, ContextParams
+from priming.core.metacognition import Assessment
 from priming.core.score import effectiveness
 from priming.engine import lessons
 from priming.engine.reach import reach
 from priming.errors import NotFound
 from priming.loop.context import PROFILE, RESOLUTION, TRIGGER, gather
-from priming.loop.learn import FAILURE, PATTERN, lesson
-from priming.looping import Gathered
+from priming.loop.learning import FAILURE, PATTERN, lesson
+from priming.loop.report import describe_assessment
+from priming.loop.run import TaskReply
+from priming.loop.session import LearningResult, ObjectiveContext, Session, Task, assessment_of
 from priming.memory import Memory
 from priming.types import MemoryRecord
 
 TYPES = (FAILURE, PATTERN)
 ADDED, MERGED, STRENGTHENED = "added", "merged", "strengthened"
 REJECTED, SKIPPED, EXISTS = "rejected", "skipped", "exists"
-_AT_LARGE = "loop:feedback"
-"""A session that has no recalls: what is said under it is said of the memory, not of a recall."""
+_WITHOUT_RECALL = "loop:feedback"
+"""A session without recalls: verdicts under it concern the memory, not a recall."""
 _MOST = 1_000_000
 _DIGITS = 3
 _SECONDS_A_DAY = 86_400.0
+_STATUS = {"pending": "pending", "delivered": "complete", "unverified": "complete", "blocked": "blocked"}
+_SUGGESTIONS: Mapping[str, tuple[bool | str, str, tuple[str, ...]]] = {
+    "pivot_now": (
+        True,
+        "Stop: what was tried failed again and again.",
+        ("make the objective simpler", "take another approach", "ask what is meant", "begin afresh"),
+    ),
+    "consider_pivot": (
+        "maybe",
+        "Most tasks fail: consider another approach.",
+        ("go on with smaller steps", "look at what fails first", "heed the failures that memory knows"),
+    ),
+}
 
 
 def store(
@@ -38,25 +55,22 @@ def store(
     *,
     params: ContextParams = CONTEXT,
 ) -> dict[str, Any]:
-    """Keep a failure or a pattern; one that is as good as there already is strengthened instead."""
-    wrong = None
+    """Store a failure or a pattern; a similar one that exists is strengthened instead."""
+    reason = None
     if type not in TYPES:
-        wrong = f"type must be {FAILURE} or {PATTERN}"
+        reason = f"type must be {FAILURE} or {PATTERN}"
     elif len(trigger.strip()) < params.trigger:
-        wrong = f"trigger too short: at least {params.trigger} characters"
+        reason = f"trigger too short: at least {params.trigger} characters"
     elif not resolution.strip():
-        wrong = "resolution empty"
-    if wrong is not None:
-        return {"status": REJECTED, "name": "", "reason": wrong}
-    told = lesson(type, trigger, resolution, params=params, source=source or None)
-    kept = lessons.keep(memory, told, least=params.similar)
-    if kept.status == lessons.STORED:
-        return {"status": ADDED, "name": kept.key, "reason": ""}
-    return {
-        "status": MERGED,
-        "name": kept.key,
-        "reason": f"similar exists: {kept.cosine:.2f} alike, strengthened",
-    }
+        reason = "resolution empty"
+    if reason is not None:
+        return {"status": REJECTED, "name": "", "reason": reason}
+    arguments = lesson(type, trigger, resolution, params=params, source=source or None)
+    stored = lessons.keep(memory, arguments, least=params.similar)
+    if stored.status == lessons.STORED:
+        return {"status": ADDED, "name": stored.key, "reason": ""}
+    reason = f"similar exists: {stored.cosine:.2f} alike, strengthened"
+    return {"status": MERGED, "name": stored.key, "reason": reason}
 
 
 def chunk(
@@ -68,13 +82,13 @@ def chunk(
     *,
     params: ContextParams = CONTEXT,
 ) -> dict[str, Any]:
-    """Make a pattern of what worked, or strengthen the one that says so already."""
+    """Store what worked as a pattern, or strengthen the similar pattern that exists."""
     if not outcome.casefold().startswith("success"):
         return {"status": SKIPPED, "name": "", "reason": "only successes make patterns"}
-    done = store(memory, PATTERN, task, approach, source, params=params)
-    if done["status"] == MERGED:
-        return {**done, "status": STRENGTHENED}
-    return done
+    result = store(memory, PATTERN, task, approach, source, params=params)
+    if result["status"] == MERGED:
+        return {**result, "status": STRENGTHENED}
+    return result
 
 
 def recall(
@@ -82,68 +96,62 @@ def recall(
 ) -> list[dict[str, Any]]:
     """Failures and patterns by .5 · relevance + .3 · effectiveness + .2 · recency."""
     kinds = TYPES if type is None else (type,)
-    found = memory.recall(query, kinds=kinds, limit=limit, profile=PROFILE, session=session)
+    result = memory.recall(query, kinds=kinds, limit=limit, profile=PROFILE, session=session)
     return [
         {
-            **shaped(hit.memory),
+            **memory_shape(hit.memory),
             "_relevance": round(hit.components["relevance"], _DIGITS),
             "_recency": round(hit.components["recency"], _DIGITS),
             "_score": round(hit.score, _DIGITS),
         }
-        for hit in found.hits
+        for hit in result.hits
     ]
 
 
 def context(
     memory: Memory, objective: str, folder: Path | str, *, session: str | None = None
 ) -> dict[str, Any]:
-    """What is known about an objective, for an agent that reasons about it."""
-    found = gather(memory, objective, folder, session=session)
+    """The context of an objective, for an agent that plans."""
+    gathered = gather(memory, objective, folder, session=session)
+    parts = {name: getattr(gathered, name) for name in ("failures", "patterns", "connected")}
     return {
         "objective": objective,
         "memory": {
-            **{
-                part: [shaped(memory.get(one.key)) for one in some]
-                for part, some in (
-                    ("failures", found.failures),
-                    ("patterns", found.patterns),
-                    ("connected", found.connected),
-                )
-            },
-            "injected_names": list(found.injected),
-            "fired": list(found.fired),
+            **{name: [memory_shape(memory.get(m.key)) for m in memories] for name, memories in parts.items()},
+            "injected_names": list(gathered.injected),
+            "fired": list(gathered.fired),
         },
-        "codebase": _codebase(found),
-        "complexity": {"level": found.complexity.level, "signals": list(found.complexity.signals)},
+        "codebase": _codebase(gathered),
+        "complexity": {"level": gathered.complexity.level, "signals": list(gathered.complexity.signals)},
     }
 
 
-def _codebase(found: Gathered) -> dict[str, Any]:
-    there = found.codebase
+def _codebase(gathered: ObjectiveContext) -> dict[str, Any]:
+    codebase = gathered.codebase
     return {
-        "has_tests": bool(there.tests),
-        "tests": list(there.tests),
-        "languages": list(there.languages),
-        "framework_hints": list(there.frameworks),
-        "relevant_files": list(there.relevant),
-        "files": there.files,
+        "has_tests": bool(codebase.tests),
+        "tests": list(codebase.tests),
+        "languages": list(codebase.languages),
+        "framework_hints": list(codebase.frameworks),
+        "relevant_files": list(codebase.relevant),
+        "files": codebase.files,
     }
 
 
 def feedback(memory: Memory, utilized: Sequence[str], injected: Sequence[str]) -> dict[str, Any]:
-    """What was used helped; what was injected and not used did not. Names that nobody was shown are ``missing``."""
-    there, missing = list[str](), list[str]()
+    """Credit what was used, and debit what was only injected; names that were not injected are ``missing``."""
+    existing, missing = list[str](), list[str]()
     for name in dict.fromkeys(injected):
-        (there if get(memory, name) is not None else missing).append(name)
+        (existing if get(memory, name) is not None else missing).append(name)
     missing += [name for name in dict.fromkeys(utilized) if name not in injected]
-    used = [name for name in there if name in utilized]
-    unused = [name for name in there if name not in utilized]
+    used = [name for name in existing if name in utilized]
+    unused = [name for name in existing if name not in utilized]
     repeated = {
         *lessons.judged(memory, used, "used", None),
         *lessons.judged(memory, unused, "not-useful", None),
     }
-    for again, session in ((False, None), (True, _AT_LARGE)):
-        good, bad = ([one for one in some if (one in repeated) is again] for some in (used, unused))
+    for again, session in ((False, None), (True, _WITHOUT_RECALL)):
+        good, bad = ([name for name in names if (name in repeated) is again] for names in (used, unused))
         if good or bad:
             memory.feedback(used=good, not_useful=bad, session=session, reason="loop feedback")
     return {"helped": len(used), "unhelpful": len(unused), "missing": missing}
@@ -156,37 +164,37 @@ def relate(memory: Memory, source: str, target: str, relation: str, weight: floa
             return {"status": REJECTED, "reason": f"memory not found: {name}"}
     if source == target:
         return {"status": REJECTED, "reason": "a memory is not linked to itself"}
-    there = memory.links(source, relation=relation)
-    if any((one.source, one.target) == (source, target) for one in there):
+    links = memory.links(source, relation=relation)
+    if any((link.source, link.target) == (source, target) for link in links):
         return {"status": EXISTS, "reason": "they are linked so already"}
     memory.link(source, target, relation, weight)
     return {"status": ADDED, "reason": ""}
 
 
 def connected(memory: Memory, name: str, *, params: ContextParams = CONTEXT) -> list[dict[str, Any]]:
-    """What strong links lead to from a memory, over up to two of them."""
+    """The memories that strong links connect with a memory, at most two links away."""
     if get(memory, name) is None:
         return []
-    found = reach(memory, [name], hops=params.hops, least=params.link_weight)
-    return [{**shaped(one.memory), "_hop": one.hop, "_via": one.via} for one in found]
+    neighbours = reach(memory, [name], hops=params.hops, least=params.link_weight)
+    return [{**memory_shape(node.memory), "_hop": node.hop, "_via": node.via} for node in neighbours]
 
 
 def get(memory: Memory, name: str) -> dict[str, Any] | None:
-    """One memory by its name, or None."""
+    """The memory of a name, or None."""
     try:
-        return shaped(memory.get(name))
+        return memory_shape(memory.get(name))
     except NotFound:
         return None
 
 
 def prune(memory: Memory) -> dict[str, Any]:
     """Archive failures and patterns that rarely helped: 3 verdicts or more, effectiveness below .25."""
-    return {"pruned": _slept(memory, "prune", "archive"), "remaining": len(_all(memory))}
+    return {"pruned": _sleep(memory, "prune", "archive"), "remaining": len(_all(memory))}
 
 
 def consolidate(memory: Memory) -> dict[str, Any]:
     """Merge failures, and patterns, that say the same: their counts add up, and their links move."""
-    return {"merged": _slept(memory, "link", "merge"), "remaining": len(_all(memory))}
+    return {"merged": _sleep(memory, "link", "merge"), "remaining": len(_all(memory))}
 
 
 def decay(
@@ -197,61 +205,61 @@ def decay(
     *,
     params: ContextParams = CONTEXT,
 ) -> dict[str, Any]:
-    """Who is dormant: not used for so long, and judged less often. Recency takes them down in recall by itself."""
-    most = params.dormant_days if days is None else days
+    """The dormant memories: unused for longer, with fewer verdicts. Their rank sinks by recency alone."""
+    threshold = params.dormant_days if days is None else days
     uses = params.dormant_uses if min_uses is None else min_uses
     dormant = [
-        one.key
-        for one in _all(memory)
-        if one.use.helped + one.use.failed < uses and _idle(one, now) > most * _SECONDS_A_DAY
+        record.key
+        for record in _all(memory)
+        if record.use.helped + record.use.failed < uses
+        and _idle_seconds(record, now) > threshold * _SECONDS_A_DAY
     ]
     return {
         "candidates_for_decay": dormant,
         "count": len(dormant),
-        "threshold_days": most,
+        "threshold_days": threshold,
         "min_uses_to_survive": uses,
     }
 
 
 def health(memory: Memory) -> dict[str, Any]:
-    """How the memory of the loop is: how much there is, how much of it helped, and what is amiss."""
-    there = _all(memory)
-    by_type = {kind: _counted([one for one in there if one.kind == kind]) for kind in TYPES}
+    """The state of the failures and patterns: their number, how many helped, and issues."""
+    records = _all(memory)
+    by_type = {kind: _counts([record for record in records if record.kind == kind]) for kind in TYPES}
     by_type = {kind: counts for kind, counts in by_type.items() if counts["count"]}
-    helped, failed = (sum(one[name] for one in by_type.values()) for name in ("helped", "failed"))
-    judged = sum(1 for one in there if one.use.helped + one.use.failed)
+    helped, failed = (sum(counts[name] for counts in by_type.values()) for name in ("helped", "failed"))
+    judged = sum(1 for record in records if record.use.helped + record.use.failed)
     issues = []
-    if not there:
+    if not records:
         issues.append("No memories yet")
     elif not judged:
         issues.append("No feedback recorded: the learning loop is not closed")
     return {
         "status": "NEEDS_ATTENTION" if issues else "HEALTHY",
-        "total": len(there),
+        "total": len(records),
         "by_type": by_type,
         "effectiveness": round(float(effectiveness(helped, failed)), _DIGITS),
         "with_feedback": judged,
-        "relationships": len(_links(memory, {one.key for one in there})),
+        "relationships": _count_links(memory, {record.key for record in records}),
         "issues": issues,
     }
 
 
-def shaped(one: MemoryRecord) -> dict[str, Any]:
-    """A memory as the seed writes it."""
-    when, what = (one.metadata.get(name) for name in (TRIGGER, RESOLUTION))
-    helped, failed = one.use.helped, one.use.failed
+def memory_shape(record: MemoryRecord) -> dict[str, Any]:
+    """A memory in Arc's shape."""
+    when, what = (record.metadata.get(name) for name in (TRIGGER, RESOLUTION))
+    helped, failed = record.use.helped, record.use.failed
+    worth = float(effectiveness(helped, failed)) if helped + failed else SCORE.neutral
     return {
-        "name": one.key,
-        "type": one.kind,
-        "trigger": when if isinstance(when, str) else one.heading or one.gist,
-        "resolution": what if isinstance(what, str) else one.content,
+        "name": record.key,
+        "type": record.kind,
+        "trigger": when if isinstance(when, str) else record.heading or record.gist,
+        "resolution": what if isinstance(what, str) else record.content,
         "helped": helped,
         "failed": failed,
-        "effectiveness": round(
-            float(effectiveness(helped, failed)) if helped + failed else SCORE.neutral, _DIGITS
-        ),
-        "created_at": None if one.recorded_at is None else one.recorded_at.isoformat(),
-        "source": one.source or "",
+        "effectiveness": round(worth, _DIGITS),
+        "created_at": None if record.recorded_at is None else record.recorded_at.isoformat(),
+        "source": record.source or "",
     }
 
 
@@ -263,35 +271,128 @@ def _all(memory: Memory) -> list[MemoryRecord]:
         return []
 
 
-def _links(memory: Memory, keys: set[str]) -> list[Any]:
-    """The links between failures and patterns."""
-    return [one for one in memory.links() if {one.source, one.target} <= keys] if keys else []
+def _count_links(memory: Memory, keys: set[str]) -> int:
+    """The number of links among memories."""
+    return sum({link.source, link.target} <= keys for link in memory.links()) if keys else 0
 
 
-def _counted(some: Sequence[MemoryRecord]) -> dict[str, int]:
+def _counts(records: Sequence[MemoryRecord]) -> dict[str, int]:
     return {
-        "count": len(some),
-        "helped": sum(one.use.helped for one in some),
-        "failed": sum(one.use.failed for one in some),
+        "count": len(records),
+        "helped": sum(record.use.helped for record in records),
+        "failed": sum(record.use.failed for record in records),
     }
 
 
-def _idle(one: MemoryRecord, now: datetime) -> float:
-    """Seconds since a memory was used, or told."""
-    last = one.use.last_used_at or one.recorded_at or now
-    return (now - last).total_seconds()
+def _idle_seconds(record: MemoryRecord, now: datetime) -> float:
+    """The time since a memory was used, or recorded."""
+    return (now - (record.use.last_used_at or record.recorded_at or now)).total_seconds()
 
 
-def _slept(memory: Memory, stage: str, action: str) -> int:
-    """Do what a stage of sleep proposes for failures and patterns, and nothing else of it; how many that were."""
+def _sleep(memory: Memory, stage: str, action: str) -> int:
+    """Apply what a stage of sleep proposes for failures and patterns only; returns the number of these."""
     if not _all(memory):
         return 0
-    night = memory.sleep([stage], dry_run=True)
-    mine = [
-        one
-        for one in night.items
-        if one.action == action and all(memory.get(key).kind in TYPES for key in one.keys)
+    proposal = memory.sleep([stage], dry_run=True)
+    items = [
+        item
+        for item in proposal.items
+        if item.action == action and all(memory.get(key).kind in TYPES for key in item.keys)
     ]
-    if mine:
-        memory.apply(night, only=[one.id for one in mine])
-    return sum(len(one.keys) for one in mine)
+    if items:
+        memory.apply(proposal, only=[item.id for item in items])
+    return sum(len(item.keys) for item in items)
+
+
+def assess(session: Session) -> dict[str, Any]:
+    """The metacognitive assessment of a session."""
+    assessment = assessment_of(session)
+    outcomes = session.outcomes[session.begun_with :]
+    return {
+        "status": assessment.state,
+        "success_rate": assessment.success_rate,
+        "total_tasks": len(outcomes),
+        "successes": sum(outcome.success for outcome in outcomes),
+        "consecutive_failures": assessment.consecutive_failures,
+        "recommendation": assessment.advice,
+        "reason": describe_assessment(assessment),
+    }
+
+
+def should_pivot(assessment: Assessment) -> dict[str, Any]:
+    """Whether to take another approach."""
+    pivot, suggestion, options = _SUGGESTIONS.get(assessment.advice, (False, "Go on.", ()))
+    confidence = {True: "high", "maybe": "medium"}.get(pivot, assessment.confidence)
+    return {
+        "should_pivot": pivot,
+        "confidence": confidence,
+        "suggestion": suggestion,
+        "options": list(options),
+    }
+
+
+def outcomes(session: Session) -> dict[str, Any]:
+    """The outcomes of a session's tasks."""
+    outcomes = session.outcomes
+    return {
+        "session_id": session.id,
+        "total_tasks": len(outcomes),
+        "successes": sum(outcome.success for outcome in outcomes),
+        "success_rate": assessment_of(replace(session, begun_with=0)).success_rate,
+        "tasks": [
+            {"seq": o.seq, "success": o.success, "notes": o.notes, "recorded_at": o.at} for o in outcomes
+        ],
+        "failure_notes": [o.notes for o in outcomes if not o.success and o.notes],
+        "success_notes": [o.notes for o in outcomes if o.success and o.notes],
+    }
+
+
+def task_counts(session: Session) -> dict[str, Any]:
+    """The number of tasks of each status."""
+    statuses = [_STATUS[task.status] for task in session.tasks]
+    counts = {status: statuses.count(status) for status in ("pending", "complete", "blocked")}
+    return {"session_id": session.id, "total": len(statuses), **counts}
+
+
+def task_shape(session: Session, task: Task) -> dict[str, Any]:
+    """A task in Arc's shape, with its gate."""
+    last = task.results[-1] if task.results else None
+    delivered = None if last is None else last.details
+    if last is not None and last.obstacle is not None:
+        delivered = f"BLOCKED: {last.obstacle}"
+    return {
+        "session_id": session.id,
+        "seq": task.seq,
+        "objective": task.plan.objective,
+        "delta": list(task.plan.delta),
+        "verify": task.plan.verify,
+        "status": _STATUS[task.status],
+        "verified": task.status == "delivered",
+        "delivered": delivered,
+        "injected": list(task.injected),
+        "utilized": list(task.utilized),
+        "created_at": task.attempts[0].at if task.attempts else session.created_at,
+        "completed_at": task.closed_at,
+    }
+
+
+def reply_shape(reply: TaskReply) -> dict[str, Any]:
+    """The reply to a report on a task, with the verification if its gate ran."""
+    task = reply.task
+    shape: dict[str, Any] = {"status": _STATUS[task.status], "verified": task.status == "delivered"}
+    if reply.verified is not None:
+        shape["gate"] = reply.verified
+    if task.status == "pending":
+        return {**shape, "attempt": task.attempts[-1].number}
+    if task.status == "blocked":
+        last = task.attempts[-1].acted
+        shape["reason"] = "its gate did not pass" if last is None or last.obstacle is None else last.obstacle
+    learnt = task.learnt or LearningResult()
+    feedback = {
+        "helped": len(learnt.helped),
+        "unhelpful": len(learnt.unused),
+        "missing": list(learnt.unknown),
+        "stored": list(learnt.stored),
+        "strengthened": list(learnt.strengthened),
+    }
+    return {**shape, "feedback": feedback}

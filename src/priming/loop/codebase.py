@@ -1,7 +1,7 @@
-"""What stands in a folder, and which of its files an objective is about: looked at by name, a few of them read.
+"""The files of a folder, and which of them an objective is about: chosen by name, and by the text of a few.
 
-Where there is git, its list of files counts, so that what is ignored is not looked at. Links are not followed, and
-what is no text is not read.
+In a git repository the list of git counts, without the files that it ignores. Symbolic links are not followed, and
+binary files are not read.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pathlib import Path, PurePosixPath
 
 from priming.config.params.loop import CONTEXT, ContextParams
 from priming.core.lexical import terms
-from priming.looping import Codebase
+from priming.loop.session import Codebase
 from priming.text.languages import code_language_of
 
 _MANIFESTS = (
     *("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "package.json", "go.mod"),
     *("Cargo.toml", "Gemfile", "composer.json", "pom.xml", "build.gradle", "build.gradle.kts", "mix.exs"),
 )
-"""Files that name what a project is built on."""
+"""Files that name what a project depends on."""
 _FRAMEWORKS = (
     *(
         "django",
@@ -58,83 +58,87 @@ _TEST_FILE = re.compile(r"^(?:test_.+|.+_test|.+[.-](?:test|spec)|.+_spec|.+Test
 _PASSED_OVER = frozenset(
     ("node_modules", "__pycache__", "venv", "env", "build", "dist", "target", "vendor", "site-packages")
 )
-"""Folders that are not of the project, where no git says so; nor are hidden ones."""
+"""Folders that are not part of a project without git; hidden folders are not either."""
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
 _PATH = re.compile(r"[\w.@+-]+(?:/[\w.@+-]+)*")
 _GIT = ("git", "-c", "core.fsmonitor=false", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-"""Without the monitor, which is a command that the repository names."""
+"""Without the file system monitor, which is a command that the repository names."""
 
 
 def look(
     folder: Path,
     objective: str,
     *,
-    told: Sequence[str] = (),
+    mentions: Sequence[str] = (),
     params: ContextParams = CONTEXT,
 ) -> Codebase:
-    """What is in a folder, and the files that an objective is about, most first.
+    """The languages, tests and frameworks of a folder, and the files that an objective is about, best first.
 
-    ``told`` are texts of memories and deliveries about it: the files that they name are nearer to it.
+    ``mentions`` are texts of memories and deliveries about the objective: the files that they name rank higher.
     """
     files = listed(folder, params)
     return Codebase(
-        languages=_most(code_language_of(one) for one in files)[: params.kinds],
+        languages=_most(code_language_of(path) for path in files)[: params.kinds],
         tests=_most(map(_tests_in, files))[: params.kinds],
         frameworks=_frameworks(folder, files, params)[: params.kinds],
-        relevant=relevant(folder, files, objective, told, params),
+        relevant=relevant(folder, files, objective, mentions, params),
         files=len(files),
     )
 
 
 def listed(folder: Path, params: ContextParams = CONTEXT) -> list[str]:
-    """The files of a folder by their paths in it, sorted; those that git ignores are left out."""
-    found = _by_git(folder, params)
-    return sorted(found or _by_hand(folder, params.listed))[: params.listed]
+    """The files of a folder by their paths in it, sorted, without those that git ignores."""
+    return sorted(_by_git(folder, params) or _by_walking(folder, params.listed))[: params.listed]
 
 
 def named(text: str, files: Collection[str]) -> frozenset[str]:
-    """The files that a text names: by their path, by its end, or by a name that only one of them has.
+    """The files that a text names: by their path, by its end, or by a unique name.
 
     >>> sorted(named("see app/util.py, and main.go", ["src/app/util.py", "main.go", "cmd/main.go"]))
     ['main.go', 'src/app/util.py']
     """
-    there, by_name = set(files), dict[str, list[str]]()
-    for one in files:
-        by_name.setdefault(PurePosixPath(one).name, []).append(one)
-    found = set()
+    paths, by_name = set(files), dict[str, list[str]]()
+    for path in files:
+        by_name.setdefault(PurePosixPath(path).name, []).append(path)
+    matches = set()
     for match in _PATH.finditer(text):
         word = match[0].removeprefix("./").rstrip(".")
-        if word in there:
-            found.add(word)
+        if word in paths:
+            matches.add(word)
             continue
-        ending = [one for one in by_name.get(PurePosixPath(word).name, ()) if f"/{one}".endswith(f"/{word}")]
+        same_name = by_name.get(PurePosixPath(word).name, ())
+        ending = [path for path in same_name if f"/{path}".endswith(f"/{word}")]
         if len(ending) == 1 and "." in word:
-            found.add(ending[0])
-    return frozenset(found)
+            matches.add(ending[0])
+    return frozenset(matches)
 
 
 def relevant(
-    folder: Path, files: Sequence[str], objective: str, told: Sequence[str], params: ContextParams = CONTEXT
+    folder: Path,
+    files: Sequence[str],
+    objective: str,
+    mentions: Sequence[str],
+    params: ContextParams = CONTEXT,
 ) -> tuple[str, ...]:
-    """The files that an objective is about: those that it or a memory names, and those that speak of the same."""
-    asked = frozenset(terms(_split(objective)))
-    worth = {one: params.in_path * len(asked & set(terms(_split(one)))) for one in files}
-    for one in named(objective, files):
-        worth[one] += params.named
-    for one in named("\n".join(told), files):
-        worth[one] += params.remembered
-    ranked = sorted(files, key=lambda one: (-worth[one], code_language_of(one) is None, one))
-    held = {one: asked & _terms_in(folder / one, params.read_bytes) for one in ranked[: params.read]}
-    spread = Counter(term for some in held.values() for term in some)
-    for one, some in held.items():
-        # A term that every file has says nothing of any.
-        worth[one] += sum(1.0 - (spread[term] - 1) / len(held) for term in some)
-    best = sorted((one for one in files if worth[one] > 0), key=lambda one: (-worth[one], one))
+    """The files that an objective is about: named by it or by a memory, or with words in common."""
+    words = frozenset(terms(_split(objective)))
+    worth = {path: params.in_path * len(words & set(terms(_split(path)))) for path in files}
+    for path in named(objective, files):
+        worth[path] += params.named
+    for path in named("\n".join(mentions), files):
+        worth[path] += params.remembered
+    ranked = sorted(files, key=lambda path: (-worth[path], code_language_of(path) is None, path))
+    shared = {path: words & _terms_in(folder / path, params.read_bytes) for path in ranked[: params.read]}
+    frequency = Counter(term for file_terms in shared.values() for term in file_terms)
+    for path, file_terms in shared.items():
+        # A term that every file has distinguishes none.
+        worth[path] += sum(1.0 - (frequency[term] - 1) / len(shared) for term in file_terms)
+    best = sorted((path for path in files if worth[path] > 0), key=lambda path: (-worth[path], path))
     return tuple(best[: params.relevant])
 
 
 def read(path: Path, most: int) -> str:
-    """The beginning of a text file; "" of what is none, is a link, or cannot be read."""
+    """The beginning of a text file; "" for a binary file, a link, or a file that cannot be read."""
     try:
         if not stat.S_ISREG(path.lstat().st_mode):
             return ""
@@ -146,35 +150,42 @@ def read(path: Path, most: int) -> str:
 
 
 def _by_git(folder: Path, params: ContextParams) -> list[str]:
-    """The files that git knows or would take; none where there is no git, or the folder itself is ignored."""
+    """The files that git knows or would add; none outside a repository, or if the folder itself is ignored."""
+    if not _in_repository(folder):
+        return []
     try:
-        done = subprocess.run(
+        listing = subprocess.run(
             _GIT,
             cwd=folder,
             capture_output=True,
             timeout=params.list_seconds,
             check=True,
             stdin=subprocess.DEVNULL,
-        )
+        ).stdout.decode("utf-8", "replace")
     except (OSError, subprocess.SubprocessError):
         return []
-    found = dict.fromkeys(one for one in done.stdout.decode("utf-8", "replace").split("\x00") if one)
-    return [one for one in found if _is_shown(one)]
+    return [path for path in dict.fromkeys(listing.split("\x00")) if path and _is_shown(path)]
 
 
-def _by_hand(folder: Path, most: int) -> list[str]:
-    found: list[str] = []
-    for here, folders, files in os.walk(folder):
-        folders[:] = sorted(one for one in folders if one not in _PASSED_OVER and not one.startswith("."))
-        inside = Path(here).relative_to(folder)
-        found += [(inside / one).as_posix() for one in sorted(files) if _is_shown(one)]
-        if len(found) >= most:
+def _in_repository(folder: Path) -> bool:
+    """Whether git may have a list of the folder's files: otherwise no process is started."""
+    place = folder.absolute()
+    return "GIT_DIR" in os.environ or any((parent / ".git").exists() for parent in (place, *place.parents))
+
+
+def _by_walking(folder: Path, most: int) -> list[str]:
+    paths: list[str] = []
+    for root, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in _PASSED_OVER and not name.startswith("."))
+        inside = Path(root).relative_to(folder)
+        paths += [path for name in sorted(files) if _is_shown(path := (inside / name).as_posix())]
+        if len(paths) >= most:
             break
-    return found[:most]
+    return paths[:most]
 
 
 def _is_shown(path: str) -> bool:
-    """Whether a path can be written in a prompt as it is."""
+    """Whether a path can be written in a prompt unchanged."""
     return path.isprintable()
 
 
@@ -183,15 +194,15 @@ def _terms_in(path: Path, most: int) -> frozenset[str]:
 
 
 def _split(text: str) -> str:
-    """A text whose names are words: ``parseHeader`` and ``parse_header`` are two."""
+    """A text with its names split into words, such as ``parseHeader`` and ``parse_header``."""
     return _HUMP.sub(" ", text)
 
 
 def _tests_in(path: str) -> str | None:
-    """Where the tests are that a file is one of: the folder of tests that it is in, else its own."""
+    """The folder of tests in which a file is, or the file's own folder if it is a test; None if it is no test."""
     parts = PurePosixPath(path).parts
-    for depth, one in enumerate(parts[:-1], start=1):
-        if one.lower() in _TEST_FOLDERS:
+    for depth, name in enumerate(parts[:-1], start=1):
+        if name.lower() in _TEST_FOLDERS:
             return "/".join(parts[:depth])
     if _TEST_FILE.match(parts[-1]) and code_language_of(path) is not None:
         return "/".join(parts[:-1]) or parts[-1]
@@ -199,18 +210,18 @@ def _tests_in(path: str) -> str | None:
 
 
 def _frameworks(folder: Path, files: Collection[str], params: ContextParams) -> tuple[str, ...]:
-    """What the manifests of the project name, those at its root and one folder below."""
-    there = [one for one in files if PurePosixPath(one).name in _MANIFESTS and one.count("/") <= 1]
-    counted: Mapping[str, int] = Counter(
+    """The frameworks that the project's manifests name, at its root and one folder below."""
+    manifests = [path for path in files if PurePosixPath(path).name in _MANIFESTS and path.count("/") <= 1]
+    counts: Mapping[str, int] = Counter(
         name
-        for one in there
-        for name in set(re.findall(r"[a-z][a-z0-9-]*", read(folder / one, params.read_bytes).lower()))
+        for path in manifests
+        for name in set(re.findall(r"[a-z][a-z0-9-]*", read(folder / path, params.read_bytes).lower()))
         if name in _FRAMEWORKS
     )
-    return tuple(sorted(counted, key=lambda one: (-counted[one], _FRAMEWORKS.index(one))))
+    return tuple(sorted(counts, key=lambda name: (-counts[name], _FRAMEWORKS.index(name))))
 
 
 def _most(names: Iterable[str | None]) -> tuple[str, ...]:
-    """Names by how often they come, most first."""
-    counted = Counter(one for one in names if one is not None)
-    return tuple(sorted(counted, key=lambda one: (-counted[one], one)))
+    """Names by frequency, the most frequent first."""
+    counts = Counter(name for name in names if name is not None)
+    return tuple(sorted(counts, key=lambda name: (-counts[name], name)))

@@ -1,27 +1,45 @@
-"""What is known about an objective before anything is done: memories, the codebase, how complex it looks."""
+"""What is known about an objective before anything is done, and how prompts present it: as quoted data, and short."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from priming.config.params.loop import CONTEXT, ContextParams
 from priming.core.lexical import terms
+from priming.core.metacognition import Assessment
 from priming.core.when import evaluate
+from priming.engine.present import quoted
 from priming.engine.reach import reach
 from priming.errors import NotFound
+from priming.llm.prompts import fenced
 from priming.loop.codebase import look
-from priming.loop.complexity import complexity
-from priming.looping import Codebase, Gathered, Shown
+from priming.loop.session import Codebase, Complexity, ObjectiveContext, ShownMemory, Verification
 from priming.memory import Memory
 from priming.types import Cue, Hit, MemoryRecord
 
+PACKAGE = "priming.loop"
+"""Where the prompts are."""
 PROFILE = "arc"
 """The loop recalls by relevance, effectiveness and recency."""
 TRIGGER, RESOLUTION, DELTA = "trigger", "resolution", "delta"
-"""What the metadata of a failure or a pattern say: when it applies, what to do, and which files it was about."""
+"""The metadata of a failure or a pattern: when it applies, what to do, and which files it was about."""
+PARTS = ("and", "then", "also", "plus")
+"""Words that indicate several things to do."""
+PLACES = ("file", "files", "module", "modules", "class", "classes", "function", "functions")
+"""Words that name parts of a program."""
+
 _CUT = "…"
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
+"""Control sequences of terminals: colours, titles and the like."""
+_ADVICE = {
+    "pivot_now": "The tasks before failed one after the other: what was tried does not work. Take another approach.",
+    "consider_pivot": "Most tasks so far failed: consider another approach than the one so far.",
+    "slow_down": "The last task failed: take smaller steps, and check each.",
+}
 
 
 def gather(
@@ -32,63 +50,88 @@ def gather(
     session: str | None,
     lineage: Sequence[str] = (),
     params: ContextParams = CONTEXT,
-) -> Gathered:
-    """Gather the context of an objective, or of one task of it. Only what this returns is put before an agent.
+) -> ObjectiveContext:
+    """Gather the context of an objective, or of one task of it. Prompts show nothing else of the memory.
 
     Args:
-        memory: the memory; it is only asked.
+        memory: the memory, which is only read.
         objective: what is to be done.
         folder: the project.
-        session: what the recalls are kept under, so that verdicts find them.
-        lineage: what was delivered before, in words.
-        params: how much is gathered.
+        session: the session of the recalls, so that verdicts can refer to them.
+        lineage: the tasks delivered before, in words.
+        params: limits of what is gathered.
 
     """
-    around = _around(memory, objective, session, params)
-    codebase = look(Path(folder), objective, told=[*map(_told, around), *lineage], params=params)
-    context = _cue(objective, Path(folder), codebase)
-    failures = _recalled(memory, "failure", objective, context, session, params)
-    patterns = _recalled(memory, "pattern", objective, context, session, params)
-    fired = [one for one in (*patterns, *failures) if fires(one, objective, context, params)]
-    failures = _first(failures, fired)[: params.failures]
-    patterns = _first(patterns, fired)[: params.patterns]
-    shown = [one.key for one in (*failures, *patterns)]
-    return Gathered(
+    related = [hit.memory for hit in _hits(memory, objective, limit=params.around, session=session)]
+    mentions = [*map(_file_mentions, related), *lineage]
+    codebase = look(Path(folder), objective, mentions=mentions, params=params)
+    cue = _cue(objective, Path(folder), codebase)
+    failures = _recalled(memory, "failure", objective, cue, session, params)
+    patterns = _recalled(memory, "pattern", objective, cue, session, params)
+    firing = [record for record in (*patterns, *failures) if fires(record, objective, cue, params)]
+    failures = _firing_first(failures, firing)[: params.failures]
+    patterns = _firing_first(patterns, firing)[: params.patterns]
+    shown = [record.key for record in (*failures, *patterns)]
+    return ObjectiveContext(
         objective=objective,
-        failures=tuple(shown_as(one, params) for one in failures),
-        patterns=tuple(shown_as(one, params) for one in patterns),
-        connected=tuple(shown_as(one, params) for one in _connected(memory, shown, params)),
-        fired=tuple(one.key for one in fired if one.key in shown),
+        failures=tuple(shown_memory(record, params) for record in failures),
+        patterns=tuple(shown_memory(record, params) for record in patterns),
+        connected=tuple(shown_memory(record, params) for record in _connected(memory, shown, params)),
+        fired=tuple(record.key for record in firing if record.key in shown),
         codebase=codebase,
         complexity=complexity(objective, params),
     )
 
 
-def fires(one: MemoryRecord, objective: str, context: Cue, params: ContextParams = CONTEXT) -> bool:
-    """Whether a memory is about just this: what it applies to is confirmed, or its trigger or files are met."""
-    confirmed, contradicted, _ = evaluate(one.when, context.context())
+def complexity(objective: str, params: ContextParams = CONTEXT) -> Complexity:
+    """The level of an objective by its whole words ("standard" does not contain "and"), and its signals (Arc).
+
+    More than 40 words, or several parts that name places in a program, are complex; more than 20 words, or several
+    parts, moderate; anything else is simple.
+
+    >>> complexity("Standardise the plush handler")
+    Complexity(level='simple', signals=())
+    >>> complexity("Fix the parser and then the printer")
+    Complexity(level='moderate', signals=('and', 'then'))
+    """
+    words = [word.casefold() for word in _WORD.findall(objective)]
+    parts = [word for word in PARTS if word in words]
+    places = [word for word in PLACES if word in words]
+    signals = [*parts, *places]
+    if len(words) > params.many_words:
+        signals.append(f"{len(words)} words")
+    if len(words) > params.most_words or (parts and places):
+        return Complexity("complex", tuple(signals))
+    if len(words) > params.many_words or parts:
+        return Complexity("moderate", tuple(signals))
+    return Complexity("simple", tuple(signals))
+
+
+def fires(record: MemoryRecord, objective: str, cue: Cue, params: ContextParams = CONTEXT) -> bool:
+    """Whether a memory applies exactly here: by its conditions, by its trigger, or by its files."""
+    confirmed, contradicted, _ = evaluate(record.when, cue.context())
     if contradicted:
         return False
-    trigger, asked = set(terms(str(one.metadata.get(TRIGGER, "")))), set(terms(objective))
-    shared = len(trigger & asked)
+    trigger, words = set(terms(str(record.metadata.get(TRIGGER, "")))), set(terms(objective))
+    shared = len(trigger & words)
     if confirmed or (shared >= params.fires_terms and shared >= params.fires * len(trigger)):
         return True
-    return bool(_texts(one.metadata.get(DELTA)) & _texts(context.file)) and shared > 0
+    return bool(_texts(record.metadata.get(DELTA)) & _texts(cue.file)) and shared > 0
 
 
-def shown_as(one: MemoryRecord, params: ContextParams = CONTEXT) -> Shown:
-    """A memory as an agent is shown it: when it applies and what to do, in one short line."""
-    trigger, resolution = (one.metadata.get(name) for name in (TRIGGER, RESOLUTION))
+def shown_memory(record: MemoryRecord, params: ContextParams = CONTEXT) -> ShownMemory:
+    """A memory as a prompt shows it: when it applies and what to do, in one short line."""
+    trigger, resolution = (record.metadata.get(name) for name in (TRIGGER, RESOLUTION))
     if isinstance(trigger, str) and isinstance(resolution, str):
         half = params.memory_length // 2
         text = f"{cut(trigger, half)} → {cut(resolution, params.memory_length - half)}"
     else:
-        text = cut(one.content, params.memory_length)
-    return Shown(one.key, one.kind, text)
+        text = cut(record.content, params.memory_length)
+    return ShownMemory(record.key, record.kind, text)
 
 
 def cut(text: str, most: int) -> str:
-    r"""A text on one line, a long one without its end.
+    r"""A text on one line, shortened at its end.
 
     >>> cut("a long\nline", 8)
     'a long…'
@@ -97,19 +140,13 @@ def cut(text: str, most: int) -> str:
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}{_CUT}"
 
 
-def _around(
-    memory: Memory, objective: str, session: str | None, params: ContextParams
-) -> tuple[MemoryRecord, ...]:
-    """What the graph brings up around an objective; it is not shown, but says which files it is about."""
-    return tuple(hit.memory for hit in _hits(memory, objective, limit=params.around, session=session))
-
-
-def _told(one: MemoryRecord) -> str:
-    return "\n".join((one.heading or "", one.content, *_texts(one.metadata.get(DELTA))))
+def _file_mentions(record: MemoryRecord) -> str:
+    """The text of a memory in which files may be named; it is not shown."""
+    return "\n".join((record.heading or "", record.content, *_texts(record.metadata.get(DELTA))))
 
 
 def _cue(objective: str, folder: Path, codebase: Codebase) -> Cue:
-    """What surrounds the objective, for the conditions under which memories apply."""
+    """The cue of an objective, with the values of the conditions under which memories apply."""
     return Cue(
         objective,
         file=list(codebase.relevant) or None,
@@ -120,40 +157,106 @@ def _cue(objective: str, folder: Path, codebase: Codebase) -> Cue:
 
 
 def _recalled(
-    memory: Memory, kind: str, objective: str, context: Cue, session: str | None, params: ContextParams
+    memory: Memory, kind: str, objective: str, cue: Cue, session: str | None, params: ContextParams
 ) -> list[MemoryRecord]:
     """The memories of a kind that are near enough to the objective, or fire, best first."""
-    asked = {"cue": context, "kinds": [kind], "limit": params.pool, "session": session, "profile": PROFILE}
-    hits = _hits(memory, objective, **asked)
-    return [one.memory for one in hits if _is_relevant(one, objective, context, params)]
+    hits = _hits(
+        memory, objective, cue=cue, kinds=[kind], limit=params.pool, session=session, profile=PROFILE
+    )
+    return [
+        hit.memory
+        for hit in hits
+        if hit.components.get("relevance", 0.0) >= params.relevance
+        or fires(hit.memory, objective, cue, params)
+    ]
 
 
-def _hits(memory: Memory, objective: str, **asked: Any) -> tuple[Hit, ...]:
-    """What a recall brings up; nothing in a namespace in which nobody has written yet."""
+def _hits(memory: Memory, objective: str, **arguments: Any) -> tuple[Hit, ...]:
+    """The hits of a recall; none in a namespace that does not exist yet."""
     try:
-        return memory.recall(objective, **asked).hits
+        return memory.recall(objective, **arguments).hits
     except NotFound:
         return ()
 
 
-def _is_relevant(hit: Hit, objective: str, context: Cue, params: ContextParams) -> bool:
-    near = hit.components.get("relevance", 0.0) >= params.relevance
-    return near or fires(hit.memory, objective, context, params)
-
-
-def _first(some: Iterable[MemoryRecord], fired: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-    return sorted(some, key=lambda one: one not in fired)
+def _firing_first(records: Iterable[MemoryRecord], firing: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+    return sorted(records, key=lambda record: record not in firing)
 
 
 def _connected(memory: Memory, keys: Sequence[str], params: ContextParams) -> list[MemoryRecord]:
-    """What strong links lead to from what is shown."""
+    """The memories that strong links connect with those that are shown."""
     if not keys:
         return []
-    found = reach(memory, keys, hops=params.hops, least=params.link_weight)
-    return [one.memory for one in found if one.memory.kind != "behavior"][: params.connected]
+    neighbours = reach(memory, keys, hops=params.hops, least=params.link_weight)
+    return [node.memory for node in neighbours if node.memory.kind != "behavior"][: params.connected]
 
 
 def _texts(value: Any) -> frozenset[str]:
     """A text or a list of texts as a set."""
-    some = (value,) if isinstance(value, str) else value if isinstance(value, (list, tuple)) else ()
-    return frozenset(one for one in some if isinstance(one, str))
+    values = (value,) if isinstance(value, str) else value if isinstance(value, (list, tuple)) else ()
+    return frozenset(text for text in values if isinstance(text, str))
+
+
+def sections(texts: Iterable[str | None]) -> str:
+    """The sections of a prompt, empty ones left out."""
+    return "\n\n".join(text for text in texts if text)
+
+
+def advice(assessment: Assessment | None) -> str | None:
+    """The advice of metacognition for the next step; None if all goes well."""
+    if assessment is None or assessment.advice not in _ADVICE:
+        return None
+    failures = assessment.consecutive_failures
+    counted = f" Failures in a row: {failures}." if failures > 1 else ""
+    return f"{_ADVICE[assessment.advice]}{counted}"
+
+
+def memories_section(gathered: ObjectiveContext) -> str:
+    """Each memory on a line with its key, those that fire first."""
+    if not gathered.shown:
+        return "There are no memories about this."
+    lines = []
+    for memory in gathered.shown:
+        fires = "applies here, " if memory.key in gathered.fired else ""
+        lines.append(f"[{_label(memory.key)}] {fires}{memory.kind}: {quoted(memory.text)}")
+    return "Memories of earlier work, by key:\n" + fenced("\n".join(lines))
+
+
+def codebase_section(codebase: Codebase) -> str | None:
+    """The files of the project; None if there is nothing to say of them."""
+    named = {"languages": codebase.languages, "frameworks": codebase.frameworks, "tests in": codebase.tests}
+    lines = [f"{title}: {', '.join(names)}" for title, names in named.items() if names]
+    lines += ["files about it:", *map(quoted, codebase.relevant)] if codebase.relevant else []
+    return f"The project has {codebase.files:,} files:\n" + fenced("\n".join(lines)) if lines else None
+
+
+def lineage_section(lineage: Sequence[str], params: ContextParams = CONTEXT) -> str | None:
+    """The latest tasks and attempts."""
+    latest = lineage[len(lineage) - params.lineage :] if len(lineage) > params.lineage else lineage
+    lines = [quoted(cut(text, params.memory_length)) for text in latest]
+    return "Earlier tasks and attempts:\n" + fenced("\n".join(lines)) if lines else None
+
+
+def verification_section(failed: Verification, params: ContextParams = CONTEXT) -> str:
+    """The result of the previous attempt's gate: how its command ended, and the end of what it printed."""
+    how = "was late" if failed.status == "late" else f"ended with status {failed.exit_status}"
+    output = shortened(plain(failed.output), params.gate_length) or "(it printed nothing)"
+    return f"The last attempt did not pass: its command {how}, and printed:\n" + fenced(output)
+
+
+def plain(text: str) -> str:
+    """A text line by line as a terminal shows it, with control characters written out."""
+    lines = _TERMINAL.sub("", text).replace("\t", "    ").splitlines()
+    return "\n".join(quoted(line)[1:-1].replace('\\"', '"').replace("\\\\", "\\") for line in lines)
+
+
+def shortened(text: str, most: int) -> str:
+    """A text shortened in its middle: the end of a failure says more than its beginning."""
+    if len(text) <= most:
+        return text
+    head = most // 4
+    return f"{text[:head]}\n… {len(text) - most:,} characters left out …\n{text[head - most :]}"
+
+
+def _label(key: str) -> str:
+    return quoted(key) if any(char in key for char in '"[]') else quoted(key)[1:-1]

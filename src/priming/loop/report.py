@@ -1,4 +1,4 @@
-"""What a session came to: what was tried, what it taught, which memories helped, and how it is going."""
+"""The report of a session: what was tried and learnt, which memories helped, and how the session is going."""
 
 from __future__ import annotations
 
@@ -6,17 +6,25 @@ from collections.abc import Iterator
 
 from priming.core.metacognition import Assessment
 from priming.errors import NotFound
-from priming.loop.session import Sessions, how_it_goes
-from priming.looping import Attempt, Learnt, Report, Session, Standing, Task
+from priming.loop.session import (
+    Attempt,
+    LearningResult,
+    Session,
+    SessionReport,
+    SessionSummary,
+    Task,
+    assessment_of,
+)
+from priming.loop.session_store import Sessions
 
 DELIVERED, FAILED, NOT_DELIVERED, WAITING, INTERRUPTED = 0, 1, 3, 4, 130
-"""Exit statuses of a run: 2 is bad input."""
+"""Exit statuses of a run; 2 is bad input."""
 _WAITS = {"approval": "a yes to its plan", "destructive": "a yes to one task", "answer": "an answer"}
 _STOPPED = {"interrupt": INTERRUPTED, "minutes": NOT_DELIVERED, "agent": FAILED}
 
 
 def status_of(session: Session) -> int | None:
-    """The exit status of the run that left a session so; None while it is not known: it is at work, or was killed."""
+    """The exit status of a run that left a session in this state; None if it is still running, or was killed."""
     if session.waits is not None:
         return WAITING
     if session.stopped is not None:
@@ -26,12 +34,12 @@ def status_of(session: Session) -> int | None:
     return DELIVERED if session.ended == "delivered" else NOT_DELIVERED
 
 
-def report(sessions: Sessions, session: Session) -> Report:
-    """The report of a session, with those of its subgoals."""
-    taught = [one.learnt for one in session.tasks if one.learnt is not None]
-    taught += [session.learnt] if session.learnt is not None else []
-    how = how_it_goes(session)
-    return Report(
+def report(sessions: Sessions, session: Session) -> SessionReport:
+    """The report of a session, with the reports of its subgoals."""
+    learnt = [task.learnt for task in session.tasks if task.learnt is not None]
+    learnt += [session.learnt] if session.learnt is not None else []
+    assessment = assessment_of(session)
+    return SessionReport(
         session=session.id,
         objective=session.objective,
         state=session.state,
@@ -40,122 +48,123 @@ def report(sessions: Sessions, session: Session) -> Report:
         why=session.why,
         status=status_of(session),
         tasks=session.tasks,
-        helped=_all(taught, "helped"),
-        unused=_all(taught, "unused"),
-        unknown=_all(taught, "unknown"),
-        stored=_all(taught, "stored"),
-        strengthened=_all(taught, "strengthened"),
+        helped=_all(learnt, "helped"),
+        unused=_all(learnt, "unused"),
+        unknown=_all(learnt, "unknown"),
+        stored=_all(learnt, "stored"),
+        strengthened=_all(learnt, "strengthened"),
         alternatives=session.alternatives,
         waits=session.waits,
-        advice=how.advice,
-        line=in_a_line(how),
+        advice=assessment.advice,
+        line=describe_assessment(assessment),
         seconds=session.seconds,
-        children=tuple(report(sessions, one) for one in _children(sessions, session)),
+        children=tuple(report(sessions, child) for child in _children(sessions, session)),
     )
 
 
-def _all(taught: list[Learnt], what: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(key for one in taught for key in getattr(one, what)))
+def _all(results: list[LearningResult], field: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(key for result in results for key in getattr(result, field)))
 
 
 def _children(sessions: Sessions, session: Session) -> Iterator[Session]:
-    for one in session.children:
+    for child_id in session.children:
         try:
-            yield sessions.get(one)
-        except NotFound:  # it was to be begun, or was erased with a memory
+            yield sessions.get(child_id)
+        except NotFound:  # it had not begun yet, or was erased with a memory
             continue
 
 
-def in_a_line(how: Assessment) -> str:
+def describe_assessment(assessment: Assessment) -> str:
     """A metacognitive assessment in words.
 
     >>> from priming.core.metacognition import assess
-    >>> in_a_line(assess([True, False]))
+    >>> describe_assessment(assess([True, False]))
     'struggling: slow_down; 50% of tasks succeeded, failures in a row: 1'
     """
-    if how.success_rate is None:
-        return f"{how.state}: {how.advice}"
-    rate = f"{how.success_rate:.0%} of tasks succeeded"
-    return f"{how.state}: {how.advice}; {rate}, failures in a row: {how.consecutive_failures}"
+    if assessment.success_rate is None:
+        return f"{assessment.state}: {assessment.advice}"
+    rate = f"{assessment.success_rate:.0%} of tasks succeeded"
+    failures = assessment.consecutive_failures
+    return f"{assessment.state}: {assessment.advice}; {rate}, failures in a row: {failures}"
 
 
-def how_it_stands(one: Report | Session) -> str:
-    """Where a session stands, in words."""
-    if one.waits is not None:
-        return f"waits for {_WAITS[one.waits.what]}"
-    if one.ended is not None and one.state == "SUMMARY":
-        return one.ended
-    return f"stopped at {one.state} ({one.stopped})" if one.stopped is not None else f"at {one.state}"
+def describe_state(session: SessionReport | Session) -> str:
+    """The state of a session, in words."""
+    if session.waits is not None:
+        return f"waits for {_WAITS[session.waits.what]}"
+    if session.ended is not None and session.state == "SUMMARY":
+        return session.ended
+    if session.stopped is not None:
+        return f"stopped at {session.state} ({session.stopped})"
+    return f"at {session.state}"
 
 
-def standing(one: Session) -> Standing:
-    """A session as a line of a list."""
-    delivered = sum(task.status == "delivered" for task in one.tasks)
-    return Standing(
-        one.id,
-        one.parent,
-        one.objective,
-        one.state,
-        how_it_stands(one),
-        len(one.tasks),
+def summarise(session: Session) -> SessionSummary:
+    """A session as a row of a list."""
+    delivered = sum(task.status == "delivered" for task in session.tasks)
+    return SessionSummary(
+        session.id,
+        session.parent,
+        session.objective,
+        session.state,
+        describe_state(session),
+        len(session.tasks),
         delivered,
-        one.created_at,
-        one.updated_at,
+        session.created_at,
+        session.updated_at,
     )
 
 
-def tried(one: Attempt) -> str:
-    """What came of an attempt, on one line."""
-    if one.error is not None:
-        return f"{one.number}: no answer: {_line(one.error)}"
-    if one.acted is None:
-        return f"{one.number}: not finished"
-    gate = "" if one.verified is None else f", gate {one.verified.status}"
-    said = one.acted.obstacle or one.acted.details
-    return f"{one.number}: {one.acted.status}{gate}" + (f": {_line(said)}" if said else "")
+def describe_attempt(attempt: Attempt) -> str:
+    """An attempt and its result, on one line."""
+    if attempt.error is not None:
+        return f"{attempt.number}: no answer: {_line(attempt.error)}"
+    if attempt.acted is None:
+        return f"{attempt.number}: not finished"
+    gate = "" if attempt.verified is None else f", gate {attempt.verified.status}"
+    details = attempt.acted.obstacle or attempt.acted.details
+    return f"{attempt.number}: {attempt.acted.status}{gate}" + (f": {_line(details)}" if details else "")
 
 
-def markdown(one: Report, level: int = 1) -> str:
+def learnt_by_effect(result: SessionReport) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The keys of the memories that a session affected, by effect; effects without keys are left out."""
+    effects = {
+        "helped": result.helped,
+        "shown and not used": result.unused,
+        "stored": result.stored,
+        "strengthened": result.strengthened,
+        "named, but not known": result.unknown,
+    }
+    yield from ((effect, keys) for effect, keys in effects.items() if keys)
+
+
+def markdown(result: SessionReport, level: int = 1) -> str:
     """A report as Markdown."""
     heading = "#" * level
-    parts = [f"{heading} {_escaped(one.objective)}", f"Session `{one.session}`: **{how_it_stands(one)}**."]
-    parts += [_escaped(one.why)] if one.why else []
-    parts += [f"> {_escaped(one.waits.about)}"] if one.waits is not None else []
-    if one.tasks:
-        parts += [f"{heading}# What was tried", "\n".join(_tasks(one.tasks))]
-    taught = list(_taught(one))
-    if taught:
-        parts += [f"{heading}# What was learnt", "\n".join(taught)]
-    if one.alternatives:
-        listed = [f"- {_code(other.key)}: {_escaped(other.text)}" for other in one.alternatives]
+    parts = [
+        f"{heading} {_escaped(result.objective)}",
+        f"Session `{result.session}`: **{describe_state(result)}**.",
+    ]
+    parts += [_escaped(result.why)] if result.why else []
+    parts += [f"> {_escaped(result.waits.about)}"] if result.waits is not None else []
+    if result.tasks:
+        parts += [f"{heading}# What was tried", "\n".join(_task_lines(result.tasks))]
+    effects = [f"- {effect}: {', '.join(map(_code, keys))}" for effect, keys in learnt_by_effect(result)]
+    if effects:
+        parts += [f"{heading}# What was learnt", "\n".join(effects)]
+    if result.alternatives:
+        listed = [f"- {_code(memory.key)}: {_escaped(memory.text)}" for memory in result.alternatives]
         parts += [f"{heading}# What else is known", "\n".join(listed)]
-    parts += [f"Metacognition: {one.line}."]
-    parts += [markdown(child, level + 1) for child in one.children]
+    parts += [f"Metacognition: {result.line}."]
+    parts += [markdown(child, level + 1) for child in result.children]
     return "\n\n".join(parts)
 
 
-def _tasks(tasks: tuple[Task, ...]) -> Iterator[str]:
-    for one in tasks:
-        gate = "no gate" if one.plan.verify is None else _code(one.plan.verify)
-        yield f"{one.seq}. **{one.status}** {_escaped(one.plan.objective)} ({gate})"
-        yield from (f"   - attempt {_escaped(tried(attempt))}" for attempt in one.attempts)
-
-
-def _taught(one: Report) -> Iterator[str]:
-    for what, keys in taught(one):
-        yield f"- {what}: {', '.join(map(_code, keys))}"
-
-
-def taught(one: Report) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What was learnt, by what it did to the memories; only what there is."""
-    parts = {
-        "helped": one.helped,
-        "shown and not used": one.unused,
-        "stored": one.stored,
-        "strengthened": one.strengthened,
-        "named, but not known": one.unknown,
-    }
-    yield from ((what, keys) for what, keys in parts.items() if keys)
+def _task_lines(tasks: tuple[Task, ...]) -> Iterator[str]:
+    for task in tasks:
+        gate = "no gate" if task.plan.verify is None else _code(task.plan.verify)
+        yield f"{task.seq}. **{task.status}** {_escaped(task.plan.objective)} ({gate})"
+        yield from (f"   - attempt {_escaped(describe_attempt(attempt))}" for attempt in task.attempts)
 
 
 def _line(text: str) -> str:
@@ -163,8 +172,8 @@ def _line(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A text that Markdown shows as it stands, on one line."""
-    return "".join(f"\\{one}" if one in r"\`*_[]<>#|!" else one for one in _line(text))
+    """A text that Markdown shows literally, on one line."""
+    return "".join(f"\\{char}" if char in r"\`*_[]<>#|!" else char for char in _line(text))
 
 
 def _code(text: str) -> str:

@@ -1,167 +1,357 @@
-"""Sessions of the loop: begun, kept after every step, and found again."""
+"""The values of a session: its objective, its tasks with their attempts, and what each phase returned.
+
+The store keeps a session as JSON with the names of these fields. ``parse`` reads the names of version 0.1.0 too.
+"""
 
 from __future__ import annotations
 
 import json
-import math
-from dataclasses import replace
-from pathlib import Path
-from typing import cast
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, cast
 
-from priming.checks import PAGE_LIMIT, check_count, check_text, check_time
-from priming.config.params.loop import LOOP, LoopParams
 from priming.core.metacognition import Assessment, assess
-from priming.engine.loops import Loops
-from priming.errors import NotFound, ParamError
-from priming.ids import uuid7
-from priming.looping import Kept, Limits, Outcome, Session, Task
-from priming.memory import Memory
 from priming.serialization import decode, encode
 
-_DEEPEST = 10
-"""Of subgoals, whatever is asked for: each is a session within a session."""
+DELIVERED, BLOCKED, UNVERIFIED = "delivered", "blocked", "unverified"
+"""How a task can end; the first two are also how an agent says that its attempt ended."""
+_RENAMED = {"asked": "gates_requested"}
+"""Fields of a session by their names in version 0.1.0."""
 
 
-class Sessions:
-    """The sessions of a memory's namespace, as values."""
+@dataclass(frozen=True, slots=True)
+class TaskPlan:
+    """One thing to do: ``delta`` are the files it changes, ``verify`` the command that checks whether it is done."""
 
-    def __init__(self, memory: Memory) -> None:
-        self.memory = memory
-        self.loops = Loops(memory)
-
-    def begin(
-        self,
-        objective: str,
-        folder: Path | str,
-        limits: Limits,
-        *,
-        parent: Session | None = None,
-        session_id: str | None = None,
-        state: str = "INIT",
-        fresh_context: bool = False,
-        params: LoopParams = LOOP,
-    ) -> Session:
-        """Begin a session, and keep it."""
-        now = check_time("clock.now()", self.loops.now())
-        place = Path(folder).absolute()
-        if not place.is_dir():
-            raise ParamError("folder", str(folder), "must be a folder that is there")
-        session = Session(
-            id=session_id or uuid7(now),
-            objective=_objective(objective, params),
-            folder=str(place),
-            limits=limits,
-            created_at=now,
-            updated_at=now,
-            state=state,
-            parent=None if parent is None else parent.id,
-            depth=0 if parent is None else parent.depth + 1,
-            project=place.name or None,
-            fresh_context=fresh_context,
-        )
-        self.loops.add(kept(session))
-        return session
-
-    def keep(self, session: Session) -> Session:
-        """Keep a session as it is now."""
-        told = replace(session, updated_at=check_time("clock.now()", self.loops.now()))
-        self.loops.keep(kept(told))
-        return told
-
-    def get(self, session_id: str) -> Session:
-        """A session by its id."""
-        return read(self.loops.get(session_id))
-
-    def root(self, session_id: str) -> Session:
-        """The session that a session is a step of, or itself."""
-        session = self.get(session_id)
-        return session if session.parent is None else self.root(session.parent)
-
-    def latest(self) -> Session:
-        """The session that began last, of those that are no step of another."""
-        found = next((one for one in self.loops.list(PAGE_LIMIT) if one.parent is None), None)
-        if found is None:
-            raise NotFound("there is no session of the loop yet: 'priming loop run' begins one")
-        return read(found)
-
-    def list(self, limit: int) -> list[Session]:
-        """Sessions, those first that began last."""
-        return [read(one) for one in self.loops.list(limit)]
+    objective: str
+    delta: tuple[str, ...] = ()
+    verify: str | None = None
 
 
-def kept(session: Session) -> Kept:
-    """A session as a store keeps it."""
-    body = json.dumps(encode(session), ensure_ascii=False, separators=(",", ":"))
-    return Kept(
-        session.id,
-        session.parent,
-        session.state,
-        session.objective,
-        session.created_at,
-        session.updated_at,
-        body,
-    )
+@dataclass(frozen=True, slots=True)
+class Impasse:
+    """Why planning is stuck, as one of ``words.IMPASSES``, and the subgoal that would resolve it."""
+
+    type: str
+    subgoal: str
 
 
-def read(one: Kept) -> Session:
-    """A session from what a store kept."""
-    return cast(Session, decode(Session, json.loads(one.body)))
+@dataclass(frozen=True, slots=True)
+class PlanningResult:
+    """What the reason phase returned; ``assessment`` is one of ``words.ASSESSMENTS``."""
+
+    assessment: str
+    tasks: tuple[TaskPlan, ...] = ()
+    question: str | None = None
+    impasse: Impasse | None = None
+    reasoning: str = ""
 
 
-def how_it_goes(session: Session) -> Assessment:
-    """Whether the approach of a session works, by how its tasks ended."""
-    return assess(one.success for one in session.outcomes[session.begun_with :])
+@dataclass(frozen=True, slots=True)
+class ActionResult:
+    """What whoever carried out a task reported: ``status`` is "delivered" or "blocked", in their view.
+
+    ``utilized`` are the keys of memories that they say they used, whether these exist or not.
+    """
+
+    status: str
+    details: str = ""
+    utilized: tuple[str, ...] = ()
+    obstacle: str | None = None
+    learning: str | None = None
 
 
-def recorded(session: Session, outcome: Outcome) -> Session:
-    """A session with the outcome of a task: one of the same task is replaced, where it stands."""
-    others = {one.seq: one for one in session.outcomes}
-    return replace(session, outcomes=tuple({**others, outcome.seq: outcome}.values()))
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The result of a gate: ``status`` is one of ``words.GATES``, ``output`` what the command printed, shortened."""
+
+    command: str | None
+    status: str
+    exit_status: int | None = None
+    output: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMemory:
+    """A memory as a prompt shows it."""
+
+    key: str
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Codebase:
+    """The files of a folder: languages and frameworks, most used first, tests, and files about the objective."""
+
+    languages: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    frameworks: tuple[str, ...] = ()
+    relevant: tuple[str, ...] = ()
+    files: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Complexity:
+    """How much an objective seems to require, and the words of it that indicate so."""
+
+    level: str = "simple"
+    signals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectiveContext:
+    """The context of an objective: memories by their role, the codebase, and the estimated complexity.
+
+    ``fired`` are the keys of the memories whose trigger fires in this context: they are shown first.
+    """
+
+    objective: str
+    failures: tuple[ShownMemory, ...] = ()
+    patterns: tuple[ShownMemory, ...] = ()
+    connected: tuple[ShownMemory, ...] = ()
+    fired: tuple[str, ...] = ()
+    codebase: Codebase = Codebase()
+    complexity: Complexity = Complexity()
+
+    @property
+    def shown(self) -> tuple[ShownMemory, ...]:
+        """All memories, each once, those that fire first."""
+        memories = (*self.patterns, *self.failures, *self.connected)
+        shown: dict[str, ShownMemory] = {}
+        for memory in sorted(memories, key=lambda memory: memory.key not in self.fired):
+            shown.setdefault(memory.key, memory)
+        return tuple(shown.values())
+
+    @property
+    def injected(self) -> tuple[str, ...]:
+        """The keys of all memories that are shown."""
+        return tuple(memory.key for memory in self.shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try at a task. ``acted`` is None until a result is reported, ``verified`` until the gate has run.
+
+    ``injected`` are the keys of the memories that were shown; ``error`` is why the agent gave no answer.
+    """
+
+    number: int
+    at: datetime
+    injected: tuple[str, ...] = ()
+    acted: ActionResult | None = None
+    verified: Verification | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LearningResult:
+    """What a task taught: the memories that were credited, stored or strengthened, and the operations that did so.
+
+    ``unknown`` are names that were reported as used although no memory of that name was shown.
+    """
+
+    helped: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    stored: tuple[str, ...] = ()
+    strengthened: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A plan and its attempts: ``status`` is one of ``words.TASK_STATUSES``; ``learnt`` follows once it is closed."""
+
+    seq: int
+    plan: TaskPlan
+    status: str = "pending"
+    attempts: tuple[Attempt, ...] = ()
+    gathered: ObjectiveContext | None = None
+    learnt: LearningResult | None = None
+    closed_at: datetime | None = None
+
+    @property
+    def utilized(self) -> tuple[str, ...]:
+        """The keys that were reported as used, in any attempt."""
+        return tuple(dict.fromkeys(key for result in self.results for key in result.utilized))
+
+    @property
+    def injected(self) -> tuple[str, ...]:
+        """The keys that were shown, in any attempt."""
+        return tuple(dict.fromkeys(key for attempt in self.attempts for key in attempt.injected))
+
+    @property
+    def results(self) -> tuple[ActionResult, ...]:
+        """The results that were reported, in the order of the attempts."""
+        return tuple(attempt.acted for attempt in self.attempts if attempt.acted is not None)
+
+    @property
+    def summary(self) -> str:
+        """How the task ended, in words."""
+        last = self.results[-1] if self.results else ActionResult(DELIVERED)
+        details = (last.obstacle if self.status == BLOCKED else None) or last.details
+        return f"{self.status}: {self.plan.objective}" + (f": {details}" if details else "")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskOutcome:
+    """Whether a task succeeded, for metacognition: one record for each ``seq``."""
+
+    seq: int
+    success: bool
+    at: datetime
+    notes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a run must not exceed: ``minutes`` None means no limit, ``timeout`` is seconds of one gate."""
+
+    attempts: int
+    tasks: int
+    depth: int
+    timeout: float
+    minutes: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """What a session needs from a person: one of ``words.WAITS``, with its subject in words."""
+
+    what: str
+    about: str
+    seq: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One objective with everything that was done about it: enough to resume after the process is gone.
+
+    ``state`` is one of ``words.STATES``: the step in progress or the next one. ``ended`` is one of ``words.ENDS``
+    once the session has ended, ``stopped`` one of ``words.STOPS`` if it stopped before, and ``why`` gives the reason.
+    """
+
+    id: str
+    objective: str
+    folder: str
+    limits: Limits
+    created_at: datetime
+    updated_at: datetime
+    state: str = "INIT"
+    parent: str | None = None
+    depth: int = 0
+    project: str | None = None
+    fresh_context: bool = False
+    gathered: ObjectiveContext | None = None
+    reasoned: PlanningResult | None = None
+    gates_requested: bool = False
+    """Whether the agent was asked for the gates that its tasks lacked."""
+    tasks: tuple[Task, ...] = ()
+    left_out: int = 0
+    """Number of planned tasks beyond the limit."""
+    answered: tuple[tuple[str, str], ...] = ()
+    outcomes: tuple[TaskOutcome, ...] = ()
+    begun_with: int = 0
+    """Number of outcomes that belong to an approach a person has abandoned."""
+    children: tuple[str, ...] = ()
+    below: str | None = None
+    """The session of the subgoal that this session waits for."""
+    earlier: int = 0
+    """Number of tasks that belong to earlier rounds: a session that ended may be resumed as a new round."""
+    approved: bool = False
+    allowed: tuple[int, ...] = ()
+    """Destructive tasks that a person has allowed."""
+    waits: Wait | None = None
+    stopped: str | None = None
+    ended: str | None = None
+    why: str | None = None
+    alternatives: tuple[ShownMemory, ...] = ()
+    learnt: LearningResult | None = None
+    """What the session as a whole taught."""
+    seconds: float = 0.0
+    """Time worked so far, in all processes."""
+
+    @property
+    def round_tasks(self) -> tuple[Task, ...]:
+        """The tasks of the latest plan."""
+        return self.tasks[self.earlier :]
+
+    @property
+    def next_task(self) -> Task | None:
+        """The first pending task of the latest plan."""
+        return next((task for task in self.round_tasks if task.status == "pending"), None)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """A session as a row of a list; ``stands`` describes its state in words."""
+
+    session: str
+    parent: str | None
+    objective: str
+    state: str
+    stands: str
+    tasks: int
+    delivered: int
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SessionReport:
+    """What a session tried and learnt, which memories helped, and how it is going."""
+
+    session: str
+    objective: str
+    state: str
+    ended: str | None
+    stopped: str | None
+    why: str | None
+    status: int | None
+    tasks: tuple[Task, ...]
+    helped: tuple[str, ...]
+    unused: tuple[str, ...]
+    unknown: tuple[str, ...]
+    stored: tuple[str, ...]
+    strengthened: tuple[str, ...]
+    alternatives: tuple[ShownMemory, ...]
+    waits: Wait | None
+    advice: str
+    line: str
+    """The metacognitive assessment, in words."""
+    seconds: float
+    children: tuple[SessionReport, ...] = ()
+
+
+def dump(session: Session) -> str:
+    """The JSON of a session."""
+    return json.dumps(encode(session), ensure_ascii=False, separators=(",", ":"))
+
+
+def parse(body: str) -> Session:
+    """The session of a JSON text, whichever version wrote it."""
+    record: dict[str, Any] = {_RENAMED.get(name, name): value for name, value in json.loads(body).items()}
+    return cast(Session, decode(Session, record))
+
+
+def assessment_of(session: Session) -> Assessment:
+    """The metacognitive assessment of a session, from the outcomes of its tasks."""
+    return assess(outcome.success for outcome in session.outcomes[session.begun_with :])
+
+
+def with_outcome(session: Session, outcome: TaskOutcome) -> Session:
+    """The session with the outcome of a task, which replaces an earlier one in its place."""
+    outcomes = {earlier.seq: earlier for earlier in session.outcomes}
+    return replace(session, outcomes=tuple({**outcomes, outcome.seq: outcome}.values()))
 
 
 def with_task(session: Session, task: Task) -> Session:
-    """A session with a task as it is now."""
-    return replace(session, tasks=tuple(task if one.seq == task.seq else one for one in session.tasks))
+    """The session with a new version of one of its tasks."""
+    return replace(session, tasks=tuple(task if other.seq == task.seq else other for other in session.tasks))
 
 
-def of_this_round(session: Session) -> tuple[Task, ...]:
-    """The tasks of the latest plan."""
-    return session.tasks[session.earlier :]
-
-
-def pending(session: Session) -> Task | None:
-    """The task that is next."""
-    return next((one for one in of_this_round(session) if one.status == "pending"), None)
-
-
-def limits(
-    attempts: int | None = None,
-    tasks: int | None = None,
-    depth: int | None = None,
-    timeout: float | None = None,
-    minutes: float | None = None,
-    params: LoopParams = LOOP,
-) -> Limits:
-    """Limits, those of ``params`` where None is given; ``minutes`` None is as long as it takes."""
-    for name, value in (("timeout", timeout), ("budget_minutes", minutes)):
-        if value is not None and not 0 < value < math.inf:
-            raise ParamError(name, value, "must be a number > 0")
-    return Limits(
-        attempts=params.attempts
-        if attempts is None
-        else check_count("max_attempts", attempts, 1, PAGE_LIMIT),
-        tasks=params.tasks if tasks is None else check_count("max_tasks", tasks, 1, PAGE_LIMIT),
-        depth=params.depth if depth is None else check_count("depth", depth, 0, _DEEPEST),
-        timeout=params.timeout if timeout is None else timeout,
-        minutes=minutes,
-    )
-
-
-def _objective(text: str, params: LoopParams) -> str:
-    if not check_text("objective", text).strip():
-        raise ParamError("objective", text, "must say what is to be done")
-    if len(text) > params.objective:
-        raise ParamError(
-            "objective", text, f"must be at most {params.objective:,} characters: say it shorter"
-        )
-    return text.strip()
+def with_attempt(task: Task, attempt: Attempt) -> Task:
+    """The task with a new version of its last attempt."""
+    return replace(task, attempts=(*task.attempts[:-1], attempt))

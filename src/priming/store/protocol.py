@@ -17,9 +17,9 @@ from typing import Any, Protocol
 
 from priming.access import Token
 from priming.filters import Condition
-from priming.looping import Kept
 from priming.store.rows import (
     LinkRow,
+    LoopSessionRow,
     MemoryRow,
     PairRow,
     Row,
@@ -372,19 +372,19 @@ class Store(Protocol):
         """Note when a token was last used; ``Busy`` soon, rather than after the timeout."""
         ...
 
-    def add_loop(self, namespace: str, kept: Kept) -> None:
+    def add_loop(self, namespace: str, row: LoopSessionRow) -> None:
         """Keep a new session of the loop; ``Conflict`` for an id that is taken. Sessions are not in the log."""
         ...
 
-    def keep_loop(self, namespace: str, kept: Kept) -> bool:
+    def keep_loop(self, namespace: str, row: LoopSessionRow) -> bool:
         """Keep a session as it is now; whether it is still there: a purge erases those that name its memories."""
         ...
 
-    def loop(self, namespace: str, session_id: str) -> Kept | None:
+    def loop(self, namespace: str, session_id: str) -> LoopSessionRow | None:
         """One session of the loop."""
         ...
 
-    def loops(self, namespace: str, *, limit: int = 100) -> list[Kept]:
+    def loops(self, namespace: str, *, limit: int = 100) -> list[LoopSessionRow]:
         """Sessions of the loop, those first that began last."""
         ...
 

@@ -125,6 +125,19 @@ class RunRow:
 
 
 @dataclass(frozen=True, slots=True)
+class LoopSessionRow:
+    """A session of the loop: ``body`` is all of it, as JSON."""
+
+    id: str
+    parent: str | None
+    state: str
+    objective: str
+    created_at: datetime
+    updated_at: datetime
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
 class WeightsRow:
     """The weights that a namespace gives to terms of a profile, by name; what it does not name is the profile's."""
 

@@ -8,11 +8,11 @@ from dataclasses import astuple
 from datetime import datetime
 from typing import Any
 
-from priming.looping import Kept
 from priming.serialization import stamp
 from priming.store.connection import Connection
+from priming.store.rows import LoopSessionRow
 
-_KEPT = "id, parent, state, objective, created_at, updated_at, body"
+_COLUMNS = "id, parent, state, objective, created_at, updated_at, body"
 
 
 class SqliteLoop:
@@ -20,36 +20,34 @@ class SqliteLoop:
 
     _db: Connection
 
-    def add_loop(self, namespace: str, kept: Kept) -> None:
+    def add_loop(self, namespace: str, row: LoopSessionRow) -> None:
         """Keep a new session; ``Conflict`` for an id that is taken."""
         with self._db.transaction():
             self._db.change(
-                f"INSERT INTO loop_sessions (namespace, {_KEPT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (namespace, *_values(kept)),
+                f"INSERT INTO loop_sessions (namespace, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (namespace, *_values(row)),
             )
 
-    def keep_loop(self, namespace: str, kept: Kept) -> bool:
+    def keep_loop(self, namespace: str, row: LoopSessionRow) -> bool:
         """Keep a session as it is now; whether it is still there."""
         with self._db.transaction():
             changed = self._db.change(
                 "UPDATE loop_sessions SET state = ?, updated_at = ?, body = ? WHERE namespace = ? AND id = ?",
-                (kept.state, stamp(kept.updated_at), kept.body, namespace, kept.id),
+                (row.state, stamp(row.updated_at), row.body, namespace, row.id),
             )
         return bool(changed)
 
-    def loop(self, namespace: str, session_id: str) -> Kept | None:
+    def loop(self, namespace: str, session_id: str) -> LoopSessionRow | None:
         """One session of the loop."""
         rows = self._db.run(
-            f"SELECT {_KEPT} FROM loop_sessions WHERE namespace = ? AND id = ?", (namespace, session_id)
+            f"SELECT {_COLUMNS} FROM loop_sessions WHERE namespace = ? AND id = ?", (namespace, session_id)
         )
-        return _kept(*rows[0]) if rows else None
+        return _row(*rows[0]) if rows else None
 
-    def loops(self, namespace: str, *, limit: int = 100) -> list[Kept]:
+    def loops(self, namespace: str, *, limit: int = 100) -> list[LoopSessionRow]:
         """Sessions of the loop, those first that began last."""
-        sql = (
-            f"SELECT {_KEPT} FROM loop_sessions WHERE namespace = ? ORDER BY created_at DESC, id DESC LIMIT ?"
-        )
-        return [_kept(*row) for row in self._db.run(sql, (namespace, limit))]
+        sql = f"SELECT {_COLUMNS} FROM loop_sessions WHERE namespace = ? ORDER BY created_at DESC, id DESC LIMIT ?"
+        return [_row(*row) for row in self._db.run(sql, (namespace, limit))]
 
     def _unloop(self, namespace: str, keys: Collection[str]) -> int:
         """Erase the sessions that name any of some memories; how many there were."""
@@ -60,12 +58,12 @@ class SqliteLoop:
         )
 
 
-def _values(kept: Kept) -> tuple[Any, ...]:
-    return tuple(stamp(one) if isinstance(one, datetime) else one for one in astuple(kept))
+def _values(row: LoopSessionRow) -> tuple[Any, ...]:
+    return tuple(stamp(value) if isinstance(value, datetime) else value for value in astuple(row))
 
 
-def _kept(
+def _row(
     session_id: str, parent: str | None, state: str, objective: str, created: str, updated: str, body: str
-) -> Kept:
+) -> LoopSessionRow:
     times = datetime.fromisoformat(created), datetime.fromisoformat(updated)
-    return Kept(session_id, parent, state, objective, *times, body)
+    return LoopSessionRow(session_id, parent, state, objective, *times, body)

@@ -124,7 +124,7 @@ class ContextParams(Checked):
         100, low=1, unit="tasks", doc="a plan of more makes no sense; what a run carries out is its own limit"
     )
     delta: int = param(50, low=1, unit="files", doc="most that one task may be about")
-    answer_length: int = param(4_000, low=1, unit="characters", doc="longest text that an agent may answer")
+    answer_length: int = param(4_000, low=1, unit="characters", doc="longest text in an answer of an agent")
     repairs: int = param(
         1, low=0, unit="rounds", doc="times that an answer that makes no sense is asked for again"
     )

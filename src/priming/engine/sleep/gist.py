@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from priming.agents.prompts import fenced, prompt
-from priming.agents.protocol import Agent, Schema
 from priming.checks import check_content
 from priming.config.params.sleep import SLEEP, SleepParams
 from priming.core.trust import INSTRUCTING
 from priming.engine.present import full
 from priming.errors import AgentError, ParamError
+from priming.llm.prompts import fenced, prompt
+from priming.llm.protocol import Agent, Schema
 from priming.types import MemoryRecord
 
 PHASE, PACKAGE = "gist", "priming.engine.sleep"

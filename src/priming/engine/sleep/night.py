@@ -10,10 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from priming.agents.protocol import Agent
 from priming.checks import PAGE_LIMIT, check_choice, check_count
 from priming.config.params.sleep import SLEEP
-from priming.engine.asking import agent_
 from priming.engine.sleep.checks import sound
 from priming.engine.sleep.lock import asleep
 from priming.engine.sleep.planned import Planned
@@ -22,6 +20,8 @@ from priming.engine.sleep.still import rows_of, still
 from priming.engine.undo import vectors_again
 from priming.errors import Conflict, NotFound, ParamError
 from priming.ids import uuid7
+from priming.llm.agents import check_agent
+from priming.llm.protocol import Agent
 from priming.namespace import Namespace
 from priming.sleeping import Check, Item, Proposal
 from priming.store.protocol import Logged
@@ -43,26 +43,8 @@ def sleep(
     progress: Progress | None = None,
     agent: Agent | None = None,
 ) -> Proposal:
-    """Let links fade, mark duplicates, gather episodes and procedures, archive what is no good, link the rest.
-
-    Args:
-        stages: some of decay, light, deep, skill, prune, link; they are gone through in this order. None: all.
-        dry_run: only propose: ``apply`` does it, or some of it. All stages are then planned against the present,
-            where a night plans each one after the one before it is done.
-        window: how many of the latest episodes ``deep`` looks at, by default ``SleepParams.window``.
-        progress: called with (done, total or None); a new stage begins at 0.
-        agent: asked by ``deep`` for the gist of each cluster that is new or changed, while nothing is locked.
-            Where it fails, and without one, the gist is a sentence of the cluster's own.
-
-    Each stage is one operation, or none where there is nothing to do. An interrupt leaves the stages that are
-    done. To undo ``Proposal.operation``, the last one, takes the whole night back; another one, its stage.
-
-    Raises:
-        ParamError: an argument outside its range.
-        Busy: another process sleeps over this namespace.
-
-    """
-    agent = agent_(agent)
+    """Go through the stages; what is done with each is written before the next is read."""
+    agent = check_agent(agent)
     chosen = _stages(stages)
     params = SLEEP if window is None else replace(SLEEP, window=check_count("window", window, 1, PAGE_LIMIT))
     with memory.lock:

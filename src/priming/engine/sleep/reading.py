@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.agents.protocol import Agent
 from priming.config.params.sleep import SleepParams
 from priming.engine.merging import LEARNED, RANKED, Merging
 from priming.engine.sleep import decay, light, link, prune, skill
@@ -30,6 +29,7 @@ from priming.engine.sleep.planned import (
 from priming.engine.sleep.steps import steps_of
 from priming.filters import parse
 from priming.index.columns import NONE
+from priming.llm.protocol import Agent
 from priming.namespace import Namespace
 from priming.store.rows import MemoryRow, VersionRow
 from priming.types import MemoryRecord

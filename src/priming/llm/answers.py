@@ -1,0 +1,159 @@
+"""Answers of agents: extracted from text, checked against the schema, and requested again if necessary."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from priming.config.params.llm import AGENT, AgentParams
+from priming.errors import AgentError, ParamError, shown
+from priming.llm.protocol import Agent, Answer, Schema
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
+
+T = TypeVar("T")
+REPAIR = """\
+Your last answer to this could not be used: {problem}.
+Answer once more, with one JSON object that fits the schema at the end, and nothing else.
+"""
+
+
+def request_answer(
+    ask: Callable[[str], str], prompt: str, schema: Schema, agent: str, params: AgentParams = AGENT
+) -> Answer:
+    """The valid answer to a prompt; an invalid answer is requested again, with the reason."""
+    question, problem = prompt, ""
+    for _ in range(1 + params.repairs):
+        text = ask(question)
+        answer = parse_answer(text, schema)
+        if not isinstance(answer, str):
+            return answer
+        problem = _cut(answer, params.repeated)
+        question = with_problem(prompt, problem)
+    raise AgentError(
+        f"{agent} gave no valid answer, asked {1 + params.repairs} times: {problem};"
+        f" it said {shown(text, params.repeated)}; its answer must be one JSON object that fits the schema"
+        " in the prompt: see what it prints, or take another agent"
+    )
+
+
+def validated_answer(
+    agent: Agent, prompt: str, schema: Schema, parse: Callable[[Answer], T], repairs: int
+) -> T:
+    """The parsed answer of an agent; if ``parse`` raises ``ParamError``, the agent is asked again with the reason.
+
+    Raises:
+        AgentError: the agent gives no answer, or none that makes sense.
+
+    """
+    question, problem = prompt, ""
+    for _ in range(1 + repairs):
+        try:
+            return parse(agent.answer(question, schema))
+        except ParamError as error:
+            problem = str(error)
+            question = with_problem(prompt, problem)
+    raise AgentError(
+        f"the agent's answer makes no sense, asked {1 + repairs} times: {problem};"
+        " see what it answers, or take another agent"
+    )
+
+
+def text_field(name: str, value: str | None, most: int) -> str | None:
+    """A text of an answer, None if it is blank; ``ParamError`` if it is too long or contains NUL."""
+    if value is None or not value.strip():
+        return None
+    if "\x00" in value:
+        raise ParamError(name, value, "must not contain the NUL character")
+    if len(value) > most:
+        raise ParamError(name, value, f"has {len(value):,} characters, at most {most:,}: shorten the text")
+    return value.strip()
+
+
+def with_problem(prompt: str, problem: str) -> str:
+    """A prompt with the problem of its last answer after the first line: it begins and ends as before."""
+    first, _, rest = prompt.partition("\n")
+    return f"{first}\n\n{REPAIR.format(problem=problem)}{rest}"
+
+
+def parse_answer(text: str, schema: Schema) -> Answer | str:
+    """The first JSON object in a text that fits the schema, else the problem of the text.
+
+    Prose or a fence may surround the object. An object within an object is no answer.
+
+    >>> parse_answer('Sure: {"n": 1}, as you asked.', {"required": ["n"]})
+    {'n': 1}
+    >>> parse_answer("I cannot.", {})
+    'there is no JSON object in it'
+    """
+    wrong = "there is no JSON object in it"
+    for value in _objects(text):
+        problem = problem_of(value, schema)
+        if problem is None:
+            return value
+        wrong = problem
+    return wrong
+
+
+def problem_of(value: Any, schema: Schema) -> str | None:
+    """Why a value is no valid answer, and at which path; None if it is valid.
+
+    >>> problem_of({"n": "one"}, {"properties": {"n": {"type": "integer"}}})
+    "$.n: 'one' is not of type 'integer'"
+    """
+    from jsonschema.exceptions import best_match
+
+    validator = _validator(json.dumps(dict(schema), sort_keys=True))
+    if not isinstance(value, dict):
+        return f"{shown(value)} is no JSON object"
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError:
+        return "it has half a surrogate pair, which is no text"
+    wrong = best_match(validator.iter_errors(value))
+    if wrong is None:
+        return None
+    limit = f" ({wrong.validator}: {wrong.validator_value})" if isinstance(wrong.validator_value, int) else ""
+    return f"{wrong.json_path}: {wrong.message}{limit}"
+
+
+@lru_cache(maxsize=16)
+def _validator(schema: str) -> Draft202012Validator:
+    """The validator of a schema as JSON text: to check a schema takes longer than to check an answer."""
+    from jsonschema import Draft202012Validator, SchemaError
+
+    parsed = json.loads(schema)
+    try:
+        Draft202012Validator.check_schema(parsed)
+    except SchemaError as error:
+        raise ParamError("schema", parsed, f"must be a JSON Schema: {error.message}") from None
+    return Draft202012Validator(parsed)
+
+
+def _cut(text: str, most: int) -> str:
+    """A text on one line, shortened in its middle."""
+    line = " ".join(text.split())
+    head = most // 2
+    return line if len(line) <= most else f"{line[:head]}…{line[head - most :]}"
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """The outermost JSON objects in a text, in order."""
+    decoder = json.JSONDecoder(parse_constant=_refuse)
+    at = text.find("{")
+    while at >= 0:
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            yield value
+        at = text.find("{", end)
+
+
+def _refuse(constant: str) -> None:
+    """Refuse NaN and Infinity, which JSON does not have."""
+    raise ValueError(f"{constant} is no JSON")

@@ -1,0 +1,307 @@
+"""The learn phase: the result of a task as verdicts on the memories that were shown, and as lessons for later tasks.
+
+Each part is an operation whose id is made of the session, the task and the part: after a process was killed, the
+operation is recognised in the log, and nothing is counted twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import NAMESPACE_OID, uuid5
+
+from priming.config.params.loop import CONTEXT, ContextParams
+from priming.engine import lessons
+from priming.engine.links import link_many
+from priming.errors import NotFound, ParamError
+from priming.loop.context import DELTA, RESOLUTION, TRIGGER, cut, plain
+from priming.loop.session import (
+    BLOCKED,
+    DELIVERED,
+    Attempt,
+    LearningResult,
+    Session,
+    Task,
+    Verification,
+)
+from priming.memory import Memory
+from priming.types import Operation
+
+FAILURE, PATTERN, LEARNED_FROM = "failure", "pattern", "learned-from"
+_TRUST = "agent"
+"""The trust in a lesson: that of its author."""
+_TELLING = re.compile(r"error|exception|fail|assert|not found|denied|refused|expected", re.IGNORECASE)
+_SYMPTOM = re.compile(r"^E\s+(\S.*)$")
+"""How pytest marks an error."""
+_RAISED = re.compile(r"[\w.]*(?:Error|Exception)\b")
+"""How Python names an exception."""
+_QUOTES = "[]`\"' "
+
+
+@dataclass(frozen=True, slots=True)
+class _ClosedTask:
+    """A closed task, and the ids of the operations that learn from it."""
+
+    memory: Memory
+    session: Session
+    task: Task
+
+    def id(self, part: str) -> str:
+        """The id of an operation: always the same for a part of a task."""
+        name = f"priming:{self.memory.namespace}:{self.session.id}:{self.task.seq}:{part}"
+        return str(uuid5(NAMESPACE_OID, name))
+
+    def operation(self, part: str) -> Operation | None:
+        """The operation of a part, if it was carried out."""
+        return self.memory.operation(self.id(part))
+
+    @property
+    def reason(self) -> str:
+        """The reason of an operation, for the log."""
+        return f"task {self.task.seq} of session {self.session.id} was {self.task.status}"
+
+
+def learn_from_task(
+    memory: Memory,
+    session: Session,
+    task: Task,
+    *,
+    project: str | None = None,
+    params: ContextParams = CONTEXT,
+) -> LearningResult:
+    """Learn from a closed task: credit the memories that were used, and store what the task taught.
+
+    A memory that was used helped; a memory that was shown and not used did not. A blocked task leaves a failure; a
+    delivered task leaves a pattern, and a failure too if it took more than one attempt. A lesson that is already
+    stored is strengthened instead. An unverified task teaches nothing.
+    """
+    closed = _ClosedTask(memory, session, task)
+    credit = _credited(closed)
+    wrong = _stored(closed, FAILURE, failure(session, task, project, params), params, credit.helped)
+    right = _stored(closed, PATTERN, pattern(session, task, project, params), params, credit.helped)
+    stored = _summed([lesson for lesson in (wrong, right) if lesson is not None])
+    linked = () if wrong is None or right is None else _linked(closed, right.key, wrong.key)
+    operations = (*credit.operations, *stored.operations, *linked)
+    return replace(credit, stored=stored.stored, strengthened=stored.strengthened, operations=operations)
+
+
+def store_patterns(
+    memory: Memory, session: Session, *, project: str | None = None, params: ContextParams = CONTEXT
+) -> LearningResult:
+    """Store a pattern for each delivered task of a session that has none yet."""
+    stored = []
+    for task in session.tasks:
+        credited = () if task.learnt is None else task.learnt.helped
+        arguments = pattern(session, task, project, params)
+        stored.append(_stored(_ClosedTask(memory, session, task), PATTERN, arguments, params, credited))
+    return _summed([lesson for lesson in stored if lesson is not None])
+
+
+def _summed(results: Sequence[lessons.Kept]) -> LearningResult:
+    """What storing some lessons did, as one result."""
+    return LearningResult(
+        stored=tuple(result.key for result in results if result.status == lessons.STORED),
+        strengthened=tuple(result.key for result in results if result.status == lessons.STRENGTHENED),
+        operations=tuple(result.operation for result in results if result.operation),
+    )
+
+
+def lesson(
+    kind: str, trigger: str, resolution: str, *, params: ContextParams = CONTEXT, **metadata: Any
+) -> dict[str, Any]:
+    """The arguments of ``remember`` for a lesson; ``session``, ``source`` and ``trust`` are no metadata of it."""
+    when, what = cut(trigger, params.lesson), cut(resolution, params.lesson)
+    own = {
+        name: metadata.pop(name) for name in ("session", "source", "trust") if metadata.get(name) is not None
+    }
+    rest = {name: value for name, value in metadata.items() if value not in (None, [], "")}
+    return {
+        "content": f"{when}\n{what}",
+        "kind": kind,
+        "metadata": {TRIGGER: when, RESOLUTION: what, **rest},
+        **own,
+    }
+
+
+def failure(
+    session: Session, task: Task, project: str | None = None, params: ContextParams = CONTEXT
+) -> dict[str, Any] | None:
+    """The lesson of a task that is blocked or took several attempts: what went wrong, and what to do instead."""
+    failed = [
+        attempt
+        for attempt in task.attempts
+        if attempt.verified is not None and attempt.verified.status in ("failed", "late")
+    ]
+    if task.status == BLOCKED:
+        attempt = task.attempts[-1] if task.attempts else None
+        cause = _obstacle(attempt) if attempt else None
+        resolution = _learning(task.attempts) or f"not solved; tried: {_details(attempt) or 'nothing'}"
+    elif task.status == DELIVERED and failed:
+        attempt, cause = failed[0], None
+        resolution = _learning(task.attempts[-1:]) or _details(task.attempts[-1]) or ""
+    else:
+        return None
+    cause = cause or (symptom(attempt.verified) if attempt and attempt.verified else None)
+    if not resolution or (cause is None and not task.attempts):
+        return None
+    trigger = task.plan.objective if cause is None else f"{task.plan.objective}: {cause}"
+    return _lesson_of(FAILURE, trigger, resolution, session, task, project, params)
+
+
+def pattern(
+    session: Session, task: Task, project: str | None = None, params: ContextParams = CONTEXT
+) -> dict[str, Any] | None:
+    """The lesson of a delivered task: what worked, if its result says how."""
+    if task.status != DELIVERED or not task.attempts:
+        return None
+    how = _learning(task.attempts[-1:]) or _details(task.attempts[-1])
+    return _lesson_of(PATTERN, task.plan.objective, how, session, task, project, params) if how else None
+
+
+def symptom(verified: Verification) -> str | None:
+    r"""The most telling line of a gate's output.
+
+    >>> symptom(Verification("pytest", "failed", 1, "E   NameError: x\n1 failed in 0.1s"))
+    'NameError: x'
+    """
+    lines = [text for line in plain(verified.output).splitlines() if (text := line.strip())]
+    marked = [match[1] for line in lines if (match := _SYMPTOM.match(line))]
+    raised = [line for line in lines if _RAISED.match(line)]
+    telling = [line for line in lines if _TELLING.search(line)]
+    # Pytest's first mark, Python's last line of a traceback, a compiler's first error, anything's last word.
+    return next(iter((*marked[:1], *raised[-1:], *telling[:1], *lines[-1:])), None)
+
+
+def _lesson_of(
+    kind: str,
+    trigger: str,
+    resolution: str,
+    session: Session,
+    task: Task,
+    project: str | None,
+    params: ContextParams,
+) -> dict[str, Any]:
+    return lesson(
+        kind,
+        trigger,
+        resolution,
+        params=params,
+        session=session.id,
+        source=f"{session.id}-{task.seq}",
+        trust=_TRUST,
+        **{DELTA: list(task.plan.delta)},
+        verify=task.plan.verify,
+        attempts=len(task.attempts),
+        project=project,
+    )
+
+
+def _obstacle(attempt: Attempt) -> str | None:
+    if attempt.error is not None:
+        return attempt.error
+    return attempt.acted.obstacle if attempt.acted else None
+
+
+def _learning(attempts: Sequence[Attempt]) -> str | None:
+    """The latest lesson that a result states."""
+    learnings = (attempt.acted.learning for attempt in reversed(attempts) if attempt.acted)
+    return next((learning for learning in learnings if learning), None)
+
+
+def _details(attempt: Attempt | None) -> str | None:
+    return attempt.acted.details or None if attempt and attempt.acted else None
+
+
+def _credited(closed: _ClosedTask) -> LearningResult:
+    """Verdicts on the memories shown in attempts that have a result, and the names that match none of them."""
+    task = closed.task
+    shown = dict.fromkeys(key for attempt in task.attempts if attempt.acted for key in attempt.injected)
+    keys = {name: key for name in shown if (key := _key(closed.memory, name)) is not None}
+    names = list(dict.fromkeys(_unquoted(name, shown) for name in task.utilized))
+    used = tuple(dict.fromkeys(keys[name] for name in names if name in keys))
+    unused = tuple(dict.fromkeys(key for key in keys.values() if key not in used))
+    return LearningResult(
+        helped=used,
+        unused=unused,
+        unknown=tuple(name for name in names if name not in keys),
+        operations=tuple(operation.id for operation in _verdicts(closed, used, unused)),
+    )
+
+
+def _verdicts(closed: _ClosedTask, used: Sequence[str], unused: Sequence[str]) -> list[Operation]:
+    """The operations of the verdicts: two if the same recall already has some of them.
+
+    A verdict counts once for a recall, and two tasks may share a recall: the verdicts of the second task then refer
+    to a session without recalls.
+    """
+    first = closed.operation("verdicts")
+    if first is None:
+        fresh = (_fresh(closed, used, "used"), _fresh(closed, unused, "not-useful"))
+        first = _judge(closed, "verdicts", *fresh, closed.session.id)
+    covered = {change.key for change in first.changes if change.table == "memories"} if first else set()
+    second = closed.operation("again")
+    if second is None:
+        rest = [[key for key in keys if key not in covered] for keys in (used, unused)]
+        second = _judge(closed, "again", rest[0], rest[1], f"{closed.session.id}-{closed.task.seq}")
+    return [operation for operation in (first, second) if operation is not None]
+
+
+def _unquoted(name: str, shown: Collection[str]) -> str:
+    """A name without the brackets or quotes that an agent may write around it."""
+    return name if name in shown else name.strip(_QUOTES)
+
+
+def _key(memory: Memory, name: str) -> str | None:
+    """The key of a memory by its key or id; None if there is none."""
+    try:
+        return memory.get(name).key
+    except (NotFound, ParamError):
+        return None
+
+
+def _fresh(closed: _ClosedTask, keys: Sequence[str], verdict: str) -> list[str]:
+    judged = lessons.judged(closed.memory, keys, verdict, closed.session.id)
+    return [key for key in keys if key not in judged]
+
+
+def _judge(
+    closed: _ClosedTask, part: str, used: Sequence[str], unused: Sequence[str], session: str
+) -> Operation | None:
+    """One operation of verdicts, on the recalls of a session; None without verdicts."""
+    if not used and not unused:
+        return None
+    with closed.memory.identified(closed.id(part)):
+        return closed.memory.feedback(used=used, not_useful=unused, session=session, reason=closed.reason)
+
+
+def _stored(
+    closed: _ClosedTask,
+    kind: str,
+    arguments: dict[str, Any] | None,
+    params: ContextParams,
+    credited: Collection[str],
+) -> lessons.Kept | None:
+    """Store a lesson of a task, once: if it was stored before, the result of that."""
+    if arguments is None:
+        return None
+    earlier = closed.operation(kind)
+    if earlier is not None:
+        status = lessons.STRENGTHENED if earlier.kind == "strengthen" else lessons.STORED
+        rows = [change for change in earlier.changes if change.table == "memories"]
+        keys = [row.key for row in rows if row.after is not None and row.after.get("kind") == kind]
+        return lessons.Kept(keys[0], status, earlier.id) if keys else None
+    with closed.memory.identified(closed.id(kind)):
+        return lessons.keep(
+            closed.memory, arguments, least=params.similar, reason=closed.reason, credited=credited
+        )
+
+
+def _linked(closed: _ClosedTask, source: str, target: str) -> tuple[str, ...]:
+    """Link the pattern with the failure before it, unless they are linked already."""
+    if closed.operation(LEARNED_FROM) is None:
+        with closed.memory.identified(closed.id(LEARNED_FROM)):
+            link_many(closed.memory, [{"source": source, "target": target, "relation": LEARNED_FROM}])
+    operation = closed.operation(LEARNED_FROM)
+    return () if operation is None else (operation.id,)

@@ -1,0 +1,168 @@
+"""Sessions of the loop in a memory's store: begun, saved after every step, loaded, and locked by one process."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from priming.checks import PAGE_LIMIT, check_count, check_text, check_time
+from priming.config.params.loop import LOOP, LoopParams
+from priming.engine.sleep.lock import asleep
+from priming.errors import NotFound, ParamError
+from priming.ids import uuid7
+from priming.loop.session import Limits, Session, dump, parse
+from priming.memory import Memory
+from priming.store.rows import LoopSessionRow
+
+_DEEPEST = 10
+"""Maximum depth of subgoals, whatever is requested: each is a session within a session."""
+
+
+class Sessions:
+    """The sessions of a memory's namespace."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+
+    def now(self) -> datetime:
+        """The present, by the memory's clock."""
+        return check_time("clock.now()", self.memory.now())
+
+    def begin(
+        self,
+        objective: str,
+        folder: Path | str,
+        limits: Limits,
+        *,
+        parent: Session | None = None,
+        session_id: str | None = None,
+        state: str = "INIT",
+        approved: bool = False,
+        fresh_context: bool = False,
+        params: LoopParams = LOOP,
+    ) -> Session:
+        """Begin a session, and save it."""
+        now = self.now()
+        path = Path(folder).absolute()
+        if not path.is_dir():
+            raise ParamError("folder", str(folder), "must be an existing folder")
+        session = Session(
+            id=session_id or uuid7(now),
+            objective=_objective(objective, params),
+            folder=str(path),
+            limits=limits,
+            created_at=now,
+            updated_at=now,
+            state=state,
+            parent=None if parent is None else parent.id,
+            depth=0 if parent is None else parent.depth + 1,
+            project=path.name or None,
+            fresh_context=fresh_context,
+            approved=approved,
+        )
+        with self.memory.lock:
+            self.memory.store.add_loop(self.memory.namespace, _row(session))
+        return session
+
+    def save(self, session: Session) -> Session:
+        """Save a session as it is now; ``NotFound`` if it was erased in the meantime."""
+        session = replace(session, updated_at=self.now())
+        with self.memory.lock:
+            if not self.memory.store.keep_loop(self.memory.namespace, _row(session)):
+                raise NotFound(
+                    f"the session {session.id} no longer exists: a memory that it names was purged, or a backup"
+                    " was restored; begin another session"
+                )
+        return session
+
+    def get(self, session_id: str) -> Session:
+        """The session of an id."""
+        with self.memory.lock:
+            row = self.memory.store.loop(self.memory.namespace, check_text("session", session_id))
+        if row is None:
+            raise NotFound(
+                f"there is no session {session_id!r} of the loop in {self.memory.namespace!r}:"
+                " 'priming loop list' shows them"
+            )
+        return parse(row.body)
+
+    def root(self, session_id: str) -> Session:
+        """The session at the top, of which a session is a subgoal, or the session itself."""
+        session = self.get(session_id)
+        return session if session.parent is None else self.root(session.parent)
+
+    def latest(self) -> Session:
+        """The session that began last, subgoals aside."""
+        row = next((row for row in self._rows(PAGE_LIMIT) if row.parent is None), None)
+        if row is None:
+            raise NotFound("there is no session of the loop yet: 'priming loop run' begins one")
+        return parse(row.body)
+
+    def list(self, limit: int) -> list[Session]:
+        """Sessions, the latest first."""
+        return [parse(row.body) for row in self._rows(limit)]
+
+    @contextmanager
+    def lock(self, session_id: str) -> Iterator[None]:
+        """Work on a session alone: ``Busy`` if another process works on it."""
+        folder = self.memory.store.scratch
+        name = hashlib.blake2b(f"{self.memory.namespace}\n{session_id}".encode(), digest_size=8).hexdigest()
+        path = None if folder is None else folder / f"{name}.loop"
+        with asleep(path, self.memory.now(), "works on this session"):
+            yield
+
+    def _rows(self, limit: int) -> Sequence[LoopSessionRow]:
+        with self.memory.lock:
+            return self.memory.store.loops(
+                self.memory.namespace, limit=check_count("limit", limit, 0, PAGE_LIMIT)
+            )
+
+
+def limits(
+    attempts: int | None = None,
+    tasks: int | None = None,
+    depth: int | None = None,
+    timeout: float | None = None,
+    minutes: float | None = None,
+    params: LoopParams = LOOP,
+) -> Limits:
+    """Limits, with the defaults of ``params`` for None; ``minutes`` None means no limit."""
+    for name, value in (("timeout", timeout), ("budget_minutes", minutes)):
+        if value is not None and not 0 < value < math.inf:
+            raise ParamError(name, value, "must be a number > 0")
+    return Limits(
+        attempts=params.attempts
+        if attempts is None
+        else check_count("max_attempts", attempts, 1, PAGE_LIMIT),
+        tasks=params.tasks if tasks is None else check_count("max_tasks", tasks, 1, PAGE_LIMIT),
+        depth=params.depth if depth is None else check_count("depth", depth, 0, _DEEPEST),
+        timeout=params.timeout if timeout is None else timeout,
+        minutes=minutes,
+    )
+
+
+def _row(session: Session) -> LoopSessionRow:
+    return LoopSessionRow(
+        session.id,
+        session.parent,
+        session.state,
+        session.objective,
+        session.created_at,
+        session.updated_at,
+        dump(session),
+    )
+
+
+def _objective(text: str, params: LoopParams) -> str:
+    if not check_text("objective", text).strip():
+        raise ParamError("objective", text, "must say what is to be done")
+    if len(text) > params.objective:
+        raise ParamError(
+            "objective", text, f"must have at most {params.objective:,} characters: shorten the text"
+        )
+    return text.strip()
