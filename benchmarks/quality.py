@@ -25,7 +25,7 @@ from priming.bench.benchmark import Benchmark, Plan, run
 from priming.bench.rival import rivals
 from priming.bench.running import Step
 from priming.bench_params import BENCH
-from priming.cli.screen import Table, draw, line
+from priming.cli.output import Table, draw, line
 from priming.embed.choose import named
 from priming.embed.protocol import Embedder
 from priming.engine.recall import TERMS

@@ -6,7 +6,7 @@ import sys
 import pytest
 import typer.main
 
-from priming.cli.main import app
+from priming.cli.app import app
 from priming.cli.start import QUICK
 
 QUICKLY = [sys.executable, "-c", "from priming.cli.start import main; main()"]

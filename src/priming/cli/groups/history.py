@@ -60,10 +60,11 @@ def history(store: StoreOptions, key: Key) -> Answer:
     """Show the versions of a memory, oldest first."""
     with store.open() as memory:
         versions = memory.history(key)
-    return Answer(versions, _versions(versions))
+    return Answer(versions, version_lines(versions))
 
 
-def _versions(versions: Sequence[MemoryRecord]) -> Iterator[Part]:
+def version_lines(versions: Sequence[MemoryRecord]) -> Iterator[Part]:
+    """The versions of a memory, with when each was true."""
     for version in versions:
         end = timestamp(version.valid_to) or "now"
         start = timestamp(version.valid_from) or "the beginning"

@@ -74,7 +74,7 @@ def remember(
     content = parse.text_or_stdin(text)
     with store.open() as memory:
         stored = memory.remember(content, key=key, **arguments)
-    return Answer(stored, _remembered(stored, explain=explain))
+    return Answer(stored, stored_lines(stored, explain=explain))
 
 
 def _add_procedure(arguments: dict[str, Any], **values: Any) -> None:
@@ -91,7 +91,8 @@ def _add_procedure(arguments: dict[str, Any], **values: Any) -> None:
         arguments["metadata"] = {**metadata, **fields}
 
 
-def _remembered(stored: Remembered, *, explain: bool) -> Iterator[Part]:
+def stored_lines(stored: Remembered, *, explain: bool) -> Iterator[Part]:
+    """Whether a text was stored, and its links."""
     yield line((stored.status, OK if stored.status == "stored" else WARN), "  ", (stored.key, KEY))
     if stored.status in _NOT_STORED:
         yield line((_NOT_STORED[stored.status], DIM), indent=2)
@@ -155,10 +156,11 @@ def list_(
             matching=matching,
             **then.times(),
         )
-    return Answer(page, _page(page, limit))
+    return Answer(page, page_lines(page, limit))
 
 
-def _page(memories: Sequence[MemoryRecord], limit: int) -> Iterator[Part]:
+def page_lines(memories: Sequence[MemoryRecord], limit: int) -> Iterator[Part]:
+    """A page of memories."""
     if not memories:
         yield line(("no memories", DIM))
         return

@@ -1,5 +1,8 @@
-"""The log and the graph as an instrument, from the command line."""
+"""``priming graph``: drawings, and weights over time."""
 
+from __future__ import annotations
+
+import json
 import re
 from datetime import UTC, datetime, timedelta
 
@@ -7,12 +10,100 @@ import pytest
 
 from priming import FixedClock, HashedEmbedder, Memory
 
+
+def linked(shell):
+    """Two linked memories."""
+    shell.ask("remember", "The disk was full.", "--key", "disk")
+    shell.ask("remember", "Clear the cache.", "--key", "cache", "--kind", "procedure")
+    shell.ask("link", "cache", "disk", "--relation", "solves", "--weight", "0.8")
+
+
+@pytest.fixture
+def two(shell, prepared):
+    """A store with two linked memories."""
+    prepared(shell, linked)
+    return shell
+
+
+def test_the_graph_is_drawn_as_dot(two):
+    done = two.run("graph")
+    assert done.exit_code == 0
+    assert done.stdout.startswith("digraph priming {\n")
+    assert '  "cache" -> "disk" [label="solves", ' in done.stdout
+    assert done.stdout.endswith("}\n")
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["--format", "json"], ["--limit", "1"], ["--key", "disk", "--depth", "0"]]
+)
+def test_the_name_of_the_command_may_be_left_out(two, options):
+    assert two.run("graph", *options).stdout == two.run("graph", "draw", *options).stdout != ""
+
+
+def test_json_is_one_document_with_nodes_and_links(two):
+    value = json.loads(two.run("graph", "--format", "json").stdout)
+    assert {"cache", "disk"} <= {one["key"] for one in value["nodes"]}
+    assert "solves" in {one["relation"] for one in value["links"]}
+    assert two.ask("graph", "--format", "json") == value
+
+
+def test_another_format_is_a_text_in_the_document(two):
+    value = two.ask("graph")
+    assert value["format"] == "dot"
+    assert value["text"] == two.run("graph").stdout
+
+
+def test_a_file_is_written(two):
+    done = two.run("graph", "--format", "html", "--output", "graph.html")
+    assert done.stdout == "drawn  html to graph.html\n"
+    page = (two.folder / "graph.html").read_text("utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "Clear the cache." in page
+    told = two.ask("graph", "--format", "html", "--output", "graph.html")
+    assert told == {"format": "html", "path": "graph.html", "bytes": len(page.encode())}
+
+
+def test_a_file_that_cannot_be_written_is_a_failure(two):
+    done = two.run("graph", "--output", "no/such/folder.dot")
+    assert done.exit_code == 1
+    assert "error: no/such/folder.dot could not be written: No such file or directory" in done.stderr
+
+
+def test_the_options_choose_what_is_drawn(two):
+    assert "cache" not in two.run("graph", "--kind", "episode").stdout
+    assert '"cache" ->' not in two.run("graph", "--key", "disk", "--depth", "0").stdout
+    before = two.run("graph", "--known-at", "2000-01-01", "--format", "json")
+    assert json.loads(before.stdout)["nodes"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--format", "svg"], "format = 'svg': must be one of dot, json, html"),
+        (["--limit", "0"], "limit = 0: must be a whole number"),
+        (["--key", "nothing"], "there is no memory 'nothing'"),
+        (["--known-at", "then"], "known_at = 'then': must be a date or time"),
+        (["paint"], "No such command 'paint'"),
+        (["draw", "extra"], "unexpected extra argument"),
+    ],
+)
+def test_what_cannot_be_drawn_is_told_in_one_line(two, arguments, message):
+    done = two.run("graph", *arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_help_of_the_group_lists_its_commands(shell):
+    done = shell.run("graph", "--help")
+    assert {"draw", "link-strength"} <= set(done.stdout.split())
+
+
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 
 
-@pytest.fixture
-def told(shell):
+def weighed(shell):
     """Two memories, their link made by hand at .5 at half past nine, and moved to .8 and .3 in the hours after."""
     clock = FixedClock(NOW)
     with Memory.open(shell.url, embedder=HashedEmbedder(64), clock=clock) as memory:
@@ -22,6 +113,12 @@ def told(shell):
         for weight in (0.8, 0.3):
             clock.at += HOUR
             memory.set_strength("a", "b", weight)
+
+
+@pytest.fixture
+def told(shell, prepared):
+    """A store whose link was weighed thrice."""
+    prepared(shell, weighed)
     return shell
 
 
@@ -67,7 +164,7 @@ def test_events_are_told_in_words(told):
     assert re.search(r"  link_made  a ─near→ b  – → 0\.5 \(\+0\.5\)$", shown[0])
     assert shown[1].startswith("    manual; ")
     assert re.search(r"0\.8 → 0\.3 \(-0\.5\)$", lines(told, "log", "--events")[0])
-    assert lines(told, "log", "--events", "--source", "conscious") == ["no weight was moved"]
+    assert lines(told, "log", "--events", "--source", "conscious") == ["no weight changed"]
 
 
 def test_one_distribution_is_drawn_with_a_bar_for_each_bin(told):
@@ -99,7 +196,7 @@ def test_without_links_the_distribution_is_empty(told):
 def test_links_that_were_pulled_both_ways_are_listed(told):
     (found,) = told.ask("graph", "oscillating", "--turns", "1")
     assert (found["source"], found["target"], found["turns"], found["weight"]) == ("a", "b", 1, 0.3)
-    assert lines(told, "graph", "oscillating") == ["no link was pulled both ways so often"]
+    assert lines(told, "graph", "oscillating") == ["no link turned so often"]
     shown = lines(told, "graph", "oscillating", "--turns", "1")
     assert shown[1].split() == ["1", "2", "0.8", "-0.2", "0.3", "a", "─near→", "b"]
 
@@ -128,7 +225,7 @@ def test_a_dry_run_of_a_rollback_lists_what_the_rollback_undoes(told):
 def test_a_rollback_says_how_to_take_it_back(told):
     shown = lines(told, "rollback", "--since", at(2))
     assert shown[1].strip().startswith("rolled back 1 operation")
-    assert re.fullmatch(r"    to take it back: priming undo \S+", shown[-1])
+    assert re.fullmatch(r"    to undo this: priming undo \S+", shown[-1])
 
 
 def test_what_was_redone_is_what_undo_last_takes_back(told):
@@ -140,13 +237,15 @@ def test_what_was_redone_is_what_undo_last_takes_back(told):
 def test_normalising_is_a_dry_run_unless_applied(told):
     # Nothing but each other: no neighbour in common, the floor.
     shown = lines(told, "graph", "normalize-strengths", "--relation", "near")
-    assert shown == ["a ─near→ b  0.3 → 0.1", "1 link would move: --apply moves them"]
+    assert shown == ["a ─near→ b  0.3 → 0.1", "1 link would change: --apply changes them"]
     (moved,) = told.ask("graph", "normalize-strengths", "--relation", "near", "--apply")
     assert (moved["old"], moved["new"], moved["source"]) == (0.3, 0.1, "manual")
     assert [one["weight"] for one in told.ask("links")] == [0.1]
-    assert "nothing to move" in lines(told, "graph", "normalize-strengths", "--relation", "near")[0]
+    assert "nothing to change" in lines(told, "graph", "normalize-strengths", "--relation", "near")[0]
     told.ask("undo", moved["operation"])
-    assert lines(told, "graph", "normalize-strengths", "--relation", "near", "--apply")[1].startswith("moved")
+    assert lines(told, "graph", "normalize-strengths", "--relation", "near", "--apply")[1].startswith(
+        "changed"
+    )
 
 
 @pytest.mark.parametrize(

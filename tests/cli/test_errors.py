@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from priming.cli.failures import status_of, wants_json
+from priming.cli.errors import status_of, wants_json
 from priming.errors import Busy, Conflict, Corrupt, MissingExtra, NotFound, ParamError, PrimingError
 
 DISK = "The deploy failed because the disk was full."
@@ -42,7 +42,7 @@ BAD = [
     (["recall", "x", "--filter", '{"occurred_at": {"gt": "soon"}}'], "filters.occurred_at = 'soon'"),
     (["recall", "x", "--filter", '{"not":' * 200 + "{}" + "}" * 200], "must be nested at most 100 deep"),
     (["recall", "x", "--profile", "best"], "profile = 'best': must be one of priming"),
-    (["recall", "x", "--context", "at=now"], "context = 'at': has an option or argument of its own"),
+    (["recall", "x", "--context", "at=now"], "context = 'at': has its own option or argument"),
     (
         ["recall", "x", "--namespace", "nowhere"],
         "there is no namespace 'nowhere': writing creates one; there are default",

@@ -1,3 +1,7 @@
+"""Verdicts, runs and procedures carried out."""
+
+from __future__ import annotations
+
 import json
 
 import pytest
@@ -5,13 +9,18 @@ import pytest
 CUE = "who signs the nightly builds"
 
 
-@pytest.fixture
-def told(shell):
+def recalled(shell):
     """Two linked memories, and the answer of a recall that came over the link."""
     shell.ask("remember", "Kestrel signs the nightly builds.", "--key", "kestrel")
     shell.ask("remember", "Gulls nest upon tall cliffs.", "--key", "gulls")
     shell.ask("link", "kestrel", "gulls")
     return shell.ask("recall", CUE, "--session", "chat")
+
+
+@pytest.fixture
+def told(shell, prepared):
+    """The answer of a recall that came over a link."""
+    return prepared(shell, recalled)
 
 
 def weight(shell):
@@ -68,8 +77,8 @@ def test_a_verdict_says_what_it_moved_and_how_to_take_it_back(shell):
     assert "the cue itself matched it" in shell.run("not-relevant", "kestrel").stdout
 
 
-def test_a_recall_shows_its_id(shell, told):
-    assert "recall 0" in shell.run("recall", CUE).stdout
+def test_an_explained_recall_shows_its_id(shell, told):
+    assert "recall 0" in shell.run("recall", CUE, "--explain").stdout
     assert told["recall_id"]
 
 
@@ -82,9 +91,9 @@ def test_a_recall_shows_its_id(shell, told):
         (("used", "gulls", "--recall", "nothing"), "there is no recall 'nothing'"),
         (("used", "gulls", "--tier", "manual"), "automatic, conscious"),
         (("feedback", "--used", "gulls", "--not-relevant", "gulls"), "must not be among not_relevant"),
-        (("run", "end"), "there is no run that is under way"),
+        (("run", "end"), "there is no run that is active"),
         (("run", "used", "nothing"), "there is no run 'nothing'"),
-        (("run", "end", "x", "--used", "--unused"), "one or the other"),
+        (("run", "end", "x", "--used", "--unused"), "cannot be combined with --used"),
     ],
 )
 @pytest.mark.usefixtures("told")
@@ -125,3 +134,71 @@ def test_a_verdict_on_a_rule_of_all_projects_says_where_it_is(shell, monkeypatch
     done = shell.run("confirmed", key)
     assert done.exit_code == 2
     assert "add --global" in done.stderr
+
+
+@pytest.fixture
+def procedure(shell):
+    shell.ask("remember", "Delete old builds.", "--key", "free-space", "--kind", "procedure", "--metadata",
+              '{"host": "b1"}', "--step", "Stop the server.", "--step", "Delete.", "--trigger",
+              "the disk is full")  # fmt: skip
+    return shell
+
+
+def test_steps_and_trigger_of_a_procedure_are_options(procedure):
+    record = procedure.ask("show", "free-space")
+    assert record["metadata"] == {
+        "host": "b1",
+        "steps": ["Stop the server.", "Delete."],
+        "trigger": "the disk is full",
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--step", "Stop."), "--step = ['Stop.']: belongs to a procedure: add --kind procedure"),
+        (("--trigger", "now", "--kind", "fact"), "--trigger = 'now': belongs to a procedure"),
+        (
+            ("--kind", "procedure", "--step", "a", "--metadata", '{"steps": ["b"]}'),
+            "--step = ['a']: cannot be combined with metadata 'steps'",
+        ),
+        (("--kind", "procedure", "--step", " "), "metadata.steps = [' ']: must be a list of texts"),
+    ],
+)
+def test_what_is_wrong_with_steps_is_said(shell, arguments, said):
+    done = shell.run("remember", "Delete old builds.", *arguments)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert shell.ask("list") == []
+
+
+def test_done_counts_successes_and_failures_and_show_tells_the_rate(procedure):
+    assert procedure.ask("done", "free-space")["message"] == "1 of 1 execution succeeded"
+    procedure.ask("done", "free-space", "--success")
+    failed = procedure.ask("done", "free-space", "--fail", "--reason", "no rights")
+    assert (failed["kind"], failed["reason"]) == ("done", "no rights")
+    shown = procedure.run("show", "free-space").stdout
+    assert "success rate" in shown
+    assert "0.67: 2 of 3 executions" in shown
+    assert "stability" in shown
+
+
+def test_done_judges_the_recall_that_is_named(procedure):
+    recall = procedure.ask("recall", "delete old builds")["recall_id"]
+    done = procedure.ask("done", "free-space", "--recall", recall)
+    (verdict,) = [one["after"] for one in done["changes"] if one["table"] == "verdicts"]
+    assert (verdict["verdict"], verdict["recall"]) == ("used", recall)
+
+
+def test_done_is_for_procedures(shell):
+    shell.ask("remember", "Delete old builds.", "--key", "a")
+    done = shell.run("done", "a", "--json")
+    assert done.exit_code == 2
+    assert "judge it with feedback" in json.loads(done.stderr)["error"]["message"]
+
+
+def test_fading_lists_nothing_that_was_just_told(shell):
+    shell.ask("remember", "The key hangs in room 12.", "--importance", "1")
+    assert shell.ask("fading") == []
+    assert shell.run("fading").stdout == "no important memory is about to be forgotten\n"
+    assert shell.run("fading", "--below", "2").exit_code == 2

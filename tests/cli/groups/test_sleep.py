@@ -11,15 +11,16 @@ import sys
 import pytest
 
 from priming import Memory
+from priming.agents.scripted import ScriptedAgent
+from priming.cli.options import AgentOptions
 
-COMMAND = [sys.executable, "-c", "from priming.cli.main import main; main()"]
+COMMAND = [sys.executable, "-c", "from priming.cli.app import main; main()"]
 
 LUNCH = "Lunch was late today."
 
 
-@pytest.fixture
-def lived(shell):
-    """A store with a duplicate, and two procedures for the same."""
+def with_duplicates(shell):
+    """A duplicate, and two procedures for the same."""
     for session in "ab":
         shell.ask("remember", LUNCH, "--session", session, "--key", f"lunch-{session}")
     shell.ask("remember", "1. Stop the server. 2. Start the server.", "--kind", "procedure", "--key", "stop")
@@ -31,6 +32,12 @@ def lived(shell):
         "--key",
         "check",
     )
+
+
+@pytest.fixture
+def lived(shell, prepared):
+    """A store with a duplicate, and two procedures for the same."""
+    prepared(shell, with_duplicates)
     return shell
 
 
@@ -60,7 +67,7 @@ def test_a_dry_run_says_what_would_be_done_and_why(lived):
 def test_a_night_does_it_and_undo_last_takes_it_back(lived):
     said = lived.run("sleep").stdout.splitlines()
     operation = lived.ask("log", "--limit", "1")[0]
-    assert said[-1] == f"to take the night back: priming undo {operation['id']}"
+    assert said[-1] == f"to undo the night: priming undo {operation['id']}"
     assert (importance(lived), statuses(lived)) == (0.0, {"stop": "active", "check": "deprecated"})
     assert lived.ask("undo", "last")["message"] == "undid a sleep: all 2 stages of the night"
     assert (importance(lived), statuses(lived)) == (0.5, {"stop": "active", "check": "active"})
@@ -120,11 +127,11 @@ def test_with_nothing_to_do_it_says_so(shell):
         (["--window", "0"], "error: window = 0: must be a whole number in [1, 1,000,000]\n"),
         (
             ["--interactive", "--dry-run"],
-            "error: --interactive = True: cannot stand with --dry-run: answer n to leave an item\n",
+            "error: --interactive = True: cannot be combined with --dry-run: answer n to skip an item\n",
         ),
         (
             ["--every", "8h", "--dry-run"],
-            "error: --every = '8h': cannot stand with --interactive or --dry-run: leave one out\n",
+            "error: --every = '8h': cannot be combined with --interactive or --dry-run: leave one out\n",
         ),
     ],
 )
@@ -137,9 +144,10 @@ def test_what_is_wrong_is_said(shell, options, said):
 def test_a_program_is_not_asked(shell):
     done = shell.run("sleep", "--interactive", "--json")
     assert done.exit_code == 2
-    assert "cannot stand with --json" in json.loads(done.stderr)["error"]["message"]
+    assert "cannot be combined with --json" in json.loads(done.stderr)["error"]["message"]
 
 
+@pytest.mark.slow
 def test_while_another_process_sleeps_it_declines_and_says_who_does(lived):
     said = []
 
@@ -156,6 +164,7 @@ def test_while_another_process_sleeps_it_declines_and_says_who_does(lived):
     assert importance(lived) == 0.5
 
 
+@pytest.mark.slow
 def test_it_keeps_at_it_also_where_another_process_sleeps_at_first(lived):
     said = []
 
@@ -183,6 +192,7 @@ def test_it_keeps_at_it_also_where_another_process_sleeps_at_first(lived):
     assert process.returncode == 130
 
 
+@pytest.mark.slow
 def test_it_keeps_at_it_until_an_interrupt(lived):
     with subprocess.Popen(
         [*COMMAND, "sleep", "--every", "1s", "--json"],
@@ -204,14 +214,21 @@ def test_it_keeps_at_it_until_an_interrupt(lived):
 GIST = "The disk fills up."
 
 
-@pytest.fixture
-def themed(shell, monkeypatch):
-    """A store with one theme, and a command that says what it is about."""
-    for name in ("PRIMING_AGENT", "PRIMING_MODEL", "PRIMING_AGENT_KEY"):
-        monkeypatch.delenv(name, raising=False)
+def with_theme(shell):
+    """Four episodes of one theme."""
+    shell.embedder = None
     for number in ("one", "two", "three", "four"):
         text = f"The release {number} of Kestrel failed, the disk of Kestrel is full"
         shell.ask("remember", text, "--session", number)
+
+
+@pytest.fixture
+def themed(shell, prepared, monkeypatch):
+    """A store with one theme, and a command that says what it is about."""
+    for name in ("PRIMING_AGENT", "PRIMING_MODEL", "PRIMING_AGENT_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    shell.embedder = None
+    prepared(shell, with_theme)
     return shell
 
 
@@ -219,24 +236,28 @@ def saying(gist):
     return f'printf \'{{"gist": "{gist}"}}\''
 
 
+@pytest.mark.slow
 def test_an_agent_is_asked_what_a_cluster_has_in_common(themed):
     (item,) = themed.ask("sleep", "deep", "--agent", saying(GIST))["items"]
     assert (item["evidence"]["gist"], item["evidence"]["text"]) == ("model", GIST)
     assert themed.ask("show", item["into"])["content"] == GIST
 
 
+@pytest.mark.slow
 def test_the_environment_may_name_the_agent(themed, monkeypatch):
     monkeypatch.setenv("PRIMING_AGENT", saying(GIST))
     assert themed.ask("sleep", "deep")["items"][0]["evidence"]["text"] == GIST
 
 
+@pytest.mark.slow
 def test_an_agent_that_fails_is_said_to_people_and_the_night_goes_on(themed):
     done = themed.run("sleep", "deep", "--agent", "false")
     assert done.exit_code == 0
     assert "    without the agent: the agent 'false' ended with status 1, must be 0" in done.stdout
-    assert done.stdout.splitlines()[-1].startswith("to take the night back: priming undo ")
+    assert done.stdout.splitlines()[-1].startswith("to undo the night: priming undo ")
 
 
+@pytest.mark.slow
 def test_what_was_shown_item_by_item_is_what_is_written(themed):
     done = themed.run("sleep", "deep", "--interactive", "--agent", saying(GIST), stdin="y\n")
     assert f"“{GIST}”" in done.stdout
@@ -265,3 +286,15 @@ def test_what_names_no_agent_is_refused(themed, options, said):
     done = themed.run("sleep", *options)
     assert (done.exit_code, done.stderr) == (2, said)
     assert themed.ask("log", "--limit", "1")[0]["kind"] == "remember"
+
+
+@pytest.mark.parametrize("options", [[], ["--interactive"]], ids=["at once", "item by item"])
+def test_a_gist_of_the_agent_is_shown_and_written(themed, monkeypatch, options):
+    monkeypatch.setattr(
+        AgentOptions, "load", lambda _: ScriptedAgent(lambda _prompt, _schema: {"gist": GIST})
+    )
+    done = themed.run("sleep", "deep", *options, stdin="y\n")
+    assert f"“{GIST}”" in done.stdout
+    assert [each["content"] for each in themed.ask("list", "--kind", "entity", "--matching", "fills")] == [
+        GIST
+    ]

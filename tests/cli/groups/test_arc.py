@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from ..conftest import invoke
+
 TRIGGER = "The gate hangs on grandchildren"
 RESOLUTION = "Kill the whole process group"
 SHAPE = {
@@ -19,12 +21,16 @@ SHAPE = {
 }
 
 
+def failed(shell):
+    """A failure, and its name."""
+    options = ("--trigger", TRIGGER, "--resolution", RESOLUTION, "--source", "s-1")
+    return shell.ask("loop", "store", *options)["name"]
+
+
 @pytest.fixture
-def known(shell):
+def known(shell, prepared):
     """A store with one failure, and its name."""
-    return shell.ask("loop", "store", "--trigger", TRIGGER, "--resolution", RESOLUTION, "--source", "s-1")[
-        "name"
-    ]
+    return prepared(shell, failed)
 
 
 def test_store_answers_with_status_name_and_reason(shell):
@@ -205,11 +211,11 @@ def test_context_has_the_shape_of_the_seed(shell, known, tmp_path):
     assert said["complexity"] == {"level": "moderate", "signals": ["and"]}
 
 
-def test_the_store_that_arc_names_is_worked_on(shell, tmp_path):
-    variables = {"PRIMING_URL": None, "ARC_DB_PATH": str(tmp_path / "arc.db")}
-    done = shell.process("loop", "health", "--json", environment=variables)
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "arc.db").is_file()
+def test_the_store_that_arc_names_is_worked_on(shell):
+    variables = {"PRIMING_URL": None, "ARC_DB_PATH": str(shell.folder / "arc.db")}
+    done = invoke(["loop", "health", "--json"], environment=variables)
+    assert done.exit_code == 0, done.stderr
+    assert (shell.folder / "arc.db").is_file()
 
 
 @pytest.mark.parametrize(
@@ -219,8 +225,8 @@ def test_the_store_that_arc_names_is_worked_on(shell, tmp_path):
         (("recall", "a gate that hangs"), RESOLUTION),
         (("get", "NAME"), f"resolution: {RESOLUTION}"),
         (("context", "Mend the gate that hangs"), "complexity: simple"),
-        (("connected", "NAME"), "nothing is linked"),
-        (("recall", "zebra"), "nothing is known"),
+        (("connected", "NAME"), "no strong links"),
+        (("recall", "zebra"), "no memories about it"),
     ],
 )
 def test_people_read_the_same_as_lines(shell, known, command, said):

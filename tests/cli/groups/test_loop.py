@@ -9,7 +9,10 @@ import sys
 
 import pytest
 
-from .conftest import COMMAND
+from priming.agents.scripted import ScriptedAgent
+from priming.cli.options import AgentOptions
+
+from ..conftest import COMMAND
 
 REASON = {"assessment": "simple", "tasks": [], "question": None, "impasse": None, "reasoning": "It is plain."}
 ACT = {"status": "delivered", "details": "Done.", "utilized": [], "obstacle": None, "learning": None}
@@ -52,16 +55,19 @@ def ran(shell, *arguments, status=0):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_a_run_that_delivers_ends_with_0(shell, agent):
     told = ran(shell, "run", "Mend what is broken", "--agent", agent(), "--yes")
     assert (told["ended"], told["status"], told["tasks"][0]["status"]) == ("delivered", 0, "delivered")
 
 
+@pytest.mark.slow
 def test_a_run_that_is_blocked_ends_with_3(shell, agent):
     told = ran(shell, "run", "Mend it", "--agent", agent("false"), "--yes", "--max-attempts", 2, status=3)
     assert (told["ended"], len(told["tasks"][0]["attempts"])) == ("blocked", 2)
 
 
+@pytest.mark.slow
 def test_a_run_without_a_yes_waits_with_4_and_is_gone_on_with(shell, agent):
     told = ran(shell, "run", "Mend it", "--agent", agent(), status=4)
     assert (told["waits"]["what"], told["status"]) == ("approval", 4)
@@ -69,6 +75,7 @@ def test_a_run_without_a_yes_waits_with_4_and_is_gone_on_with(shell, agent):
     assert ran(shell, "resume", told["session"], "--yes", "--agent", agent())["ended"] == "delivered"
 
 
+@pytest.mark.slow
 def test_a_question_ends_with_4_and_is_answered(shell, agent):
     told = ran(shell, "run", "REASON_ASKS", "--agent", agent(), "--yes", status=4)
     assert told["waits"]["about"] == "Which of the two?"
@@ -76,6 +83,7 @@ def test_a_question_ends_with_4_and_is_answered(shell, agent):
     assert done["ended"] == "delivered"
 
 
+@pytest.mark.slow
 def test_an_agent_that_is_not_there_ends_with_1_and_bad_input_with_2(shell, agent):
     told = ran(shell, "run", "Mend it", "--agent", "no-such-program", status=1)
     assert (told["stopped"], told["state"]) == ("agent", "REASON")
@@ -90,6 +98,7 @@ def test_an_agent_that_is_not_there_ends_with_1_and_bad_input_with_2(shell, agen
     assert shell.run("loop", "run", "x", "--agent", agent(), "--budget-minutes", 0).exit_code == 2
 
 
+@pytest.mark.slow
 def test_people_are_told_how_to_go_on(shell, agent):
     done = shell.run("loop", "run", "Mend it", "--agent", agent())
     session = ran(shell, "status")["session"]
@@ -97,6 +106,7 @@ def test_people_are_told_how_to_go_on(shell, agent):
     assert "1. Mend it [true]" in done.stdout
 
 
+@pytest.mark.slow
 def test_thinking_shows_a_plan_and_keeps_nothing(shell, agent):
     told = ran(shell, "think", "Mend what is broken", "--agent", agent())
     assert told["reasoned"]["tasks"][0]["objective"] == "Mend it"
@@ -106,6 +116,7 @@ def test_thinking_shows_a_plan_and_keeps_nothing(shell, agent):
     assert shell.run("loop", "status").exit_code == 2
 
 
+@pytest.mark.slow
 def test_sessions_are_listed_and_shown(shell, agent):
     told = ran(shell, "run", "Mend what is broken", "--agent", agent(), "--yes")
     (row,) = ran(shell, "list")
@@ -119,6 +130,7 @@ def test_sessions_are_listed_and_shown(shell, agent):
     assert "Mend what is broken" in shell.run("loop", "status", told["session"]).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "wanted"), [("text", "gate passed"), ("markdown", "## What was tried"), ("json", '"delivered"')]
 )
@@ -128,11 +140,13 @@ def test_a_report_has_three_forms(shell, agent, form, wanted):
     assert (done.exit_code, wanted in done.stdout) == (0, True)
 
 
+@pytest.mark.slow
 def test_a_form_that_is_none_is_refused(shell, agent):
     told = ran(shell, "run", "Mend what is broken", "--agent", agent(), "--yes")
     assert shell.run("loop", "report", told["session"], "--format", "pdf").exit_code == 2
 
 
+@pytest.mark.slow
 def test_a_program_drives_the_loop_by_itself(shell, agent):
     agent()
     session = ran(shell, "task", "new-session", "--objective", "Mend it all")["session_id"]
@@ -180,7 +194,7 @@ def test_lists_of_names_are_json(shell, agent, wrong):
     done = shell.run(
         "loop", "task", "add", "--session", session, "--seq", 1, "--objective", "x", "--injected", wrong
     )
-    assert (done.exit_code, "must be a JSON list of texts" in done.stderr) == (2, True)
+    assert (done.exit_code, "must be a JSON array of texts" in done.stderr) == (2, True)
 
 
 def typed(shell, *arguments, answers):
@@ -201,6 +215,7 @@ def typed(shell, *arguments, answers):
     return process.returncode, drawn.decode(), asked.decode()
 
 
+@pytest.mark.slow
 def test_a_person_at_a_terminal_is_asked(shell, agent):
     status, drawn, asked = typed(
         shell, "run", "REASON_ASKS", "--agent", agent(), answers=["The second.", "y"]
@@ -211,18 +226,21 @@ def test_a_person_at_a_terminal_is_asked(shell, agent):
     assert "delivered" in drawn
 
 
+@pytest.mark.slow
 def test_a_person_at_a_terminal_may_say_no(shell, agent):
     status, drawn, _ = typed(shell, "run", "Mend it", "--agent", agent(), answers=["n"])
     assert status == 4
     assert "waits for a yes to its plan" in drawn
 
 
+@pytest.mark.slow
 def test_what_is_destructive_is_asked_about_even_with_yes(shell, agent):
     status, _, asked = typed(shell, "run", "Tidy", "--agent", agent("rm -f x"), "--yes", answers=["y"])
     assert status == 0
     assert "its command has 'rm' in it" in asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("handling", "status"), [("SIG_DFL", 130), ("SIG_IGN", 0)])
 def test_a_hang_up_ends_a_run_unless_it_is_ignored(shell, agent, handling, status):
     command = agent()
@@ -231,3 +249,46 @@ def test_a_hang_up_ends_a_run_unless_it_is_ignored(shell, agent, handling, statu
     code = f"import signal; signal.signal(signal.SIGHUP, signal.{handling})\n{COMMAND[-1]}"
     done = shell.process("loop", "think", "Mend it", "--agent", command, command=[*COMMAND[:-1], code])
     assert done.returncode == status, done.stderr
+
+
+@pytest.fixture
+def scripted(shell, monkeypatch):
+    """An agent in this process, whose tasks have no gate."""
+    asks = {**REASON, "assessment": "unclear", "question": "Which of the two?"}
+
+    def answer(prompt, _schema):
+        if "REASON_ASKS" in prompt and "The second." not in prompt:
+            return asks
+        return planned(None) if prompt.startswith("PRIMING-PHASE: reason") else ACT
+
+    monkeypatch.setattr(AgentOptions, "load", lambda _: ScriptedAgent(answer))
+    return shell
+
+
+def test_a_plan_waits_for_a_yes_and_is_then_carried_out(scripted):
+    waiting = ran(scripted, "run", "Mend it", status=4)
+    assert (waiting["waits"]["what"], waiting["status"]) == ("approval", 4)
+    hint = f"to continue: priming loop resume {waiting['session']} --yes"
+    assert hint in scripted.run("loop", "status").stdout
+    done = scripted.run("loop", "resume", waiting["session"], "--yes", "--json")
+    assert json.loads(done.stdout)["tasks"][0]["status"] == "unverified"
+    assert "1. unverified  Mend it" in scripted.run("loop", "report", waiting["session"]).stdout
+    assert "Mend it" in scripted.run("loop", "list").stdout
+
+
+def test_a_question_waits_for_its_answer(scripted):
+    waiting = ran(scripted, "run", "REASON_ASKS", "--yes", status=4)
+    assert waiting["waits"]["about"] == "Which of the two?"
+    shown = scripted.run("loop", "resume", waiting["session"], "--answer", "The second.", "--yes").stdout
+    assert "unverified" in shown
+
+
+def test_thinking_in_words_names_the_tasks_and_keeps_nothing(scripted):
+    assert "1. Mend it\n   files a.py; gate none\n" in scripted.run("loop", "think", "Mend it").stdout
+    assert ran(scripted, "list") == []
+
+
+def test_without_an_agent_there_is_no_run(shell):
+    done = shell.run("loop", "run", "Mend it")
+    assert done.exit_code == 2
+    assert "agent = None: must be given" in done.stderr
