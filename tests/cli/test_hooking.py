@@ -289,6 +289,7 @@ def node():
     return found
 
 
+@pytest.mark.slow
 def test_the_plugin_of_opencode_puts_before_the_model_what_the_hooks_say(shell, home):
     launcher = shell.folder / "bin" / "priming"
     launcher.parent.mkdir()
@@ -315,6 +316,7 @@ def test_the_plugin_of_opencode_puts_before_the_model_what_the_hooks_say(shell, 
     assert any("Never push to main" in one for one in answer["told"])
 
 
+@pytest.mark.slow
 def test_the_plugin_is_in_nobodys_way_where_the_command_is_missing(shell):
     shell.ask("setup", "opencode", "--yes")
     (shell.folder / "run.mjs").write_text(PLUGIN)

@@ -21,6 +21,8 @@ import pytest
 from priming import Memory
 from priming.params import STORE
 
+pytestmark = pytest.mark.slow
+
 COMMAND = [sys.executable, "-c", "from priming.cli.app import main; main()"]
 FULL = 2_500_000
 DISK = "The deploy failed because the disk was full."

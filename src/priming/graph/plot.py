@@ -6,6 +6,7 @@ The same recall gives the same bytes of SVG. Fonts differ between machines, and 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
@@ -15,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from priming.checked import Checked, param
-from priming.cli.output import clean
 from priming.engine.layout import LAYOUT, positions
 from priming.errors import MissingExtra, ParamError, StoreError
 
@@ -48,7 +48,8 @@ _DARK = 0.25
 """Share of the largest activation from which a rank is white."""
 _LINK = (0.35, 0.42, 0.55)
 _MISSING = "\u25a1"
-"""Shown for characters that no font of this machine has."""
+"""Shown for control characters, and for characters that no font of this machine has."""
+_CONTROLS = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +264,7 @@ class _Picture:
 
     def _plain(self, text: str) -> str:
         """Text without control characters, and in a PNG without characters that no font can draw."""
-        shown = clean(text).encode("utf-8", "replace").decode()
+        shown = _CONTROLS.sub(_MISSING, text).encode("utf-8", "replace").decode()
         if self.letters is None:
             return shown
         return "".join(
