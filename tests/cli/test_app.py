@@ -6,12 +6,10 @@ import inspect
 import json
 
 import pytest
-import typer
 
 from priming import Memory, __version__
-from priming.cli.app import app
 
-from .conftest import invoke
+from .conftest import invoke, root
 
 DISK = "The deploy failed because the disk was full."
 
@@ -45,7 +43,7 @@ LIBRARY_ONLY = ("close", "identified", "operation")
 
 def commands(group=None, before=""):
     """Every command with its name in full."""
-    group = group or typer.main.get_command(app)
+    group = group or root()
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
             yield from commands(command, f"{before}{name} ")
@@ -73,6 +71,21 @@ def test_every_command_and_option_is_explained(shell, name):
 
 def test_without_a_command_the_help_is_shown(shell):
     assert shell.run().stdout.startswith("Usage: priming")
+
+
+def test_the_help_lists_the_commands_in_groups_with_no_line_cut(shell):
+    lines = shell.run("--help").stdout.splitlines()
+    panels = [line[:-1] for line in lines if line.endswith(":") and not line.startswith(" ")]
+    assert panels == ["Options", "Memory", "Feedback", "Rules", "Time", "Graph", "Loop", "Server", "Care"]
+    assert not [line for line in lines if line.endswith(("...", "…"))]
+    assert "  purge           Erase a memory for good, with its versions, vectors, links" in lines
+    assert "connect " not in shell.run("--help").stdout
+
+
+def test_a_group_lists_its_commands_too(shell):
+    shown = shell.run("loop", "meta", "--help").stdout
+    assert "\nCommands:\n  record" in shown
+    assert "should-pivot  Advise whether to take another approach\n" in shown
 
 
 def test_the_version_is_told(shell):

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from priming.cli.app import app
 from priming.cli.command import create
 from priming.cli.start import QUICK
+
+from .conftest import root
 
 HEAVY = ("numpy", "tokenizers", "rich", "priming.engine", "priming.store", "priming.embed")
 START = [sys.executable, "-c", "from priming.cli.start import main; main()"]
@@ -62,7 +63,7 @@ def test_loading_all_commands_loads_no_heavy_library():
 
 
 def test_frequent_commands_are_where_the_table_says():
-    commands = typer.main.get_command(app).commands
+    commands = root().commands
     homes = {name: commands[name].callback.__wrapped__.__module__ for name in QUICK}
     assert homes == {name: f"priming.cli.groups.{module}" for name, module in QUICK.items()}
 
@@ -70,9 +71,11 @@ def test_frequent_commands_are_where_the_table_says():
 @pytest.mark.parametrize("name", QUICK)
 def test_a_command_that_is_loaded_alone_takes_the_same_options(name):
     alone = typer.main.get_command(create(import_module(f"priming.cli.groups.{QUICK[name]}")))
-    command, same = alone.commands[name], typer.main.get_command(app).commands[name]
+    command, same = alone.commands[name], root().commands[name]
     assert command.help == same.help
-    assert [(each.name, each.help) for each in command.params] == [(each.name, each.help) for each in same.params]
+    assert [(each.name, each.help) for each in command.params] == [
+        (each.name, each.help) for each in same.params
+    ]
 
 
 @pytest.mark.slow
