@@ -77,7 +77,7 @@ def test_the_help_lists_the_commands_in_groups_with_no_line_cut(shell):
     lines = shell.run("--help").stdout.splitlines()
     panels = [line[:-1] for line in lines if line.endswith(":") and not line.startswith(" ")]
     assert panels == ["Options", "Memory", "Feedback", "Rules", "Time", "Graph", "Loop", "Server", "Care"]
-    assert not [line for line in lines if line.endswith(("...", "…"))]
+    assert not [line for line in lines[1:] if line.endswith(("...", "…"))]
     assert "  purge           Erase a memory for good, with its versions, vectors, links" in lines
     assert "connect " not in shell.run("--help").stdout
 
