@@ -256,7 +256,7 @@ def test_a_file_that_changes_meanwhile_is_left_alone(shell):
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(["emacs"], "must be one of"), (["cursor", "--user", "--project"], "cannot stand with --project")],
+    [(["emacs"], "must be one of"), (["cursor", "--user", "--project"], "cannot be combined with --project")],
 )
 def test_bad_arguments_are_refused(shell, arguments, said):
     done = shell.run("setup", *arguments)
