@@ -24,7 +24,7 @@ from priming.bench.baselines import BASELINES
 from priming.bench.benchmark import Benchmark, Plan, run
 from priming.bench.rival import rivals
 from priming.bench.running import Step
-from priming.cli.screen import Table, draw, line
+from priming.cli.output import Table, draw, line
 from priming.config.params.bench import BENCH
 from priming.embed.choose import named
 from priming.embed.protocol import Embedder

@@ -44,7 +44,7 @@ import typer.main
 
 import priming.memory
 from priming import FixedClock, Memory, PrimingError
-from priming.cli.main import app
+from priming.cli.app import app
 from priming.embed.static import StaticEmbedder
 
 DOCS = Path(__file__).resolve().parent

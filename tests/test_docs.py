@@ -10,7 +10,7 @@ import pytest
 import typer.main
 
 from priming import Memory, params
-from priming.cli.main import app
+from priming.cli.app import app
 from priming.engine import layout
 from priming.engine.recall import TERMS
 from priming.interop import git, markdown
@@ -42,7 +42,7 @@ def commands(group=None, prefix=()):
     for name, command in sorted(group.commands.items()):
         if hasattr(command, "commands"):
             yield from commands(command, (*prefix, name))
-        else:
+        elif not command.hidden:
             yield (*prefix, name), command
 
 

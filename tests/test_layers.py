@@ -1,6 +1,6 @@
 """Imports point left only.
 
-vocabulary ← core ← { store, embed, llm } ← engine ← loop ← { api, bench } ← { serve, cli, interop, fleet }
+vocabulary ← core ← { store, embed, agents } ← engine ← loop ← { api, bench, graph } ← { serve, cli, interop, fleet }
 """
 
 import ast
@@ -18,8 +18,7 @@ LAYERS = (
     ("engine",),
     ("memory",),
     ("loop",),
-    ("api", "bench"),
-    ("hooks",),
+    ("api", "bench", "graph"),
     ("serve", "cli", "interop", "fleet"),
 )
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}

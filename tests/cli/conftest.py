@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+import typer.main
 
-from priming.cli.main import app
+from priming.cli.app import app
+from priming.cli.output import draw
 
 MODULE = """
 import json
@@ -32,14 +37,60 @@ def waiting(path):
             sys.stdin.readline()
         yield Entry({"content": f"Entry number {number}."})
 """
-COMMAND = [sys.executable, "-c", "from priming.cli.main import main; main()"]
+COMMAND = [sys.executable, "-c", "from priming.cli.app import main; main()"]
+
+
+@dataclass
+class Result:
+    """What a command printed, and its exit status."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+@functools.cache
+def root():
+    """The command line, built once: typer's own runner builds all commands for every call."""
+    return typer.main.get_command(app)
+
+
+def invoke(words, stdin=None, environment=()):
+    """Run a command in this process, as a process of its own would be run."""
+    data = stdin.encode() if isinstance(stdin, str) else stdin or b""
+    streams = (
+        io.TextIOWrapper(io.BytesIO(data), encoding="utf-8"),
+        *(
+            io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors=errors)
+            for errors in ("strict", "backslashreplace")
+        ),
+    )
+    before = sys.stdin, sys.stdout, sys.stderr
+    status = 0
+    with pytest.MonkeyPatch.context() as patch, contextlib.suppress(BrokenPipeError):
+        patch.setenv("COLUMNS", "82")
+        for name, value in dict(environment).items():
+            patch.delenv(name, raising=False) if value is None else patch.setenv(name, value)
+        sys.stdin, sys.stdout, sys.stderr = streams
+        try:
+            root().main(words, prog_name="priming")
+        except SystemExit as end:
+            status = end.code or 0
+        finally:
+            sys.stdin, sys.stdout, sys.stderr = before
+    printed = []
+    for stream in streams[1:]:
+        stream.flush()
+        printed.append(stream.buffer.getvalue().decode())
+    return Result(status, *printed)
 
 
 @dataclass
 class Shell:
-    """A store, and the ways to run commands on it."""
+    """A store, and the ways to run commands on it. Its embedder has no weights to load."""
 
     folder: Path
+    embedder: str | None = "hashed"
 
     @property
     def url(self):
@@ -47,9 +98,10 @@ class Shell:
         return f"sqlite:///{self.folder / 'memory.db'}"
 
     def run(self, *arguments, stdin=None, url=None):
-        """Inside this process; the result of typer's runner."""
+        """Inside this process."""
         environment = {"PRIMING_URL": url or self.url, "PRIMING_NAMESPACE": None, "PRIMING_PROFILE": None}
-        return CliRunner().invoke(app, [str(one) for one in arguments], input=stdin, env=environment)
+        environment |= {} if "PRIMING_EMBEDDER" in os.environ else {"PRIMING_EMBEDDER": self.embedder}
+        return invoke([str(each) for each in arguments], stdin, environment)
 
     def ask(self, *arguments, stdin=None):
         """The answer of a command with ``--json``, which must succeed and say nothing else."""
@@ -60,8 +112,9 @@ class Shell:
     @property
     def environment(self):
         """What a process of its own is given."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("PRIMING_")}
-        return {**kept, "PRIMING_URL": self.url, "PYTHONPATH": str(self.folder / "site"), "PYTHONUTF8": "1"}
+        others = {name: value for name, value in os.environ.items() if not name.startswith("PRIMING_")}
+        own = {"PRIMING_URL": self.url, "PYTHONPATH": str(self.folder / "site"), "PYTHONUTF8": "1"}
+        return {**others, **own, "PRIMING_EMBEDDER": self.embedder or "wordllama"}
 
     def process(self, *arguments, command=COMMAND, stdin=None, environment=()):
         """A process of its own, run to its end; of its variables those of None are left out."""
@@ -100,6 +153,27 @@ def shell(tmp_path, monkeypatch):
     return Shell(tmp_path)
 
 
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory):
+    """Copies a store that a function fills to a shell; each function runs once. Its result is returned, too."""
+    made = {}
+
+    def copy(shell, fill):
+        if fill not in made:
+            template = Shell(tmp_path_factory.mktemp(fill.__name__))
+            before = Path.cwd()
+            os.chdir(template.folder)
+            try:
+                made[fill] = template, fill(template)
+            finally:
+                os.chdir(before)
+        template, result = made[fill]
+        shutil.copytree(template.folder, shell.folder, dirs_exist_ok=True)
+        return result
+
+    return copy
+
+
 @pytest.fixture(scope="module")
 def settled(tmp_path_factory):
     """A store for the tests of a whole module, which must leave it as it is: one memory is in it."""
@@ -109,3 +183,14 @@ def settled(tmp_path_factory):
     yield shell
     assert shell.ask("log") == before
     assert shell.ask("validate") == []
+
+
+@pytest.fixture
+def shown(capsys):
+    """The lines of parts as they are written into a pipe."""
+
+    def lines(parts):
+        draw(parts)
+        return capsys.readouterr().out.splitlines()
+
+    return lines

@@ -175,4 +175,4 @@ def test_people_read_a_line_for_each_check_and_the_remedy_below(shell):
     lines = done.stdout.splitlines()
     assert lines[0].startswith("ok    python  ")
     at = next(i for i, line in enumerate(lines) if line.startswith("warn  store"))
-    assert "→ the first memory makes it" in "".join(lines[at : at + 3])
+    assert "→ the first memory creates it" in "".join(lines[at : at + 3])

@@ -21,13 +21,15 @@ import pytest
 from priming import Memory
 from priming.config.params.store import STORE
 
-COMMAND = [sys.executable, "-c", "from priming.cli.main import main; main()"]
+pytestmark = pytest.mark.slow
+
+COMMAND = [sys.executable, "-c", "from priming.cli.app import main; main()"]
 FULL = 2_500_000
 DISK = "The deploy failed because the disk was full."
 
 STARTED = """
 import sys
-from priming.cli.main import main
+from priming.cli.app import main
 sys.argv = ["priming", *sys.argv[1:]]
 try:
     main()
@@ -40,7 +42,7 @@ except SystemExit as done:
 # A test run in the background is told to ignore Ctrl-C, and so would be its children.
 INTERRUPTIBLE = """
 import signal
-from priming.cli.main import main
+from priming.cli.app import main
 signal.signal(signal.SIGINT, signal.default_int_handler)
 main()
 """
@@ -48,7 +50,7 @@ main()
 # As root every folder can be written: the child first imports all it needs, then becomes nobody.
 AS_NOBODY = """
 import os, sys
-from priming.cli.main import app, main
+from priming.cli.app import app, main
 words = sys.argv[1:]
 try:
     app(["recall", "anything", "--url", "sqlite://"])
@@ -63,7 +65,7 @@ main()
 
 WITH_LIMIT = """
 import resource, sys
-from priming.cli.main import main
+from priming.cli.app import main
 limit = int(sys.argv.pop(1))
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 main()

@@ -1,57 +1,102 @@
-"""A command that is loaded alone is the same command."""
+"""The start of the command line: it is light, and a command that is loaded alone is the same command."""
 
+from __future__ import annotations
+
+import ast
 import json
 import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 import typer.main
 
-from priming.cli.main import app
+from priming.cli.command import create
 from priming.cli.start import QUICK
 
-QUICKLY = [sys.executable, "-c", "from priming.cli.start import main; main()"]
-ALONE = """
+from .conftest import root
+
+HEAVY = ("numpy", "tokenizers", "rich", "priming.engine", "priming.store", "priming.embed")
+START = [sys.executable, "-c", "from priming.cli.start import main; main()"]
+LOADED = """
 import sys
 from priming.cli.start import main
 try:
     main()
-except SystemExit as done:
+except SystemExit:
     print([name for name in sys.modules if name.startswith("priming.cli.")], file=sys.stderr)
     raise
 """
 
 
-def test_what_is_called_often_is_where_the_table_says():
-    commands = typer.main.get_command(app).commands
+def imports(module):
+    """The modules that a module of Priming imports when it is loaded."""
+    statements = list(ast.parse(Path(find_spec(module).origin).read_text("utf-8")).body)
+    while statements:
+        node = statements.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            inner = (f"{node.module}.{alias.name}" for alias in node.names)
+            yield from (name for name in inner if name.startswith("priming.") and is_module(name))
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" not in ast.unparse(node.test):
+            statements += node.body
+
+
+def is_module(name):
+    parent, _, child = name.rpartition(".")
+    spec = find_spec(parent)
+    return spec.submodule_search_locations is not None and find_spec(f"{parent}.{child}") is not None
+
+
+def test_loading_all_commands_loads_no_heavy_library():
+    waiting, reached = ["priming.cli.app"], set()
+    while waiting:
+        module = waiting.pop()
+        if module not in reached:
+            reached.add(module)
+            waiting += imports(module) if module.startswith("priming") else ()
+    assert "priming.cli.groups.measure" in reached
+    assert [name for name in reached if name.startswith(HEAVY)] == []
+
+
+def test_frequent_commands_are_where_the_table_says():
+    commands = root().commands
     homes = {name: commands[name].callback.__wrapped__.__module__ for name in QUICK}
-    assert homes == {name: f"priming.cli.{module}" for name, module in QUICK.items()}
+    assert homes == {name: f"priming.cli.groups.{module}" for name, module in QUICK.items()}
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_its_help_is_the_same(shell, name):
-    wanted = shell.run(name, "--help")
-    done = shell.process(name, "--help", command=QUICKLY)
-    assert done.returncode == wanted.exit_code == 0
-    words = done.stdout.decode().split()
-    assert words[3:] == wanted.stdout.split()[3:]  # but for the usage's name of the program
+def test_a_command_that_is_loaded_alone_takes_the_same_options(name):
+    alone = typer.main.get_command(create(import_module(f"priming.cli.groups.{QUICK[name]}")))
+    command, same = alone.commands[name], root().commands[name]
+    assert command.help == same.help
+    assert [(each.name, each.help) for each in command.params] == [
+        (each.name, each.help) for each in same.params
+    ]
 
 
-def test_it_does_the_same(shell):
-    done = shell.process("remember", "Ada wrote it.", "--key", "ada", "--json", command=QUICKLY)
+@pytest.mark.slow
+def test_a_command_that_is_loaded_alone_does_the_same(shell):
+    done = shell.process("remember", "Ada wrote it.", "--key", "ada", "--json", command=START)
     assert json.loads(done.stdout)["key"] == "ada"
-    done = shell.process("--json", "show", "ada", command=QUICKLY)
+    done = shell.process("--json", "show", "ada", command=START)
     assert json.loads(done.stdout)["content"] == "Ada wrote it."
-    done = shell.process("show", "nobody", "--json", command=QUICKLY)
+    done = shell.process("show", "nobody", "--json", command=START)
     assert (done.returncode, json.loads(done.stderr)["error"]["code"]) == (2, "not_found")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["stats"], ["graph", "dot"], ["no-such-command"], []])
-def test_all_else_works_too(shell, words):
-    assert shell.process(*words, command=QUICKLY).returncode == shell.process(*words).returncode
+def test_all_other_commands_start_too(shell, words):
+    assert shell.process(*words, command=START).returncode == shell.process(*words).returncode
 
 
-def test_it_is_loaded_alone(shell):
-    done = shell.process("recall", "--help", command=[sys.executable, "-c", ALONE])
+@pytest.mark.slow
+def test_a_frequent_command_is_loaded_alone(shell):
+    done = shell.process("recall", "--help", command=[sys.executable, "-c", LOADED])
     loaded = done.stderr.decode().splitlines()[-1]
-    assert "priming.cli.reading" in loaded
-    assert "priming.cli.writing" not in loaded
+    assert "priming.cli.groups.recall" in loaded
+    assert "priming.cli.groups.memory" not in loaded

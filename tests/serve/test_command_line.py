@@ -12,8 +12,8 @@ from priming import Memory
 from priming.api.client import Client, reach
 from priming.api.host import Host
 from priming.api.remote import Remote
-from priming.cli.main import app
-from priming.cli.options import Place
+from priming.cli.app import app
+from priming.cli.options import StoreOptions
 
 SCRIPT = [
     ["status"],
@@ -110,24 +110,24 @@ def test_every_command_says_the_same_with_and_without_a_server(
 
 
 def test_a_command_uses_the_server_unless_it_is_told_not_to(socket_server, monkeypatch):
-    for place, kind in (
-        (Place(url=socket_server.url), Remote),
-        (Place(url=socket_server.url, file_only=True), Memory),
-        (Place(url=socket_server.url, profile="ethos"), Memory),
+    for options, kind in (
+        (StoreOptions(url=socket_server.url), Remote),
+        (StoreOptions(url=socket_server.url, file_only=True), Memory),
+        (StoreOptions(url=socket_server.url, profile="ethos"), Memory),
     ):
-        with place.memory() as memory:
+        with options.open() as memory:
             assert isinstance(memory, kind)
     monkeypatch.setenv("PRIMING_SERVER", "off")
-    with Place(url=socket_server.url).memory() as memory:
+    with StoreOptions(url=socket_server.url).open() as memory:
         assert isinstance(memory, Memory)
 
 
 def test_the_service_of_a_surface_is_the_server_too(socket_server):
-    for place, kind in (
-        (Place(url=socket_server.url), Client),
-        (Place(url=socket_server.url, file_only=True), Host),
+    for options, kind in (
+        (StoreOptions(url=socket_server.url), Client),
+        (StoreOptions(url=socket_server.url, file_only=True), Host),
     ):
-        service = place.service()
+        service = options.service()
         assert isinstance(service, kind)
         assert service.call("default", "status", {})["memories"] == 0
         service.close()

@@ -1,4 +1,4 @@
-"""The options of the commands, and the groups of them that several share."""
+"""The options of the commands, and the groups of options that several commands share."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from priming.cli import parse
-from priming.cli.completing import embedder_names, one_of, profile_names, relation_names
+from priming.cli.parse import complete, complete_embedders, complete_profiles
 from priming.config import environment
 from priming.errors import ParamError, PrimingError
-from priming.words import KINDS, OUTCOMES, PACK, SOURCES, STATUSES, TRUST
+from priming.words import KINDS, OUTCOMES, PACK, RELATIONS, SOURCES, STATUSES, TRUST
 
 if TYPE_CHECKING:
     from priming.api.host import Service
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from priming.memory import Memory
     from priming.types import Cue
 
-TIME = "ISO 8601, local time without a zone; or how long ago, as 10m"
-
+TIME = "ISO 8601, in local time unless it has a zone; or how long ago, such as 10m"
 
 Url = Annotated[
     str | None, Option("--url", metavar="URL", help="The store, e.g. sqlite:///notes.db [env: PRIMING_URL]")
@@ -37,7 +36,7 @@ ProfileName = Annotated[
         "--profile",
         metavar="NAME",
         help="The profile, see 'priming profiles' [env: PRIMING_PROFILE]",
-        autocompletion=profile_names,
+        autocompletion=complete_profiles,
     ),
 ]
 EmbedderName = Annotated[
@@ -45,56 +44,68 @@ EmbedderName = Annotated[
     Option(
         "--embedder",
         metavar="NAME",
-        help="What makes vectors: wordllama, onnx, hashed or an endpoint [env: PRIMING_EMBEDDER]",
-        autocompletion=embedder_names,
+        help="The embedder: wordllama, onnx, hashed or the URL of an endpoint [env: PRIMING_EMBEDDER]",
+        autocompletion=complete_embedders,
     ),
 ]
 Global = Annotated[
-    bool, Option("--global", help="Work on the store of all projects, in ~/.priming [env: PRIMING_HOME]")
+    bool, Option("--global", help="Use the store of all projects, in ~/.priming [env: PRIMING_HOME]")
 ]
 Json = Annotated[bool, Option("--json", help="Print one JSON document")]
 NoServer = Annotated[
-    bool,
-    Option("--no-server", help="Work on the file even where a server of it runs [env: PRIMING_SERVER=off]"),
+    bool, Option("--no-server", help="Use the file even if a server of it runs [env: PRIMING_SERVER=off]")
 ]
 
-Key = Annotated[str, Argument(metavar="KEY", help="A memory's key or id")]
+Key = Annotated[str, Argument(metavar="KEY", help="Key or id of a memory")]
 Text = Annotated[str, Argument(metavar="TEXT", help="The text; - reads it from stdin")]
-Source = Annotated[str, Argument(metavar="SOURCE", help="Key of the memory that the link leaves")]
-Target = Annotated[str, Argument(metavar="TARGET", help="Key of the memory that the link reaches")]
+Source = Annotated[str, Argument(metavar="SOURCE", help="Key of the memory at which the link starts")]
+Target = Annotated[str, Argument(metavar="TARGET", help="Key of the memory at which the link ends")]
 Kinds = Annotated[
     list[str] | None,
-    Option("--kind", metavar="KIND", help="Only this kind (repeatable)", autocompletion=one_of(KINDS)),
+    Option("--kind", metavar="KIND", help="Only this kind (repeatable)", autocompletion=complete(KINDS)),
 ]
 Relation = Annotated[
     str | None,
-    Option("--relation", metavar="NAME", help="Only this relation", autocompletion=relation_names),
+    Option("--relation", metavar="NAME", help="Only this relation", autocompletion=complete(RELATIONS)),
 ]
-Since = Annotated[str | None, Option("--since", metavar="TIME", help=f"Only from then on: {TIME}")]
-Mover = Annotated[
+Since = Annotated[str | None, Option("--since", metavar="TIME", help=f"Only from this time on: {TIME}")]
+KnownAt = Annotated[
+    str | None, Option("--known-at", metavar="TIME", help=f"The state recorded at this time: {TIME}")
+]
+LogSource = Annotated[
     str | None,
     Option(
         "--source",
         metavar="NAME",
-        help=f"Only what this moved: {', '.join(SOURCES)}, {PACK}NAME@VERSION",
-        autocompletion=one_of(SOURCES),
+        help=f"Only changes made by this source: {', '.join(SOURCES)}, {PACK}NAME@VERSION",
+        autocompletion=complete(SOURCES),
     ),
 ]
-Limit = Annotated[int, Option("--limit", metavar="N", help="At most so many")]
+Limit = Annotated[int, Option("--limit", metavar="N", help="Maximum number of results")]
 Status = Annotated[
     str,
     Option(
         "--status",
         metavar="NAME",
         help=f"{', '.join(STATUSES)} or any",
-        autocompletion=one_of((*STATUSES, "any")),
+        autocompletion=complete((*STATUSES, "any")),
     ),
+]
+Session = Annotated[str | None, Option("--session", metavar="NAME", help="The session of the recall")]
+Tokens = Annotated[
+    int | None, Option("--tokens", metavar="N", help="Also pack the hits into at most N tokens")
+]
+Reason = Annotated[str | None, Option("--reason", metavar="TEXT", help="The reason, for the log")]
+DryRun = Annotated[bool, Option("--dry-run", help="Only show what would change")]
+Yes = Annotated[bool, Option("--yes", help="Do not ask for confirmation")]
+Explain = Annotated[
+    bool, Option("--explain", help="Also show components, scores, confidence, recall id and timings")
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a command works, and whether a person or a program reads its answer."""
+class StoreOptions:
+    """Which store a command uses, and whether a person or a program reads its answer."""
 
     url: Url = None
     namespace: Namespace = None
@@ -104,9 +115,9 @@ class Place:
     as_json: Json = False
     file_only: NoServer = False
 
-    def within(self, outer: Mapping[str, Any]) -> Place:
-        """The place, completed by options that stood before the command."""
-        return Place(
+    def within(self, outer: Mapping[str, Any]) -> StoreOptions:
+        """These options, completed by those before the command."""
+        return StoreOptions(
             url=outer.get("url") if self.url is None else self.url,
             namespace=outer.get("namespace") if self.namespace is None else self.namespace,
             profile=outer.get("profile") if self.profile is None else self.profile,
@@ -116,83 +127,27 @@ class Place:
             file_only=self.file_only or bool(outer.get("file_only")),
         )
 
-    def memory(self) -> Memory:
-        """The memory to work on, by a running server of its store if there is one; to be closed by the caller."""
+    def open(self) -> Memory:
+        """The memory, through a running server of its store if there is one; the caller closes it."""
         from priming.api.remote import open_memory
 
-        found = self.settings()
+        settings = self.settings()
         return open_memory(
-            found["store.url"],
-            namespace=found["store.namespace"],
-            profile=found["store.profile"],
-            settings=found,
+            settings["store.url"],
+            namespace=settings["store.namespace"],
+            profile=settings["store.profile"],
+            settings=settings,
             server=not self.file_only,
         )
 
-    def file(self) -> Memory:
-        """The memory in the file itself, for what names files; to be closed by the caller."""
+    def open_file(self) -> Memory:
+        """The memory in the file itself, for commands that read or write files; the caller closes it."""
         return self._open(self.settings())
 
-    def service(self) -> Service:
-        """What answers the calls of a surface that this command is, to be closed by the caller."""
-        from priming.api.client import reach
-        from priming.api.host import Host
-
-        found = self.settings()
-        url, profile = found["store.url"], found["store.profile"]
-        client = None if self.file_only else reach(url, profile=profile, settings=found)
-        return client or Host(url, profile=profile, settings=found)
-
-    def settings(self, *, servers: bool = False) -> Settings:
-        """What holds here: the options, the environment and the files; those of a server where they are wanted."""
-        from priming.cli.logs import begin
-        from priming.config.settings import load
-
-        found = load(self.options(), project=not self.everywhere, servers=servers)
-        begin(found["service.log_level"])
-        return found
-
-    def options(self) -> dict[str, tuple[str, str]]:
-        """The settings that options name, with the options; a blank one stays blank, for the library to refuse."""
-        given = {
-            "store.url": (self._url(), "--global" if self.everywhere else "--url"),
-            "store.namespace": (self.namespace, "--namespace"),
-            "store.profile": (self.profile, "--profile"),
-            "store.embedder": (self.embedder, "--embedder"),
-        }
-        return {name: (value, option) for name, (value, option) in given.items() if value is not None}
-
-    def chosen_namespace(self) -> str:
-        """The namespace to work in."""
-        return str(self.settings()["store.namespace"])
-
-    def chosen_profile(self) -> str:
-        """The profile to work with."""
-        return str(self.settings()["store.profile"])
-
-    def chosen_embedder(self) -> str:
-        """The name of the embedder to work with."""
-        return str(self.settings()["store.embedder"])
-
-    def store(self) -> str | None:
-        """The URL of the store, if one is named."""
-        url: str | None = self.settings()["store.url"]
-        return url
-
-    def _url(self) -> str | None:
-        """The URL of the store that an option names."""
-        if self.url is not None and not self.url.strip():
-            raise ParamError("url", self.url, "must name a store, e.g. sqlite:///notes.db, or be left out")
-        if self.everywhere and self.url is not None:
-            raise ParamError(
-                "url", self.url, "cannot stand with --global, which names a store too: leave one out"
-            )
-        return environment.url_of(environment.global_store()) if self.everywhere else self.url
-
-    def beside(self) -> Memory | None:
-        """The global store, where it is there and is another one than that of ``memory``; to be closed, too."""
+    def open_global(self) -> Memory | None:
+        """The global store, if it exists and is not the store of ``open``; the caller closes it."""
         path = environment.global_store()
-        own = path if self.everywhere else environment.locate(self.store()).path
+        own = path if self.everywhere else environment.locate(self.location()).path
         if not path.is_file() or (own is not None and own.exists() and own.samefile(path)):
             return None
         try:
@@ -201,55 +156,96 @@ class Place:
             error.add_note("that is the global store: --no-global leaves it out")
             raise
 
-    def _open(self, found: Settings, url: str | None = None) -> Memory:
+    def service(self) -> Service:
+        """What answers a surface's calls: a running server or this process; the caller closes it."""
+        from priming.api.client import reach
+        from priming.api.host import Host
+
+        settings = self.settings()
+        url, profile = settings["store.url"], settings["store.profile"]
+        client = None if self.file_only else reach(url, profile=profile, settings=settings)
+        return client or Host(url, profile=profile, settings=settings)
+
+    def settings(self, *, servers: bool = False) -> Settings:
+        """The settings from options, environment and files; with ``servers`` those of a server too."""
+        from priming.cli.output import start_logging
+        from priming.config.settings import load
+
+        settings = load(self.overrides(), project=not self.everywhere, servers=servers)
+        start_logging(settings["service.log_level"])
+        return settings
+
+    def overrides(self) -> dict[str, tuple[str, str]]:
+        """The settings that options set, with the options; the library refuses a blank value."""
+        values = {
+            "store.url": (self._url(), "--global" if self.everywhere else "--url"),
+            "store.namespace": (self.namespace, "--namespace"),
+            "store.profile": (self.profile, "--profile"),
+            "store.embedder": (self.embedder, "--embedder"),
+        }
+        return {name: (value, option) for name, (value, option) in values.items() if value is not None}
+
+    def location(self) -> str | None:
+        """The URL of the store, if any is set."""
+        url: str | None = self.settings()["store.url"]
+        return url
+
+    def _url(self) -> str | None:
+        """The URL of the store that an option sets."""
+        if self.url is not None and not self.url.strip():
+            raise ParamError("url", self.url, "must name a store, e.g. sqlite:///notes.db, or be left out")
+        if self.everywhere and self.url is not None:
+            rule = "cannot be combined with --global, which names a store too: leave one out"
+            raise ParamError("url", self.url, rule)
+        return environment.url_of(environment.global_store()) if self.everywhere else self.url
+
+    def _open(self, settings: Settings, url: str | None = None) -> Memory:
         from priming.memory import Memory
 
         return Memory.open(
-            url or found["store.url"],
-            namespace=found["store.namespace"],
-            profile=found["store.profile"],
-            settings=found,
+            url or settings["store.url"],
+            namespace=settings["store.namespace"],
+            profile=settings["store.profile"],
+            settings=settings,
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What is known of a memory beside its text."""
+class MemoryOptions:
+    """The fields of a memory beside its text."""
 
-    heading: Annotated[str | None, Option("--heading", metavar="TEXT", help="A title to find it under")] = (
-        None
-    )
+    heading: Annotated[str | None, Option("--heading", metavar="TEXT", help="A title")] = None
     session: Annotated[
-        str | None, Option("--session", metavar="NAME", help="The conversation that it belongs to")
+        str | None, Option("--session", metavar="NAME", help="The conversation it belongs to")
     ] = None
-    speaker: Annotated[str | None, Option("--speaker", metavar="NAME", help="Who said it")] = None
+    speaker: Annotated[str | None, Option("--speaker", metavar="NAME", help="The speaker or author")] = None
     occurred_at: Annotated[
         str | None, Option("--occurred-at", metavar="TIME", help=f"When it happened: {TIME}")
     ] = None
     tag: Annotated[list[str] | None, Option("--tag", metavar="TAG", help="A tag (repeatable)")] = None
-    metadata: Annotated[
-        str | None, Option("--metadata", metavar="JSON", help="A JSON object to keep with it")
-    ] = None
+    metadata: Annotated[str | None, Option("--metadata", metavar="JSON", help="Metadata, a JSON object")] = (
+        None
+    )
     when: Annotated[
         list[str] | None,
         Option("--when", metavar="KEY=VALUE", help="Where it applies: a pair or a JSON object (repeatable)"),
     ] = None
     importance: Annotated[
-        float | None, Option("--importance", metavar="X", help="In [0, 1]; 0.5 if not given")
+        float | None, Option("--importance", metavar="X", help="Importance in [0, 1]; 0.5 by default")
     ] = None
     outcome: Annotated[
         str | None,
-        Option("--outcome", metavar="NAME", help=", ".join(OUTCOMES), autocompletion=one_of(OUTCOMES)),
+        Option("--outcome", metavar="NAME", help=", ".join(OUTCOMES), autocompletion=complete(OUTCOMES)),
     ] = None
     source: Annotated[str | None, Option("--source", metavar="TEXT", help="Where it comes from")] = None
     trust: Annotated[
         str | None,
-        Option("--trust", metavar="NAME", help=", ".join(TRUST), autocompletion=one_of(TRUST)),
+        Option("--trust", metavar="NAME", help=", ".join(TRUST), autocompletion=complete(TRUST)),
     ] = None
 
     def arguments(self) -> dict[str, Any]:
-        """Those that were given, as arguments of ``remember``."""
-        given = {
+        """The fields that are set, as arguments of ``remember``, whose defaults hold for the others."""
+        values = {
             "heading": self.heading,
             "session": self.session,
             "speaker": self.speaker,
@@ -262,12 +258,12 @@ class Facts:
             "source": self.source,
             "trust": self.trust,
         }
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
-    """Where something applies; of what is given more than once any will do."""
+class ScopeOptions:
+    """Where a rule applies; any of several values of an option matches."""
 
     file: Annotated[
         list[str] | None, Option("--file", metavar="PATH", help="The file being worked on (repeatable)")
@@ -276,7 +272,7 @@ class Scope:
         list[str] | None, Option("--language", metavar="NAME", help="Its language (repeatable)")
     ] = None
     task: Annotated[
-        list[str] | None, Option("--task", metavar="TEXT", help="What is being done (repeatable)")
+        list[str] | None, Option("--task", metavar="TEXT", help="The task at hand (repeatable)")
     ] = None
     environment: Annotated[
         list[str] | None,
@@ -286,7 +282,7 @@ class Scope:
         list[str] | None, Option("--project", metavar="NAME", help="The project (repeatable)")
     ] = None
     speaker: Annotated[
-        list[str] | None, Option("--speaker", metavar="NAME", help="Who asks (repeatable)")
+        list[str] | None, Option("--speaker", metavar="NAME", help="The speaker (repeatable)")
     ] = None
     others: Annotated[
         list[str] | None, Option("--context", metavar="KEY=VALUE", help="Any other predicate (repeatable)")
@@ -298,10 +294,10 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Context(Scope):
-    """What surrounds a question."""
+class ContextOptions(ScopeOptions):
+    """The context of a question."""
 
-    at: Annotated[str | None, Option("--at", metavar="TIME", help=f"The time asked from: {TIME}")] = None
+    at: Annotated[str | None, Option("--at", metavar="TIME", help=f"The time of the question: {TIME}")] = None
 
     def cue(self, text: str | None = None) -> Cue:
         """The context as a cue."""
@@ -309,15 +305,15 @@ class Context(Scope):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The agent that is asked where words are wanted: a command or an endpoint, or none."""
+class AgentOptions:
+    """The agent that writes text: a command or an endpoint, or none."""
 
     agent: Annotated[
         str | None,
         Option(
             "--agent",
             metavar="CMD",
-            help="Ask this command: prompt on its stdin, JSON on its stdout [env: PRIMING_AGENT]",
+            help="The command of the agent: prompt on stdin, JSON on stdout [env: PRIMING_AGENT]",
         ),
     ] = None
     model: Annotated[
@@ -325,12 +321,12 @@ class Asked:
         Option(
             "--model",
             metavar="URL,NAME",
-            help="Ask this model of an OpenAI-compatible endpoint [env: PRIMING_MODEL, PRIMING_AGENT_KEY]",
+            help="A model of an OpenAI-compatible endpoint [env: PRIMING_MODEL, PRIMING_AGENT_KEY]",
         ),
     ] = None
 
-    def agent_of(self) -> Agent | None:
-        """The agent that the options name, else the environment, else the user's file of settings."""
+    def load(self) -> Agent | None:
+        """The agent from the options, else the environment, else the user's settings."""
         from priming.config.settings import load
         from priming.llm.agents import open_agent
 
@@ -338,14 +334,14 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Then:
-    """Another time to ask about."""
+class TimeOptions:
+    """Another time than the present."""
 
     valid_at: Annotated[
-        str | None, Option("--valid-at", metavar="TIME", help=f"What was true then: {TIME}")
+        str | None, Option("--valid-at", metavar="TIME", help=f"What was true at this time: {TIME}")
     ] = None
     known_at: Annotated[
-        str | None, Option("--known-at", metavar="TIME", help=f"What was known then: {TIME}")
+        str | None, Option("--known-at", metavar="TIME", help=f"What was recorded at this time: {TIME}")
     ] = None
 
     def times(self) -> dict[str, datetime | None]:
@@ -356,29 +352,29 @@ class Then:
         }
 
 
-def _cue(scope: Scope, text: str | None, at: datetime | None) -> Cue:
+def _cue(scope: ScopeOptions, text: str | None, at: datetime | None) -> Cue:
     from priming.types import Cue
 
-    other = parse.predicates("context", scope.others or [])
-    for name in other:
-        if name in _OPTIONS_OF_THEIR_OWN:
-            raise ParamError("context", name, "has an option or argument of its own: use that")
+    others = parse.predicates("context", scope.others or [])
+    for name in others:
+        if name in _RESERVED:
+            raise ParamError("context", name, "has its own option or argument: use that")
     return Cue(
         text,
-        file=_given(scope.file),
-        language=_given(scope.language),
-        task=_given(scope.task),
-        environment=_given(scope.environment),
-        project=_given(scope.project),
-        speaker=_given(scope.speaker),
+        file=_single(scope.file),
+        language=_single(scope.language),
+        task=_single(scope.task),
+        environment=_single(scope.environment),
+        project=_single(scope.project),
+        speaker=_single(scope.speaker),
         at=at,
-        **other,
+        **others,
     )
 
 
-def _given(values: list[str] | None) -> str | list[str] | None:
-    """One value as itself, several as a list of which any will do."""
+def _single(values: list[str] | None) -> str | list[str] | None:
+    """A single value as itself, several as a list."""
     return values[0] if values and len(values) == 1 else values or None
 
 
-_OPTIONS_OF_THEIR_OWN = ("self", "text", *(field.name for field in fields(Context)))
+_RESERVED = ("self", "text", *(field.name for field in fields(ContextOptions)))

@@ -1,11 +1,11 @@
-"""What people type, as values: parsed once, here."""
+"""What people type, as values, and what the shell completes it with."""
 
 from __future__ import annotations
 
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from typing import Any
@@ -13,12 +13,12 @@ from typing import Any
 from priming.errors import ParamError
 
 STDIN = "-"
-_DEEPEST = 100
+_MAX_DEPTH = 100
 _STRINGS = re.compile(r'"(?:\\.|[^"\\])*"')
 _BYTES_PER_CHARACTER = 4
 _AGO = re.compile(r"(\d{1,6})([mhdw])")
 _SPAN = re.compile(r"(\d{1,6})([smhdw])")
-_CLOCK = re.compile(r"\d{2}:\d{2}(?::\d{2})?")
+_TIME_OF_DAY = re.compile(r"\d{2}:\d{2}(?::\d{2})?")
 _UNITS = {
     "s": timedelta(seconds=1),
     "m": timedelta(minutes=1),
@@ -28,24 +28,27 @@ _UNITS = {
 }
 
 
-def text_of(argument: str, name: str = "content") -> str:
+def text_or_stdin(argument: str, name: str = "content") -> str:
     """A text as typed; ``-`` reads it from stdin, as UTF-8, without the newline at its end."""
     if argument != STDIN:
         return argument
     from priming.config.params.store import STORE
 
-    most = STORE.content_limit * _BYTES_PER_CHARACTER
-    data = sys.stdin.buffer.read(most + 1)
-    if len(data) > most:
-        raise ParamError(
-            name, STDIN, f"must be at most {STORE.content_limit:,} characters: split it into parts"
-        )
+    limit = STORE.content_limit * _BYTES_PER_CHARACTER
+    data = sys.stdin.buffer.read(limit + 1)
+    if len(data) > limit:
+        rule = f"must be at most {STORE.content_limit:,} characters: split it into parts"
+        raise ParamError(name, STDIN, rule)
     try:
         return data.decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError as error:
-        raise ParamError(
-            name, STDIN, f"must be UTF-8 text: stdin has the byte 0x{data[error.start]:02x} at {error.start}"
-        ) from None
+        rule = f"must be UTF-8 text: stdin has the byte 0x{data[error.start]:02x} at {error.start}"
+        raise ParamError(name, STDIN, rule) from None
+
+
+def optional_text(argument: str | None, name: str) -> str | None:
+    """A text as typed or from stdin, if any."""
+    return None if argument is None else text_or_stdin(argument, name)
 
 
 def moment(name: str, text: str) -> datetime:
@@ -57,7 +60,7 @@ def moment(name: str, text: str) -> datetime:
     try:
         if ago is not None:
             return datetime.now(UTC) - int(ago[1]) * _UNITS[ago[2]]
-        if _CLOCK.fullmatch(text.strip()):
+        if _TIME_OF_DAY.fullmatch(text.strip()):
             text = f"{datetime.now().astimezone():%Y-%m-%d}T{text.strip()}"
         return datetime.fromisoformat(text.strip()).astimezone(UTC)
     except (ValueError, OverflowError):
@@ -66,23 +69,28 @@ def moment(name: str, text: str) -> datetime:
 
 
 def optional_moment(name: str, text: str | None) -> datetime | None:
-    """A time, if one was given."""
+    """A time, if any."""
     return None if text is None else moment(name, text)
 
 
 def duration(name: str, text: str) -> timedelta:
     """A length of time, such as ``90s``, ``30m``, ``8h`` or ``1d``."""
-    met = _SPAN.fullmatch(text.strip())
-    span = int(met[1]) * _UNITS[met[2]] if met else timedelta(0)
+    match = _SPAN.fullmatch(text.strip())
+    span = int(match[1]) * _UNITS[match[2]] if match else timedelta(0)
     if not span:
         raise ParamError(name, text, "must be a number > 0 with s, m, h, d or w, such as 8h")
     return span
 
 
+def optional_duration(name: str, text: str | None) -> timedelta | None:
+    """A length of time, if any."""
+    return None if text is None else duration(name, text)
+
+
 def json_object(name: str, text: str) -> dict[str, Any]:
     """A JSON object, nested as deeply as people nest."""
-    if _depth(text) > _DEEPEST:
-        raise ParamError(name, text, f"must be nested at most {_DEEPEST} deep")
+    if _depth(text) > _MAX_DEPTH:
+        raise ParamError(name, text, f"must be nested at most {_MAX_DEPTH} deep")
     try:
         value = json.loads(text)
     except ValueError as error:
@@ -92,6 +100,26 @@ def json_object(name: str, text: str) -> dict[str, Any]:
     return value
 
 
+def json_texts(name: str, text: str) -> list[str]:
+    """A JSON array of texts."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ParamError(name, text, f"must be a JSON array of texts ({error})") from None
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ParamError(name, text, 'must be a JSON array of texts, such as ["a", "b"]')
+    return value
+
+
+def filters(text: str | None) -> Any:
+    """The filter of a recall, its times parsed."""
+    if text is None:
+        return None
+    from priming.serialization import with_times
+
+    return with_times(json_object("filter", text), moment)
+
+
 def _depth(text: str) -> int:
     """How deeply brackets are nested outside strings."""
     steps = ({"[": 1, "{": 1, "]": -1, "}": -1}.get(letter, 0) for letter in _STRINGS.sub("", text))
@@ -99,17 +127,51 @@ def _depth(text: str) -> int:
 
 
 def predicates(name: str, items: Sequence[str]) -> dict[str, Any]:
-    """JSON objects and KEY=VALUE pairs in one mapping; a key given twice holds both values."""
-    found: dict[str, Any] = {}
+    """JSON objects and KEY=VALUE pairs in one mapping; a key that is repeated has all its values."""
+    pairs: dict[str, Any] = {}
     for item in items:
         if item.lstrip().startswith("{"):
-            found.update(json_object(name, item))
+            pairs.update(json_object(name, item))
             continue
         key, equals, value = item.partition("=")
         if not (key.strip() and equals):
             raise ParamError(name, item, "must be KEY=VALUE or a JSON object")
-        there = found.get(key.strip())
-        found[key.strip()] = (
-            value if there is None else [*(there if isinstance(there, list) else [there]), value]
-        )
-    return found
+        before = pairs.get(key.strip())
+        if before is not None:
+            pairs[key.strip()] = [*(before if isinstance(before, list) else [before]), value]
+        else:
+            pairs[key.strip()] = value
+    return pairs
+
+
+def complete(choices: Sequence[str]) -> Callable[[str], list[str]]:
+    """Shell completion from a fixed list."""
+    return lambda incomplete: [choice for choice in choices if choice.startswith(incomplete)]
+
+
+def complete_profiles(incomplete: str) -> list[str]:
+    """Shell completion of profiles."""
+    from priming.config.profiles import ALL
+
+    return complete(tuple(ALL))(incomplete)
+
+
+def complete_embedders(incomplete: str) -> list[str]:
+    """Shell completion of embedders."""
+    from priming.embed.choose import NAMES
+
+    return complete(tuple(NAMES))(incomplete)
+
+
+def complete_importers(incomplete: str) -> list[str]:
+    """Shell completion of importers."""
+    from priming.api.importers import OWN, names
+
+    return complete((OWN, *names()))(incomplete)
+
+
+def complete_terms(incomplete: str) -> list[str]:
+    """Shell completion of the terms of recall."""
+    from priming.engine.recall import TERMS
+
+    return complete(tuple(TERMS))(incomplete)

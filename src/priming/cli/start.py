@@ -1,4 +1,4 @@
-"""The start of the command line: what is called often is loaded alone, since loading all takes as long again."""
+"""The entry point of ``priming``: frequent commands are loaded alone, since loading all takes as long again."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Mapping
 from importlib import import_module
 
 QUICK: Mapping[str, str] = {
-    "active": "behaving",
-    "forget": "writing",
-    "learn": "behaving",
-    "link": "writing",
-    "list": "reading",
-    "not-relevant": "judging",
-    "not-useful": "judging",
-    "recall": "reading",
-    "remember": "writing",
-    "show": "reading",
+    "active": "rules",
+    "forget": "memory",
+    "learn": "rules",
+    "link": "memory",
+    "list": "memory",
+    "not-relevant": "feedback",
+    "not-useful": "feedback",
+    "recall": "recall",
+    "remember": "memory",
+    "show": "memory",
     "status": "care",
-    "supersede": "writing",
-    "used": "judging",
+    "supersede": "memory",
+    "used": "feedback",
 }
-"""What is called often, and the module of ``priming.cli`` that has it; with all else, all modules are loaded."""
+"""Frequent commands, with their modules in ``priming.cli.groups``; for all others every module is loaded."""
 
 
 def main() -> None:
@@ -33,12 +33,14 @@ def main() -> None:
             return
     module = QUICK.get(sys.argv[1]) if len(sys.argv) > 1 else None
     if module is None:
-        from priming.cli.main import main as everything
+        from priming.cli.app import main as run_any
 
-        everything()
+        run_any()
         return
-    from priming.cli.root import made
+    from priming.cli.command import create
 
-    app = made()
-    app.add_typer(import_module(f"priming.cli.{module}").app)
-    app(prog_name="priming")
+    create(import_module(f"priming.cli.groups.{module}"))(prog_name="priming")
+
+
+if __name__ == "__main__":
+    main()

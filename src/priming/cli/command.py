@@ -1,0 +1,195 @@
+"""typer as the command line uses it: the root, groups with panels in the help, and functions as commands."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from inspect import Parameter
+from types import ModuleType
+from typing import Annotated, Any, TypeVar, get_type_hints
+
+import typer
+from typer import Option
+from typer.core import TyperGroup
+
+from priming import __version__
+from priming.cli import output
+from priming.cli.errors import guarded, prepare_streams, wants_json
+from priming.cli.options import (
+    EmbedderName,
+    Global,
+    Json,
+    Namespace,
+    NoServer,
+    ProfileName,
+    StoreOptions,
+    Url,
+)
+from priming.serialization import encode
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A command's answer: ``value`` for programs, ``parts`` for people, and the exit status."""
+
+    value: Any
+    parts: Iterable[output.Part]
+    status: int = 0
+
+
+class Group(TyperGroup):
+    """A group whose help lists its commands by panel, each with its whole summary."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands. Whose classes the arguments are depends on the version of typer."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        width = max(map(len, self.list_commands(ctx)))
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            if command is not None and not command.hidden:
+                panel = getattr(command, "rich_help_panel", None) or ""
+                panels.setdefault(panel, []).append((name.ljust(width), _summary(command.help or "")))
+        for panel, rows in panels.items():
+            with formatter.section(panel if len(panels) > 1 else "Commands"):
+                formatter.write_dl(rows)
+
+
+class Root(Group):
+    """The group of all commands, which reports what they raise."""
+
+    def main(self, *positional: Any, **named: Any) -> Any:
+        """Parse, run, and end the process with the exit status, as typer does but for its reports of errors."""
+        args = positional[0] if positional else named.get("args")
+        name = named.get("prog_name") or "priming"
+        words = list(sys.argv[1:] if args is None else args)
+        prepare_streams()
+        self._main_shell_completion({}, name)
+
+        def run() -> None:
+            with self.make_context(name, list(words)) as context:
+                self.invoke(context)
+
+        sys.exit(guarded(run, as_json=wants_json(words)))
+
+
+def create(*modules: ModuleType) -> typer.Typer:
+    """The command line with the commands of some modules."""
+    app = typer.Typer(
+        name="priming",
+        cls=Root,
+        help="Associative memory for AI agents.",
+        epilog="--url, --namespace, --profile, --embedder, --global, --no-server and --json may come before or"
+        " after the command. Exit status: 0 done, 1 failure, 2 bad input, 130 interrupted.",
+        invoke_without_command=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(root)
+    for module in modules:
+        for part in module.GROUPS:
+            app.add_typer(part)
+    return app
+
+
+def root(
+    context: typer.Context,
+    # What is not used here is read from the context by each command.
+    url: Url = None,  # noqa: ARG001
+    namespace: Namespace = None,  # noqa: ARG001
+    profile: ProfileName = None,  # noqa: ARG001
+    embedder: EmbedderName = None,  # noqa: ARG001
+    everywhere: Global = False,  # noqa: ARG001
+    as_json: Json = False,
+    file_only: NoServer = False,  # noqa: ARG001
+    version: Annotated[bool, Option("--version", help="Print the version and exit")] = False,
+) -> None:
+    """Associative memory for AI agents."""
+    if version:
+        typer.echo(json.dumps({"version": __version__}) if as_json else f"priming {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        if as_json:
+            context.fail("Missing command.")
+        typer.echo(context.get_help())
+
+
+def group(
+    panel: str, name: str | None = None, help: str | None = None, *, cls: type[Group] = Group
+) -> typer.Typer:
+    """A group of commands, listed in a panel of the help; without a name its commands join the group above."""
+    app = typer.Typer(name=name, help=help, cls=cls)
+    app.info.rich_help_panel = panel
+    return app
+
+
+def command(app: typer.Typer, name: str | None = None, *, hidden: bool = False) -> Callable[[F], F]:
+    """Register a function as a command: its first parameter is ``StoreOptions``, its result an ``Answer``.
+
+    A parameter whose type is a dataclass of options expands to all of them; the options of the store come last
+    in the help. Options before the command count unless they are repeated after it.
+    """
+
+    def register(function: F) -> F:
+        store, *own = inspect.signature(function, eval_str=True).parameters.values()
+
+        @functools.wraps(function)
+        def run(context: typer.Context, **values: Any) -> None:
+            options = _gather(store, values).within(context.find_root().params)
+            respond(options, function(options, **{each.name: _gather(each, values) for each in own}))
+
+        _declare(run, [single for each in (*own, store) for single in _singles(each)])
+        panel = app.info.rich_help_panel
+        app.command(name, hidden=hidden, rich_help_panel=panel if isinstance(panel, str) else None)(run)
+        return function
+
+    return register
+
+
+def respond(store: StoreOptions, answer: Answer) -> None:
+    """Print an answer."""
+    if store.as_json:
+        text = json.dumps(encode(answer.value), ensure_ascii=not output.is_unicode(), allow_nan=False)
+        typer.echo(text)
+    else:
+        output.draw(answer.parts)
+    if answer.status:
+        raise typer.Exit(answer.status)
+
+
+def _summary(help: str) -> str:
+    """The first sentence of a help text."""
+    return " ".join(help.split("\n\n")[0].split()).split(". ")[0].rstrip(".")
+
+
+def _declare(run: Any, parameters: list[Parameter]) -> None:
+    """Give ``run`` the signature that typer reads."""
+    context = Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    run.__signature__ = inspect.Signature([context, *parameters])
+    run.__annotations__ = {each.name: each.annotation for each in (context, *parameters)}
+
+
+def _singles(parameter: Parameter) -> list[Parameter]:
+    """The parameter itself, or a parameter for each field of its dataclass."""
+    kind = parameter.annotation
+    if not is_dataclass(kind):
+        return [parameter.replace(kind=Parameter.KEYWORD_ONLY)]
+    hints = get_type_hints(kind, include_extras=True)
+    return [
+        Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name])
+        for field in fields(kind)
+    ]
+
+
+def _gather(parameter: Parameter, values: Mapping[str, Any]) -> Any:
+    """The value of a parameter, assembled from its options."""
+    kind = parameter.annotation
+    if not isinstance(kind, type) or not is_dataclass(kind):
+        return values[parameter.name]
+    return kind(**{field.name: values[field.name] for field in fields(kind)})

@@ -1,0 +1,341 @@
+"""The checks of ``priming doctor``. They change nothing, and neither create nor migrate a store."""
+
+from __future__ import annotations
+
+import platform
+import re
+import shutil
+import socket
+import sqlite3
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from priming import __version__
+from priming.cli.options import StoreOptions
+from priming.config import environment
+from priming.errors import PrimingError
+from priming.hooks import agent_config, setup
+from priming.hooks.agents import AGENTS
+
+OK, WARN, FAIL = "ok", "warn", "fail"
+_MIN_PYTHON = (3, 11)
+_MIB = 1 << 20
+_LOW, _FULL = 1024 * _MIB, 100 * _MIB
+"""Free space on the store's disk that is low, and too low."""
+_LARGE_LOG = 256 * _MIB
+_EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
+_AHEAD = timedelta(minutes=1)
+_TIMEOUT = 2.0
+_MAX_FINDINGS = 3
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_REQUIREMENT = re.compile(r"^([\w.-]+)(?:\[[^]]*\])?\s*([^;]*)(;.*extra.*)?$")
+_BOUND = re.compile(r"(>=|<)\s*([\d.]+)")
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The result of a check, and its remedy."""
+
+    name: str
+    status: str
+    detail: str
+    remedy: str = ""
+
+
+def run(store: StoreOptions) -> list[Check]:
+    """Run all checks, each after those it depends on."""
+    checks: tuple[Callable[[StoreOptions], Iterator[Check]], ...] = (
+        _python,
+        _packages,
+        _settings,
+        _weights,
+        _store,
+        _server,
+        _agents,
+        _disk,
+        _clock,
+    )
+    results: list[Check] = []
+    for check in checks:
+        try:
+            results += check(store)
+        except (PrimingError, OSError) as error:
+            name = check.__name__.removeprefix("_")
+            results.append(
+                Check(name, FAIL, str(error), "repair what the message names, and run doctor again")
+            )
+    return results
+
+
+def _python(_store: StoreOptions) -> Iterator[Check]:
+    python = f"Python {platform.python_version()} at {sys.executable}, priming {__version__}"
+    if sys.version_info < _MIN_PYTHON:
+        yield Check("python", FAIL, python, "install Python 3.11 or newer")
+    else:
+        yield Check("python", OK, python)
+
+
+def _packages(_store: StoreOptions) -> Iterator[Check]:
+    """Whether the installed packages have the required versions."""
+    from importlib import metadata
+
+    problems, valid = [], 0
+    for requirement in metadata.requires("priming") or ():
+        match = _REQUIREMENT.match(requirement)
+        if match is None or match[3]:
+            continue
+        name, bounds = match[1], match[2].strip()
+        try:
+            version = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            problems.append((name, f"{name} is not installed, {bounds} is required"))
+            continue
+        if _is_within(version, bounds):
+            valid += 1
+        else:
+            problems.append((name, f"{name} is {version}, {bounds} is required"))
+    if valid and not problems:
+        yield Check("packages", OK, f"all {valid} required packages, in compatible versions")
+    for name, problem in problems:
+        yield Check("packages", FAIL, problem, f"pip install --upgrade priming, which installs {name}")
+
+
+def _is_within(version: str, bounds: str) -> bool:
+    numbers = _numbers(version)
+    return all((numbers >= _numbers(bound)) == (sign == ">=") for sign, bound in _BOUND.findall(bounds))
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in _NUMBER.findall(version.split("+")[0])[:3]]
+
+
+def _settings(store: StoreOptions) -> Iterator[Check]:
+    """Errors and contradictions in the files of settings and the environment."""
+    from priming.config import settings
+
+    _, problems = settings.read(servers=True)
+    for problem in problems:
+        yield Check("settings", FAIL, problem, "correct it there: 'priming config' shows all settings")
+    try:
+        environment.server_wanted()
+    except PrimingError as error:
+        problems.append(str(error))
+        yield Check("settings", FAIL, str(error), "unset PRIMING_SERVER")
+    variables = environment.variables()
+    own = environment.project_folder() / environment.FILE
+    if store.url is None and variables.get("PRIMING_URL") and own.is_file():
+        where = environment.locate(None).path
+        if where is None or where.absolute() != own.absolute():
+            problem = (
+                f"PRIMING_URL names {variables['PRIMING_URL']}, but this project has its own store, {own}"
+            )
+            yield Check("settings", WARN, problem, "unset PRIMING_URL to use the project's store")
+    if not problems:
+        names = ", ".join(sorted(variables)) or "none"
+        yield Check("settings", OK, f"files and environment are valid; variables set: {names}")
+
+
+def _weights(_store: StoreOptions) -> Iterator[Check]:
+    from priming.embed import weights
+
+    folder = weights.folder()
+    weights.stamp(folder)
+    size = (folder / weights.WEIGHTS).stat().st_size
+    yield Check("weights", OK, f"{weights.MODEL}, {size / _MIB:.0f} MiB, in {folder}")
+
+
+def _store(store: StoreOptions) -> Iterator[Check]:
+    """Whether the file exists, is a store, is intact and has this schema; and the findings of ``validate``."""
+    path = _path(store)
+    if path is None:
+        yield Check("store", OK, "in memory: nothing is stored")
+        return
+    if not path.exists():
+        remedy = "the first memory creates it: priming remember TEXT"
+        yield Check("store", WARN, f"there is none at {path} yet", remedy)
+        return
+    from priming.engine import schema
+
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            (mark,) = connection.execute("PRAGMA application_id").fetchone()
+            (sound,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.Error as error:
+        remedy = "check its permissions, or restore a backup: priming restore-backup"
+        yield Check("store", FAIL, f"{path} cannot be read: {error}", remedy)
+        return
+    size = f"{path.stat().st_size / _MIB:.1f} MiB"
+    newest, ours = schema.newest(), schema.mark()
+    if mark != ours or version > newest:
+        problem = (
+            "is of another program" if mark != ours else f"has schema {version}; the newest known is {newest}"
+        )
+        remedy = "name another file with --url" if mark != ours else "install a newer Priming"
+        yield Check("store", FAIL, f"{path} {problem}", remedy)
+        return
+    if sound != "ok":
+        remedy = "restore a backup: priming restore-backup"
+        yield Check("store", FAIL, f"{path} is damaged: {sound}", remedy)
+        return
+    yield Check("store", OK, f"{path}, {size}, schema {version}")
+    yield from _write_ahead(path)
+    if version < newest:
+        detail = f"schema {version} becomes {newest} at the next use, after a backup"
+        yield Check("schema", WARN, detail, "no action is needed")
+        return
+    yield from _validity(store)
+
+
+def _write_ahead(path: Path) -> Iterator[Check]:
+    log = Path(f"{path}-wal")
+    size = log.stat().st_size if log.exists() else 0
+    if size > _LARGE_LOG:
+        remedy = "end processes that read for long; it shrinks when the last process closes"
+        yield Check("log", WARN, f"the write-ahead log has {size / _MIB:.0f} MiB", remedy)
+
+
+def _validity(store: StoreOptions) -> Iterator[Check]:
+    with store.open() as memory:
+        try:
+            findings = memory.validate()
+        except PrimingError as error:
+            yield Check("validate", WARN, str(error), "set the namespace with --namespace")
+            return
+    for finding in findings[:_MAX_FINDINGS]:
+        detail = f"{finding.rule}: {finding.subject}: {finding.detail}"
+        yield Check("validate", FAIL, detail, finding.remedy)
+    if len(findings) > _MAX_FINDINGS:
+        detail = f"{len(findings) - _MAX_FINDINGS} more findings"
+        yield Check("validate", FAIL, detail, "priming validate lists all")
+    if not findings:
+        namespace = str(store.settings()["store.namespace"])
+        yield Check("validate", OK, f"no inconsistencies in namespace {namespace!r}")
+
+
+def _server(store: StoreOptions) -> Iterator[Check]:
+    """Whether a running server belongs to the user, and has this version and this file."""
+    from priming.api import places
+
+    path = _path(store)
+    where = places.real(store.location())
+    if path is None or where is None or where.path is None or not path.exists() or not places.available():
+        return
+    at = places.socket_path(where.path)
+    if not at.exists():
+        yield Check("server", OK, "none is running: commands use the file itself")
+        return
+    mode = at.lstat().st_mode
+    if not places.is_ours(at) or mode & _OTHERS:
+        problem = f"{at} belongs to another user, or others may use it (mode {stat.S_IMODE(mode):o})"
+        remedy = f"end the server, remove {at}, and start it again: priming serve"
+        yield Check("server", FAIL, problem, remedy)
+        return
+    greeting = _greeting(at)
+    if greeting is None:
+        yield Check(
+            "server", WARN, f"{at} exists but does not answer", "start the server again: priming serve"
+        )
+        return
+    settings = store.settings()
+    expected = places.greeting(where, str(settings["store.profile"]), settings)
+    differing = [name for name, value in expected.items() if greeting.get(name) != value]
+    if differing:
+        values = "; ".join(f"{name} is {greeting.get(name)!r}, here {expected[name]!r}" for name in differing)
+        remedy = "restart the server: until then commands use the file itself"
+        yield Check("server", WARN, f"a different one is running: {values}", remedy)
+    else:
+        yield Check("server", OK, f"running, with this version and store, at {at}")
+
+
+def _greeting(at: Path) -> dict[str, Any] | None:
+    from priming.api.line import Broken, Line
+
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as end:
+        end.settimeout(_TIMEOUT)
+        try:
+            end.connect(str(at))
+            greeting = Line(end).ask({"action": "hello"}).get("data")
+        except (OSError, Broken):
+            return None
+    return greeting if isinstance(greeting, dict) else None
+
+
+def _agents(_store: StoreOptions) -> Iterator[Check]:
+    """Agents that Priming is set up for, and whether the programs they run exist."""
+    is_any = False
+    for agent in AGENTS:
+        for scope in (setup.PROJECT, setup.USER):
+            try:
+                files = setup.configured_files(agent, scope)
+            except PrimingError as error:
+                yield Check("agents", WARN, f"{agent}: {error}", "repair the file")
+                continue
+            if not files:
+                continue
+            is_any = True
+            yield _agent(agent, scope, files)
+    if not is_any:
+        names = ", ".join(AGENTS)
+        yield Check("agents", OK, f"none is set up; 'priming setup AGENT' does that for {names}")
+
+
+def _agent(agent: str, scope: str, files: list[Path]) -> Check:
+    expected = [file.path for file in setup.config_files(agent, scope, [agent_config.NAME])]
+    missing = [path for path in expected if path not in files]
+    if missing:
+        problem = f"{agent} ({scope}): not set up in {', '.join(map(str, missing))}"
+        return Check("agents", WARN, problem, f"priming setup {agent} --{scope}")
+    programs = {name for path in files for name in agent_config.programs(path.read_text("utf-8"))}
+    lost = sorted(name for name in programs if shutil.which(name) is None)
+    if lost:
+        problem = f"{agent} ({scope}) runs {', '.join(lost)}, which does not exist"
+        return Check("agents", FAIL, problem, f"put it on the PATH, or: priming setup {agent} --user")
+    return Check("agents", OK, f"{agent} ({scope}): {', '.join(map(str, files))}")
+
+
+def _disk(store: StoreOptions) -> Iterator[Check]:
+    path = _path(store)
+    if path is None:
+        return
+    folder = next(parent for parent in path.absolute().parents if parent.exists())
+    free = shutil.disk_usage(folder).free
+    detail = f"{free / _MIB:,.0f} MiB free at {folder}"
+    if free < _FULL:
+        yield Check("disk", FAIL, detail, "free some space: nothing can be stored on a full disk")
+    elif free < _LOW:
+        yield Check("disk", WARN, detail, "free some space")
+    else:
+        yield Check("disk", OK, detail)
+
+
+def _clock(store: StoreOptions) -> Iterator[Check]:
+    """Whether the clock is later than the last write."""
+    now = datetime.now(UTC)
+    detail = f"it is {now:%Y-%m-%d %H:%M} UTC"
+    path = _path(store)
+    if now < _EARLIEST:
+        yield Check("clock", FAIL, detail, "set the machine's clock: times of memories come from it")
+        return
+    latest = _latest(path) if path is not None and path.exists() else None
+    if latest is not None and latest > now + _AHEAD:
+        detail = f"{detail}, but the store was written at {latest:%Y-%m-%d %H:%M} UTC"
+        yield Check("clock", WARN, detail, "set the machine's clock: later writes must have later times")
+    else:
+        yield Check("clock", OK, detail)
+
+
+def _latest(path: Path) -> datetime | None:
+    """When the store was last written, by its file."""
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+
+
+def _path(store: StoreOptions) -> Path | None:
+    return environment.locate(store.location()).path

@@ -1,0 +1,304 @@
+"""Commands on the store as a whole: status, checks, settings, and moving it in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer import Argument, Option
+
+from priming.cli.command import Answer, command, group
+from priming.cli.errors import FAILURE
+from priming.cli.options import StoreOptions, Yes
+from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, confirm, count, line, progress
+from priming.cli.parse import complete_importers
+from priming.errors import ParamError
+
+if TYPE_CHECKING:
+    from priming.api.importers import Report
+    from priming.cli.doctor import Check
+    from priming.config.profiles import Profile
+    from priming.config.settings import Resolved
+    from priming.types import Finding, Stats, Status
+
+_UNITS = ("bytes", "KiB", "MiB", "GiB")
+_CHECK_STYLES = {"ok": OK, "warn": WARN, "fail": ERROR}
+
+app = group("Care")
+GROUPS = (app,)
+
+
+@command(app)
+def status(store: StoreOptions) -> Answer:
+    """Show the version, the namespace and profile in use, and how much is stored."""
+    with store.open() as memory:
+        current = memory.status()
+    return Answer(current, _status(current))
+
+
+def _status(status: Status) -> Iterator[Part]:
+    rows = (
+        ("priming", status.version),
+        ("namespace", status.namespace),
+        ("profile", status.profile),
+        ("memories", f"{status.memories:,}"),
+        ("links", f"{status.links:,}"),
+        ("operations", f"{status.operations:,}"),
+        ("embedding", status.generation),
+    )
+    yield Table(("", ""), rows)
+
+
+@command(app)
+def stats(store: StoreOptions) -> Answer:
+    """Count what the namespace holds, by kind and status."""
+    with store.open() as memory:
+        counts = memory.stats()
+    return Answer(counts, stats_tables(counts))
+
+
+def stats_tables(stats: Stats) -> Iterator[Part]:
+    """What a namespace holds."""
+    rows = [
+        (kind, status, f"{number:,}")
+        for kind, statuses in stats.memories.items()
+        for status, number in statuses.items()
+    ]
+    yield line("namespace  ", (stats.namespace, KEY))
+    yield line()
+    if rows:
+        yield Table(("memories", "status", "number"), tuple(rows))
+        yield line()
+    if stats.links:
+        yield Table(("links", "number"), tuple((name, f"{number:,}") for name, number in stats.links.items()))
+        yield line()
+    totals = (
+        ("operations", f"{stats.operations:,}"),
+        ("recalls stored", f"{stats.traces:,}"),
+        ("size", size(stats.bytes)),
+        ("embedding", stats.generation or "none yet"),
+    )
+    yield Table(("", ""), totals)
+    weights = [
+        (profile, name, f"{value:g}")
+        for profile, values in stats.weights.items()
+        for name, value in values.items()
+    ]
+    if weights:
+        yield line()
+        yield Table(("profile", "weight", "here"), tuple(weights))
+
+
+def size(number: float) -> str:
+    """Bytes in the largest unit that leaves at least one.
+
+    >>> size(1023), size(1536)
+    ('1023 bytes', '1.5 KiB')
+    """
+    for unit in _UNITS[:-1]:
+        if number < 1024:
+            return f"{number:.0f} {unit}" if unit == _UNITS[0] else f"{number:.1f} {unit}"
+        number /= 1024
+    return f"{number:.1f} {_UNITS[-1]}"
+
+
+@command(app)
+def validate(store: StoreOptions) -> Answer:
+    """Check the store for inconsistencies. Exit status 1 if there are any."""
+    with store.open() as memory:
+        findings = memory.validate()
+    return Answer(findings, findings_lines(findings), FAILURE if findings else 0)
+
+
+def findings_lines(findings: Sequence[Finding]) -> Iterator[Part]:
+    """Findings, each with its remedy."""
+    if not findings:
+        yield line(("no inconsistencies", OK))
+    for finding in findings:
+        yield line((finding.rule, WARN), f"  {finding.subject}: {finding.detail}")
+        yield line((f"remedy: {finding.remedy}", DIM), indent=2)
+
+
+@command(app)
+def doctor(store: StoreOptions) -> Answer:
+    """Check the installation, and say how to repair it. Exit status 1 if a check fails."""
+    from priming.cli import doctor as checks
+
+    results = checks.run(store)
+    failed = any(check.status == checks.FAIL for check in results)
+    return Answer(results, _checks(results), FAILURE if failed else 0)
+
+
+def _checks(results: Iterable[Check]) -> Iterator[Part]:
+    for check in results:
+        yield line((f"{check.status:<4}", _CHECK_STYLES[check.status]), f"  {check.name}  {check.detail}")
+        if check.remedy:
+            yield line((f"→ {check.remedy}", DIM), indent=6)
+
+
+@command(app)
+def reembed(store: StoreOptions) -> Answer:
+    """Compute the vectors that the current embedder lacks. If interrupted, it continues where it stopped."""
+    with store.open() as memory, progress("embedding") as step:
+        number = memory.reembed(progress=step)
+        generation = memory.status().generation
+    text = (
+        f"{count(number, 'text')} by {generation}"
+        if number
+        else f"nothing: all texts have vectors of {generation}"
+    )
+    return Answer({"vectors": number, "generation": generation}, [line(("embedded", OK), f"  {text}")])
+
+
+@command(app, "import")
+def import_(
+    store: StoreOptions,
+    source: Annotated[
+        str,
+        Argument(
+            metavar="SOURCE",
+            help="Format: 'priming' for an export, or an importer such as 'git'",
+            autocompletion=complete_importers,
+        ),
+    ],
+    path: Annotated[Path, Argument(metavar="PATH", help="File or folder")],
+) -> Answer:
+    """Import memories. Exit status 1 if some were refused; if repeated, it continues where it stopped."""
+    from priming.api import importers
+
+    with store.open_file() as memory, progress("importing") as step:
+        if source == importers.OWN:
+            report = importers.Report(stored=memory.import_(path, progress=step))
+        else:
+            report = importers.run(memory, source, path, step)
+    return Answer(report, import_lines(report), FAILURE if report.refused else 0)
+
+
+def import_lines(report: Report) -> Iterator[Part]:
+    """What an import stored, and what it skipped."""
+    counts = {
+        "new": report.stored,
+        "already stored": report.duplicates,
+        "echoes": report.echoes,
+        "refused": report.refused,
+        "links": report.links,
+        "links without a target": report.loose,
+    }
+    shown = [f"{number:,} {name}" for name, number in counts.items() if number or name == "new"]
+    yield line(("imported", OK), f"  {', '.join(shown)}")
+    for reason in report.skipped:
+        yield line((f"skipped: {reason}", WARN), indent=2)
+
+
+@command(app)
+def export(
+    store: StoreOptions,
+    path: Annotated[Path, Argument(metavar="PATH", help="File to write: JSON Lines")],
+) -> Answer:
+    """Write the namespace to a file, without loss and with its log."""
+    with store.open_file() as memory, progress("exporting") as step:
+        number = memory.export(path, progress=step)
+    text = f"  {count(number, 'memory', 'memories')} to {path}"
+    return Answer({"path": str(path), "memories": number}, [line(("exported", OK), text)])
+
+
+@command(app)
+def backup(
+    store: StoreOptions,
+    path: Annotated[
+        Path | None,
+        Argument(metavar="[PATH]", help="File to write; by default a new file in the folder of backups"),
+    ] = None,
+) -> Answer:
+    """Copy the whole store, with all its namespaces, to a file."""
+    with store.open_file() as memory:
+        written = memory.backup(path)
+    return Answer({"path": str(written)}, [line(("backed up", OK), f"  to {written}")])
+
+
+@command(app, "restore-backup")
+def restore_backup(
+    store: StoreOptions,
+    path: Annotated[Path, Argument(metavar="PATH", help="A file that 'priming backup' wrote")],
+    yes: Yes = False,
+) -> Answer:
+    """Replace the whole store by a backup. The current store is backed up first."""
+    if store.as_json and not yes:
+        raise ParamError("--yes", False, "must be given with --json: the whole store is replaced")
+    with store.open_file() as memory:
+        if not yes and not confirm(f"Replace the whole store, all of its namespaces, by {path}? [y/N] "):
+            typer.echo("nothing was replaced", err=True)
+            raise typer.Exit(FAILURE)
+        saved = memory.restore_backup(path)
+    restored = line(("restored", OK), f"  {path}")
+    return Answer(
+        {"path": str(path), "backup": str(saved)},
+        [restored, line((f"the previous store is in {saved}", DIM), indent=2)],
+    )
+
+
+@command(app)
+def config(
+    store: StoreOptions,
+    check: Annotated[
+        bool, Option("--check", help="Only report errors; exit status 1 if there are any")
+    ] = False,
+) -> Answer:
+    """Show every setting: its value, its source, and what it overrides."""
+    from priming.config.settings import load, read
+
+    options, project = store.overrides(), not store.everywhere
+    if check:
+        errors = read(options, project=project)[1]
+        lines = [line((error, WARN)) for error in errors] or [line(("no errors", OK))]
+        return Answer(errors, lines, FAILURE if errors else 0)
+    values = [_masked(value) for value in load(options, project=project, servers=True).resolved.values()]
+    return Answer(values, _settings(values))
+
+
+def _masked(setting: Resolved) -> Resolved:
+    """The setting; of a secret only that it is set."""
+    from priming.config.settings import SECRET
+
+    is_secret = setting.name == SECRET and setting.value is not None
+    return replace(setting, value="set") if is_secret else setting
+
+
+def _settings(settings: Sequence[Resolved]) -> Iterator[Part]:
+    """A table; of the server's many limits only those that are not the default."""
+    from priming.config.settings import DEFAULT, TABLE
+
+    names = {row.name for row in TABLE}
+    rows = tuple(
+        (setting.name, _value(setting.value), setting.source, _overridden(setting))
+        for setting in settings
+        if setting.name in names or setting.source != DEFAULT
+    )
+    yield Table(("setting", "value", "from", "instead of"), rows)
+    if len(rows) < len(settings):
+        hidden = len(settings) - len(rows)
+        yield line((f"{hidden} limits of the server are the default: --json lists them too", DIM))
+
+
+def _overridden(setting: Resolved) -> str:
+    return ", ".join(f"{_value(value)} ({source})" for source, value in setting.shadows)
+
+
+def _value(value: object) -> str:
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@command(app)
+def profiles(_store: StoreOptions) -> Answer:
+    """List the profiles: complete choices of laws and parameters."""
+    from priming.config.profiles import ALL
+
+    return Answer(list(ALL.values()), _profiles(ALL.values()))
+
+
+def _profiles(profiles: Iterable[Profile]) -> Iterator[Part]:
+    rows = tuple((profile.name, profile.source, profile.score) for profile in profiles)
+    yield Table(("profile", "from", "score"), rows)

@@ -1,0 +1,289 @@
+"""Commands that judge recalled memories: verdicts, procedures carried out, runs, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Option
+
+from priming.cli import records
+from priming.cli.command import Answer, command, group
+from priming.cli.options import ContextOptions, Key, Reason, StoreOptions
+from priming.cli.output import DIM, ERROR, KEY, OK, Part, Table, line, timestamp
+from priming.cli.parse import complete
+from priming.errors import NotFound, ParamError
+
+if TYPE_CHECKING:
+    from priming.behaviors import Predicate, Route, Why
+    from priming.verdicts import Run
+
+Keys = Annotated[list[str], Argument(metavar="KEY...", help="Keys or ids of memories")]
+RecallId = Annotated[
+    str | None,
+    Option("--recall", metavar="ID", help="The recall; by default the latest that returned the memory"),
+]
+RunId = Annotated[str | None, Argument(metavar="[RUN]", help="Id of a run; the latest open run by default")]
+_FINDINGS = {"confirmed": OK, "contradicted": ERROR, "absent": DIM}
+
+app = group("Feedback")
+runs_app = group("Feedback", "run", "Judge pieces of work by what became of their output.")
+GROUPS = (app, runs_app)
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackOptions:
+    """Which recall is judged, how much the verdict weighs, and why."""
+
+    recall: RecallId = None
+    session: Annotated[
+        str | None, Option("--session", metavar="NAME", help="Without --recall: only recalls of this session")
+    ] = None
+    tier: Annotated[
+        str,
+        Option(
+            "--tier",
+            metavar="NAME",
+            help="conscious, or automatic, which weighs a thousandth as much",
+            autocompletion=complete(("conscious", "automatic")),
+        ),
+    ] = "conscious"
+    reason: Reason = None
+
+
+@command(app)
+def used(store: StoreOptions, keys: Keys, options: FeedbackOptions) -> Answer:
+    """Mark memories as useful. Their weight and the links that led to them become stronger."""
+    return _judge(store, options, used=keys)
+
+
+@command(app, "not-relevant")
+def not_relevant(store: StoreOptions, keys: Keys, options: FeedbackOptions) -> Answer:
+    """Mark memories as not relevant. The links that led to them become weaker, for similar questions."""
+    return _judge(store, options, not_relevant=keys)
+
+
+@command(app, "not-useful")
+def not_useful(store: StoreOptions, keys: Keys, options: FeedbackOptions) -> Answer:
+    """Mark memories as relevant but not useful. Their weight becomes smaller."""
+    return _judge(store, options, not_useful=keys)
+
+
+@command(app)
+def confirmed(store: StoreOptions, keys: Keys, options: FeedbackOptions) -> Answer:
+    """Mark rules as confirmed. Automatic confirmations count once per session."""
+    return _judge(store, options, confirmed=keys)
+
+
+@command(app)
+def overridden(store: StoreOptions, keys: Keys, options: FeedbackOptions) -> Answer:
+    """Mark rules as overridden: something else was done."""
+    return _judge(store, options, overridden=keys)
+
+
+@command(app)
+def wrong(
+    store: StoreOptions,
+    key: Key,
+    about: Annotated[
+        str | None, Argument(metavar="[CONTEXT]", help="What is wrong with it, for the log")
+    ] = None,
+) -> Answer:
+    """Mark a memory as wrong. The same as not-useful, with a reason."""
+    return _judge(store, FeedbackOptions(reason=about), not_useful=[key])
+
+
+@command(app)
+def feedback(
+    store: StoreOptions,
+    used: Annotated[
+        list[str] | None, Option("--used", metavar="KEY", help="A useful memory (repeatable)")
+    ] = None,
+    not_relevant: Annotated[
+        list[str] | None, Option("--not-relevant", metavar="KEY", help="Not relevant (repeatable)")
+    ] = None,
+    not_useful: Annotated[
+        list[str] | None, Option("--not-useful", metavar="KEY", help="Relevant but not useful (repeatable)")
+    ] = None,
+    confirmed: Annotated[
+        list[str] | None, Option("--confirmed", metavar="KEY", help="A confirmed rule (repeatable)")
+    ] = None,
+    overridden: Annotated[
+        list[str] | None, Option("--overridden", metavar="KEY", help="An overridden rule (repeatable)")
+    ] = None,
+    *,
+    options: FeedbackOptions,
+) -> Answer:
+    """Give several verdicts in one operation."""
+    return _judge(
+        store,
+        options,
+        used=used or [],
+        not_relevant=not_relevant or [],
+        not_useful=not_useful or [],
+        confirmed=confirmed or [],
+        overridden=overridden or [],
+    )
+
+
+def _judge(store: StoreOptions, options: FeedbackOptions, **verdicts: Any) -> Answer:
+    with store.open() as memory:
+        try:
+            operation = memory.feedback(
+                options.recall, **verdicts, tier=options.tier, session=options.session, reason=options.reason
+            )
+        except NotFound as error:
+            raise _in_global(store, error, [key for keys in verdicts.values() for key in keys]) from None
+    return Answer(operation, records.operation(operation))
+
+
+def _in_global(store: StoreOptions, error: NotFound, keys: list[str]) -> NotFound:
+    """The error, with a hint if the memories are in the store of all projects."""
+    other = store.open_global()
+    if other is None:
+        return error
+    with other:
+        try:
+            for key in keys:
+                other.get(key)
+        except NotFound:
+            return error
+    return NotFound(f"{error}; it is in the store of all projects: add --global")
+
+
+@command(app)
+def done(
+    store: StoreOptions,
+    key: Annotated[str, Argument(metavar="KEY", help="Key or id of a procedure")],
+    success: Annotated[bool, Option("--success/--fail", help="Whether it worked")] = True,
+    recall: Annotated[
+        str | None, Option("--recall", metavar="ID", help="The recall that returned it, judged too")
+    ] = None,
+    reason: Reason = None,
+) -> Answer:
+    """Record that a procedure was carried out, and whether it worked."""
+    with store.open() as memory:
+        operation = memory.done(key, success=success, recall_id=recall, reason=reason)
+    return Answer(operation, records.operation(operation))
+
+
+@command(app)
+def why(store: StoreOptions, key: Key, recall: RecallId = None, *, context: ContextOptions) -> Answer:
+    """Explain why a memory is recalled: its path, conditions, competitors, verdicts and changes."""
+    cue = context.cue()
+    with store.open() as memory:
+        explanation = memory.why(key, recall_id=recall, cue=cue if cue.context() else None)
+    return Answer(explanation, _why(explanation))
+
+
+def _why(explanation: Why) -> Iterator[Part]:
+    """The reasons first, then the evidence."""
+    yield line((explanation.memory.key, KEY), f"  {explanation.memory.gist}")
+    for reason in explanation.reasons:
+        yield line(f"- {reason}", indent=2)
+    if explanation.route is not None:
+        yield from _route(explanation.route)
+    for predicate in explanation.predicates:
+        yield _predicate(predicate)
+    if explanation.verdicts:
+        yield line(("verdicts", "bold"))
+        rows = [
+            (timestamp(v.at), v.verdict, v.tier, str(v.cue.get("text", ""))) for v in explanation.verdicts
+        ]
+        yield Table(("", "", "", ""), tuple(rows), cut=True)
+    if explanation.operations:
+        yield line(("latest operations", "bold"))
+        yield from records.operations(explanation.operations)
+
+
+def _route(route: Route) -> Iterator[Part]:
+    yield line(("recall", "bold"), f"  {route.recall_id}", (f"  {route.profile}  {timestamp(route.at)}", DIM))
+    yield line(f"rank {route.rank}, score {route.score:.3f}", indent=2)
+    if route.path:
+        yield line((records.path(route.path), OK), indent=2)
+    for source, relation, target, share, weight in route.shares:
+        today = "removed" if weight is None else f"{weight:.2f} today"
+        yield line((f"{share:.0%} over {records.edge(source, relation, target)} ({today})", DIM), indent=2)
+
+
+def _predicate(predicate: Predicate) -> Part:
+    present = "" if predicate.present is None else f", the cue has {_value(predicate.present)}"
+    return line(
+        ("condition", "bold"),
+        f"  {predicate.name} = {_value(predicate.wanted)}{present}: ",
+        (predicate.finding, _FINDINGS[predicate.finding]),
+    )
+
+
+def _value(value: Any) -> str:
+    return " or ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+@command(runs_app)
+def start(
+    store: StoreOptions,
+    session: Annotated[
+        str | None, Option("--session", metavar="NAME", help="The session whose recalls belong to it")
+    ] = None,
+) -> Answer:
+    """Start a run. Recalls with its session belong to it."""
+    with store.open() as memory:
+        run = memory.run_start(session)
+    return Answer(run, _run(run))
+
+
+@command(runs_app)
+def end(
+    store: StoreOptions,
+    run_id: RunId = None,
+    used: Annotated[bool, Option("--used", help="Its output was used")] = False,
+    unused: Annotated[bool, Option("--unused", help="Its output was not used")] = False,
+) -> Answer:
+    """End a run. Without --used or --unused it stays open until its output is judged."""
+    if used and unused:
+        raise ParamError("--unused", True, "cannot be combined with --used: leave one out")
+    with store.open() as memory:
+        chosen = run_id or _latest(memory.run_list(), ended=False)
+        run = memory.run_end(chosen, used=True if used else False if unused else None)
+    return Answer(run, _run(run))
+
+
+@command(runs_app, "used")
+def run_used(store: StoreOptions, run_id: RunId = None) -> Answer:
+    """Mark the output of a run as used. Links among the memories it was shown become a little stronger."""
+    with store.open() as memory:
+        run = memory.run_used(run_id or _latest(memory.run_list(), ended=None))
+    return Answer(run, _run(run))
+
+
+@command(runs_app, "list")
+def run_list(store: StoreOptions) -> Answer:
+    """List runs, oldest first."""
+    with store.open() as memory:
+        runs = memory.run_list()
+    return Answer(runs, _runs(runs))
+
+
+def _latest(runs: list[Run], *, ended: bool | None) -> str:
+    """The id of the latest run that is not settled, and has ended or not."""
+    open_runs = [run for run in runs if run.settled is None and ended in (None, run.ended_at is not None)]
+    if not open_runs:
+        state = "waits for a verdict" if ended is None else "is active"
+        raise NotFound(f"there is no run that {state}: start one with 'priming run start'")
+    return open_runs[-1].id
+
+
+def _runs(runs: Sequence[Run]) -> Iterator[Part]:
+    for run in runs:
+        yield from _run(run)
+    if not runs:
+        yield line(("no runs", DIM))
+
+
+def _run(run: Run) -> Iterator[Part]:
+    """A run: its state, its session, its start, and the memories it was shown."""
+    state = run.settled or ("waits for a verdict on its output" if run.ended_at else "active")
+    yield line((run.id, KEY), f"  {state}", (f"  session {run.session}  {timestamp(run.started_at)}", DIM))
+    if run.shown:
+        yield line(f"shown: {', '.join(run.shown)}", indent=4)

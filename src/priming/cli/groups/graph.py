@@ -1,0 +1,231 @@
+"""Commands on the graph: draw it, and set, show and normalise the weights of its links."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer import Argument, Option
+
+from priming.cli import parse, records
+from priming.cli.command import Answer, Group, command, group
+from priming.cli.options import TIME, Kinds, KnownAt, Limit, Relation, Since, Source, StoreOptions, Target
+from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, clean, count, line, timestamp
+from priming.cli.parse import complete
+from priming.errors import StoreError
+from priming.words import FORMATS
+
+if TYPE_CHECKING:
+    from priming.verdicts import Oscillation, StrengthEvent, Strengths
+
+DRAW = "draw"
+_BAR, _LEVELS, _EMPTY = "█", "▁▂▃▄▅▆▇█", "·"
+_BAR_WIDTH = 40
+_DECIMALS = 6
+
+
+class DrawByDefault(Group):
+    """The group of commands on the graph; without the name of a command it draws."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Insert the name of the default command."""
+        if not args or (args[0].startswith("-") and args[0] not in self.get_help_option_names(ctx)):
+            args = [DRAW, *args]
+        return list(super().parse_args(ctx, args))
+
+
+app = group("Graph", "graph", "Draw the graph, and inspect and set the weights of links.", cls=DrawByDefault)
+GROUPS = (app,)
+
+
+@command(app, DRAW)
+def draw(
+    store: StoreOptions,
+    form: Annotated[
+        str,
+        Option("--format", metavar="NAME", help=", ".join(FORMATS), autocompletion=complete(FORMATS)),
+    ] = "dot",
+    output: Annotated[Path | None, Option("--output", metavar="FILE", help="Write to this file")] = None,
+    key: Annotated[str | None, Option("--key", metavar="KEY", help="Draw around this memory")] = None,
+    depth: Annotated[
+        int, Option("--depth", metavar="N", help="With --key: maximum number of links away from it")
+    ] = 2,
+    limit: Annotated[int, Option("--limit", metavar="N", help="Maximum number of memories")] = 500,
+    kinds: Kinds = None,
+    known_at: KnownAt = None,
+) -> Answer:
+    """Draw memories and their links. This command is the default of the group."""
+    at = parse.optional_moment("known_at", known_at)
+    with store.open() as memory:
+        text = memory.graph(form, key=key, depth=depth, limit=limit, kinds=kinds, known_at=at)
+    if output is not None:
+        return _written(text, form, output)
+    if not store.as_json:
+        typer.echo(clean(text) if sys.stdout.isatty() else text, nl=False)
+    value: dict[str, Any] = json.loads(text) if form == "json" else {"format": form, "text": text}
+    return Answer(value, [])
+
+
+def _written(text: str, form: str, output: Path) -> Answer:
+    try:
+        output.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise StoreError(f"{output} could not be written: {error.strerror}") from error
+    value = {"format": form, "path": str(output), "bytes": len(text.encode())}
+    return Answer(value, [line(("drawn", OK), f"  {form} to {output}")])
+
+
+@command(app, "link-strength")
+def link_strength(
+    store: StoreOptions,
+    source: Source,
+    target: Target,
+    weight: Annotated[float, Argument(metavar="WEIGHT", help="In [0, 1], clamped to [0.05, 0.95]")],
+    relation: Relation = None,
+) -> Answer:
+    """Set the weight of all links between two memories, in either direction."""
+    with store.open() as memory:
+        operation = memory.set_strength(source, target, weight, relation)
+    return Answer(operation, records.operation(operation))
+
+
+@command(app)
+def strengths(
+    store: StoreOptions,
+    over: Annotated[
+        int, Option("--over", metavar="N", help="Number of times to show, equally spaced up to --at")
+    ] = 1,
+    since: Annotated[
+        str | None,
+        Option("--since", metavar="TIME", help=f"The first of these; by default the first operation: {TIME}"),
+    ] = None,
+    at: Annotated[
+        str | None, Option("--at", metavar="TIME", help=f"The last or only time; now by default: {TIME}")
+    ] = None,
+    relation: Relation = None,
+) -> Answer:
+    """Show the distribution of link weights, now or over time."""
+    start, end = parse.optional_moment("since", since), parse.optional_moment("at", at)
+    with store.open() as memory:
+        distributions = memory.strengths(at=end, over=over, since=start, relation=relation)
+    return Answer(distributions, _strengths(distributions))
+
+
+def _strengths(distributions: Sequence[Strengths]) -> Iterator[Part]:
+    """A single distribution as bars, several as a row each."""
+    if len(distributions) == 1:
+        yield from _distribution(distributions[0])
+        return
+    rows = [
+        (timestamp(each.at), f"{each.links:,}", _mean(each.mean), _mean(each.median), _sparkline(each.bins))
+        for each in distributions
+    ]
+    yield Table(("at", "links", "mean", "median", "0 to 1"), tuple(rows))
+
+
+def _distribution(strengths: Strengths) -> Iterator[Part]:
+    values = f"mean {_mean(strengths.mean)}, median {_mean(strengths.median)}"
+    yield line((timestamp(strengths.at), DIM), f"  {count(strengths.links, 'link')}, {values}")
+    bins, largest = len(strengths.bins), max(strengths.bins)
+    rows = []
+    for i, size in enumerate(strengths.bins):
+        # A bin that is not empty is visible, however small its share.
+        bar = _BAR * -(-_BAR_WIDTH * size // largest) if size else ""
+        rows.append((f"{i / bins:.1f}–{(i + 1) / bins:.1f}", f"{size:,}", bar))
+    yield Table(("weight", "links", ""), tuple(rows))
+
+
+def _mean(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _sparkline(bins: Sequence[int]) -> str:
+    """A character for each bin, as high as its share of the largest."""
+    largest = max(bins)
+    return "".join(_LEVELS[-(-len(_LEVELS) * size // largest) - 1] if size else _EMPTY for size in bins)
+
+
+@command(app)
+def oscillating(
+    store: StoreOptions,
+    since: Since = None,
+    turns: Annotated[int, Option("--turns", metavar="N", help="Minimum number of turns")] = 2,
+    limit: Limit = 20,
+) -> Answer:
+    """List links whose weight rose and fell in turns, most turns first."""
+    start = parse.optional_moment("since", since)
+    with store.open() as memory:
+        rows = memory.oscillating(since=start, turns=turns, limit=limit)
+    return Answer(rows, _oscillating(rows))
+
+
+def _oscillating(links: Sequence[Oscillation]) -> Iterator[Part]:
+    if not links:
+        yield line(("no link turned so often", DIM))
+        return
+    rows = [
+        (
+            f"{link.turns:,}",
+            f"{link.moves:,}",
+            number(link.travelled),
+            number(link.net, "+"),
+            number(link.weight),
+            records.edge(link.source, link.relation, link.target),
+        )
+        for link in links
+    ]
+    yield Table(("turns", "moves", "travelled", "net", "weight", "link"), tuple(rows), cut=True)
+
+
+@command(app, "normalize-strengths")
+def normalize_strengths(
+    store: StoreOptions,
+    relation: Relation = None,
+    apply: Annotated[bool, Option("--apply", help="Set the weights instead of listing the changes")] = False,
+) -> Answer:
+    """Weigh links by the overlap of their ends' neighbourhoods. A dry run without --apply."""
+    with store.open() as memory:
+        changes = memory.normalize_strengths(relation=relation, apply=apply)
+    return Answer(changes, _normalised(changes, applied=apply))
+
+
+def _normalised(changes: Sequence[StrengthEvent], *, applied: bool) -> Iterator[Part]:
+    for change in changes:
+        yield line((_subject(change.edge), KEY), f"  {number(change.old)} → {number(change.new)}")
+    links = count(len(changes), "link")
+    if not changes:
+        yield line(("every weight is as computed: nothing to change", DIM))
+    elif applied:
+        yield line(("changed", OK), f"  {links}; to undo this: priming undo {changes[0].operation}")
+    else:
+        yield line((f"{links} would change: --apply changes them", WARN))
+
+
+def events(changes: Sequence[StrengthEvent]) -> Iterator[Part]:
+    """Changes of weights, newest first."""
+    for change in changes:
+        values = f"{number(change.old)} → {number(change.new)} ({number(change.delta, '+')})"
+        yield line(
+            (timestamp(change.ts), DIM), f"  {change.event}  ", (_subject(change.edge), KEY), f"  {values}"
+        )
+        details = [text for text in (change.source, change.reason, change.operation) if text]
+        yield line(("; ".join(details), DIM), indent=4)
+    if not changes:
+        yield line(("no weight changed", DIM))
+
+
+def number(value: float | None, sign: str = "") -> str:
+    """A weight without trailing zeros; – if there is none."""
+    if value is None:
+        return "–"
+    text = f"{value:{sign}.{_DECIMALS}f}".rstrip("0").rstrip(".")
+    return "0" if text in ("-0", "+0") else text
+
+
+def _subject(edge: Sequence[str]) -> str:
+    """A link as an arrow, or a memory by its key."""
+    return records.edge(edge[0], edge[1], edge[2]) if len(edge) > 1 else edge[0]

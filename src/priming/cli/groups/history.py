@@ -1,0 +1,296 @@
+"""Commands on time: log, history, as-of, diff, undo, rollback, review, aliases, fading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+from typer import Argument, Option
+
+from priming.cli import parse, records
+from priming.cli.command import Answer, command, group
+from priming.cli.groups.graph import events, number
+from priming.cli.options import TIME, DryRun, Key, Limit, LogSource, Since, StoreOptions, TimeOptions
+from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, count, line, timestamp
+from priming.errors import NotFound
+
+if TYPE_CHECKING:
+    from priming.history import Diff, LinkMove, MemoryMove, RankMove
+    from priming.memory import Memory
+    from priming.reviewing import Alias, Claim, Review
+    from priming.types import Fading, MemoryRecord, Operation
+
+T = TypeVar("T")
+LAST = "last"
+_NOT_LAST = ("undo", "run-start", "run-end")
+"""Operations that ``undo last`` skips: undos, and the beginnings and ends of runs."""
+_MAX_SHOWN = 20
+_ALIAS_REASONS = {"said": "a text states it", "part": "part of a full name, in its session"}
+
+app = group("Time")
+GROUPS = (app,)
+
+
+@command(app)
+def log(
+    store: StoreOptions,
+    key: Annotated[str | None, Option("--key", metavar="KEY", help="Only changes of this memory")] = None,
+    since: Since = None,
+    until: Annotated[
+        str | None, Option("--until", metavar="TIME", help=f"Only before this time: {TIME}")
+    ] = None,
+    source: LogSource = None,
+    limit: Limit = 100,
+    each_weight: Annotated[
+        bool, Option("--events", help="List every change of a weight instead of operations")
+    ] = False,
+) -> Answer:
+    """List operations, newest first, or the changes of weights."""
+    first, end = parse.optional_moment("since", since), parse.optional_moment("until", until)
+    with store.open() as memory:
+        if each_weight:
+            changes = memory.events(key=key, since=first, until=end, source=source, limit=limit)
+            return Answer(changes, events(changes))
+        rows = memory.log(key=key, since=first, until=end, source=source, limit=limit)
+    return Answer(rows, records.operations(rows))
+
+
+@command(app)
+def history(store: StoreOptions, key: Key) -> Answer:
+    """Show the versions of a memory, oldest first."""
+    with store.open() as memory:
+        versions = memory.history(key)
+    return Answer(versions, version_lines(versions))
+
+
+def version_lines(versions: Sequence[MemoryRecord]) -> Iterator[Part]:
+    """The versions of a memory, with when each was true."""
+    for version in versions:
+        end = timestamp(version.valid_to) or "now"
+        start = timestamp(version.valid_from) or "the beginning"
+        yield line((f"version {version.version}", KEY), (f"  valid from {start} to {end}", DIM))
+        yield from records.content(version)
+
+
+@command(app, "as-of")
+def as_of(store: StoreOptions, key: Key, then: TimeOptions) -> Answer:
+    """Show the version of a memory that was true or recorded at a time."""
+    with store.open() as memory:
+        record = memory.as_of(key, **then.times())
+    return Answer(record, records.memory(record))
+
+
+@command(app)
+def diff(
+    store: StoreOptions,
+    d1: Annotated[str, Argument(metavar="D1", help=f"The earlier time: {TIME}")],
+    d2: Annotated[str, Argument(metavar="D2", help="The later time")],
+    question: Annotated[
+        str | None, Argument(metavar="[QUESTION]", help="A question to compare the answers of")
+    ] = None,
+    limit: Limit = 10,
+) -> Answer:
+    """Show what changed between two times.
+
+    Lists memories, links and, with a question, how the answer changed.
+    """
+    first, last = parse.moment("d1", d1), parse.moment("d2", d2)
+    text = parse.optional_text(question, "question")
+    with store.open() as memory:
+        difference = memory.diff(first, last, question=text, limit=limit)
+    return Answer(difference, _diff(difference))
+
+
+def _diff(difference: Diff) -> Iterator[Part]:
+    """Memories, links, and the two answers side by side."""
+    yield line((f"after {timestamp(difference.since)}, up to {timestamp(difference.until)}", DIM))
+    if not (difference.memories or difference.links):
+        yield line(("no memory and no link changed", DIM))
+    yield from _first(difference.memories, _memory_move)
+    yield from _first(difference.links, _link_move)
+    if difference.question is not None:
+        yield line(("question: ", DIM), difference.question)
+        yield from _answers(difference.answers)
+
+
+def _first(moves: Sequence[T], show: Callable[[T], Iterator[Part]]) -> Iterator[Part]:
+    """The first moves, and how many more there are."""
+    for move in moves[:_MAX_SHOWN]:
+        yield from show(move)
+    if len(moves) > _MAX_SHOWN:
+        yield line((f"… and {len(moves) - _MAX_SHOWN:,} more: --json lists all", DIM))
+
+
+def _memory_move(move: MemoryMove) -> Iterator[Part]:
+    yield line((move.what, WARN), "  ", (move.key, KEY), (f"  {move.kind}", DIM))
+    yield from _gists(move.before, move.after)
+
+
+def _gists(before: str | None, after: str | None) -> Iterator[Part]:
+    """The text before and after, unless they are equal."""
+    if before is not None and before != after:
+        yield line((f"- {before}", ERROR), indent=4)
+    if after is not None and before != after:
+        yield line((f"+ {after}", OK), indent=4)
+
+
+def _link_move(move: LinkMove) -> Iterator[Part]:
+    arrow = records.edge(move.source, move.relation, move.target)
+    yield line((move.what, WARN), f"  {arrow}  {number(move.before)} → {number(move.after)}")
+
+
+def _answers(moves: Sequence[RankMove]) -> Iterator[Part]:
+    if not moves:
+        yield line(("neither answer has a hit", DIM))
+        return
+    rows = [(_rank(move.rank_before), _rank(move.rank_after), move.what, move.key) for move in moves]
+    yield Table(("before", "after", "", "key"), tuple(rows), cut=True)
+    for move in moves:
+        if move.before is not None and move.after is not None and move.before != move.after:
+            yield line((move.key, KEY), ("  has another text", DIM))
+            yield from _gists(move.before, move.after)
+
+
+def _rank(rank: int | None) -> str:
+    return "–" if rank is None else str(rank)
+
+
+@command(app)
+def undo(
+    store: StoreOptions,
+    operation: Annotated[
+        str,
+        Argument(
+            metavar="ID",
+            help="Id of an operation, or 'last': the newest that is not an undo, not undone,"
+            " and not the start or end of a run",
+        ),
+    ],
+) -> Answer:
+    """Undo an operation. The undo is an operation too, and can be undone."""
+    with store.open() as memory:
+        undone = memory.undo(_last(memory) if operation == LAST else operation)
+    redo = line((f"to redo: priming undo {undone.id}", DIM), indent=4)
+    return Answer(undone, [*records.operation(undone), redo])
+
+
+def _last(memory: Memory) -> str:
+    """The id of the newest operation that can be undone and is meant to be."""
+    limit, read = 1, 0
+    while True:
+        rows = memory.log(limit=limit)
+        for row in rows[read:]:
+            if row.kind not in _NOT_LAST and row.undone_by is None:
+                return row.id
+        if len(rows) < limit:
+            raise NotFound("there is no operation to undo: see the log")
+        limit, read = 2 * limit, len(rows)
+
+
+@command(app)
+def rollback(
+    store: StoreOptions,
+    since: Annotated[
+        str, Option("--since", metavar="TIME", help=f"Undo operations from this time on: {TIME}")
+    ],
+    source: LogSource = None,
+    dry_run: DryRun = False,
+) -> Answer:
+    """Undo all operations since a time. The rollback is one operation, and can be undone."""
+    start = parse.moment("since", since)
+    with store.open() as memory:
+        if dry_run:
+            rows = memory.would_undo(since=start, source=source)
+            return Answer(rows, _rollback_plan(rows))
+        operation = memory.rollback(since=start, source=source)
+    return Answer(operation, [*records.operation(operation), records.undo_hint(operation.id, indent=4)])
+
+
+def _rollback_plan(rows: Sequence[Operation]) -> Iterator[Part]:
+    yield from records.operations(rows)
+    yield line((f"{count(len(rows), 'operation')} would be undone", WARN))
+
+
+@command(app)
+def review(
+    store: StoreOptions,
+    limit: Limit = 50,
+    keep: Annotated[
+        str | None, Option("--keep", metavar="ID", help="Settle this contradiction: both facts hold")
+    ] = None,
+) -> Answer:
+    """List facts that contradict each other, with the commands that settle them."""
+    with store.open() as memory:
+        if keep is not None:
+            operation = memory.keep_both(keep)
+            return Answer(operation, records.operation(operation))
+        reviews = memory.review(limit=limit)
+    return Answer(reviews, _reviews(reviews))
+
+
+def _reviews(reviews: Sequence[Review]) -> Iterator[Part]:
+    if not reviews:
+        yield line(("no facts contradict each other", DIM))
+    for each in reviews:
+        yield line((f"{each.subject}: {each.slot}", "bold"))
+        yield _claim(each.older)
+        yield _claim(each.newer)
+        for hint in each.commands:
+            yield line((hint, DIM), indent=4)
+
+
+def _claim(claim: Claim) -> Part:
+    date = f"{timestamp(claim.told_at)[:10]}  " if claim.told_at else ""
+    return line((date, DIM), (claim.key, KEY), f"  {claim.content}", indent=2)
+
+
+@command(app)
+def aliases(
+    store: StoreOptions,
+    dry_run: DryRun = False,
+    limit: Annotated[int, Option("--limit", metavar="N", help="Maximum number of names to merge")] = 100,
+) -> Answer:
+    """Merge names that mean the same, where texts state it."""
+    with store.open() as memory:
+        merges = memory.aliases(dry_run=dry_run, limit=limit)
+    return Answer(merges, _aliases(merges, dry_run=dry_run))
+
+
+def _aliases(merges: Sequence[Alias], *, dry_run: bool) -> Iterator[Part]:
+    if not merges:
+        yield line(("no two names mean the same", DIM))
+        return
+    for alias in merges:
+        reason = _ALIAS_REASONS[alias.reason]
+        yield line((alias.alias, KEY), " → ", (alias.name, KEY), (f"  {reason}", DIM))
+        for evidence in alias.evidence:
+            yield line((evidence.key, KEY), f"  {evidence.text}", indent=2)
+    if dry_run:
+        yield line(("nothing was merged: that was a dry run", WARN))
+    else:
+        yield records.undo_hint(merges[0].operation)
+
+
+@command(app)
+def fading(
+    store: StoreOptions,
+    limit: Limit = 20,
+    below: Annotated[
+        float | None,
+        Option("--below", metavar="X", help="Maximum retrievability in a week; 0.75 by default"),
+    ] = None,
+) -> Answer:
+    """List important memories that are about to be forgotten."""
+    with store.open() as memory:
+        rows = memory.fading(limit=limit, below=below)
+    return Answer(rows, fading_lines(rows))
+
+
+def fading_lines(rows: Sequence[Fading]) -> Iterator[Part]:
+    """Memories about to be forgotten, with how retrievable and why important they are."""
+    for row in rows:
+        yield line((row.key, KEY), f"  {row.retrievability:.2f} now, {row.later:.2f} in a week")
+        yield line(row.gist, indent=2)
+        yield line((row.reason, DIM), indent=2)
+    if not rows:
+        yield line(("no important memory is about to be forgotten", DIM))

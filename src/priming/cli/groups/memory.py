@@ -1,0 +1,241 @@
+"""Commands on memories and their links: remember, supersede, show, list, link, links, forget, purge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer import Argument, Option
+
+from priming.cli import parse, records
+from priming.cli.command import Answer, command, group
+from priming.cli.errors import FAILURE
+from priming.cli.options import (
+    TIME,
+    Key,
+    Kinds,
+    KnownAt,
+    Limit,
+    MemoryOptions,
+    Relation,
+    Source,
+    Status,
+    StoreOptions,
+    Target,
+    Text,
+    TimeOptions,
+    Yes,
+)
+from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, confirm, line, timestamp
+from priming.cli.parse import complete
+from priming.errors import ParamError
+from priming.words import KINDS, RELATIONS
+
+if TYPE_CHECKING:
+    from priming.types import MemoryRecord, Receipt, Remembered
+
+ANY = "any"
+_NOT_STORED = {
+    "duplicate": "the same text is already stored: nothing was stored",
+    "echo": "a recent recall returned this: nothing was stored",
+}
+
+app = group("Memory")
+GROUPS = (app,)
+
+
+@command(app)
+def remember(
+    store: StoreOptions,
+    text: Text,
+    options: MemoryOptions,
+    kind: Annotated[
+        str | None,
+        Option("--kind", metavar="KIND", help=", ".join(KINDS), autocompletion=complete(KINDS)),
+    ] = None,
+    key: Annotated[
+        str | None, Option("--key", metavar="KEY", help="Its key; made from the text by default")
+    ] = None,
+    step: Annotated[
+        list[str] | None,
+        Option("--step", metavar="TEXT", help="A step of a procedure (repeatable, in order)"),
+    ] = None,
+    trigger: Annotated[
+        str | None, Option("--trigger", metavar="TEXT", help="When a procedure is to be carried out")
+    ] = None,
+    explain: Annotated[bool, Option("--explain", help="Also show the links that were made")] = False,
+) -> Answer:
+    """Store a memory and link it to others."""
+    arguments = options.arguments()
+    if kind is not None:
+        arguments["kind"] = kind
+    _add_procedure(arguments, steps=step, trigger=trigger)
+    content = parse.text_or_stdin(text)
+    with store.open() as memory:
+        stored = memory.remember(content, key=key, **arguments)
+    return Answer(stored, stored_lines(stored, explain=explain))
+
+
+def _add_procedure(arguments: dict[str, Any], **values: Any) -> None:
+    """Put the steps and the trigger of a procedure into its metadata."""
+    metadata = arguments.get("metadata", {})
+    fields = {name: value for name, value in values.items() if value is not None}
+    for name, value in fields.items():
+        option = f"--{name.removesuffix('s')}"
+        if arguments.get("kind") != "procedure":
+            raise ParamError(option, value, "belongs to a procedure: add --kind procedure, or leave it out")
+        if name in metadata:
+            raise ParamError(option, value, f"cannot be combined with metadata {name!r}: leave one out")
+    if fields:
+        arguments["metadata"] = {**metadata, **fields}
+
+
+def stored_lines(stored: Remembered, *, explain: bool) -> Iterator[Part]:
+    """Whether a text was stored, and its links."""
+    yield line((stored.status, OK if stored.status == "stored" else WARN), "  ", (stored.key, KEY))
+    if stored.status in _NOT_STORED:
+        yield line((_NOT_STORED[stored.status], DIM), indent=2)
+    for link in stored.links if explain else ():
+        if link.source == stored.key:
+            yield line((f"─{link.relation}→ {link.target} ({link.weight:.2f})", DIM), indent=2)
+        else:
+            yield line((f"←{link.relation}─ {link.source} ({link.weight:.2f})", DIM), indent=2)
+
+
+@command(app)
+def supersede(
+    store: StoreOptions,
+    key: Key,
+    text: Text,
+    options: MemoryOptions,
+    valid_from: Annotated[
+        str | None,
+        Option("--valid-from", metavar="TIME", help=f"When it becomes true; now by default: {TIME}"),
+    ] = None,
+) -> Answer:
+    """Replace a memory with a new version. The old version stays in its history."""
+    changes = options.arguments()
+    start = parse.optional_moment("valid_from", valid_from)
+    content = parse.text_or_stdin(text)
+    with store.open() as memory:
+        record = memory.supersede(key, content, valid_from=start, **changes)
+    return Answer(record, records.memory(record))
+
+
+@command(app)
+def show(store: StoreOptions, key: Key) -> Answer:
+    """Show a memory in full, whatever its status."""
+    with store.open() as memory:
+        record = memory.get(key)
+    return Answer(record, records.memory(record))
+
+
+@command(app, "list")
+def list_(
+    store: StoreOptions,
+    kind: Kinds = None,
+    status: Status = "active",
+    limit: Limit = 100,
+    after: Annotated[
+        str | None, Option("--after", metavar="ID", help="The last id of the previous page")
+    ] = None,
+    matching: Annotated[
+        str | None, Option("--matching", metavar="WORDS", help="Only memories that contain all these words")
+    ] = None,
+    *,
+    then: TimeOptions,
+) -> Answer:
+    """List memories, oldest first."""
+    with store.open() as memory:
+        page = memory.list(
+            kinds=kind or None,
+            status=None if status == ANY else status,
+            limit=limit,
+            after=after,
+            matching=matching,
+            **then.times(),
+        )
+    return Answer(page, page_lines(page, limit))
+
+
+def page_lines(memories: Sequence[MemoryRecord], limit: int) -> Iterator[Part]:
+    """A page of memories."""
+    if not memories:
+        yield line(("no memories", DIM))
+        return
+    rows = [
+        (each.key, each.kind, timestamp(each.occurred_at or each.recorded_at)[:10], each.gist)
+        for each in memories
+    ]
+    yield Table(("key", "kind", "date", "gist"), tuple(rows), cut=True)
+    if len(memories) == limit:
+        yield line((f"there may be more: --after {memories[-1].id}", DIM))
+
+
+@command(app)
+def link(
+    store: StoreOptions,
+    source: Source,
+    target: Target,
+    relation: Annotated[
+        str,
+        Option("--relation", metavar="NAME", help="Any name", autocompletion=complete(RELATIONS)),
+    ] = "similar-to",
+    weight: Annotated[
+        float | None, Option("--weight", metavar="X", help="Weight in [0, 1]; 0.5 by default")
+    ] = None,
+) -> Answer:
+    """Link two memories. If the link exists, its weight is set."""
+    with store.open() as memory:
+        if weight is None:
+            new_link = memory.link(source, target, relation)
+        else:
+            new_link = memory.link(source, target, relation, weight)
+    return Answer(new_link, records.links([new_link]))
+
+
+command(app, "connect", hidden=True)(link)
+
+
+@command(app)
+def links(
+    store: StoreOptions,
+    key: Annotated[
+        str | None, Argument(metavar="[KEY]", help="Key or id of a memory; all links without it")
+    ] = None,
+    relation: Relation = None,
+    known_at: KnownAt = None,
+) -> Answer:
+    """List the links of a memory in both directions, or all links."""
+    at = parse.optional_moment("known_at", known_at)
+    with store.open() as memory:
+        rows = memory.links(key, relation=relation, known_at=at)
+    return Answer(rows, records.links(rows))
+
+
+@command(app)
+def forget(store: StoreOptions, key: Key) -> Answer:
+    """Remove a memory from recall. Undo restores it."""
+    with store.open() as memory:
+        operation = memory.forget(key)
+    return Answer(operation, records.operation(operation))
+
+
+@command(app)
+def purge(store: StoreOptions, key: Key, yes: Yes = False) -> Answer:
+    """Erase a memory for good, with its versions, vectors, links and log rows."""
+    if store.as_json and not yes:
+        raise ParamError("--yes", False, "must be given with --json: a purge cannot be undone")
+    with store.open() as memory:
+        if not yes and not confirm(f"Erase {key!r} for good? [y/N] "):
+            typer.echo("nothing was erased", err=True)
+            raise typer.Exit(FAILURE)
+        receipt = memory.purge(key)
+    return Answer(receipt, _receipt(receipt))
+
+
+def _receipt(receipt: Receipt) -> Iterator[Part]:
+    counts = ", ".join(f"{number:,} {table}" for table, number in receipt.erased.items() if number)
+    yield line(("erased", ERROR), "  ", (receipt.key, KEY))
+    yield line((f"{counts}; it cannot be undone", DIM), indent=2)

@@ -1,0 +1,278 @@
+"""The command ``recall``, and how a recall and its spread of activation are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
+
+from priming.cli import parse, records
+from priming.cli.command import Answer, command, group
+from priming.cli.options import (
+    ContextOptions,
+    Explain,
+    Kinds,
+    Limit,
+    Session,
+    StoreOptions,
+    TimeOptions,
+    Tokens,
+)
+from priming.cli.output import DIM, KEY, OK, WARN, Part, Span, Table, Tree, count, line, timestamp
+from priming.cli.parse import complete_terms
+
+if TYPE_CHECKING:
+    from priming.types import Hit, MemoryRecord, Recall, Step
+
+MIN_SHARE = 0.05
+"""Share of a hit's activation below which a link is not drawn, unless it is on the strongest path."""
+_MOST_ACTIVE = 10
+_WHOLE = 240
+"""Characters of a text that is shown whole."""
+
+app = group("Memory")
+GROUPS = (app,)
+
+
+@command(app)
+def recall(
+    store: StoreOptions,
+    text: Annotated[
+        str | None, Argument(metavar="[TEXT]", help="The question; - reads it from stdin")
+    ] = None,
+    kind: Kinds = None,
+    limit: Limit = 10,
+    tokens: Tokens = None,
+    floor: Annotated[
+        float | None,
+        Option("--floor", metavar="X", help="Minimum confidence, 0 to 1; return nothing below it"),
+    ] = None,
+    session: Session = None,
+    filter: Annotated[
+        str | None,
+        Option("--filter", metavar="JSON", help='Only matching memories: {"tags": {"contains": "db"}}'),
+    ] = None,
+    spread: Annotated[
+        bool, Option("--spread/--no-spread", help="Whether activation spreads along links")
+    ] = True,
+    ablate: Annotated[
+        list[str] | None,
+        Option(
+            "--ablate", metavar="TERM", help="Leave out a term (repeatable)", autocompletion=complete_terms
+        ),
+    ] = None,
+    trace: Annotated[
+        bool, Option("--trace", help="Draw how activation spread, and list it after each step")
+    ] = False,
+    plot: Annotated[
+        Path | None, Option("--plot", metavar="FILE", help="Draw the recall as FILE.svg or FILE.png")
+    ] = None,
+    explain: Explain = False,
+    *,
+    then: TimeOptions,
+    superseded: Annotated[
+        bool, Option("--include-superseded", help="Also return superseded versions, marked as such")
+    ] = False,
+    context: ContextOptions,
+) -> Answer:
+    """Recall the memories that matter for a question.
+
+    Prints rank, key, text and the path that led to each memory.
+    """
+    filters, times = parse.filters(filter), then.times()
+    question, cue = parse.optional_text(text, "text"), context.cue()
+    if plot is not None:
+        from priming.graph import plot as plotting
+
+        plotting.check_picture_path(plot)
+    with store.open() as memory:
+        result = memory.recall(
+            question,
+            cue=cue,
+            kinds=kind or None,
+            limit=limit,
+            tokens=tokens,
+            session=session,
+            floor=floor,
+            filters=filters,
+            valid_at=times["valid_at"],
+            known_at=times["known_at"],
+            include_superseded=superseded,
+            spread=spread,
+            ablate=ablate or (),
+            trace=trace or plot is not None,
+        )
+    if plot is not None:
+        plotting.write(result, question or " ".join(map(str, cue.context().values())), plot)
+    return Answer(result, shown(result, explain=explain, trace=trace, packed=tokens is not None, plot=plot))
+
+
+def shown(
+    result: Recall,
+    *,
+    explain: bool = False,
+    trace: bool = False,
+    packed: bool = False,
+    plot: Path | None = None,
+) -> Iterator[Part]:
+    """The hits, or the reason why there are none; ``explain`` adds the evidence."""
+    if result.reason is not None:
+        yield line((result.reason, WARN))
+    for rank, hit in enumerate(result.hits, 1):
+        yield from _hit(rank, hit, explain)
+    if result.degraded:
+        yield records.degraded(result.degraded)
+    for item in result.omitted:
+        yield line((f"omitted: {item.key} ({item.reason}, {item.tokens} tokens)", DIM))
+    if packed and result.text:
+        yield line(("packed:", DIM))
+        yield line(result.text)
+    if trace:
+        yield from tree(result)
+        yield from _steps(result.spread)
+    if plot is not None:
+        yield line(("drawn", OK), f"  to {plot}")
+    if explain:
+        yield from _summary(result)
+
+
+def _summary(result: Recall) -> Iterator[Part]:
+    """The id of the recall, its confidence and its timings."""
+    confidence = "" if result.confidence is None else f" · confidence {result.confidence:.2f}"
+    yield line((f"recall {result.recall_id}{confidence}", DIM))
+    if result.timings:
+        steps = " · ".join(f"{name} {spent:.1f}" for name, spent in result.timings.items())
+        yield line((f"{sum(result.timings.values()):.1f} ms: {steps}", DIM))
+
+
+def _hit(rank: int, hit: Hit, explain: bool) -> Iterator[Part]:
+    score = f"  {hit.score:.3f}" if explain else ""
+    title = f"{hit.memory.title}: " if hit.memory.title else ""
+    yield line((f"{rank:>2}  ", DIM), (hit.memory.key, KEY), score, *_superseded(hit))
+    yield line((title, DIM), _text(hit.memory), indent=4)
+    values = [
+        f"{name} {value:.2f}" for name, value in hit.components.items() if f"{abs(value):.2f}" != "0.00"
+    ]
+    if explain and values:
+        yield line(("  ".join(values), DIM), indent=4)
+    if hit.path:
+        yield line((records.path(hit.path, amounts=explain), OK), indent=4)
+
+
+def _text(memory: MemoryRecord) -> str:
+    """The text of a hit in one line: whole if it is short, else its gist with an ellipsis."""
+    whole = " ".join(memory.content.split())
+    if len(whole) <= _WHOLE:
+        return whole
+    return memory.gist if memory.gist.endswith("…") else f"{memory.gist} …"
+
+
+def _superseded(hit: Hit) -> Iterator[Span]:
+    if hit.superseded_by is not None:
+        until = timestamp(hit.memory.valid_to)
+        yield f"  superseded by version {hit.superseded_by} from {until} on", WARN
+
+
+def _steps(spread: Sequence[Mapping[str, float]]) -> Iterator[Part]:
+    """The most active memories after each step."""
+    for number, values in enumerate(spread):
+        yield line((f"step {number}", "bold"))
+        ranked = sorted(values.items(), key=lambda pair: (-pair[1], pair[0]))
+        yield Table(("", ""), tuple((f"{value:.4f}", key) for key, value in ranked[:_MOST_ACTIVE]))
+        if len(ranked) > _MOST_ACTIVE:
+            yield line((f"… and {len(ranked) - _MOST_ACTIVE:,} more", DIM), indent=4)
+
+
+@dataclass
+class _Node:
+    """A memory in the tree, the link that leads to it, and the links that leave it."""
+
+    key: str
+    link: Step | None = None
+    repeated: bool = False
+    """Whether the tree has this memory elsewhere, with its branches."""
+    children: dict[str, _Node] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Activation:
+    """The values of the tree's labels: first and last activation, rank as a hit, amounts carried by links."""
+
+    first: Mapping[str, float]
+    last: Mapping[str, float]
+    ranks: Mapping[str, int]
+    carried: Mapping[tuple[str, str, str], float]
+
+
+def tree(result: Recall) -> Iterator[Part]:
+    """The anchors that led to hits, or are hits, best hit first; below each the paths that activation took."""
+    if not result.spread:
+        yield line(("nothing spread", DIM))
+        return
+    ranks = {hit.memory.key: rank for rank, hit in enumerate(result.hits, 1)}
+    carried = {(step.source, step.relation, step.target): step.amount for step in result.carried}
+    activation = _Activation(result.spread[0], result.spread[-1], ranks, carried)
+    roots = _strongest_paths(result)
+    drawn = _add_other_links(roots, result.carried, ranks)
+    for root in roots.values():
+        yield _branch(root, activation)
+    idle = len(activation.first.keys() - drawn)
+    if idle:
+        yield line((f"{count(idle, 'more anchor')} led to no hit", DIM))
+
+
+def _strongest_paths(result: Recall) -> dict[str, _Node]:
+    """The strongest path to each hit; paths share their common beginnings."""
+    roots: dict[str, _Node] = {}
+    for hit in result.hits:
+        start = hit.path[0].source if hit.path else hit.memory.key
+        node = roots.setdefault(start, _Node(start))
+        for step in hit.path:
+            node = node.children.setdefault(f"{step.relation} {step.target}", _Node(step.target, step))
+    return roots
+
+
+def _add_other_links(
+    roots: Mapping[str, _Node], carried: Sequence[Step], ranks: Mapping[str, int]
+) -> set[str]:
+    """Add the other links that carried a share to a hit, where their sources first occur; return all keys."""
+    nodes: dict[str, _Node] = {}
+    waiting = [*roots.values()][::-1]
+    while waiting:
+        node = waiting.pop()
+        nodes.setdefault(node.key, node)
+        waiting += [*node.children.values()][::-1]
+    totals: dict[str, float] = {}
+    for step in carried:
+        totals[step.target] = totals.get(step.target, 0.0) + step.amount
+    for step in carried:
+        is_large = step.amount >= MIN_SHARE * totals[step.target]
+        if is_large and step.target in ranks and step.source in nodes:
+            repeated = _Node(step.target, step, repeated=True)
+            nodes[step.source].children.setdefault(f"{step.relation} {step.target}", repeated)
+    return set(nodes)
+
+
+def _branch(node: _Node, activation: _Activation) -> Tree:
+    children = tuple(_branch(child, activation) for child in node.children.values())
+    rank = activation.ranks.get(node.key)
+    ending: tuple[Span, ...] = () if rank is None else ((f"  hit {rank}", "bold green"),)
+    return Tree((*_label(node, activation), *ending), children)
+
+
+def _label(node: _Node, activation: _Activation) -> Iterator[Span]:
+    last = f"{activation.last.get(node.key, 0.0):.4f}"
+    if node.link is None:
+        yield node.key, KEY
+        first = activation.first.get(node.key)
+        yield f"  {last}" if first is None else f"  {first:.4f} → {last}", DIM
+    else:
+        yield f"─{node.link.relation}→ ", DIM
+        yield node.key, "" if node.repeated else KEY
+        ends = node.link.source, node.link.relation, node.link.target
+        yield f"  +{activation.carried.get(ends, node.link.amount):.4f}", OK
+        if not node.repeated:
+            yield f"  → {last}", DIM

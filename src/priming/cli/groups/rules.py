@@ -1,0 +1,316 @@
+"""Commands on rules: learn, active, deprecate, restore, merge, deduplicate, and packs of rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Option
+
+from priming.cli import parse, records
+from priming.cli.command import Answer, command, group
+from priming.cli.options import DryRun, Key, Reason, ScopeOptions, Session, StoreOptions, Tokens
+from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, count, line, timestamp
+from priming.cli.parse import complete
+from priming.words import KINDS, RULES, TRUST
+
+if TYPE_CHECKING:
+    from priming.behaviors import Learned, Pack, Twins
+    from priming.memory import Memory
+    from priming.types import Hit, Recall
+
+GLOBAL = "global"
+"""The origin of hits from the global store."""
+_PLACEMENTS = {"create": "created", "specialise": "specialised", "merge": "merged"}
+
+app = group("Rules")
+packs_app = group("Rules", "pack", "Share rules as packs, and install those of others.")
+GROUPS = (app, packs_app)
+
+PackFile = Annotated[Path, Argument(metavar="FILE", help="The file of the pack")]
+
+
+@command(app)
+def learn(
+    store: StoreOptions,
+    right: Annotated[str, Option("--right", metavar="TEXT", help="What to do; - reads it from stdin")],
+    scope: ScopeOptions,
+    wrong: Annotated[str | None, Option("--wrong", metavar="TEXT", help="What was done instead")] = None,
+    tag: Annotated[list[str] | None, Option("--tag", metavar="TAG", help="A tag (repeatable)")] = None,
+    priority: Annotated[float, Option("--priority", metavar="X", help="Priority in [0, 10]")] = 0.0,
+    rule: Annotated[
+        str | None,
+        Option(
+            "--rule",
+            metavar="NAME",
+            help=f"{', '.join(RULES)}; derived from the text by default",
+            autocompletion=complete(RULES),
+        ),
+    ] = None,
+    source: Annotated[str | None, Option("--source", metavar="TEXT", help="Where it comes from")] = None,
+    trust: Annotated[
+        str,
+        Option("--trust", metavar="NAME", help=", ".join(TRUST), autocompletion=complete(TRUST)),
+    ] = "user",
+) -> Answer:
+    """Learn a rule from a correction. The context says where it applies; without one, everywhere."""
+    text = parse.text_or_stdin(right, "right")
+    with store.open() as memory:
+        learned = memory.learn(
+            text,
+            wrong=wrong,
+            cue=scope.cue(),
+            tags=tag or (),
+            priority=priority,
+            source=source,
+            trust=trust,
+            rule=rule,
+        )
+    return Answer(learned, learned_lines(learned))
+
+
+def learned_lines(learned: Learned) -> Iterator[Part]:
+    """What a correction changed, and why."""
+    has_changed = learned.operation is not None
+    status = _PLACEMENTS[learned.placement] if has_changed else "unchanged"
+    scope = conditions(learned.when)
+    yield line((status, OK if has_changed else WARN), "  ", (learned.key, KEY), f"  {learned.rule} {scope}")
+    for reason in learned.reasons:
+        yield line((reason, DIM), indent=2)
+    for link in learned.links:
+        if link.relation != "mentions":
+            yield line((f"─{link.relation}→ {link.target} ({link.weight:.2f})", DIM), indent=2)
+
+
+def conditions(when: Mapping[str, Any]) -> str:
+    """Conditions in words."""
+    if not when:
+        return "everywhere"
+    terms = (
+        f"{name} = {' or '.join(map(str, value)) if isinstance(value, list) else value}"
+        for name, value in when.items()
+    )
+    return f"where {', '.join(terms)}"
+
+
+@command(app)
+def active(
+    store: StoreOptions,
+    text: Annotated[
+        str | None, Argument(metavar="[TEXT]", help="The question or task; - reads it from stdin")
+    ] = None,
+    tokens: Tokens = None,
+    session: Session = None,
+    alone: Annotated[bool, Option("--no-global", help="Do not read the global store as well")] = False,
+    *,
+    scope: ScopeOptions,
+) -> Answer:
+    """List the rules that apply in a context, from the project and the global store."""
+    cue = scope.cue(parse.optional_text(text, "text"))
+    budget = {} if tokens is None else {"tokens": tokens}
+    with ExitStack() as stack:
+        memory = stack.enter_context(store.open())
+        beside: dict[str, Memory] = {}
+        other = None if alone else store.open_global()
+        if other is not None:
+            beside[GLOBAL] = stack.enter_context(other)
+        result = memory.active(cue, session=session, beside=beside, **budget)
+    return Answer(result, active_lines(result, packed=tokens is not None))
+
+
+def active_lines(result: Recall, *, packed: bool = False) -> Iterator[Part]:
+    """The rules that apply, how much of each is shown, and what was left out."""
+    if result.reason is not None:
+        yield line((result.reason, WARN))
+    for rank, hit in enumerate(result.hits, 1):
+        yield from _rule(rank, hit, result.text)
+    if result.degraded:
+        yield records.degraded(result.degraded)
+    for item in result.omitted:
+        yield line((f"omitted: {item.key} ({item.reason}, {item.tokens} tokens)", DIM))
+    if packed and result.text:
+        yield line(("packed:", DIM))
+        yield line(result.text)
+    yield line((f"recall {result.recall_id}", DIM))
+
+
+def _rule(rank: int, hit: Hit, text: str) -> Iterator[Part]:
+    from priming.core.trust import instructs
+    from priming.engine.present import rule_kind, rule_tier
+
+    memory = hit.memory
+    notes = [f"from {hit.origin}"] if hit.origin else []
+    notes += [] if instructs(memory.trust) else [f"{memory.trust}: quoted, not an instruction"]
+    tier = rule_tier(hit, text) or "not shown"
+    summary = "  ".join([f"{hit.score:.3f}", rule_kind(memory) or "rule", tier, *notes])
+    yield line((f"{rank:>2}  ", DIM), (memory.key, KEY), f"  {summary}")
+    yield line(memory.gist, indent=4)
+    components = "  ".join(f"{name} {value:.2f}" for name, value in hit.components.items())
+    yield line((f"{components}  {conditions(memory.when)}", DIM), indent=4)
+    if hit.path:
+        yield line((records.path(hit.path), OK), indent=4)
+
+
+@command(app)
+def deprecate(
+    store: StoreOptions,
+    key: Key,
+    by: Annotated[str | None, Option("--by", metavar="KEY", help="The memory that replaces it")] = None,
+    reason: Reason = None,
+) -> Answer:
+    """Remove a memory from recall because it is no longer true."""
+    with store.open() as memory:
+        operation = memory.deprecate(key, by=by, reason=reason)
+    return Answer(operation, records.operation(operation))
+
+
+@command(app)
+def restore(store: StoreOptions, key: Key) -> Answer:
+    """Restore a memory that was deprecated, merged, archived or forgotten."""
+    with store.open() as memory:
+        operation = memory.restore(key)
+    return Answer(operation, records.operation(operation))
+
+
+@command(app)
+def merge(
+    store: StoreOptions,
+    key: Key,
+    into: Annotated[str, Argument(metavar="INTO", help="Key of the memory that remains")],
+) -> Answer:
+    """Merge a memory into another of its kind, which takes over its uses and links."""
+    with store.open() as memory:
+        operation = memory.merge(key, into)
+    return Answer(operation, records.operation(operation))
+
+
+@command(app)
+def deduplicate(
+    store: StoreOptions,
+    dry_run: DryRun = False,
+    threshold: Annotated[
+        float | None,
+        Option("--threshold", metavar="X", help="Minimum similarity to merge, in [0, 1]; 0.9 by default"),
+    ] = None,
+    kind: Annotated[
+        str, Option("--kind", metavar="KIND", help="The kind of memories", autocompletion=complete(KINDS))
+    ] = "behavior",
+) -> Answer:
+    """Merge memories that say the same, in one operation."""
+    with store.open() as memory:
+        pairs = memory.deduplicate(kind=kind, threshold=threshold, dry_run=dry_run)
+    return Answer(pairs, _duplicates(pairs, dry_run=dry_run))
+
+
+def _duplicates(pairs: Sequence[Twins], *, dry_run: bool) -> Iterator[Part]:
+    if not pairs:
+        yield line(("no duplicates", DIM))
+        return
+    for pair in pairs:
+        yield line((pair.merged, KEY), " → ", (pair.kept, KEY), f"  similarity {pair.similarity:.2f}")
+    if dry_run:
+        yield line(("nothing was merged: that was a dry run", WARN))
+    else:
+        yield records.undo_hint(pairs[0].operation)
+
+
+@command(packs_app)
+def create(
+    store: StoreOptions,
+    file: PackFile,
+    name: Annotated[str, Option("--name", metavar="NAME", help="Name of the pack, e.g. go-style")],
+    version: Annotated[str, Option("--version", metavar="VERSION", help="Its version, e.g. 2.1")] = "1",
+    description: Annotated[str, Option("--description", metavar="TEXT", help="One line about it")] = "",
+    tag: Annotated[
+        list[str] | None, Option("--tag", metavar="TAG", help="Only rules with this tag (repeatable)")
+    ] = None,
+    key: Annotated[
+        list[str] | None, Option("--key", metavar="KEY", help="Only this rule (repeatable)")
+    ] = None,
+) -> Answer:
+    """Write active rules to a new file that can be shared."""
+    with store.open() as memory:
+        pack = memory.pack_create(
+            file, name=name, version=version, description=description, tags=tag or None, keys=key or None
+        )
+    return Answer(pack, [line(("packed", OK), "  ", _name(pack), f"  {_size(pack)} to {file}")])
+
+
+@command(packs_app)
+def install(
+    store: StoreOptions,
+    file: PackFile,
+    trust: Annotated[
+        str,
+        Option(
+            "--trust",
+            metavar="NAME",
+            help=f"How far its author is trusted: {', '.join(TRUST)}",
+            autocompletion=complete(TRUST),
+        ),
+    ] = "tool",
+) -> Answer:
+    """Install the rules of a pack. Another installed version of it is replaced."""
+    with store.open() as memory:
+        pack = memory.pack_install(file, trust=trust)
+    return Answer(pack, _installed(pack))
+
+
+def _installed(pack: Pack) -> Iterator[Part]:
+    if pack.operation is None:
+        yield line(("already installed", WARN), "  ", _name(pack), f"  {_size(pack)}")
+        return
+    yield line(("installed", OK), "  ", _name(pack), f"  {_size(pack)}")
+    changes = [f"{number} {change}" for change, number in pack.metadata.items()]
+    if changes:
+        yield line((", ".join(changes), DIM), indent=2)
+    yield records.undo_hint(pack.operation, indent=2)
+
+
+@command(packs_app, "list")
+def list_(store: StoreOptions) -> Answer:
+    """List installed packs."""
+    with store.open() as memory:
+        packs = memory.pack_list()
+    return Answer(packs, _packs(packs))
+
+
+def _packs(packs: Sequence[Pack]) -> Iterator[Part]:
+    if not packs:
+        yield line(("no packs", DIM))
+        return
+    columns = ("pack", "version", "behaviours", "links", "installed", "description")
+    rows = [
+        (
+            pack.name,
+            pack.version,
+            str(pack.behaviors),
+            str(pack.links),
+            timestamp(pack.installed_at)[:10],
+            pack.description,
+        )
+        for pack in packs
+    ]
+    yield Table(columns, tuple(rows), cut=True)
+
+
+@command(packs_app)
+def remove(
+    store: StoreOptions,
+    name: Annotated[str, Argument(metavar="NAME", help="Name of the pack, without its version")],
+) -> Answer:
+    """Remove all rules of a pack from recall. Undo restores them."""
+    with store.open() as memory:
+        operation = memory.pack_remove(name)
+    return Answer(operation, records.operation(operation))
+
+
+def _name(pack: Pack) -> tuple[str, str]:
+    return f"{pack.name} {pack.version}", KEY
+
+
+def _size(pack: Pack) -> str:
+    rules = count(pack.behaviors, "behaviour")
+    return f"{rules}, {count(pack.links, 'link')}" if pack.links else rules

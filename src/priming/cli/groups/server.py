@@ -1,0 +1,238 @@
+"""Commands that connect other programs: serve, mcp, hook, setup, token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer import Argument, Option
+
+from priming.cli import parse
+from priming.cli.command import Answer, command, group, respond
+from priming.cli.errors import FAILURE
+from priming.cli.options import StoreOptions, Yes
+from priming.cli.output import DIM, OK, Part, Table, confirm, line, timestamp
+from priming.cli.parse import complete
+from priming.errors import ParamError
+from priming.hooks import setup as setup_files
+from priming.hooks.agents import AGENTS
+
+if TYPE_CHECKING:
+    from priming.access import Token
+    from priming.engine.tokens import Tokens
+    from priming.hooks.setup import FileChange
+
+TOOLS = ("default", "full")
+EVENTS = ("session-start", "prompt", "pre-tool", "post-tool", "stop")
+NOTES = {
+    "claude-code": "Claude Code reads it at its next start, and asks once whether the project's servers may run.",
+    "cursor": "Cursor reads it when it is saved; open a new chat.",
+    "codex": "Codex runs new hooks only once they are trusted: /hooks shows them.",
+    "opencode": "opencode reads it at its next start.",
+}
+_TOKEN_COLUMNS = ("id", "namespace", "name", "created", "last used", "revoked")
+
+app = group("Server")
+tokens_app = group("Server", "token", "Create, list and revoke access tokens of a server.")
+GROUPS = (app, tokens_app)
+
+
+@command(app)
+def serve(
+    store: StoreOptions,
+    host: Annotated[
+        str | None,
+        Option(
+            "--host",
+            metavar="ADDRESS",
+            help="Address to listen on; 127.0.0.1 by default. Others require a token",
+        ),
+    ] = None,
+    port: Annotated[
+        int | None,
+        Option("--port", metavar="N", min=0, max=65535, help="Port; 7777 by default, 0 for any free port"),
+    ] = None,
+    uds: Annotated[
+        Path | None, Option("--uds", metavar="PATH", help="Listen on this Unix socket instead")
+    ] = None,
+    sleep_every: Annotated[
+        str | None,
+        Option("--sleep-every", metavar="TIME", help="Interval of automatic sleep: 90s, 30m, 8h, 1d"),
+    ] = None,
+    rate: Annotated[
+        float | None,
+        Option(
+            "--rate", metavar="N", help="Maximum requests per second of a client; 500 by default, 0: no limit"
+        ),
+    ] = None,
+) -> Answer:
+    """Serve the store over HTTP, with all its namespaces, until Ctrl-C. Requests in progress are finished."""
+    from priming.api import surfaces
+
+    settings = store.settings(servers=True)
+
+    def ready(address: str) -> None:
+        text = line(f"listening at {address}", ("  Ctrl-C ends it, /docs describes it", DIM))
+        respond(store, Answer({"listening": address}, [text]))
+
+    surfaces.run(
+        "http",
+        url=settings["store.url"],
+        profile=settings["store.profile"],
+        settings=settings,
+        host=settings["server.host"] if host is None else host,
+        port=settings["server.port"] if port is None else port,
+        uds=uds,
+        sleep_every=parse.optional_duration("--sleep-every", sleep_every),
+        params=settings.server if rate is None else replace(settings.server, rate=rate),
+        ready=ready,
+    )
+    return Answer({"listening": None}, [line(("ended", DIM))])
+
+
+@command(app)
+def mcp(
+    store: StoreOptions,
+    tools: Annotated[
+        str,
+        Option(
+            "--tools",
+            metavar="SET",
+            help="default: the eight tools that agents need; full: every operation",
+            autocompletion=complete(TOOLS),
+        ),
+    ] = "default",
+) -> Answer:
+    """Serve MCP on stdin and stdout. An agent starts this command, and it ends with the agent."""
+    from priming.api import surfaces
+
+    if store.as_json:
+        raise ParamError(
+            "--json", True, "cannot be combined with mcp, which has its own protocol: leave it out"
+        )
+    namespace = str(store.settings()["store.namespace"])
+    surfaces.run("mcp", service=store.service, namespace=namespace, tools=tools)
+    return Answer(None, ())
+
+
+@command(app)
+def hook(
+    store: StoreOptions,
+    event: Annotated[str, Argument(metavar="EVENT", help=", ".join(EVENTS), autocompletion=complete(EVENTS))],
+    agent: Annotated[
+        str | None,
+        Option(
+            "--agent",
+            metavar="NAME",
+            help=f"{', '.join(AGENTS)}; recognised from its JSON by default",
+            autocompletion=complete(AGENTS),
+        ),
+    ] = None,
+) -> Answer:
+    """Answer a hook of a coding agent: JSON on stdin, the answer on stdout. The exit status is always 0."""
+    from priming.api import surfaces
+
+    options = {name.removeprefix("store."): value for name, (value, _) in store.overrides().items()}
+    surfaces.run("hook", event=event, agent=agent, server=not store.file_only, **options)
+    raise typer.Exit
+
+
+@command(app)
+def setup(
+    store: StoreOptions,
+    agent: Annotated[str, Argument(metavar="AGENT", help=", ".join(AGENTS), autocompletion=complete(AGENTS))],
+    project: Annotated[
+        bool, Option("--project", help="For the project in this folder, which is the default")
+    ] = False,
+    user: Annotated[bool, Option("--user", help="For all projects of this user")] = False,
+    remove: Annotated[bool, Option("--remove", help="Remove what setup added, and nothing else")] = False,
+    yes: Yes = False,
+) -> Answer:
+    """Add Priming to a coding agent's configuration: MCP server and hooks. Shows the changes and asks first."""
+    if agent not in AGENTS:
+        raise ParamError("agent", agent, f"must be one of {', '.join(AGENTS)}")
+    if project and user:
+        raise ParamError("--user", True, "cannot be combined with --project: leave one out")
+    scope = setup_files.USER if user else setup_files.PROJECT
+    changes = setup_files.plan(agent, scope, remove=remove)
+    diffs = [{"path": str(change.path), "diff": setup_files.difference(change)} for change in changes]
+    value = {"agent": agent, "scope": scope, "command": setup_files.launcher(scope), "files": diffs}
+    if not changes:
+        text = "it is not set up" if remove else "it is already set up"
+        return Answer({**value, "written": False}, [line((f"{agent}: {text}", DIM))])
+    if store.as_json and not yes:
+        return Answer({**value, "written": False}, ())
+    if not yes:
+        typer.echo("\n".join(diff["diff"] for diff in diffs), nl=False)
+        if not confirm(
+            f"Write {'this file' if len(changes) == 1 else f'these {len(changes)} files'}? [y/N] "
+        ):
+            typer.echo("nothing was written", err=True)
+            raise typer.Exit(FAILURE)
+    setup_files.write(changes)
+    return Answer({**value, "written": True}, _written(changes, None if remove else NOTES[agent]))
+
+
+def _written(changes: Sequence[FileChange], note: str | None) -> Iterator[Part]:
+    for change in changes:
+        yield line(("removed" if change.after is None else "written", OK), f"  {change.path}")
+    if note is not None:
+        yield line((note, DIM))
+
+
+@command(tokens_app)
+def new(
+    store: StoreOptions,
+    granted: Annotated[
+        str, Argument(metavar="NAMESPACE", help="The namespace it gives access to; '*' for all namespaces")
+    ],
+    name: Annotated[str | None, Option("--name", metavar="TEXT", help="Name of its holder")] = None,
+) -> Answer:
+    """Create a token and show it, once. From the first token on, a server of the store requires a token."""
+    with _tokens(store) as tokens:
+        token = tokens.new(granted, name)
+    note = "only its digest is stored: it cannot be shown again"
+    return Answer(token, [line(token.secret), line((note, DIM))])
+
+
+@command(tokens_app, "list")
+def list_(store: StoreOptions) -> Answer:
+    """List tokens, also revoked ones, without their secrets."""
+    with _tokens(store) as tokens:
+        rows = tokens.list()
+    return Answer(rows, _token_rows(rows))
+
+
+@command(tokens_app)
+def revoke(
+    store: StoreOptions,
+    token_id: Annotated[str, Argument(metavar="ID", help="The id that 'token list' shows")],
+) -> Answer:
+    """Revoke a token for good: servers refuse it from now on."""
+    with _tokens(store) as tokens:
+        token = tokens.revoke(token_id)
+    return Answer(token, [line(f"revoked {token.id}")])
+
+
+def _tokens(store: StoreOptions) -> Tokens:
+    from priming.engine.tokens import Tokens
+
+    return Tokens(store.location())
+
+
+def _token_rows(tokens: Sequence[Token]) -> Iterator[Part]:
+    rows: list[tuple[Any, ...]] = [
+        (
+            token.id,
+            token.namespace,
+            token.name or "",
+            timestamp(token.created_at),
+            timestamp(token.used_at),
+            timestamp(token.revoked_at),
+        )
+        for token in tokens
+    ]
+    yield Table(_TOKEN_COLUMNS, tuple(rows)) if rows else line(("no tokens", DIM))

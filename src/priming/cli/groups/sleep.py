@@ -1,0 +1,215 @@
+"""The command ``sleep``: once, item by item, or at intervals."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer import Argument, Option
+
+from priming.cli import parse, records
+from priming.cli.command import Answer, command, group, respond
+from priming.cli.errors import report
+from priming.cli.options import AgentOptions, DryRun, StoreOptions
+from priming.cli.output import DIM, KEY, OK, WARN, Part, Progress, count, draw, line, progress
+from priming.cli.parse import complete
+from priming.errors import Busy, ParamError
+from priming.words import STAGES
+
+if TYPE_CHECKING:
+    from priming.llm.protocol import Agent
+    from priming.memory import Memory
+    from priming.sleeping import Item, Proposal
+
+_INTERVAL = timedelta(seconds=30)
+"""How often new memories are counted between two nights."""
+_ANSWERS = ("y", "yes", "n", "no", "q", "quit")
+_MAX_SHOWN = 20
+"""Items of a stage that are shown; programs get all."""
+
+app = group("Care")
+GROUPS = (app,)
+
+
+@command(app)
+def sleep(
+    store: StoreOptions,
+    stages: Annotated[
+        list[str] | None,
+        Argument(
+            metavar="[STAGE]...",
+            help=f"Only these stages: {', '.join(STAGES)}",
+            autocompletion=complete(STAGES),
+        ),
+    ] = None,
+    dry_run: DryRun = False,
+    interactive: Annotated[bool, Option("--interactive", help="Ask before each item")] = False,
+    every: Annotated[
+        str | None,
+        Option("--every", metavar="TIME", help="Repeat at this interval: 90s, 30m, 8h, 1d; Ctrl-C ends it"),
+    ] = None,
+    window: Annotated[
+        int | None,
+        Option("--window", metavar="N", help="Latest episodes that deep reads; 500 by default"),
+    ] = None,
+    *,
+    options: AgentOptions,
+) -> Answer:
+    """Maintain the memory: weaken unused links, mark duplicates, summarise related episodes, archive failures."""
+    _check(store, dry_run=dry_run, interactive=interactive, every=every)
+    names = _ordered(stages)
+    interval = parse.optional_duration("--every", every)
+    agent = options.load()
+    with store.open() as memory:
+        if interval is not None:
+            _repeat(store, memory, names, interval, window, agent)
+        with _stage_bars(names) as step:
+            plan_only = dry_run or interactive
+            proposal = memory.sleep(names, dry_run=plan_only, window=window, progress=step, agent=agent)
+        if not interactive:
+            return Answer(proposal, _proposal(proposal, dry_run=dry_run))
+        chosen = _choose(proposal)
+        if not chosen:
+            text = "nothing was changed" if proposal.items else "nothing to do"
+            return Answer(proposal, [line((text, WARN))])
+        operation = memory.apply(proposal, only=chosen)
+    return Answer(operation, [*records.operation(operation), records.undo_hint(operation.id)])
+
+
+def _check(store: StoreOptions, *, dry_run: bool, interactive: bool, every: str | None) -> None:
+    """Refuse options that contradict each other."""
+    if interactive and store.as_json:
+        raise ParamError("--interactive", True, "cannot be combined with --json: programs use --dry-run")
+    if interactive and dry_run:
+        raise ParamError("--interactive", True, "cannot be combined with --dry-run: answer n to skip an item")
+    if every is not None and (interactive or dry_run):
+        rule = "cannot be combined with --interactive or --dry-run: leave one out"
+        raise ParamError("--every", every, rule)
+
+
+def _ordered(stages: Sequence[str] | None) -> list[str]:
+    """The stages in their order; unknown names remain, for the library to refuse."""
+    if not stages:
+        return list(STAGES)
+    valid = [stage for stage in STAGES if stage in stages]
+    return valid + [stage for stage in stages if stage not in STAGES]
+
+
+@contextmanager
+def _stage_bars(stages: Sequence[str]) -> Iterator[Progress]:
+    """A progress bar for each stage in turn: a stage starts with a total of None."""
+    with ExitStack() as shown:
+        waiting, bars = iter(stages), list[Progress]()
+
+        def step(done: int, total: int | None) -> None:
+            if total is None:
+                shown.close()
+                bars[:] = [shown.enter_context(progress(next(waiting)))]
+            bars[0](done, total)
+
+        yield step
+
+
+def _choose(proposal: Proposal) -> list[str]:
+    """Ask for each item: yes, no, or quit, which skips the rest."""
+    chosen = []
+    for item in proposal.items:
+        draw(_item(item))
+        answer = _ask()
+        if answer == "q":
+            break
+        if answer == "y":
+            chosen.append(item.id)
+    return chosen
+
+
+def _ask() -> str:
+    """y, n or q; the end of the input is q, and any other answer repeats the question."""
+    while True:
+        typer.echo("Do it? [y/n/q] ", nl=False, err=True)
+        text = sys.stdin.readline()
+        answer = text.strip().casefold() if text else "q"
+        if answer in _ANSWERS:
+            return answer[0]
+
+
+def _repeat(
+    store: StoreOptions,
+    memory: Memory,
+    stages: Sequence[str],
+    interval: timedelta,
+    window: int | None,
+    agent: Agent | None,
+) -> None:
+    """Sleep, wait until the next night is due, and so on until an interrupt."""
+    while True:
+        try:
+            proposal = memory.sleep(stages, window=window, agent=agent)
+            respond(store, Answer(proposal, _proposal(proposal, dry_run=False)))
+        except Busy as error:
+            report(error.code, str(error), as_json=store.as_json)
+        _wait(memory, interval)
+
+
+def _wait(memory: Memory, interval: timedelta) -> None:
+    """Wait until a night is due: after the interval, or sooner after enough new memories."""
+    from priming.sleeping import is_due
+    from priming.types import SystemClock
+
+    clock = SystemClock()
+    last, before = clock.now(), _count(memory)
+    while not is_due(clock.now(), last, interval, _count(memory) - before):
+        time.sleep(min(interval, _INTERVAL).total_seconds())
+
+
+def _count(memory: Memory) -> int:
+    """The number of memories without entities."""
+    counts = memory.stats().memories
+    return sum(sum(statuses.values()) for kind, statuses in counts.items() if kind != "entity")
+
+
+def _proposal(proposal: Proposal, *, dry_run: bool) -> Iterator[Part]:
+    """What a night did, or would do: by stage, with the reasons."""
+    for stage in proposal.stages:
+        items = [item for item in proposal.items if item.stage == stage]
+        if items:
+            yield line((stage, "bold"), f"  {count(len(items), 'item')}")
+        for item in items[:_MAX_SHOWN]:
+            yield from _item(item, indent=2)
+        if len(items) > _MAX_SHOWN:
+            yield line((f"… and {len(items) - _MAX_SHOWN:,} more: --json lists all", DIM), indent=2)
+        for check in proposal.checks:
+            if check.stage == stage:
+                for reason in check.dropped:
+                    yield line((f"left out ({check.rule}): {reason}", WARN), indent=2)
+    yield _conclusion(proposal, dry_run)
+
+
+def _conclusion(proposal: Proposal, dry_run: bool) -> Part:
+    if not proposal.items:
+        return line(("nothing to do", DIM))
+    if dry_run:
+        text = "nothing was changed: that was a dry run, with every stage planned against the present"
+        return line((text, WARN))
+    return records.undo_hint(proposal.operation, "the night")
+
+
+def _item(item: Item, *, indent: int = 0) -> Iterator[Part]:
+    """An item: the action, the memories, and why."""
+    into = () if item.into is None else (" → ", (item.into, KEY))
+    yield line((item.action, OK), "  ", (", ".join(item.keys), KEY), *into, indent=indent)
+    yield line((item.reason, DIM), indent=indent + 2)
+    text = item.evidence.get("text")
+    if item.action in ("make", "update") and isinstance(text, str):
+        yield line(f"“{text}”", indent=indent + 2)
+    degraded = item.evidence.get("degraded")
+    if degraded is not None:
+        yield line((f"without the agent: {degraded}", WARN), indent=indent + 2)
+    added = item.evidence.get("added")
+    if isinstance(added, list) and added:
+        yield line(f"steps added: {'; '.join(map(str, added))}", indent=indent + 2)

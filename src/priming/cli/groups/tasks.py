@@ -1,0 +1,236 @@
+"""Tasks that others carry out, such as a coding agent's plugin: ``loop task …`` and ``loop meta …``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
+
+from priming.cli.command import Answer, Group, command, group
+from priming.cli.options import StoreOptions
+from priming.cli.output import Part, line
+from priming.cli.parse import json_texts, optional_text
+from priming.serialization import encode
+
+if TYPE_CHECKING:
+    from priming.loop.session_store import Sessions
+
+_NOT_DELIVERED = 3
+
+
+class AssessByDefault(Group):
+    """The group of ``meta``; a word that is not a command is a session to assess."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Insert the name of the default command. Whose classes these are depends on typer."""
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            args = ["assess", "--session", *args]
+        return super().resolve_command(ctx, args)
+
+
+app = group("Loop", "task", "Tasks that others carry out, through the same gate.")
+meta_app = group(
+    "Loop", "meta", "Assess how a session proceeds; 'meta SESSION' assesses it.", cls=AssessByDefault
+)
+
+SessionOption = Annotated[str, Option("--session", metavar="ID", help="The session, see 'loop list'")]
+Seq = Annotated[int, Option("--seq", metavar="N", help="Number of the task")]
+Utilized = Annotated[str, Option("--utilized", metavar="JSON", help="Keys of used memories, as a JSON array")]
+
+
+@command(app, "new-session")
+def new_session(
+    store: StoreOptions,
+    objective: Annotated[
+        str | None,
+        Option("--objective", metavar="TEXT", help="The objective of its tasks; - reads it from stdin"),
+    ] = None,
+) -> Answer:
+    """Start a session whose tasks are added one by one."""
+    from priming.loop import run as runs
+
+    text = optional_text(objective, "objective")
+    with _sessions(store) as sessions:
+        session = runs.new_session(sessions, runs.DRIVEN if text is None else text, Path.cwd())
+    return Answer({"session_id": session.id}, [line(session.id)])
+
+
+@command(app)
+def add(
+    store: StoreOptions,
+    session: SessionOption,
+    seq: Seq,
+    objective: Annotated[str, Option("--objective", metavar="TEXT", help="What is to be done")],
+    delta: Annotated[
+        str, Option("--delta", metavar="JSON", help="The files it concerns, as a JSON array")
+    ] = "[]",
+    injected: Annotated[
+        str,
+        Option("--injected", metavar="JSON", help="Keys of the memories shown to the agent, as a JSON array"),
+    ] = "[]",
+    verify: Annotated[
+        str | None, Option("--verify", metavar="CMD", help="The command that verifies it")
+    ] = None,
+) -> Answer:
+    """Add a task to a session."""
+    from priming.loop import run as runs
+    from priming.loop.session import TaskPlan
+
+    plan = TaskPlan(objective, tuple(json_texts("delta", delta)), verify)
+    with _sessions(store) as sessions:
+        _, task = runs.add(sessions, session, seq, plan, json_texts("injected", injected))
+    return _answer({"session_id": session, "seq": task.seq, "status": task.status})
+
+
+@command(app)
+def complete(
+    store: StoreOptions,
+    session: SessionOption,
+    seq: Seq,
+    delivered: Annotated[str, Option("--delivered", metavar="TEXT", help="What was done")],
+    utilized: Utilized = "[]",
+) -> Answer:
+    """Close a task as done if its gate passes: memories are judged, lessons stored. Exit status 3 if it fails."""
+    from priming.loop import arc
+    from priming.loop import run as runs
+
+    with _sessions(store) as sessions:
+        result = runs.complete(sessions, session, seq, delivered, json_texts("utilized", utilized))
+    has_passed = result.task.status in ("delivered", "unverified")
+    return _answer(arc.reply_shape(result), 0 if has_passed else _NOT_DELIVERED)
+
+
+@command(app)
+def block(
+    store: StoreOptions,
+    session: SessionOption,
+    seq: Seq,
+    reason: Annotated[str, Option("--reason", metavar="TEXT", help="What blocks it")],
+    utilized: Utilized = "[]",
+) -> Answer:
+    """Close a task as blocked: memories are judged, and the failure is stored."""
+    from priming.loop import arc
+    from priming.loop import run as runs
+
+    with _sessions(store) as sessions:
+        result = runs.block(sessions, session, seq, reason, json_texts("utilized", utilized))
+    return _answer(arc.reply_shape(result))
+
+
+@command(app)
+def get(
+    store: StoreOptions,
+    session: SessionOption,
+    seq: Annotated[int | None, Option("--seq", metavar="N", help="Only this task")] = None,
+) -> Answer:
+    """Show the tasks of a session, or a single task."""
+    from priming.loop import arc
+    from priming.loop import run as runs
+
+    with _sessions(store) as sessions:
+        current = sessions.get(session)
+        if seq is not None:
+            return _answer(arc.task_shape(current, runs.task_of(current, seq)))
+        rows = [arc.task_shape(current, task) for task in current.tasks]
+    return Answer(rows, _rows(rows))
+
+
+@command(app)
+def pending(store: StoreOptions, session: SessionOption) -> Answer:
+    """Show the open tasks of a session."""
+    from priming.loop import arc
+
+    with _sessions(store) as sessions:
+        current = sessions.get(session)
+    rows = [arc.task_shape(current, task) for task in current.tasks if task.status == "pending"]
+    return Answer(rows, _rows(rows))
+
+
+@command(app)
+def summary(store: StoreOptions, session: SessionOption) -> Answer:
+    """Count the tasks of a session by status."""
+    from priming.loop import arc
+
+    with _sessions(store) as sessions:
+        return _answer(arc.task_counts(sessions.get(session)))
+
+
+@command(meta_app)
+def record(
+    store: StoreOptions,
+    session: SessionOption,
+    seq: Seq,
+    success: Annotated[bool, Option("--success/--fail", help="Whether the task succeeded")] = False,
+    notes: Annotated[str, Option("--notes", metavar="TEXT", help="Notes")] = "",
+) -> Answer:
+    """Record how a task ended; without --success it failed."""
+    from priming.loop import run as runs
+
+    with _sessions(store) as sessions:
+        before = runs.record(sessions, session, seq, success, notes)
+    return _answer({"status": "updated" if before else "recorded"})
+
+
+@command(meta_app)
+def assess(store: StoreOptions, session: SessionOption) -> Answer:
+    """Assess whether the approach of a session works."""
+    from priming.loop import arc
+
+    with _sessions(store) as sessions:
+        return _answer(arc.assess(sessions.get(session)))
+
+
+@command(meta_app, "should-pivot")
+def should_pivot(store: StoreOptions, session: SessionOption) -> Answer:
+    """Advise whether to take another approach."""
+    from priming.loop import arc
+    from priming.loop.session import assessment_of
+
+    with _sessions(store) as sessions:
+        return _answer(arc.should_pivot(assessment_of(sessions.get(session))))
+
+
+@command(meta_app, "summary")
+def outcomes(store: StoreOptions, session: SessionOption) -> Answer:
+    """Show how the tasks of a session ended."""
+    from priming.loop import arc
+
+    with _sessions(store) as sessions:
+        return _answer(arc.outcomes(sessions.get(session)))
+
+
+@command(meta_app)
+def clear(store: StoreOptions, session: SessionOption) -> Answer:
+    """Clear the record of how tasks ended, before another approach."""
+    from priming.loop import run as runs
+
+    with _sessions(store) as sessions:
+        return _answer({"cleared": runs.clear(sessions, session)})
+
+
+@contextmanager
+def _sessions(store: StoreOptions) -> Iterator[Sessions]:
+    from priming.loop.session_store import Sessions
+
+    with store.open_file() as memory:
+        yield Sessions(memory)
+
+
+def _answer(value: Mapping[str, Any], status: int = 0) -> Answer:
+    return Answer(value, _rows([value]), status)
+
+
+def _rows(values: list[Mapping[str, Any]] | list[dict[str, Any]]) -> Iterator[Part]:
+    """Values for people: a line each, without empty fields."""
+    for value in values:
+        fields = encode(value)
+        pairs = (f"{name} {_text(item)}" for name, item in fields.items() if item not in (None, [], ""))
+        yield line("; ".join(pairs))
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,256 @@
+"""What commands print: with rich on a terminal, as plain aligned text into a pipe or a file.
+
+rich is loaded only on a terminal: into a pipe, where agents read, it would cost more than many a command.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from unicodedata import combining, east_asian_width
+
+import typer
+
+Span = str | tuple[str, str]
+"""A text, or a text with its rich style."""
+Progress = Callable[[int, int | None], None]
+
+KEY, DIM, OK, WARN, ERROR = "bold cyan", "dim", "green", "yellow", "red"
+_LOGGER = "priming"
+_GAP = "  "
+_BRANCHES = ("└── ", "├── ", "    ", "│   ")
+_ASCII_BRANCHES = ("`-- ", "|-- ", "    ", "|   ")
+_RICH_GAP, _MIN_WIDTH = 3, 20
+_DIRECTION = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_HARMLESS = (ord("\n"), ord("\t"))
+_ESCAPES = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if code not in _HARMLESS}
+_ESCAPES |= {code: f"\\u{code:04x}" for code in _DIRECTION}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of spans; on a terminal it wraps under its indent."""
+
+    spans: tuple[Span, ...]
+    indent: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under headings. On a terminal the last column is cut to fit if ``cut``; other columns fold."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A line and its branches."""
+
+    spans: tuple[Span, ...]
+    children: tuple[Tree, ...] = ()
+
+
+Part = Line | Table | Tree
+
+
+def line(*spans: Span, indent: int = 0) -> Line:
+    """A line of spans."""
+    return Line(spans, indent)
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """A number with its noun.
+
+    >>> count(1, "link"), count(1200, "link"), count(2, "memory", "memories")
+    ('1 link', '1,200 links', '2 memories')
+    """
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def timestamp(moment: datetime | None) -> str:
+    """A time in this machine's zone, to the second."""
+    return "" if moment is None else moment.astimezone().isoformat(" ", "seconds")
+
+
+def clean(text: str) -> str:
+    """Text that cannot steer a terminal: control characters and changes of direction are escaped."""
+    return text.translate(_ESCAPES)
+
+
+def is_unicode() -> bool:
+    """Whether stdout can show every character."""
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+
+
+def confirm(question: str) -> bool:
+    """Ask a person for a yes."""
+    typer.echo(question, nl=False, err=True)
+    return sys.stdin.readline().strip().casefold() in ("y", "yes")
+
+
+def draw(parts: Iterable[Part]) -> None:
+    """Write parts to stdout."""
+    if sys.stdout.isatty():
+        _draw_rich(parts)
+        return
+    lines = (text for part in parts for text in _plain(part))
+    if text := "\n".join(lines):
+        typer.echo(text)
+
+
+@contextmanager
+def progress(description: str) -> Iterator[Progress]:
+    """A progress bar on stderr while the block runs, if stderr is a terminal."""
+    if not sys.stderr.isatty():
+        yield _no_progress
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Bars(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task(description, total=None)
+        yield lambda done, total: bars.update(task, completed=done, total=total)
+
+
+def start_logging(level: str) -> None:
+    """Log from this level on. Only debug logs anything of a command; servers configure their own log."""
+    logger = logging.getLogger(_LOGGER)
+    logger.setLevel(level.upper())
+    if level == "debug" and not any(isinstance(handler, _StderrHandler) for handler in logger.handlers):
+        logger.addHandler(_StderrHandler())
+
+
+class _StderrHandler(logging.Handler):
+    """Writes to what stderr is at the time."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """One line, which cannot steer a terminal."""
+        text = " ".join(record.getMessage().split())
+        sys.stderr.write(f"{record.levelname.lower()}: {clean(text)}\n")
+
+
+def _no_progress(_done: int, _total: int | None) -> None:
+    """Report nothing."""
+
+
+def _plain(part: Part) -> Iterable[str]:
+    """The lines of a part as plain text."""
+    if isinstance(part, Table):
+        return _plain_table(part)
+    if isinstance(part, Tree):
+        return _plain_tree(part, _BRANCHES if is_unicode() else _ASCII_BRANCHES)
+    return [" " * part.indent + _text(part)]
+
+
+def _text(part: Line | Tree) -> str:
+    return "".join(text for text, _ in _pairs(part))
+
+
+def _pairs(part: Line | Tree) -> list[tuple[str, str]]:
+    spans = [(span, "") if isinstance(span, str) else span for span in part.spans]
+    return [(clean(text), style) for text, style in spans]
+
+
+def _plain_tree(tree: Tree, shapes: tuple[str, str, str, str]) -> Iterator[str]:
+    """A tree with its branches drawn to the left."""
+    last, other, below_last, below_other = shapes
+    yield _text(tree).replace("\n", " ")
+    for child in tree.children:
+        is_last = child is tree.children[-1]
+        first, *rest = _plain_tree(child, shapes)
+        yield (last if is_last else other) + first
+        yield from ((below_last if is_last else below_other) + text for text in rest)
+
+
+def _plain_table(table: Table) -> Iterator[str]:
+    """Columns two spaces apart, numbers to the right, no space at the end of a row."""
+    rows = [[clean(cell) for cell in row] for row in (table.columns, *table.rows)]
+    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
+    numeric = _numeric(table)
+    for row in rows:
+        cells = [
+            " " * (width - _width(cell)) + cell if i in numeric else cell + " " * (width - _width(cell))
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        if text := _GAP.join(cells).rstrip():
+            yield text
+
+
+def _width(text: str) -> int:
+    return sum(2 if east_asian_width(letter) in "WF" else not combining(letter) for letter in text)
+
+
+def _numeric(table: Table) -> set[int]:
+    columns = zip(*table.rows, strict=True)
+    return {
+        i
+        for i, cells in enumerate(columns)
+        if all(cell.replace(",", "").replace(".", "").isdigit() for cell in cells)
+    }
+
+
+def _draw_rich(parts: Iterable[Part]) -> None:
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console = Console(highlight=False, markup=False, emoji=False)
+    for part in parts:
+        if isinstance(part, Table):
+            console.print(_rich_table(part, console.width))
+        elif isinstance(part, Tree):
+            console.print(_rich_tree(part))
+        else:
+            console.print(Padding(Text.assemble(*_pairs(part)), (0, 0, 0, part.indent), expand=False))
+
+
+def _rich_tree(tree: Tree) -> Any:
+    from rich.text import Text
+    from rich.tree import Tree as RichTree
+
+    root = RichTree(Text.assemble(*_pairs(tree)), guide_style="dim")
+    waiting = [(root, tree)]
+    while waiting:
+        above, part = waiting.pop()
+        waiting += [(above.add(Text.assemble(*_pairs(child))), child) for child in part.children]
+    return root
+
+
+def _rich_table(table: Table, width: int) -> Any:
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    drawn = RichTable(
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        show_header=any(table.columns),
+        header_style="bold",
+    )
+    numeric, last = _numeric(table), len(table.columns) - 1
+    for i, name in enumerate(table.columns):
+        if table.cut and i == last:
+            drawn.add_column(name, no_wrap=True, overflow="ellipsis", max_width=_last_width(table, width))
+        else:
+            justify: Any = "right" if i in numeric else "left"
+            drawn.add_column(name, no_wrap=0 < i < last, overflow="fold", justify=justify)
+    for row in table.rows:
+        drawn.add_row(*(Text(clean(cell)) for cell in row))
+    return drawn
+
+
+def _last_width(table: Table, width: int) -> int:
+    """The width left for the last column of a terminal this wide."""
+    others = list(zip(table.columns, *table.rows, strict=True))[:-1]
+    taken = sum(max(map(_width, cells)) + _RICH_GAP for cells in others)
+    return max(_MIN_WIDTH, width - taken)

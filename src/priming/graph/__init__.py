@@ -1,0 +1,1 @@
+"""The graph and recalls as pictures and files."""

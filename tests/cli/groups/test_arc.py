@@ -1,0 +1,236 @@
+"""The memory of the loop from the command line, in the shapes of its seed."""
+
+import json
+
+import pytest
+
+from ..conftest import invoke
+
+TRIGGER = "The gate hangs on grandchildren"
+RESOLUTION = "Kill the whole process group"
+SHAPE = {
+    "name",
+    "type",
+    "trigger",
+    "resolution",
+    "helped",
+    "failed",
+    "effectiveness",
+    "created_at",
+    "source",
+}
+
+
+def failed(shell):
+    """A failure, and its name."""
+    options = ("--trigger", TRIGGER, "--resolution", RESOLUTION, "--source", "s-1")
+    return shell.ask("loop", "store", *options)["name"]
+
+
+@pytest.fixture
+def known(shell, prepared):
+    """A store with one failure, and its name."""
+    return prepared(shell, failed)
+
+
+def test_store_answers_with_status_name_and_reason(shell):
+    said = shell.ask("loop", "store", "--type", "pattern", "--trigger", TRIGGER, "--resolution", RESOLUTION)
+    assert said == {"status": "added", "name": "the-gate-hangs-on-grandchildren", "reason": ""}
+
+
+def test_the_same_again_is_merged_and_strengthens(shell, known):
+    said = shell.ask("loop", "store", "--trigger", TRIGGER, "--resolution", RESOLUTION)
+    assert (said["status"], said["name"]) == ("merged", known)
+    assert shell.ask("loop", "get", known)["helped"] == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"--type": "fact"}, "type must be"),
+        ({"--trigger": "short"}, "too short"),
+        ({"--resolution": " "}, "empty"),
+    ],
+)
+def test_what_cannot_be_stored_is_rejected_with_the_reason(shell, changed, reason):
+    options = {"--trigger": TRIGGER, "--resolution": RESOLUTION, "--type": "failure", **changed}
+    done = shell.run("loop", "store", *[part for pair in options.items() for part in pair], "--json")
+    said = json.loads(done.stdout)
+    assert (done.exit_code, said["status"], said["name"]) == (2, "rejected", "")
+    assert reason in said["reason"]
+
+
+def test_get_answers_with_the_memory_of_the_seed(shell, known):
+    said = shell.ask("loop", "get", known)
+    assert set(said) == SHAPE
+    assert said["type"] == "failure"
+    assert (said["trigger"], said["resolution"], said["source"]) == (TRIGGER, RESOLUTION, "s-1")
+    assert (said["helped"], said["failed"], said["effectiveness"]) == (0, 0, 0.5)
+
+
+def test_a_name_that_is_not_there_is_said(shell):
+    done = shell.run("loop", "get", "none", "--json")
+    assert (done.exit_code, json.loads(done.stdout)) == (2, {"error": "not found"})
+
+
+def test_recall_gives_relevance_and_score(shell, known):
+    (said,) = shell.ask("loop", "recall", "a gate that hangs")
+    assert set(said) == SHAPE | {"_relevance", "_recency", "_score"}
+    # .5 · relevance + .3 · effectiveness + .2 · recency (LAWS §7), each rounded to three digits.
+    expected = 0.5 * said["_relevance"] + 0.3 * said["effectiveness"] + 0.2 * said["_recency"]
+    assert said["_score"] == pytest.approx(expected, abs=0.002)
+    assert said["name"] == known
+
+
+def test_recall_of_another_type_or_of_nothing_is_empty(shell, known):
+    assert known
+    assert shell.ask("loop", "recall", "a gate that hangs", "--type", "pattern") == []
+    assert shell.run("loop", "recall", "a gate", "--type", "fact").exit_code == 2
+
+
+def test_feedback_counts_what_was_used_and_what_was_not_and_reports_the_rest(shell, known):
+    other = shell.ask("loop", "store", "--trigger", "Another thing broke", "--resolution", "Mend it")["name"]
+    injected = json.dumps([known, other, "gone"])
+    said = shell.ask("loop", "feedback", "--utilized", json.dumps([known, "made-up"]), "--injected", injected)
+    assert said == {"helped": 1, "unhelpful": 1, "missing": ["gone", "made-up"]}
+    assert shell.ask("loop", "get", known)["helped"] == 1
+    assert shell.ask("loop", "get", other)["failed"] == 1
+
+
+def test_feedback_counts_each_time_though_nothing_was_recalled_in_between(shell, known):
+    shell.ask("loop", "recall", "a gate that hangs")
+    for _ in range(3):
+        shell.ask("loop", "feedback", "--utilized", json.dumps([known]), "--injected", json.dumps([known]))
+    assert shell.ask("loop", "get", known)["helped"] == 3
+
+
+@pytest.mark.parametrize("value", ["known", '{"a": 1}', "[1]"])
+def test_names_must_be_a_json_array(shell, value):
+    done = shell.run("loop", "feedback", "--utilized", value, "--injected", "[]")
+    assert done.exit_code == 2
+    assert "JSON array" in done.stderr
+
+
+def test_relate_adds_once_and_rejects_what_is_not_there(shell, known):
+    other = shell.ask("loop", "store", "--trigger", "Another thing broke", "--resolution", "Mend it")["name"]
+    relate = ("loop", "relate", "--from", known, "--type", "causes", "--to")
+    assert shell.ask(*relate, other)["status"] == "added"
+    assert shell.ask(*relate, other)["status"] == "exists"
+    done = shell.run(*relate, "none", "--json")
+    assert (done.exit_code, json.loads(done.stdout)["reason"]) == (2, "memory not found: none")
+    assert shell.run(*relate, known, "--json").exit_code == 2
+
+
+def test_connected_tells_hop_and_relation_and_nothing_of_weak_links(shell, known):
+    others = [
+        shell.ask("loop", "store", "--trigger", f"{word} broke again", "--resolution", f"Mend {word}")["name"]
+        for word in ("Zebra", "Quagga", "Okapi")
+    ]
+    pairs = [(known, others[0], 1.0), (others[0], others[1], 0.5), (known, others[2], 0.4)]
+    for source, target, weight in pairs:
+        options = ("--from", source, "--to", target, "--type", "causes", "--weight", weight)
+        shell.ask("loop", "relate", *options)
+    said = shell.ask("loop", "connected", known)
+    assert [(one["name"], one["_hop"], one["_via"]) for one in said] == [
+        (others[0], 1, "causes"),
+        (others[1], 2, "causes"),
+    ]
+    assert shell.ask("loop", "connected", "none") == []
+
+
+def test_a_memory_just_stored_is_never_pruned(shell, known):
+    for _ in range(4):
+        shell.ask("loop", "feedback", "--utilized", "[]", "--injected", json.dumps([known]))
+    assert shell.ask("loop", "prune") == {"pruned": 0, "remaining": 1}
+
+
+def test_decay_tells_who_is_dormant(shell, known):
+    said = shell.ask("loop", "decay", "--days", "0")
+    assert said == {
+        "candidates_for_decay": [known],
+        "count": 1,
+        "threshold_days": 0.0,
+        "min_uses_to_survive": 2,
+    }
+    assert shell.ask("loop", "decay")["candidates_for_decay"] == []
+    assert shell.ask("loop", "decay", "--days", "0", "--min-uses", "0")["count"] == 0
+
+
+def test_chunk_makes_a_pattern_of_a_success_strengthens_it_and_skips_the_rest(shell):
+    chunk = ("loop", "chunk", "--task", "Mend the gate", "--approach", "Kill the group", "--outcome")
+    first = shell.ask(*chunk, "success")
+    assert first["status"] == "added"
+    assert shell.ask("loop", "get", first["name"])["type"] == "pattern"
+    again = shell.ask(*chunk, "Success: all passed")
+    assert (again["status"], again["name"]) == ("strengthened", first["name"])
+    assert shell.ask(*chunk, "blocked")["status"] == "skipped"
+
+
+@pytest.mark.parametrize("given", [(), ("s-1", "--task", "x"), ("--task", "x")])
+def test_chunk_takes_a_session_or_all_of_a_task(shell, given):
+    done = shell.run("loop", "chunk", *given)
+    assert done.exit_code == 2
+    assert "one of the two" in done.stderr
+
+
+def test_consolidate_merges_what_says_the_same_and_adds_the_counts(shell):
+    # Stored by another verb, which does not look for its like among other texts.
+    for end in ("", "."):
+        shell.ask(
+            "remember", f"The gate hangs on grandchildren: kill the whole group{end}", "--kind", "failure"
+        )
+    said = shell.ask("loop", "consolidate")
+    assert said == {"merged": 1, "remaining": 1}
+    assert shell.ask("loop", "consolidate") == {"merged": 0, "remaining": 1}
+
+
+def test_health_of_an_empty_store_and_of_one_whose_loop_is_closed(shell):
+    empty = shell.ask("loop", "health")
+    assert (empty["status"], empty["total"], empty["issues"]) == ("NEEDS_ATTENTION", 0, ["No memories yet"])
+    name = shell.ask("loop", "store", "--trigger", TRIGGER, "--resolution", RESOLUTION)["name"]
+    assert shell.ask("loop", "health")["issues"] == ["No feedback recorded: the learning loop is not closed"]
+    shell.ask("loop", "feedback", "--utilized", json.dumps([name]), "--injected", json.dumps([name]))
+    assert shell.ask("loop", "health") == {
+        "status": "HEALTHY",
+        "total": 1,
+        "by_type": {"failure": {"count": 1, "helped": 1, "failed": 0}},
+        "effectiveness": 1.0,
+        "with_feedback": 1,
+        "relationships": 0,
+        "issues": [],
+    }
+
+
+def test_context_has_the_shape_of_the_seed(shell, known, tmp_path):
+    (tmp_path / "gate.py").write_text("def gate(): ...\n")
+    said = shell.ask("loop", "context", "Mend the gate that hangs on grandchildren, and test it")
+    assert said["memory"]["injected_names"] == [known]
+    assert set(said["memory"]["failures"][0]) == SHAPE
+    assert said["codebase"]["relevant_files"] == ["gate.py"]
+    assert said["codebase"]["languages"] == ["python"]
+    assert said["complexity"] == {"level": "moderate", "signals": ["and"]}
+
+
+def test_the_store_that_arc_names_is_worked_on(shell):
+    variables = {"PRIMING_URL": None, "ARC_DB_PATH": str(shell.folder / "arc.db")}
+    done = invoke(["loop", "health", "--json"], environment=variables)
+    assert done.exit_code == 0, done.stderr
+    assert (shell.folder / "arc.db").is_file()
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (("health",), "status: HEALTHY"),
+        (("recall", "a gate that hangs"), RESOLUTION),
+        (("get", "NAME"), f"resolution: {RESOLUTION}"),
+        (("context", "Mend the gate that hangs"), "complexity: simple"),
+        (("connected", "NAME"), "no strong links"),
+        (("recall", "zebra"), "no memories about it"),
+    ],
+)
+def test_people_read_the_same_as_lines(shell, known, command, said):
+    shell.ask("loop", "feedback", "--utilized", json.dumps([known]), "--injected", json.dumps([known]))
+    done = shell.run("loop", *(known if one == "NAME" else one for one in command))
+    assert done.exit_code == 0
+    assert said in done.stdout

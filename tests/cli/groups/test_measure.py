@@ -1,0 +1,149 @@
+"""``priming ablate`` and ``priming bench``."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from priming import HashedEmbedder, Memory
+from priming.engine import weights
+from priming.engine.recall import TERMS
+
+
+def with_verdicts(shell):
+    """Two recalls that were judged."""
+    shell.ask("remember", "Kestrel signs the builds.", "--key", "signs")
+    shell.ask("remember", "Gulls nest upon the cliff.", "--key", "gulls")
+    for text, key in (("who signs builds", "signs"), ("where do gulls nest", "gulls")):
+        found = shell.ask("recall", text)
+        shell.ask("feedback", "--recall", found["recall_id"], "--used", key)
+
+
+@pytest.fixture
+def judged(shell, prepared):
+    """A store in which two recalls were judged."""
+    prepared(shell, with_verdicts)
+    return shell
+
+
+def test_each_term_stands_in_a_row_with_its_worth_and_interval(judged):
+    done = judged.run("ablate", "--no-propose")
+    assert done.exit_code == 0
+    assert done.stdout.startswith("priming  2 judged recalls, 2 cues\naverage precision at 10: 1.000\n")
+    for term in TERMS:
+        assert re.search(rf"^{term} +[+-]\d\.\d{{3}} +[+-]\d\.\d{{3}} … [+-]\d\.\d{{3}} ", done.stdout, re.M)
+
+
+def test_some_terms_alone_are_asked_for_by_name(judged):
+    found = judged.ask("ablate", "spread", "bm25", "--no-propose")
+    assert [one["term"] for one in found["terms"]] == ["bm25", "spread"]
+    assert (found["recalls"], found["cues"], found["measure"]) == (2, 2, "average precision at 10")
+
+
+def test_too_few_judged_recalls_are_counted(judged):
+    done = judged.run("ablate", "bm25", "--apply")
+    assert done.exit_code == 0
+    assert "no weights are proposed: 2 judged cues" in done.stdout
+    assert judged.ask("log", "--limit", "1")[0]["kind"] == "feedback"
+
+
+def test_an_unknown_term_is_refused_with_those_there_are(judged):
+    done = judged.run("ablate", "luck")
+    assert done.exit_code == 2
+    assert "terms = 'luck': must be one of bm25, cosine" in done.stderr
+
+
+def test_to_apply_without_looking_for_weights_is_refused(judged):
+    done = judged.run("ablate", "--apply", "--no-propose")
+    assert done.exit_code == 2
+    assert "cannot stand without propose" in done.stderr
+
+
+def test_weights_that_are_set_stand_in_the_figures_of_the_namespace(judged):
+    with Memory.open(judged.url, embedder=HashedEmbedder()) as memory:
+        opened = memory
+        own = opened.profile.recall.date
+        with opened.writing() as now:
+            weights.write(opened, opened.profile, {"date": 0.5}, {"date": own}, now)
+    assert re.search(r"^priming +date +0\.5$", judged.run("stats").stdout, re.M)
+    assert judged.ask("stats")["weights"] == {"priming": {"date": 0.5}}
+    assert f"weights of priming: date {own:g} → 0.5" in judged.run("log", "--limit", "1").stdout
+    judged.run("undo", "last")
+    assert judged.ask("stats")["weights"] == {}
+
+
+TURNS = ("I adopted a grey cat called Turing.", "My bicycle was stolen.", "The police found it in a ditch.")
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A LoCoMo of three turns and two questions."""
+    turns = [
+        {"speaker": who, "dia_id": f"D1:{i}", "text": text}
+        for i, (who, text) in enumerate(zip("ABA", TURNS, strict=True), 1)
+    ]
+    asked = [
+        {"question": "What is the name of the cat?", "evidence": ["D1:1"], "category": 4},
+        {"question": "What colour was the stolen boat?", "evidence": ["D1:2"], "category": 5},
+    ]
+    one = {"sample_id": "a", "conversation": {"session_1": turns}, "qa": asked}
+    path = tmp_path / "locomo_tiny.json"
+    path.write_text(json.dumps([one]), "utf-8")
+    return path
+
+
+def test_a_benchmark_prints_its_tables_and_writes_its_files(shell, data, tmp_path):
+    done = shell.run(
+        *("bench", "locomo", "--data", data.parent, "--embedder", "hashed", "--baselines", "--tokens"),
+        *("--ablate", "spread", "--out", tmp_path / "out.json", "--plots", tmp_path / "plots"),
+    )
+    assert (done.exit_code, done.stderr) == (0, "")
+    for words in ("2 questions, 3 memories, hashed", "priming without spread", "plain hybrid", "median ms"):
+        assert words in done.stdout
+    written = json.loads((tmp_path / "out.json").read_text("utf-8"))
+    assert len(written["contestants"]) == 6
+    assert not any(text in json.dumps(written) for text in (*TURNS, "What is the name"))
+    assert len(list((tmp_path / "plots").glob("*.svg"))) == 3
+
+
+def test_with_json_the_document_is_printed(shell, data):
+    said = shell.ask("bench", "locomo", "--data", data, "--embedder", "hashed", "--limit", 1)
+    assert said["benchmark"] == "locomo"
+    assert [one["category"] for one in said["contestants"][0]["questions"]] == ["4"]
+
+
+def test_the_profile_is_that_of_the_option(shell, data):
+    said = shell.ask("bench", "locomo", "--data", data, "--embedder", "hashed", "--profile", "ethos")
+    assert [one["name"] for one in said["contestants"]] == ["ethos"]
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (("nonesuch",), "must be one of locomo, hotpot, musique"),
+        (("locomo", "--out", "nowhere/out.json"), "must be a file in an existing folder"),
+        (("locomo", "--ablate", "nonesuch"), "ablate"),
+        (("locomo", "--embedder", "nonesuch"), "embedder"),
+        (("locomo", "--rivals", "nowhere"), "must be a folder that holds folders of rivals"),
+        (("hotpot",), "holds no file hotpot*.json"),
+    ],
+)
+def test_bad_input_is_told_before_anything_is_measured(shell, data, given, problem):
+    name, *more = given
+    done = shell.run("bench", name, "--data", data.parent, *more)
+    assert done.exit_code == 2
+    assert problem in done.stderr
+
+
+@pytest.mark.slow
+def test_the_help_loads_neither_numpy_nor_the_harness():
+    code = (
+        "import sys; from typer.testing import CliRunner; from priming.cli.app import app;"
+        "CliRunner().invoke(app, ['bench', '--help']);"
+        "sys.exit(bool({'numpy', 'priming.bench.benchmark'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,143 @@
+"""What the commands on memories and links do, and what they answer to programs."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from priming.cli.groups.memory import page_lines, stored_lines
+from priming.types import Link, MemoryRecord, Remembered
+
+AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+A = MemoryRecord("1", "default", "deploy-failed", "episode", "The deploy failed.", "The deploy failed.")
+DISK = "The deploy failed because the disk was full."
+CACHE = "We cleaned the build cache."
+DISK_KEY, CACHE_KEY = "the-deploy-failed-because-the-disk", "we-cleaned-the-build-cache"
+
+
+def monday(shell):
+    """Two memories of one session."""
+    for text in (DISK, CACHE):
+        shell.ask("remember", text, "--session", "monday")
+
+
+@pytest.fixture
+def two(shell, prepared):
+    """A store of one's own with two memories of one session."""
+    prepared(shell, monday)
+    return shell
+
+
+def test_every_option_of_remember_reaches_the_memory(shell):
+    shell.ask("remember", DISK, "--key", "disk", "--kind", "failure", "--heading", "Deploy", "--session", "s",
+              "--speaker", "Ada", "--occurred-at", "2026-03-01T09:30+02:00", "--tag", "ops", "--tag", "disk",
+              "--metadata", '{"ticket": 7}', "--when", "language=python", "--importance", "0.9",
+              "--outcome", "failure", "--source", "pager", "--trust", "tool")  # fmt: skip
+    record = shell.ask("show", "disk")
+    expected = {
+        "content": DISK, "key": "disk", "kind": "failure", "heading": "Deploy", "session": "s",
+        "speaker": "Ada", "occurred_at": "2026-03-01T07:30:00+00:00", "tags": ["ops", "disk"],
+        "metadata": {"ticket": 7}, "when": {"language": "python"}, "importance": 0.9, "outcome": "failure",
+        "source": "pager", "trust": "tool",
+    }  # fmt: skip
+    assert {name: record[name] for name in expected} == expected
+
+
+def test_predicates_are_pairs_or_objects_and_a_pair_given_twice_holds_both(shell):
+    shell.ask("remember", DISK, "--key", "disk", "--when", "env=prod", "--when", "env=test", "--when",
+              '{"attempt": 2}')  # fmt: skip
+    assert shell.ask("show", "disk")["when"] == {"env": ["prod", "test"], "attempt": 2}
+
+
+@pytest.mark.parametrize(
+    ("raw", "content"),
+    [
+        (b"one line\n", "one line"),
+        (b"two\nlines\n\n", "two\nlines\n"),
+        (b"\xef\xbb\xbfmarked\r\n", "marked"),
+        ("日本語".encode(), "日本語"),
+    ],
+)
+def test_a_dash_reads_the_text_from_stdin(shell, raw, content):
+    key = shell.ask("remember", "-", stdin=raw)["key"]
+    assert shell.ask("show", key)["content"] == content
+
+
+def test_a_time_without_a_zone_is_local_and_a_date_its_midnight(shell):
+    shell.ask("remember", DISK, "--key", "a", "--occurred-at", "2026-03-01")
+    shell.ask("remember", CACHE, "--key", "b", "--occurred-at", "2026-03-01T09:30")
+    for key, local in (("a", datetime(2026, 3, 1)), ("b", datetime(2026, 3, 1, 9, 30))):
+        assert shell.ask("show", key)["occurred_at"] == local.astimezone(UTC).isoformat()
+
+
+def test_a_list_goes_on_after_the_last_id(two):
+    first = two.ask("list", "--limit", "1")
+    second = two.ask("list", "--limit", "1", "--after", first[0]["id"])
+    assert [first[0]["key"], second[0]["key"]] == [DISK_KEY, CACHE_KEY]
+    assert [one["key"] for one in two.ask("list", "--matching", "cache")] == [CACHE_KEY]
+
+
+def test_forgotten_memories_are_listed_when_asked_for(two):
+    operation = two.ask("forget", CACHE_KEY)
+    assert operation["kind"] == "forget"
+    assert [one["key"] for one in two.ask("list")] == [DISK_KEY]
+    assert [one["key"] for one in two.ask("list", "--status", "forgotten")] == [CACHE_KEY]
+    assert len(two.ask("list", "--status", "any")) == 2
+
+
+def test_a_superseded_memory_keeps_its_history(two):
+    record = two.ask("supersede", DISK_KEY, "It was DNS.", "--valid-from", "2026-03-01", "--tag", "dns")
+    assert (record["version"], record["tags"], record["session"]) == (2, ["dns"], "monday")
+    assert [one["content"] for one in two.ask("history", DISK_KEY)] == [DISK, "It was DNS."]
+
+
+def test_links_are_made_set_and_listed(two):
+    made = two.ask("link", CACHE_KEY, DISK_KEY, "--relation", "solves", "--weight", "0.8")
+    assert (made["relation"], made["weight"], made["given"]) == ("solves", 0.8, True)
+    operation = two.ask("graph", "link-strength", CACHE_KEY, DISK_KEY, "0.99", "--relation", "solves")
+    assert operation["message"] == "1 link set to 0.95; 0.99 was clamped to [0.05, 0.95]"
+    assert [one["weight"] for one in two.ask("links", CACHE_KEY, "--relation", "solves")] == [0.95]
+    assert len(two.ask("links")) > 1
+
+
+def test_purge_asks_first(two):
+    done = two.run("purge", CACHE_KEY, stdin="n\n")
+    assert done.exit_code == 1
+    assert done.stderr.endswith(f"Erase '{CACHE_KEY}' for good? [y/N] nothing was erased\n")
+    assert two.run("purge", CACHE_KEY, stdin="").exit_code == 1
+    assert len(two.ask("list")) == 2
+    assert two.run("purge", CACHE_KEY, stdin="y\n").exit_code == 0
+    assert [one["key"] for one in two.ask("list")] == [DISK_KEY]
+
+
+def test_purge_for_programs_needs_the_word(two):
+    done = two.run("purge", CACHE_KEY, "--json")
+    assert done.exit_code == 2
+    assert "must be given with --json" in json.loads(done.stderr)["error"]["message"]
+    assert two.ask("purge", CACHE_KEY, "--yes")["erased"]["memories"] == 1
+
+
+def test_a_stored_memory_is_shown_with_its_links_from_its_side(shown):
+    links = (Link("b", "a", "next", 0.5, AT), Link("a", "entity:ada", "mentions", 0.25, AT))
+    stored = Remembered("1", "a", "stored", links)
+    assert shown(stored_lines(stored, explain=False)) == ["stored  a"]
+    assert shown(stored_lines(stored, explain=True)) == [
+        "stored  a",
+        "  ←next─ b (0.50)",
+        "  ─mentions→ entity:ada (0.25)",
+    ]
+
+
+@pytest.mark.parametrize("status", ["duplicate", "echo"])
+def test_what_was_not_stored_says_why(shown, status):
+    first, why = shown(stored_lines(Remembered("1", "a", status), explain=False))
+    assert first == f"{status}  a"
+    assert why.endswith("nothing was stored")
+
+
+def test_a_full_page_says_how_to_go_on(shown):
+    assert shown(page_lines([A], 1))[-1] == "there may be more: --after 1"
+    assert shown(page_lines([A], 2))[-1].startswith("deploy-failed  episode")
+    assert shown(page_lines([], 2)) == ["no memories"]

@@ -1,0 +1,280 @@
+"""``priming recall``: what it takes, and what people read."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from priming.cli.groups import recall
+from priming.types import Hit, MemoryRecord, Omitted, Recall, Step
+
+AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+A = MemoryRecord("1", "default", "deploy-failed", "episode", "The deploy failed.", "The deploy failed.")
+B = replace(A, id="2", key="cleaned-cache", content="We cleaned it.", gist="We cleaned it.", speaker="Ada")
+STEP = Step("deploy-failed", "next", "cleaned-cache", 0.31)
+FOUND = Recall(
+    "r",
+    (
+        Hit(A, 1.25, {"bm25": 1.0, "cosine": 0.0, "date": -0.5, "length": 0.001}),
+        Hit(B, 0.5, {"activation": 0.31}, (STEP,), 1),
+    ),
+    timings={"rank": 2.25, "pack": 0.25},
+)
+DISK = "The deploy failed because the disk was full."
+CACHE = "We cleaned the build cache."
+DISK_KEY, CACHE_KEY = "the-deploy-failed-because-the-disk", "we-cleaned-the-build-cache"
+
+
+def monday(shell):
+    """Two memories of one session."""
+    for text in (DISK, CACHE):
+        shell.ask("remember", text, "--session", "monday")
+
+
+@pytest.fixture
+def two(shell, prepared):
+    """A store of one's own with two memories of one session."""
+    prepared(shell, monday)
+    return shell
+
+
+def test_a_remembered_text_is_recalled(two):
+    stored = two.ask("remember", DISK, "--session", "monday")
+    assert (stored["status"], stored["key"]) == ("duplicate", DISK_KEY)
+    found = two.ask("recall", "why did the deploy fail")
+    assert [hit["memory"]["key"] for hit in found["hits"]] == [DISK_KEY, CACHE_KEY]
+
+
+def test_recall_takes_what_may_come_up_from_its_options(two):
+    two.ask("remember", "The deploy needs a free disk.", "--kind", "fact", "--tag", "ops")
+
+    def keys(*options):
+        return [hit["memory"]["key"] for hit in two.ask("recall", "deploy disk", *options)["hits"]]
+
+    assert keys("--kind", "fact") == ["the-deploy-needs-a-free-disk"]
+    assert keys("--filter", '{"tags": {"contains": "ops"}}') == ["the-deploy-needs-a-free-disk"]
+    assert len(keys("--limit", "1")) == 1
+    assert keys("--filter", '{"recorded_at": {"gte": "2999-01-01"}}') == []
+    assert len(keys("--filter", '{"recorded_at": {"lt": "2999-01-01"}}')) == 3
+    assert CACHE_KEY not in keys("--no-spread", "--ablate", "window", "--ablate", "session", "--limit", "2")
+
+
+def test_recall_says_nothing_where_it_is_less_sure_than_asked_for(two):
+    found = two.ask("recall", "deploy disk", "--floor", "0")
+    assert found["hits"]
+    assert 0 < found["confidence"] < 1
+    silent = two.ask("recall", "deploy disk", "--floor", "1")
+    assert (silent["hits"], silent["confidence"]) == ([], found["confidence"])
+    assert silent["reason"].endswith(f"confidence {found['confidence']:.3f}, less than 1")
+    assert (
+        f" · confidence {found['confidence']:.2f}\n" in two.run("recall", "deploy disk", "--explain").stdout
+    )
+    assert "confidence" not in two.run("recall", "deploy disk").stdout
+
+
+@pytest.mark.parametrize("floor", ["-0.1", "1.5", "nan"])
+def test_a_floor_outside_its_range_is_refused(two, floor):
+    done = two.run("recall", "deploy disk", f"--floor={floor}")
+    assert done.exit_code == 2
+    assert "floor = " in done.stderr
+
+
+def test_recall_takes_a_context(shell):
+    shell.ask("remember", "Use tabs in makefiles.", "--when", "language=make")
+    found = shell.ask("recall", "--language", "make", "--context", "shell=zsh")
+    assert found["hits"][0]["components"]["context"] > 0
+
+
+def test_recall_answers_in_another_profile_and_traces_its_steps(two):
+    found = two.ask("recall", "deploy", "--profile", "floop", "--trace")
+    assert found["profile"] == "floop"
+    assert DISK_KEY in found["spread"][0]
+
+
+def test_a_recall_shows_rank_key_text_and_path(shown):
+    assert shown(recall.shown(FOUND)) == [
+        " 1  deploy-failed",
+        "    The deploy failed.",
+        " 2  cleaned-cache",
+        "    Ada: We cleaned it.",
+        "    deploy-failed ─next→ cleaned-cache",
+    ]
+
+
+def test_an_explained_recall_adds_scores_components_amounts_id_and_timings(shown):
+    assert shown(recall.shown(FOUND, explain=True)) == [
+        " 1  deploy-failed  1.250",
+        "    The deploy failed.",
+        "    bm25 1.00  date -0.50",
+        " 2  cleaned-cache  0.500",
+        "    Ada: We cleaned it.",
+        "    activation 0.31",
+        "    deploy-failed ─next→ cleaned-cache (0.31)",
+        "recall r",
+        "2.5 ms: rank 2.2 · pack 0.2",
+    ]
+
+
+def test_an_empty_recall_says_why(shown):
+    assert shown(recall.shown(Recall("r", (), reason="nothing above the floor"))) == [
+        "nothing above the floor"
+    ]
+
+
+def test_a_degraded_recall_names_what_is_missing(shown):
+    parts = recall.shown(Recall("r", (), reason="nothing", degraded=("vectors", "trace")))
+    assert shown(parts)[1] == (
+        "degraded: some memories have no vector of this model, run priming reembed to compute them;"
+        " this recall could not be stored and cannot receive feedback"
+    )
+
+
+def test_what_did_not_fit_is_named_and_the_packed_block_shown(shown):
+    found = Recall("r", (), omitted=(Omitted("a", "budget", 15),), text="- [b] text")
+    assert shown(recall.shown(found, packed=True)) == [
+        "omitted: a (budget, 15 tokens)",
+        "packed:",
+        "- [b] text",
+    ]
+
+
+def test_a_trace_shows_the_most_active_of_each_step(shown):
+    spread = ({"a": 1.0}, {f"m{n:02}": n / 100 for n in range(12)})
+    assert shown(recall.shown(Recall("r", (), spread=spread), trace=True)) == [
+        "1 more anchor led to no hit",
+        "step 0",
+        "1.0000  a",
+        "step 1",
+        *(f"0.{n:02}00  m{n:02}" for n in range(11, 1, -1)),
+        "    … and 2 more",
+    ]
+
+
+def test_a_hit_shows_a_short_text_whole_and_of_a_long_one_its_gist_and_that_there_is_more(shown):
+    short = replace(A, content="The VPN is down.\nUse the bastion host.", gist="The VPN is down.")
+    long = replace(short, content=f"{short.content} {'Ask Maja. ' * 40}")
+    for one, text in ((short, "The VPN is down. Use the bastion host."), (long, "The VPN is down. …")):
+        lines = shown(recall.shown(Recall("r", (Hit(one, 1.0, {}),))))
+        assert lines[1] == f"    {text}"
+
+
+def hit(key, *path):
+    return Hit(replace(A, key=key), 0.5, {}, tuple(path))
+
+
+A_TO_E, E_TO_B, E_TO_C = (
+    Step("a", "mentions", "e", 0.4),
+    Step("e", "mentions", "b", 0.2),
+    Step("e", "mentions", "c", 0.1),
+)
+D_TO_B, D_TO_C = Step("d", "next", "b", 0.3), Step("d", "next", "c", 0.001)
+SPREAD = Recall(
+    "r",
+    (hit("a"), hit("b", A_TO_E, E_TO_B), hit("c", A_TO_E, E_TO_C), hit("d")),
+    spread=(
+        {"a": 1.0, "d": 0.5, "idle": 0.25},
+        {"a": 0.5, "e": 0.75, "b": 0.25, "c": 0.125, "d": 0.5, "idle": 0.0625},
+    ),
+    carried=(replace(A_TO_E, amount=0.8), D_TO_B, E_TO_B, E_TO_C, D_TO_C),
+)
+"""Two ways from a, which begin alike, and one from d to the same hit; d gave hardly anything to c."""
+
+
+def test_anchors_are_roots_and_hits_have_their_ranks(shown):
+    assert shown(recall.tree(SPREAD)) == [
+        "a  1.0000 → 0.5000  hit 1",
+        "└── ─mentions→ e  +0.8000  → 0.7500",
+        "    ├── ─mentions→ b  +0.2000  → 0.2500  hit 2",
+        "    └── ─mentions→ c  +0.1000  → 0.1250  hit 3",
+        "d  0.5000 → 0.5000  hit 4",
+        "└── ─next→ b  +0.3000  hit 2",
+        "1 more anchor led to no hit",
+    ]
+
+
+def test_where_nothing_spread_it_says_so(shown):
+    assert shown(recall.tree(Recall("r", (hit("a"),)))) == ["nothing spread"]
+
+
+def test_a_traced_recall_draws_its_tree_before_its_steps(shell):
+    for text in ("The disk was full.", "We cleaned the cache."):
+        shell.ask("remember", text, "--session", "monday")
+    lines = shell.run("recall", "disk", "--trace").stdout.splitlines()
+    root = next(i for i, one in enumerate(lines) if one.startswith("the-disk-was-full  1.0000 → "))
+    assert lines[root].endswith("  hit 1")
+    assert lines[root + 1].startswith("└── ─next→ we-cleaned-the-cache  +")
+    assert root < lines.index("step 0")
+
+
+def test_what_links_carried_is_their_sum_over_all_steps(shell):
+    shell.ask("remember", "red green blue", "--key", "a")
+    shell.ask("remember", "one two three", "--key", "b")
+    shell.ask("link", "a", "b", "--relation", "requires", "--weight", "0.5")
+    found = shell.ask("recall", "red green blue", "--trace", "--profile", "ethos")
+    start = found["spread"][0]["a"]
+    (carried,) = found["carried"]
+    # a keeps what it has and emits .85 · .5 of it in each of three steps.
+    assert carried == {
+        "source": "a",
+        "relation": "requires",
+        "target": "b",
+        "amount": pytest.approx(3 * 0.425 * start),
+    }
+    assert shell.ask("recall", "red green blue", "--profile", "ethos")["carried"] == []
+
+
+def test_a_picture_shows_the_cue_the_memories_and_the_ranks(two):
+    done = two.run("recall", "why was the disk full?", "--plot", "out.svg")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "drawn  to out.svg\n" in done.stdout
+    drawing = ElementTree.fromstring((two.folder / "out.svg").read_bytes())
+    texts = {each.text for each in drawing.iter("{http://www.w3.org/2000/svg}text")}
+    assert {"why was the disk full?", "1", "2", "anchor"} <= texts
+    assert any(text.startswith("carried ") for text in texts)
+
+
+def test_a_png_is_one(two):
+    assert two.run("recall", "disk", "--plot", "OUT.PNG").exit_code == 0
+    assert (two.folder / "OUT.PNG").read_bytes().startswith(b"\x89PNG\r\n")
+
+
+def test_the_answer_for_programs_is_the_traced_recall(two):
+    found = two.ask("recall", "disk", "--plot", "out.svg")
+    assert found["spread"]
+    assert (two.folder / "out.svg").is_file()
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("out.pdf", "must end in .svg or .png"),
+        ("out", "must end in .svg or .png"),
+        ("no/such/out.svg", "must be in an existing folder"),
+        ("folder.png", "is not a picture in PNG and is not overwritten"),
+        ("notes.svg", "is not a picture in SVG and is not overwritten"),
+    ],
+)
+def test_a_place_for_no_picture_is_refused_before_anything_is_asked(two, name, rule):
+    (two.folder / "folder.png").mkdir()
+    (two.folder / "notes.svg").write_text("my notes")
+    before = two.ask("stats")["traces"]
+    done = two.run("recall", "disk", "--plot", name, "--json")
+    assert done.exit_code == 2
+    assert rule in json.loads(done.stderr)["error"]["message"]
+    assert (two.folder / "notes.svg").read_text() == "my notes"
+    assert two.ask("stats")["traces"] == before
+
+
+def test_a_picture_takes_the_place_of_an_older_one(two):
+    assert two.run("recall", "disk", "--plot", "out.svg").exit_code == 0
+    first = (two.folder / "out.svg").read_bytes()
+    assert two.run("recall", "cache", "--plot", "out.svg").exit_code == 0
+    assert (two.folder / "out.svg").read_bytes() != first
+
+
+def test_without_spreading_a_picture_is_drawn_too(two):
+    assert two.run("recall", "disk", "--no-spread", "--plot", "plain.svg").exit_code == 0

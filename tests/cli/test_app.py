@@ -1,0 +1,122 @@
+"""The command line as a whole: its commands, its help, its version, its completions."""
+
+from __future__ import annotations
+
+import inspect
+import json
+
+import pytest
+
+from priming import Memory, __version__
+
+from .conftest import invoke, root
+
+DISK = "The deploy failed because the disk was full."
+
+OTHER_NAMES = {
+    "apply": "sleep",
+    "get": "show",
+    "import_": "import",
+    "set_strength": "graph link-strength",
+    "events": "log",
+    "strengths": "graph strengths",
+    "oscillating": "graph oscillating",
+    "normalize_strengths": "graph normalize-strengths",
+    "would_undo": "rollback",
+    "graph": "graph draw",
+    "pack_create": "pack create",
+    "pack_install": "pack install",
+    "pack_list": "pack list",
+    "pack_remove": "pack remove",
+    "run_start": "run start",
+    "run_end": "run end",
+    "run_used": "run used",
+    "run_list": "run list",
+    "remember_many": "import",
+    "link_many": "import",
+    "keep_both": "review",
+}
+
+
+LIBRARY_ONLY = ("close", "identified", "operation")
+
+
+def commands(group=None, before=""):
+    """Every command with its name in full."""
+    group = group or root()
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
+
+
+def test_every_verb_of_the_library_has_a_command():
+    public = [name for name, _ in inspect.getmembers(Memory, inspect.isfunction) if not name.startswith("_")]
+    verbs = {OTHER_NAMES.get(name, name.replace("_", "-")) for name in public if name not in LIBRARY_ONLY}
+    assert verbs <= {name for name, _ in commands()}
+
+
+@pytest.mark.parametrize("name", [name for name, _ in commands()])
+def test_every_command_and_option_is_explained(shell, name):
+    command = dict(commands())[name]
+    assert command.help
+    assert [one.name for one in command.params if not one.help] == []
+    shown = shell.run(*name.split(), "--help")
+    assert shown.exit_code == 0
+    assert all(len(line) <= 80 for line in shown.stdout.splitlines())
+    for option in ("--url", "--namespace", "--profile", "--json"):
+        assert option in shown.stdout
+
+
+def test_without_a_command_the_help_is_shown(shell):
+    assert shell.run().stdout.startswith("Usage: priming")
+
+
+def test_the_help_lists_the_commands_in_groups_with_no_line_cut(shell):
+    lines = shell.run("--help").stdout.splitlines()
+    panels = [line[:-1] for line in lines if line.endswith(":") and not line.startswith(" ")]
+    assert panels == ["Options", "Memory", "Feedback", "Rules", "Time", "Graph", "Loop", "Server", "Care"]
+    assert not [line for line in lines[1:] if line.endswith(("...", "…"))]
+    assert "  purge           Erase a memory for good, with its versions, vectors, links" in lines
+    assert "connect " not in shell.run("--help").stdout
+
+
+def test_a_group_lists_its_commands_too(shell):
+    shown = shell.run("loop", "meta", "--help").stdout
+    assert "\nCommands:\n  record" in shown
+    assert "should-pivot  Advise whether to take another approach\n" in shown
+
+
+def test_the_version_is_told(shell):
+    assert shell.run("--version").stdout == f"priming {__version__}\n"
+    assert shell.ask("--version") == {"version": __version__}
+
+
+def test_options_of_the_place_stand_before_or_after_the_command(shell):
+    shell.ask("--namespace", "work", "remember", DISK)
+    assert json.loads(shell.run("--json", "stats", "--namespace", "work").stdout)["namespace"] == "work"
+    assert json.loads(shell.run("--json", "--namespace", "x", "stats", "--namespace", "work").stdout)
+    assert shell.run("--namespace", "work", "stats", "--namespace", "x").exit_code == 2
+
+
+def test_the_environment_names_the_place(shell):
+    shell.ask("remember", DISK, "--namespace", "work")
+    result = invoke(["stats", "--json"], environment={"PRIMING_URL": shell.url, "PRIMING_NAMESPACE": "work"})
+    assert json.loads(result.stdout)["namespace"] == "work"
+
+
+def test_completions_are_offered(shell, monkeypatch):
+    monkeypatch.setenv("_PRIMING_COMPLETE", "complete_bash")
+
+    def offered(words):
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", str(len(words.split(" ")) - 1))
+        return shell.run().stdout.split()
+
+    assert offered("priming remember --kind f") == ["fact", "failure"]
+    assert offered("priming recall --profile s") == ["synapse"]
+    assert offered("priming recall --ablate bm") == ["bm25"]
+    assert offered("priming list --status a") == ["active", "archived", "any"]
+    assert offered("priming link --relation ne") == ["next", "next-but-one"]
+    assert "lines" in offered("priming import ")
