@@ -9,7 +9,7 @@ from priming.embed.hashed import HashedEmbedder
 
 MODULE = """
 import json
-from priming.api.importers import Entry, Tie
+from priming.transfer.importers import Entry, Tie
 
 def lines(path):
     with open(path, encoding="utf-8") as file:

@@ -1,10 +1,10 @@
 """The actions of Ethos are answered in its envelope, by the operations of the table."""
 
 import pytest
-
-from priming import HashedEmbedder
 from priming.api.host import Host
 from priming.api.requests import Gone, reply
+
+from priming import HashedEmbedder
 
 
 @pytest.fixture

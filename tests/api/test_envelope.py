@@ -1,9 +1,9 @@
 """An error that goes through an envelope comes out as it went in."""
 
 import pytest
+from priming.api import envelope
 
 from priming import errors
-from priming.api import envelope
 from priming.errors import MissingExtra, NotFound, ParamError, PrimingError
 
 KINDS = sorted(

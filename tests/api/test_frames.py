@@ -7,8 +7,8 @@ import msgpack
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from priming.api.frames import DEEPEST, JSON, LIMIT, MESSAGEPACK, Decoder, TooLong, pack, parse
+
 from priming.errors import ParamError
 
 VALUES = st.recursive(

@@ -5,9 +5,9 @@ import threading
 from uuid import uuid4
 
 import pytest
+from priming.api.host import Host, told
 
 from priming import HashedEmbedder, Memory
-from priming.api.host import Host, told
 from priming.errors import Conflict, NotFound, ParamError
 
 

@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from priming.api.importers import Entry, Interrupted, Report, Tie, find, kept, names, run
 from priming.errors import ParamError, PrimingError
 from priming.params import STORE
+from priming.transfer.importers import Entry, Interrupted, Report, Tie, find, kept, names, run
 
 pytestmark = pytest.mark.usefixtures("plugin")
 BATCH = STORE.batch

@@ -4,10 +4,10 @@ import inspect
 from typing import get_type_hints
 
 import pytest
-
-from priming import Memory
 from priming.api.ops import BY_NAME, OPS, SERVED, served
 from priming.api.wire import NOT_SENT
+
+from priming import Memory
 from priming.errors import ParamError
 
 LIBRARY_ONLY = {"close", "open", "identified"}

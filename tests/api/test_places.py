@@ -5,9 +5,9 @@ import socket
 from pathlib import Path
 
 import pytest
+from priming.api import places
 
 from priming import Memory, ParamError, StoreError
-from priming.api import places
 
 
 @pytest.fixture

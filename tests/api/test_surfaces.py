@@ -4,8 +4,8 @@ from importlib import import_module
 from importlib.util import find_spec
 
 import pytest
-
 from priming.api import surfaces
+
 from priming.errors import ParamError
 
 

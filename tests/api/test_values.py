@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta, timezone
 from types import MappingProxyType
 
 import pytest
+from priming.api.values import encode, with_times
 
 from priming import Memory
-from priming.api.values import encode, with_times
 from priming.embed.hashed import HashedEmbedder
 from priming.profiles import ALL
 from priming.types import Finding, Link, MemoryRecord, Step, Use

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 
 import pytest
-
 from priming.api import wire
 from priming.api.ops import BY_NAME, SERVED
+
 from priming.errors import ParamError
 from priming.types import Cue
 

@@ -17,7 +17,7 @@ from priming.cli.main import app
 MODULE = """
 import json
 import sys
-from priming.api.importers import Entry, Tie
+from priming.transfer.importers import Entry, Tie
 
 def lines(path):
     with open(path, encoding="utf-8") as file:

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from priming.api.importers import Report
 from priming.cli import render
 from priming.cli.screen import Line, Table, clean, draw, line
+from priming.transfer.importers import Report
 from priming.types import (
     Change,
     Finding,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory, PrimingError
-from priming.api.values import encode
+from priming.encoding import encode
 from priming.words import STAGES
 
 WORDS = ("kestrel", "signs", "builds", "gulls", "nest", "cliffs", "porridge", "honey", "Ada", "Grace Hopper")
@@ -272,7 +272,7 @@ ASKING = """
 import json, sys
 from datetime import datetime
 from priming import HashedEmbedder, Memory
-from priming.api.values import encode
+from priming.encoding import encode
 
 url, asked = sys.argv[1], json.loads(sys.argv[2])
 with Memory.open(url, embedder=HashedEmbedder(64)) as memory:

@@ -14,13 +14,13 @@ from datetime import UTC, datetime
 
 import httpx2
 import pytest
-
-from priming import FixedClock, HashedEmbedder
 from priming.api.host import Host
-from priming.engine.tokens import Tokens
-from priming.params import ServerParams
 from priming.serve.http import app
 from priming.serve.running import Running
+
+from priming import FixedClock, HashedEmbedder
+from priming.engine.tokens import Tokens
+from priming.params import ServerParams
 
 DEADLINE = 30.0
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from queue import Queue
 
 import pytest
-
-from priming import Conflict, Cue, HashedEmbedder, Memory, NotFound, ParamError, StoreError
 from priming.api.client import Client, reach
 from priming.api.line import Broken, Line
 from priming.api.remote import Remote, open_memory
+
+from priming import Conflict, Cue, HashedEmbedder, Memory, NotFound, ParamError, StoreError
 
 LIGHT = """
 import sys

@@ -6,12 +6,12 @@ import time
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
-
-from priming import Memory
 from priming.api.client import Client, reach
 from priming.api.host import Host
 from priming.api.remote import Remote
+from typer.testing import CliRunner
+
+from priming import Memory
 from priming.cli.main import app
 from priming.cli.options import Place
 

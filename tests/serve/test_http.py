@@ -14,16 +14,16 @@ import pytest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from priming.api import wire
+from priming.api.host import Host
+from priming.api.ops import BY_NAME, SERVED
+from priming.serve.http import Mounted, app
+from priming.serve.logs import Lines
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.responses import PlainTextResponse
 
 from priming import HashedEmbedder
-from priming.api import wire
-from priming.api.host import Host
-from priming.api.ops import BY_NAME, SERVED
 from priming.engine.tokens import Tokens
-from priming.serve.http import Mounted, app
-from priming.serve.logs import Lines
 
 from .conftest import bearer
 from .scene import OPERATIONS, example, prepare

@@ -8,7 +8,6 @@ from datetime import timedelta
 from urllib.parse import quote
 
 import pytest
-
 from priming.api.ops import SERVED
 
 from .conftest import until

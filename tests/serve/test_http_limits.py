@@ -9,10 +9,10 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-
-from priming.params import SERVER, ServerParams
 from priming.serve.answers import Refused, parsed
 from priming.serve.limits import Buckets
+
+from priming.params import SERVER, ServerParams
 
 from .conftest import until
 

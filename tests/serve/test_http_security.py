@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from priming.api.ops import SERVED
 
 from .conftest import bearer

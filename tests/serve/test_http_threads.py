@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 
 import pytest
+from priming.api.host import Host
 
 from priming import HashedEmbedder
-from priming.api.host import Host
 from priming.store.connection import Connection
 
 from .scene import OPERATIONS, example, prepare

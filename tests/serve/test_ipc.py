@@ -15,10 +15,10 @@ from pathlib import Path
 
 import msgpack
 import pytest
-
-from priming import HashedEmbedder
 from priming.api.frames import LIMIT
 from priming.api.host import Host
+
+from priming import HashedEmbedder
 from priming.errors import Conflict, ParamError, StoreError
 from priming.serve import ipc
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from priming.api.host import Host
+from priming.serve.nights import Nights
 
 from priming import HashedEmbedder
-from priming.api.host import Host
 from priming.errors import NotFound
 from priming.params import SLEEP
-from priming.serve.nights import Nights
 
 from .conftest import until
 

@@ -14,9 +14,9 @@ import httpx2
 import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-
 from priming.api.host import Host, told
 from priming.api.ops import BY_NAME, SERVED
+
 from priming.errors import PrimingError
 
 PRIMING = str(Path(sys.executable).parent / "priming")

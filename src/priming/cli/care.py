@@ -74,8 +74,8 @@ def import_(
     path: Annotated[Path, Argument(metavar="PATH", help="The file or folder")],
 ) -> Answer:
     """Import memories. Exit status 1 if some were refused; run again, it goes on where it stopped."""
-    from priming.api import importers
     from priming.cli import render
+    from priming.transfer import importers
 
     with place.file() as memory, progress("importing") as step:
         if source == importers.OWN:

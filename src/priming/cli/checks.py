@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import re
 import shutil
-import socket
 import sqlite3
 import stat
 import sys
@@ -215,7 +214,7 @@ def _validity(place: Place) -> Iterator[Check]:
 
 def _server(place: Place) -> Iterator[Check]:
     """A running server of the store: the user's own, of this version, of this very file."""
-    from priming.api import places
+    from priming.operations import local_socket as places
 
     path = _path(place)
     where = places.real(place.store())
@@ -245,16 +244,9 @@ def _server(place: Place) -> Iterator[Check]:
 
 
 def _greeting(at: Path) -> dict[str, Any] | None:
-    from priming.api.line import Broken, Line
+    from priming.operations.connection import greeting_at
 
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as end:
-        end.settimeout(_PATIENCE)
-        try:
-            end.connect(str(at))
-            told = Line(end).ask({"action": "hello"}).get("data")
-        except (OSError, Broken):
-            return None
-    return told if isinstance(told, dict) else None
+    return greeting_at(at, _PATIENCE)
 
 
 def _agents(_place: Place) -> Iterator[Check]:

@@ -33,7 +33,7 @@ def relation_names(incomplete: str) -> list[str]:
 
 def importer_names(incomplete: str) -> list[str]:
     """Shell completion of what can be imported."""
-    from priming.api.importers import OWN, names
+    from priming.transfer.importers import OWN, names
 
     return [name for name in (OWN, *names()) if name.startswith(incomplete)]
 

@@ -42,10 +42,10 @@ def hook(
     ] = None,
 ) -> Answer:
     """Answer a hook of a coding agent: its JSON on stdin, its answer on stdout. Exit status 0, whatever happens."""
-    from priming.api import surfaces
+    from priming.serve import hooks
 
     named = {name.removeprefix("store."): value for name, (value, _) in place.options().items()}
-    surfaces.run("hook", event=event, agent=agent, server=not place.file_only, **named)
+    hooks.run(event=event, agent=agent, server=not place.file_only, **named)
     raise typer.Exit
 
 

@@ -235,7 +235,7 @@ def _shown(value: Mapping[str, Any], status: int = 0) -> Answer:
 
 def _rows(values: list[Mapping[str, Any]] | list[dict[str, Any]]) -> Iterator[Part]:
     """Values as people read them: a line for each, of what there is."""
-    from priming.api import values as forms
+    from priming import encoding as forms
 
     for one in values:
         told = forms.encode(one)

@@ -31,11 +31,11 @@ def mcp(
     ] = "default",
 ) -> Answer:
     """Speak MCP on stdin and stdout: an agent starts this, and it ends with the agent."""
-    from priming.api import surfaces
+    from priming.server import mcp as server
 
     if place.as_json:
         raise ParamError(
             "--json", True, "cannot stand with mcp, which answers by its own protocol: leave it out"
         )
-    surfaces.run("mcp", service=place.service, namespace=place.chosen_namespace(), tools=tools)
+    server.run(service=place.service, namespace=place.chosen_namespace(), tools=tools)
     return Answer(None, ())

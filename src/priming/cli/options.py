@@ -16,9 +16,9 @@ from priming.errors import ParamError, PrimingError
 from priming.words import KINDS, OUTCOMES, PACK, SOURCES, STATUSES, TRUST
 
 if TYPE_CHECKING:
-    from priming.api.host import Service
     from priming.engine.asking import Agent
     from priming.engine.memory import Memory
+    from priming.operations.service import Service
     from priming.settings import Settings
     from priming.types import Cue
 
@@ -118,7 +118,7 @@ class Place:
 
     def memory(self) -> Memory:
         """The memory to work on, by a running server of its store if there is one; to be closed by the caller."""
-        from priming.api.remote import open_memory
+        from priming.operations.remote_memory import open_memory
 
         found = self.settings()
         return open_memory(
@@ -135,13 +135,13 @@ class Place:
 
     def service(self) -> Service:
         """What answers the calls of a surface that this command is, to be closed by the caller."""
-        from priming.api.client import reach
-        from priming.api.host import Host
+        from priming.operations.client import reach
+        from priming.operations.service import LocalService
 
         found = self.settings()
         url, profile = found["store.url"], found["store.profile"]
         client = None if self.file_only else reach(url, profile=profile, settings=found)
-        return client or Host(url, profile=profile, settings=found)
+        return client or LocalService(url, profile=profile, settings=found)
 
     def settings(self, *, servers: bool = False) -> Settings:
         """What holds here: the options, the environment and the files; those of a server where they are wanted."""

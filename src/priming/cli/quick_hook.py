@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 _OPTIONS = {f"--{name}": name for name in ("agent", "url", "namespace", "profile", "embedder")}
 
@@ -12,13 +13,13 @@ def answered(arguments: Sequence[str]) -> bool:
     asked = hook_of(arguments)
     if asked is None:
         return False
-    from priming.api import surfaces
+    from priming.serve import hooks
 
-    surfaces.run("hook", **asked)
+    hooks.run(**asked)
     return True
 
 
-def hook_of(arguments: Sequence[str]) -> dict[str, str] | None:
+def hook_of(arguments: Sequence[str]) -> dict[str, Any] | None:
     """The options of a plain ``hook EVENT --agent NAME …``; None for anything else, such as a question for help.
 
     >>> hook_of(["hook", "stop", "--agent", "cursor"]), hook_of(["hook", "--help"]), hook_of(["recall", "x"])
@@ -26,7 +27,7 @@ def hook_of(arguments: Sequence[str]) -> dict[str, str] | None:
     """
     if len(arguments) < 2 or arguments[0] != "hook" or arguments[1].startswith("-"):
         return None
-    given = {"event": arguments[1]}
+    given: dict[str, Any] = {"event": arguments[1]}
     rest = iter(arguments[2:])
     for one in rest:
         name, _, value = one.partition("=")

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from priming.api import values
 from priming.cli import parse
 from priming.cli.completing import term_names
 from priming.cli.options import (
@@ -25,6 +24,7 @@ from priming.cli.options import (
     Then,
 )
 from priming.cli.verb import Answer, verb
+from priming.operations.filter_times import with_times
 
 ANY = "any"
 
@@ -88,7 +88,7 @@ def recall(
             tokens=tokens,
             session=session,
             floor=floor,
-            filters=values.with_times(wanted, parse.moment),
+            filters=with_times(wanted, parse.moment),
             valid_at=times["valid_at"],
             known_at=times["known_at"],
             include_superseded=superseded,

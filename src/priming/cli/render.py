@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from priming.cli.screen import Line, Part, Span, Table, line
 
 if TYPE_CHECKING:
-    from priming.api.importers import Report
     from priming.profiles import Profile
+    from priming.transfer.importers import Report
     from priming.types import (
         Finding,
         Hit,

@@ -55,7 +55,7 @@ def serve(
     ] = None,
 ) -> Answer:
     """Serve the store over HTTP, all of its namespaces, until Ctrl-C. What is begun by then is finished."""
-    from priming.api import surfaces
+    from priming.server import process
 
     found = place.settings(servers=True)
 
@@ -63,8 +63,7 @@ def serve(
         said = line(f"listening at {where}", ("  Ctrl-C ends it, /docs describes it", "dim"))
         give(place, Answer({"listening": where}, [said]))
 
-    surfaces.run(
-        "http",
+    process.run(
         url=found["store.url"],
         profile=found["store.profile"],
         settings=found,

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, get_type_hints
 
 import typer
 
-from priming.api import values
+from priming import encoding
 from priming.cli import screen
 from priming.cli.options import Place
 
@@ -82,7 +82,7 @@ def give(place: Place, answer: Answer) -> None:
     """Print an answer, once."""
     if place.as_json:
         typer.echo(
-            json.dumps(values.encode(answer.value), ensure_ascii=not screen.is_unicode(), allow_nan=False)
+            json.dumps(encoding.encode(answer.value), ensure_ascii=not screen.is_unicode(), allow_nan=False)
         )
     else:
         screen.draw(answer.parts)

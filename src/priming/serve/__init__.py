@@ -1,1 +1,1 @@
-"""Servers: HTTP, Unix socket, MCP, hooks."""
+"""The hooks of coding agents."""

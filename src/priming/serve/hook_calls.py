@@ -6,17 +6,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from priming import config
-from priming.api import places
-from priming.api.line import Broken, Line, connect
 from priming.config import Location
-from priming.errors import Conflict, NotFound, PrimingError
+from priming.errors import Conflict, PrimingError
+from priming.operations import local_socket as places
+from priming.operations.connection import ConnectionLost, NotSendable, ServerConnection, connect
 from priming.socket_params import SOCKET
 
 if TYPE_CHECKING:
-    from priming.api.host import Host
+    from priming.operations.service import LocalService
     from priming.settings import Settings
-
-_OF_CODE: Mapping[str, type[PrimingError]] = {"conflict": Conflict, "not_found": NotFound}
 
 
 class Asked:
@@ -28,8 +26,8 @@ class Asked:
         self._url = f"{config.url_of(where.path)}?synchronous={where.synchronous}"
         self._where, self._settings, self._server = where, settings, server
         self._namespace, self._profile = settings["store.namespace"], settings["store.profile"]
-        self._line: Line | None = None
-        self._host: Host | None = None
+        self._line: ServerConnection | None = None
+        self._host: LocalService | None = None
 
     @classmethod
     def of(cls, url: str | None, settings: Settings, *, server: bool) -> Asked | None:
@@ -58,15 +56,14 @@ class Asked:
 
         """
         named = _new_id() if writes else None
-        sent = {
-            "op": operation,
-            "namespace": self._namespace,
-            "args": dict(request),
-            **({"operation_id": named} if named else {}),
-        }
-        told = self._told(sent) if self.reach() else None
-        if told is not None:
-            return _data(told)
+        if self.reach():
+            assert self._line is not None
+            try:
+                return self._line.call(self._namespace, operation, dict(request), operation_id=named)
+            except ConnectionLost:
+                self._line = None
+            except NotSendable:
+                pass
         host = self._opened()
         try:
             return host.call(self._namespace, operation, request, operation_id=named)
@@ -82,19 +79,11 @@ class Asked:
         if self._host is not None:
             self._host.close()
 
-    def _told(self, sent: Mapping[str, Any]) -> dict[str, Any] | None:
-        assert self._line is not None
-        try:
-            return self._line.ask(sent)
-        except Broken:
-            self._line = None
-            return None
-
-    def _opened(self) -> Host:
+    def _opened(self) -> LocalService:
         if self._host is None:
-            from priming.api.host import Host
+            from priming.operations.service import LocalService
 
-            self._host = Host(self._url, profile=self._profile, settings=self._settings)
+            self._host = LocalService(self._url, profile=self._profile, settings=self._settings)
         return self._host
 
 
@@ -104,10 +93,3 @@ def _new_id() -> str:
     from priming.ids import uuid7
 
     return uuid7(datetime.now(UTC))
-
-
-def _data(told: Mapping[str, Any]) -> Any:
-    if told.get("status") == "ok":
-        return told["data"]
-    about = told.get("error") or {}
-    raise _OF_CODE.get(about.get("code", ""), PrimingError)(str(about.get("message")))

@@ -73,7 +73,7 @@ def _absolute(url: str | None) -> str | None:
     """The URL of a store that stays the same wherever the process goes."""
     if url is None:
         return None
-    from priming.api import places
+    from priming.operations import local_socket as places
 
     where = places.real(url)
     if where is None or where.path is None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from priming import Busy, Conflict, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
-from priming.api import values
+from priming import encoding as values
 from priming.sleeping import is_due
 from priming.words import STAGES
 

@@ -1,8 +1,8 @@
 """MCP: the operations as tools, memories as resources, recall as a prompt; on stdio, or mounted in the HTTP server.
 
-What models read is text: what was recalled as quoted data, other answers as compact JSON. The whole answer stands
-beside it as structured content, with its schema. Nothing of the engine is loaded before it is needed: the first
-answer comes as soon as the protocol library is there.
+Models read text: recalled memories as quoted data, other answers as compact JSON. The whole answer is beside it as
+structured content, with its schema. The engine is loaded when it is needed, so that the first answer comes as soon as
+the protocol library is loaded.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from priming import __version__
-from priming.api.host import Service, told
-from priming.api.ops import BY_NAME, SERVED, Op
 from priming.errors import NotFound, ParamError, PrimingError
+from priming.operations.error_payload import error_payload
+from priming.operations.service import Service
+from priming.operations.table import BY_NAME, SERVED, Op
 
 INSTRUCTIONS = (
     "A memory that persists between sessions. Recall before you begin and whenever something may be known already;"
@@ -70,20 +71,20 @@ def server(
     service: Callable[[], Service], namespace: Callable[[Context], str], *, full: bool = False
 ) -> Server[Any]:
     """A protocol server over a service. ``service`` is called at first need; ``namespace`` for each request."""
-    speaks = _Speaks(cache(service), namespace, full=full)
+    handlers = _Handlers(cache(service), namespace, full=full)
     return Server(
         "priming",
         version=__version__,
         title="Priming",
         description="Associative memory for AI agents",
         instructions=INSTRUCTIONS,
-        on_list_tools=speaks.list_tools,
-        on_call_tool=speaks.call_tool,
-        on_list_resources=speaks.list_resources,
-        on_list_resource_templates=speaks.list_templates,
-        on_read_resource=speaks.read_resource,
-        on_list_prompts=speaks.list_prompts,
-        on_get_prompt=speaks.get_prompt,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
+        on_read_resource=handlers.read_resource,
+        on_list_prompts=handlers.list_prompts,
+        on_get_prompt=handlers.get_prompt,
     )
 
 
@@ -91,19 +92,19 @@ def run(*, service: Callable[[], Service], namespace: str, tools: str = TOOLS[0]
     """Speak on stdin and stdout until the client closes them."""
     if tools not in TOOLS:
         raise ParamError("tools", tools, f"must be {' or '.join(TOOLS)}")
-    found = cache(service)
-    made = server(found, lambda _: namespace, full=tools == TOOLS[1])
-    made.middleware.append(_warming)
+    opened = cache(service)
+    protocol = server(opened, lambda _: namespace, full=tools == TOOLS[1])
+    protocol.middleware.append(_warming)
 
     async def speak() -> None:
         async with stdio_server() as (reading, writing):
-            await made.run(reading, writing, made.create_initialization_options())
+            await protocol.run(reading, writing, protocol.create_initialization_options())
 
     try:
         anyio.run(speak)
     finally:
-        if found.cache_info().currsize:
-            found().close()
+        if opened.cache_info().currsize:
+            opened().close()
 
 
 async def _warming(ctx: Context, call_next: Callable[[Context], Awaitable[HandlerResult]]) -> HandlerResult:
@@ -114,11 +115,11 @@ async def _warming(ctx: Context, call_next: Callable[[Context], Awaitable[Handle
 
 
 def _warm() -> None:
-    for name in ("priming.api.wire", "priming.engine.memory"):
+    for name in ("priming.operations.schema", "priming.engine.memory"):
         import_module(name)
 
 
-class _Speaks:
+class _Handlers:
     """The handlers of the protocol's requests."""
 
     def __init__(
@@ -127,78 +128,78 @@ class _Speaks:
         self._service, self._namespace = service, namespace
         self._ops = {op.name: op for op in SERVED if full or op.tool}
 
-    async def list_tools(self, _context: Context, _asked: Any) -> types.ListToolsResult:
+    async def list_tools(self, _context: Context, _params: Any) -> types.ListToolsResult:
         """The tools, with the schemas of what they take and answer."""
-        made = await anyio.to_thread.run_sync(lambda: [_tool(op) for op in self._ops.values()])
-        return types.ListToolsResult(tools=made)
+        tools = await anyio.to_thread.run_sync(lambda: [_tool(op) for op in self._ops.values()])
+        return types.ListToolsResult(tools=tools)
 
-    async def call_tool(self, context: Context, asked: types.CallToolRequestParams) -> types.CallToolResult:
-        """Carry out an operation. What it refuses is told as the tool's own error, for the model to read."""
-        op = self._ops.get(asked.name)
+    async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        """Carry out an operation. Its error is the tool's own error, for the model to read."""
+        op = self._ops.get(params.name)
         if op is None:
-            raise MCPError(types.INVALID_PARAMS, f"no tool {asked.name!r}: there are {', '.join(self._ops)}")
+            raise MCPError(types.INVALID_PARAMS, f"no tool {params.name!r}: there are {', '.join(self._ops)}")
         try:
-            answer = await self._call(context, op.name, _budgeted(op, asked.arguments or {}))
+            answer = await self._call(context, op.name, _budgeted(op, params.arguments or {}))
         except PrimingError as error:
-            said = json.dumps({"error": told(error)}, ensure_ascii=False)
-            return types.CallToolResult(content=[types.TextContent(type="text", text=said)], is_error=True)
+            text = json.dumps({"error": error_payload(error)}, ensure_ascii=False)
+            return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=shown(op, answer))],
             structured_content=answer if _is_object(op) else {"result": answer},
         )
 
-    async def list_resources(self, _context: Context, _asked: Any) -> types.ListResourcesResult:
+    async def list_resources(self, _context: Context, _params: Any) -> types.ListResourcesResult:
         """What can be read without a key."""
         about = "The rules learned from corrections that apply everywhere"
-        one = types.Resource(uri=ACTIVE, name="active", description=about, mime_type=TEXT)
-        return types.ListResourcesResult(resources=[one])
+        active = types.Resource(uri=ACTIVE, name="active", description=about, mime_type=TEXT)
+        return types.ListResourcesResult(resources=[active])
 
-    async def list_templates(self, _context: Context, _asked: Any) -> types.ListResourceTemplatesResult:
+    async def list_templates(self, _context: Context, _params: Any) -> types.ListResourceTemplatesResult:
         """What can be read by a key."""
-        one = types.ResourceTemplate(
+        memory = types.ResourceTemplate(
             uri_template=f"{MEMORY}{{key}}", name="memory", description="One memory in full", mime_type=JSON
         )
-        return types.ListResourceTemplatesResult(resource_templates=[one])
+        return types.ListResourceTemplatesResult(resource_templates=[memory])
 
     async def read_resource(
-        self, context: Context, asked: types.ReadResourceRequestParams
+        self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         """The text of a resource."""
-        uri = str(asked.uri)
+        uri = str(params.uri)
         if uri == ACTIVE:
-            found = await self._told(context, "active", {"cue": {}})
-            return _contents(uri, TEXT, found["text"] or found["reason"])
+            active = await self._read(context, "active", {"cue": {}})
+            return _contents(uri, TEXT, active["text"] or active["reason"])
         if not uri.startswith(MEMORY) or uri == MEMORY:
             raise MCPError(types.INVALID_PARAMS, f"no resource {uri!r}: there are {ACTIVE} and {MEMORY}KEY")
-        found = await self._told(context, "get", {"key": unquote(uri.removeprefix(MEMORY))})
-        return _contents(uri, JSON, _compact(found))
+        record = await self._read(context, "get", {"key": unquote(uri.removeprefix(MEMORY))})
+        return _contents(uri, JSON, _compact(record))
 
-    async def list_prompts(self, _context: Context, _asked: Any) -> types.ListPromptsResult:
+    async def list_prompts(self, _context: Context, _params: Any) -> types.ListPromptsResult:
         """The prompts."""
         return types.ListPromptsResult(prompts=list(PROMPTS.values()))
 
     async def get_prompt(
-        self, context: Context, asked: types.GetPromptRequestParams
+        self, context: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
         """A prompt, filled in."""
-        if asked.name not in PROMPTS:
-            raise MCPError(types.INVALID_PARAMS, f"no prompt {asked.name!r}: there are {', '.join(PROMPTS)}")
-        if asked.name == "reflect":
+        if params.name not in PROMPTS:
+            raise MCPError(types.INVALID_PARAMS, f"no prompt {params.name!r}: there are {', '.join(PROMPTS)}")
+        if params.name == "reflect":
             return _prompt(REFLECT)
-        question = (asked.arguments or {}).get("question", "")
-        found = await self._told(context, "recall", {"text": question})
-        return _prompt(f"{question}\n\n{shown(BY_NAME['recall'], found)}")
+        question = (params.arguments or {}).get("question", "")
+        recall = await self._read(context, "recall", {"text": question})
+        return _prompt(f"{question}\n\n{shown(BY_NAME['recall'], recall)}")
 
-    async def _told(self, context: Context, operation: str, request: Mapping[str, Any]) -> Any:
-        """Call, where only the protocol itself can tell an error."""
+    async def _read(self, context: Context, operation: str, request: Mapping[str, Any]) -> Any:
+        """Call, where an error can only be one of the protocol itself."""
         try:
             return await self._call(context, operation, request)
         except PrimingError as error:
             code = types.INVALID_PARAMS if isinstance(error, (ParamError, NotFound)) else types.INTERNAL_ERROR
-            raise MCPError(code, str(error), told(error)) from None
+            raise MCPError(code, str(error), error_payload(error)) from None
 
     async def _call(self, context: Context, operation: str, request: Mapping[str, Any]) -> Any:
-        """Call in a thread; what takes long reports its progress, and stops where the client went away."""
+        """Call in a thread; a long call reports its progress, and stops when the client went away."""
 
         def step(done: int, total: int | None) -> None:
             anyio.from_thread.check_cancelled()
@@ -216,7 +217,7 @@ class _Speaks:
 
 
 def _budgeted(op: Op, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A recall with a budget: what is shown to a model has one, unless the model names its own."""
+    """A recall with a budget of tokens, unless the model names its own."""
     if op.name != "recall" or any(op.other_names.get(name, name) == "tokens" for name in request):
         return request
     return {**request, "tokens": TOKENS}
@@ -236,9 +237,9 @@ def shown(op: Op, answer: Any) -> str:
 
 @cache
 def _tool(op: Op) -> types.Tool:
-    from priming.api import wire
+    from priming.operations import schema
 
-    about = "\n\n".join(part for part in (wire.summary(op), wire.details(op)) if part)
+    about = "\n\n".join(part for part in (schema.summary(op), schema.details(op)) if part)
     return types.Tool(
         name=op.name,
         title=op.name.replace("_", " "),
@@ -256,7 +257,7 @@ def _tool(op: Op) -> types.Tool:
 
 def _input(op: Op) -> dict[str, Any]:
     """The schema of what a tool takes."""
-    from priming.api.wire import request_schema
+    from priming.operations.schema import request_schema
 
     schema: dict[str, Any] = _lean(request_schema(op))
     if op.name == "recall":
@@ -266,15 +267,15 @@ def _input(op: Op) -> dict[str, Any]:
 
 @cache
 def _answer(op: Op) -> dict[str, Any]:
-    """The schema of a structured answer: an object; what is none stands under ``result``.
+    """The schema of a structured answer: an object, with any other answer under ``result``.
 
-    It goes as deep as a model needs to find its way: lists of tools are read before any work begins.
+    It is shallow: a model reads the list of tools before any work begins.
     """
-    from priming.api.wire import answer_schema
+    from priming.operations.schema import answer_schema
 
     schema = answer_schema(op.name)
     if _is_object(op):
-        fields = {name: _shallow(one, schema) for name, one in schema["properties"].items()}
+        fields = {name: _shallow(field, schema) for name, field in schema["properties"].items()}
     else:
         fields = {"result": _shallow(schema, schema)}
     return {"type": "object", "properties": fields, "required": list(fields)}
@@ -285,31 +286,31 @@ def _shallow(part: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, An
     if "$ref" in part:
         part = schema["$defs"][str(part["$ref"]).rsplit("/", 1)[-1]]
     if "anyOf" in part:
-        return {"anyOf": [_shallow(one, schema) for one in part["anyOf"]]}
-    kept = {name: part[name] for name in ("type", "format") if name in part}
-    return {**kept, "items": _shallow(part["items"], schema)} if "items" in part else kept
+        return {"anyOf": [_shallow(option, schema) for option in part["anyOf"]]}
+    shape = {name: part[name] for name in ("type", "format") if name in part}
+    return {**shape, "items": _shallow(part["items"], schema)} if "items" in part else shape
 
 
 @cache
 def _is_object(op: Op) -> bool:
-    from priming.api.wire import answer_schema
+    from priming.operations.schema import answer_schema
 
     return bool(answer_schema(op.name).get("type") == "object")
 
 
 def _lean(schema: Any) -> Any:
-    """A request's schema without what no model needs: titles that repeat names, nulls, other forms of lists."""
+    """A request's schema without parts that no model needs: titles that repeat names, nulls, other forms of lists."""
     if isinstance(schema, list):
-        return [_lean(one) for one in schema]
+        return [_lean(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     if "anyOf" in schema:
-        first = next(one for one in schema["anyOf"] if one.get("type") != "null")
-        return _lean({**{name: one for name, one in schema.items() if name != "anyOf"}, **first})
+        first = next(option for option in schema["anyOf"] if option.get("type") != "null")
+        return _lean({**{name: part for name, part in schema.items() if name != "anyOf"}, **first})
     return {
-        name: {key: _lean(each) for key, each in one.items()} if name in _BY_NAME else _lean(one)
-        for name, one in schema.items()
-        if not (name == "title" and isinstance(one, str)) and not (name == "default" and one is None)
+        name: {key: _lean(field) for key, field in part.items()} if name in _BY_NAME else _lean(part)
+        for name, part in schema.items()
+        if not (name == "title" and isinstance(part, str)) and not (name == "default" and part is None)
     }
 
 
@@ -321,8 +322,8 @@ def _contents(uri: str, mime: str, text: str) -> types.ReadResourceResult:
 
 
 def _prompt(text: str) -> types.GetPromptResult:
-    said = types.TextContent(type="text", text=text)
-    return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=said)])
+    content = types.TextContent(type="text", text=text)
+    return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
 
 def _compact(value: Any) -> str:

@@ -1,7 +1,8 @@
 """The operation table: every operation once, for the command line, HTTP, the socket and MCP alike.
 
 A surface reads this table and nothing else of the engine. What an operation takes is the signature of its function,
-read when first needed (``priming.api.wire``); what it answers is named here, so that a client needs no engine.
+read when first needed (``priming.operations.schema``). The type of its answer is named here, so that a client needs
+no engine.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from priming.errors import ParamError
 from priming.types import EMPTY
 
 MEMORY = "priming.engine.memory:Memory"
-CALLS = "priming.api.calls"
+CALLS = "priming.operations.wire_calls"
 _HOMES = {
     **dict.fromkeys(("str", "int"), "builtins"),
     "Path": "pathlib",
@@ -33,11 +34,11 @@ _HOMES = {
 class Op:
     """One operation.
 
-    ``answers`` names the type of its answer, ``takes`` the arguments that may be given by position. ``writes``,
-    ``destructive`` (something may be lost for good) and ``idempotent`` (again changes nothing more) are what a
-    client may want to know before it calls. ``long`` ones tell of their progress. ``tool`` marks the few that MCP
-    offers unless asked for more; ``other_names`` are words for its arguments that callers reach for. ``local`` says
-    why it is for this machine only: it then stands on no server.
+    ``answers`` names the type of the answer, ``takes`` the arguments that may be passed by position. ``writes``,
+    ``destructive`` (data may be lost for good) and ``idempotent`` (a second call changes nothing more) are what a
+    client may want to know before it calls. ``long`` operations report their progress. ``tool`` marks the few that
+    MCP offers by default; ``other_names`` are other words that callers use for the arguments. ``local`` is the reason
+    why an operation is for this machine only; servers do not offer it.
     """
 
     name: str
@@ -56,22 +57,22 @@ class Op:
     def answer(self) -> Any:
         """The type of what it answers, loaded when first needed: most commands need only a few."""
         inner = self.answers.removeprefix("list[").removesuffix("]")
-        found: Any = getattr(import_module(_HOMES.get(inner, "priming.types")), inner)
-        return found if inner == self.answers else list[found]
+        answer_type: Any = getattr(import_module(_HOMES.get(inner, "priming.types")), inner)
+        return answer_type if inner == self.answers else list[answer_type]
 
     @property
     def place(self) -> str:
-        """Where its function is, as ``module:name``: a method of ``Memory`` unless said otherwise."""
+        """Where its function is, as ``module:name``: a method of ``Memory`` unless ``at`` names another."""
         return self.at or f"{MEMORY}.{self.name}"
 
     @property
     def function(self) -> Callable[..., Any]:
         """Its function, loaded when first needed: its first argument is an open ``Memory``."""
         module, _, path = self.place.partition(":")
-        found: Any = import_module(module)
+        function: Any = import_module(module)
         for name in path.split("."):
-            found = getattr(found, name)
-        return found  # type: ignore[no-any-return]
+            function = getattr(function, name)
+        return function  # type: ignore[no-any-return]
 
     @property
     def command(self) -> str:
@@ -281,7 +282,9 @@ def served(name: str) -> Op:
     op = BY_NAME.get(name)
     if op is None or op.local:
         why = (
-            f"is not served: {op.local}" if op else f"must be one of {', '.join(one.name for one in SERVED)}"
+            f"is not served: {op.local}"
+            if op
+            else f"must be one of {', '.join(each.name for each in SERVED)}"
         )
         raise ParamError("operation", name, why)
     return op

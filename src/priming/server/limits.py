@@ -14,17 +14,17 @@ from typing import Any, TypeVar
 from starlette.types import Message, Receive
 
 from priming.params import ServerParams
-from priming.serve.answers import Refused
+from priming.server.responses import Refused
 
 T = TypeVar("T")
 
 
-class Buckets:
-    """One token bucket for each client: it fills at the rate, up to the burst."""
+class RateLimiter:
+    """A token bucket for each client: it fills at the rate, up to the burst."""
 
     def __init__(self, params: ServerParams, now: Callable[[], float] = time.monotonic) -> None:
         self._params, self._now = params, now
-        self._full: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, client: str) -> None:
         """Count a request; ``Refused`` with the seconds to wait if there are too many."""
@@ -32,11 +32,11 @@ class Buckets:
         if not rate:
             return
         now = self._now()
-        left, then = self._full.pop(client, (float(self._params.burst), now))
+        left, then = self._buckets.pop(client, (float(self._params.burst), now))
         left = min(self._params.burst, left + (now - then) * rate)
-        self._full[client] = (max(0.0, left - 1), now) if left >= 1 else (left, now)
-        while len(self._full) > self._params.clients:
-            self._full.popitem(last=False)
+        self._buckets[client] = (max(0.0, left - 1), now) if left >= 1 else (left, now)
+        while len(self._buckets) > self._params.clients:
+            self._buckets.popitem(last=False)
         if left < 1:
             wait = str(max(1, math.ceil((1 - left) / rate)))
             raise Refused(
@@ -44,8 +44,8 @@ class Buckets:
             )
 
 
-class Work:
-    """The threads that calls run in, so many at once; more wait for their turn, and too many are refused."""
+class WorkerPool:
+    """The threads that calls run in. Calls beyond their number wait; calls beyond the limit are refused."""
 
     def __init__(self, params: ServerParams) -> None:
         self._params = params
@@ -53,35 +53,44 @@ class Work:
         self.at_work = 0
 
     async def run(self, call: Callable[[], T]) -> T:
-        """What ``call`` returns, from a thread. Where patience with it ends it goes on, but is not waited for."""
+        """The result of ``call``, from a thread. After the time limit the call goes on, but nobody waits for it."""
         if self.at_work >= self._params.in_flight:
-            said = f"{self.at_work} calls are at work or waiting: try again in a moment"
-            raise Refused(503, "overloaded", said, {"Retry-After": "1"})
-        self.at_work += 1
-        future = self._pool.submit(copy_context().run, call)
-        awaited = asyncio.wrap_future(future)
-        awaited.add_done_callback(self._ended)
-        done, _ = await asyncio.wait({awaited}, timeout=self._params.call_seconds)
+            message = f"{self.at_work} calls are at work or waiting: try again in a moment"
+            raise Refused(503, "overloaded", message, {"Retry-After": "1"})
+        future = self._submit(call)
+        done, _ = await asyncio.wait({future}, timeout=self._params.call_seconds)
         if not done:
-            said = (
+            message = (
                 f"not done after {self._params.call_seconds:g} seconds: it goes on, and the log will have it;"
                 " what takes long can be asked for as a job"
             )
-            raise Refused(504, "timeout", said)
-        return awaited.result()
+            raise Refused(504, "timeout", message)
+        return future.result()
 
-    def _ended(self, future: asyncio.Future[Any]) -> None:
-        self.at_work -= 1
-        if not future.cancelled():
-            future.exception()  # it was looked at: a call that nobody waits for any more is not worth a warning
+    async def run_patiently(self, call: Callable[[], T]) -> T:
+        """The result of ``call``, from a thread, however many calls wait and however long it takes."""
+        future = self._submit(call)
+        await asyncio.wait({future})
+        return future.result()
 
     async def close(self) -> None:
         """Wait for the calls at work."""
         await asyncio.to_thread(self._pool.shutdown, wait=True, cancel_futures=True)
 
+    def _submit(self, call: Callable[[], T]) -> asyncio.Future[T]:
+        future = asyncio.wrap_future(self._pool.submit(copy_context().run, call))
+        self.at_work += 1
+        future.add_done_callback(self._ended)
+        return future
+
+    def _ended(self, future: asyncio.Future[Any]) -> None:
+        self.at_work -= 1
+        if not future.cancelled():
+            future.exception()  # retrieved: a call that nobody waits for any more is not worth a warning
+
 
 def limited(receive: Receive, params: ServerParams) -> Receive:
-    """The body of a request within its limits of size and time: ``Refused`` where it goes beyond."""
+    """The body of a request within its limits of size and time; ``Refused`` beyond them."""
     taken, over = 0, False
     deadline = time.monotonic() + params.body_seconds
 
@@ -106,6 +115,6 @@ def limited(receive: Receive, params: ServerParams) -> Receive:
 
 
 def too_large(params: ServerParams) -> Refused:
-    """The answer to a body beyond the limit; what is left of it is not read."""
-    said = f"the body has more than {params.body_bytes} bytes: send less at once"
-    return Refused(413, "too_large", said, {"Connection": "close"})
+    """The response to a body beyond the limit; the rest of it is not read."""
+    message = f"the body has more than {params.body_bytes} bytes: send less at once"
+    return Refused(413, "too_large", message, {"Connection": "close"})

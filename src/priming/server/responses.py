@@ -1,16 +1,16 @@
-"""What goes over HTTP: requests as JSON, read with limits, and answers and errors as JSON."""
+"""Request and response bodies: JSON read within limits, answers and errors written as JSON."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from starlette.responses import Response
 
-from priming.api.host import told
 from priming.errors import NotFound, ParamError, PrimingError, StoreError
+from priming.operations.error_payload import error_payload, full_error_payload
 
 JSON = "application/json"
 STATUS: Mapping[str, int] = {
@@ -49,77 +49,94 @@ MEANINGS: Mapping[int, str] = {
 
 
 class Refused(Exception):
-    """A request that the server does not carry out, with the answer that it gets."""
+    """A request that the server does not carry out, with the error that it answers."""
 
     def __init__(
-        self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+        self,
+        status: int,
+        code: str,
+        message: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        payload: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(message)
         self.status, self.code, self.message = status, code, message
         self.headers = dict(headers or {})
+        self.payload = dict(payload or {"code": code, "message": message})
 
     def response(self) -> Response:
-        """The answer."""
-        return respond(
-            {"error": {"code": self.code, "message": self.message}}, self.status, headers=self.headers
-        )
+        """The error as a response."""
+        return respond({"error": self.payload}, self.status, headers=self.headers)
 
 
-def refusal(error: PrimingError, *, everywhere: bool) -> Refused:
-    """What an error of the library becomes. Only who may use all namespaces reads names of others, and of files."""
-    said = told(error)
+def refusal(error: PrimingError, *, everywhere: bool, local: bool = False) -> Refused:
+    """The response to an error of the library.
+
+    Names of other namespaces and of files are only for those who may use all namespaces; a ``local`` client gets the
+    violations in a list as well, to raise the same error again.
+    """
+    payload = full_error_payload(error) if local else dict(error_payload(error))
     if not everywhere and isinstance(error, NotFound):
-        said["message"] = str(error)
+        payload["message"] = str(error)
     if not everywhere and isinstance(error, StoreError):
-        said["message"] = f"the store failed ({error.code}): nothing was changed; the server's log says more"
+        payload["message"] = (
+            f"the store failed ({error.code}): nothing was changed; the server's log says more"
+        )
     headers = {"Retry-After": "1"} if error.code == "busy" else None
-    return Refused(STATUS.get(error.code, 500), said["code"], said["message"], headers)
+    return Refused(STATUS.get(error.code, 500), payload["code"], payload["message"], headers, payload=payload)
 
 
 def respond(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A value as an answer."""
-    return Response(written(value), status, headers, JSON)
+    """A value as a response."""
+    return Response(json_bytes(value), status, headers, JSON)
 
 
-def written(value: Any) -> bytes:
+def json_bytes(value: Any) -> bytes:
     """A value as JSON."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.encode("utf-8", "backslashreplace")
 
 
-def parsed(body: bytes, depth: int) -> Any:
-    """What a body says; an empty one is a request without arguments.
+def parse_body(body: bytes, depth: int) -> Any:
+    """The value of a JSON body; an empty body is a request without arguments.
 
-    >>> parsed(b'{"limit": 3}', 64)
+    >>> parse_body(b'{"limit": 3}', 64)
     {'limit': 3}
     """
-    if not body.strip():
-        return {}
+    return parse_json(body, depth, "body") if body.strip() else {}
+
+
+def parse_json(text: bytes, depth: int, name: str) -> Any:
+    """The value of a JSON text; a ``ParamError`` calls what is wrong with it by ``name``."""
     try:
-        text = body.decode("utf-8")
-        value = json.loads(text, parse_constant=_refuse, parse_float=_finite)
-        if "\\u" in text:
+        decoded = text.decode("utf-8")
+        value = json.loads(decoded, parse_constant=_refuse, parse_float=_finite)
+        if "\\u" in decoded:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeError:
-        raise ParamError("body", body[:60], "must be text in UTF-8") from None
+        raise ParamError(name, text[:60], "must be text in UTF-8") from None
     except RecursionError:
-        raise _too_deep(depth) from None
+        raise too_deep(name, depth) from None
     except ValueError as error:
-        raise ParamError("body", body[:60], f"must be JSON: {error}") from None
+        raise ParamError(name, text[:60], f"must be JSON: {error}") from None
     level = [value]
     for _ in range(depth + 1):
-        level = [
-            inner
-            for one in level
-            for inner in (one.values() if isinstance(one, dict) else one if isinstance(one, list) else ())
-        ]
+        level = [inner for outer in level for inner in _inside(outer)]
     if level:
-        raise _too_deep(depth)
+        raise too_deep(name, depth)
     return value
 
 
-def _too_deep(depth: int) -> ParamError:
-    return ParamError("body", "…", f"must be nested at most {depth} deep")
+def too_deep(name: str, depth: int) -> ParamError:
+    """The error for a value that is nested too deep."""
+    return ParamError(name, "…", f"must be nested at most {depth} deep")
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _refuse(name: str) -> Any:

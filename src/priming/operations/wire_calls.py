@@ -1,4 +1,4 @@
-"""Operations as a server offers them where the library's own take what cannot cross a wire: files, proposals."""
+"""Operations as servers offer them, where the library's own take files or proposals, which no request carries."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def operation(memory: Memory, operation_id: str) -> Operation:
         NotFound: there is none, so the call was not carried out, or wrote nothing.
 
     """
-    found = memory.operation(operation_id)
-    if found is None:
+    logged = memory.operation(operation_id)
+    if logged is None:
         raise NotFound(
             f"there is no operation {operation_id}: the call was not carried out, or wrote nothing"
         )
-    return found
+    return logged
 
 
 def pack_content(
@@ -79,7 +79,9 @@ def pack_add(memory: Memory, pack: str, *, trust: str = "tool") -> Pack:
         try:
             return memory.pack_install(path, trust=trust)
         except ParamError as error:  # the caller knows of no file
-            raise ParamError.of([one.replace(str(path), "pack") for one in error.violations]) from None
+            raise ParamError.of(
+                [violation.replace(str(path), "pack") for violation in error.violations]
+            ) from None
 
 
 def export_lines(memory: Memory, *, progress: Progress | None = None) -> Exported:
@@ -102,4 +104,6 @@ def import_lines(memory: Memory, lines: str, *, progress: Progress | None = None
         try:
             return memory.import_(path, progress=progress)
         except ParamError as error:  # the caller knows of no file
-            raise ParamError.of([one.replace(str(path), "lines") for one in error.violations]) from None
+            raise ParamError.of(
+                [violation.replace(str(path), "lines") for violation in error.violations]
+            ) from None

@@ -28,8 +28,8 @@ from pydantic import (
     create_model,
 )
 
-from priming.api.ops import BY_NAME, Op
 from priming.errors import ParamError, violation
+from priming.operations.table import BY_NAME, Op
 from priming.types import Cue
 from priming.words import FORMATS, KINDS, OUTCOMES, RULES, STAGES, STATUSES, TRUST
 
@@ -90,8 +90,8 @@ _ARG = re.compile(r"^ +(\w+): (.+)$")
 def arguments(op: Op, request: Any, *, forgiving: bool = False) -> dict[str, Any]:
     """The arguments of the operation's function from a request, or one ``ParamError`` for all that is wrong with it.
 
-    A list may be sent as an array, as JSON text, or as words between commas; null means not given. ``forgiving``
-    takes other names for arguments too (``Op.other_names``), and a cue's parts beside the other arguments.
+    A list may be sent as an array, as JSON text, or as words between commas; null means the default. ``forgiving``
+    accepts other names for arguments (``Op.other_names``), and a cue's parts beside the other arguments.
     """
     if not isinstance(request, Mapping):
         raise ParamError("request", request, "must be a JSON object of arguments")
@@ -99,10 +99,10 @@ def arguments(op: Op, request: Any, *, forgiving: bool = False) -> dict[str, Any
     try:
         parsed = _model(op.name).model_validate(dict(sent))
     except ValidationError as error:
-        raise ParamError.of([_rule(op, one) for one in error.errors(include_url=False)]) from None
+        raise ParamError.of([_rule(op, problem) for problem in error.errors(include_url=False)]) from None
     hints = _signature(op)
-    given = {name: _plain(getattr(parsed, name)) for name in parsed.model_fields_set}
-    return {name: one for name, one in given.items() if one is not None or _allows_none(hints[name])}
+    values = {name: _plain(getattr(parsed, name)) for name in parsed.model_fields_set}
+    return {name: value for name, value in values.items() if value is not None or _allows_none(hints[name])}
 
 
 def request_schema(op: Op) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def request_schema(op: Op) -> dict[str, Any]:
 
 @cache
 def answer_schema(name: str) -> dict[str, Any]:
-    """The JSON schema of an operation's answer, as ``values.encode`` writes it."""
+    """The JSON schema of an operation's answer, as ``priming.encoding.encode`` writes it."""
     return TypeAdapter(BY_NAME[name].answer).json_schema(mode="serialization")
 
 
@@ -122,9 +122,9 @@ def summary(op: Op) -> str:
 
 
 def details(op: Op) -> str:
-    """What else its docstring says of it, but for arguments, errors and examples, which stand elsewhere."""
+    """The rest of its docstring, without arguments, errors and examples, which the document has elsewhere."""
     paragraphs = (inspect.getdoc(op.function) or "").split("\n\n")[1:]
-    return "\n\n".join(one for one in paragraphs if not one.startswith(("Args:", "Raises:", ">>>")))
+    return "\n\n".join(part for part in paragraphs if not part.startswith(("Args:", "Raises:", ">>>")))
 
 
 class CueShape(BaseModel):
@@ -148,9 +148,9 @@ def _plain(value: Any) -> Any:
         return Cue(**{**value.model_dump(exclude_unset=True), **(value.model_extra or {})})
     if isinstance(value, BaseModel):
         fields = {name: _plain(getattr(value, name)) for name in value.model_fields_set}
-        return {name: one for name, one in fields.items() if one is not None}
+        return {name: field for name, field in fields.items() if field is not None}
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return value
 
 
@@ -158,16 +158,16 @@ def _plain(value: Any) -> Any:
 def _signature(op: Op) -> dict[str, Any]:
     """The type of each argument that a request may carry."""
     hints = get_type_hints(op.function)
-    found: dict[str, Any] = {}
+    carried: dict[str, Any] = {}
     for name, parameter in inspect.signature(op.function).parameters.items():
         if name in NOT_SENT:
             continue
         if parameter.kind is Parameter.VAR_KEYWORD:  # what supersede changes: arguments of remember
-            of = _signature(BY_NAME["remember"])
-            found |= {one: of[one] for one in of if one not in (*found, "kind", "key")}
+            changes = _signature(BY_NAME["remember"])
+            carried |= {field: changes[field] for field in changes if field not in (*carried, "kind", "key")}
         else:
-            found[name] = hints[name]
-    return found
+            carried[name] = hints[name]
+    return carried
 
 
 @cache
@@ -188,21 +188,21 @@ def _model(name: str) -> type[BaseModel]:
 
 def _default(parameters: Mapping[str, Parameter], argument: str) -> Any:
     """The default, as JSON has it; null where the argument is of another operation."""
-    found = parameters[argument].default if argument in parameters else None
-    return list(found) if isinstance(found, tuple) else found
+    default = parameters[argument].default if argument in parameters else None
+    return list(default) if isinstance(default, tuple) else default
 
 
 def _documented(op: Op) -> dict[str, str]:
     """What the docstring says of each argument."""
     section = _ARGS.search(inspect.getdoc(op.function) or "")
-    found: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     for line in section[1].splitlines() if section else ():
         start = _ARG.match(line)
         if start and len(line) - len(line.lstrip()) <= 4:
-            found[start[1]] = start[2]
-        elif found:
-            found[list(found)[-1]] += f" {line.strip()}"
-    return {name: text.replace("``", "") for name, text in found.items()}
+            meanings[start[1]] = start[2]
+        elif meanings:
+            meanings[list(meanings)[-1]] += f" {line.strip()}"
+    return {name: text.replace("``", "") for name, text in meanings.items()}
 
 
 def _allows_none(hint: Any) -> bool:
@@ -212,7 +212,7 @@ def _allows_none(hint: Any) -> bool:
 def _shape(op: str, name: str, hint: Any) -> Any:
     """How an argument of a type is sent."""
     if _allows_none(hint):
-        (hint,) = (one for one in get_args(hint) if one is not NoneType)
+        (hint,) = (option for option in get_args(hint) if option is not NoneType)
     if hint is Cue:
         return Annotated[CueShape, BeforeValidator(_object)]
     if hint is datetime:
@@ -239,8 +239,8 @@ def _listed(name: str, inner: Any, op: str) -> Any:
         )
         schema = {"anyOf": [{"type": "array", "items": words}, {"type": "string"}]}
         return Annotated[list[str], BeforeValidator(_list), WithJsonSchema(schema)]
-    one = _model({"remember_many": "remember", "link_many": "link"}[op])
-    return Annotated[list[one], BeforeValidator(_array)]  # type: ignore[valid-type]
+    item = _model({"remember_many": "remember", "link_many": "link"}[op])
+    return Annotated[list[item], BeforeValidator(_array)]  # type: ignore[valid-type]
 
 
 def _list(value: Any) -> Any:
@@ -277,17 +277,16 @@ def _time(value: Any) -> Any:
 
 
 def _renamed(op: Op, request: Mapping[str, Any]) -> dict[str, Any]:
-    """A request with arguments by their own names: what has another name, and is not there by its own, is moved."""
-    known = _signature(op)
-    found = {name: value for name, value in request.items() if name in known}
+    """A request with its arguments under their own names; an argument under its own name takes precedence."""
+    own_names = _signature(op)
+    renamed = {name: value for name, value in request.items() if name in own_names}
     for name, value in request.items():
-        own = op.other_names.get(name, name)
-        if name not in known:
-            found.setdefault(own, value)
-    if "cue" not in known or isinstance(found.get("cue", {}), str):
-        return found
-    context = {name: found.pop(name) for name in _CUE if name in found and name not in known}
-    return {**found, "cue": {**context, **(found.get("cue") or {})}} if context else found
+        if name not in own_names:
+            renamed.setdefault(op.other_names.get(name, name), value)
+    if "cue" not in own_names or isinstance(renamed.get("cue", {}), str):
+        return renamed
+    context = {name: renamed.pop(name) for name in _CUE if name in renamed and name not in own_names}
+    return {**renamed, "cue": {**context, **(renamed.get("cue") or {})}} if context else renamed
 
 
 _CUE = ("file", "language", "task", "environment", "project", "speaker")
@@ -305,11 +304,11 @@ def _rule(op: Op, error: Any) -> str:
     name = ".".join(str(part) for part in error["loc"]) or "request"
     if error["type"] == "extra_forbidden":
         return violation(name, error["input"], f"is no argument: {op.name} takes {_names(_signature(op))}")
-    said = _RULES.get(error["type"]) or re.sub(r"^Value error, |^Input ", "", error["msg"]).replace(
+    rule = _RULES.get(error["type"]) or re.sub(r"^Value error, |^Input ", "", error["msg"]).replace(
         "should", "must"
     )
-    return violation(name, None if error["type"] == "missing" else error["input"], said)
+    return violation(name, None if error["type"] == "missing" else error["input"], rule)
 
 
-def _names(of: Iterable[str]) -> str:
-    return ", ".join(of) or "none"
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(names) or "none"

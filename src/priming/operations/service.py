@@ -1,4 +1,4 @@
-"""Where calls are answered: the memories of one store, opened by namespace, for every server and surface."""
+"""The service that carries out calls: the memories of one store, opened by namespace."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
-from priming.api import values
-from priming.api.ops import served
-from priming.errors import Conflict, PrimingError
+from priming.encoding import encode
+from priming.errors import Conflict
+from priming.operations.table import served
 
 if TYPE_CHECKING:
     from priming.embed.protocol import Embedder
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int | None], None]
 MOST_OPEN = 64
-"""How many namespaces are kept open; beyond that the one unused for longest is closed."""
+"""How many namespaces stay open; beyond that the least recently used one is closed."""
 
 
 class Service(Protocol):
-    """What answers calls: a ``Host`` of this process, or a client of another's."""
+    """What answers calls: a ``LocalService`` of this process, or a client of a server."""
 
     def call(
         self,
@@ -37,7 +37,7 @@ class Service(Protocol):
         progress: Progress | None = None,
         operation_id: str | None = None,
     ) -> Any:
-        """Carry out an operation of the table and answer it as JSON."""
+        """Carry out an operation of the table and return its answer as JSON."""
         ...
 
     def close(self) -> None:
@@ -46,14 +46,14 @@ class Service(Protocol):
 
 
 @dataclass(slots=True)
-class _Open:
-    """An open memory, and how many calls are at work in it."""
+class _OpenMemory:
+    """An open memory, and the number of calls at work in it."""
 
     memory: Memory
     calls: int = 0
 
 
-class Host:
+class LocalService:
     """The memories of one store. Calls may come from many threads; those of one namespace take turns."""
 
     def __init__(
@@ -68,7 +68,7 @@ class Host:
     ) -> None:
         self.url, self.profile, self.settings = url, profile, settings
         self._embedder, self._clock, self._most = embedder, clock, most
-        self._open: OrderedDict[str, _Open] = OrderedDict()
+        self._open: OrderedDict[str, _OpenMemory] = OrderedDict()
         self._lock = Lock()
         self._closed = False
 
@@ -82,50 +82,50 @@ class Host:
         progress: Progress | None = None,
         operation_id: str | None = None,
     ) -> Any:
-        """Carry out an operation of the table and answer it as JSON.
+        """Carry out an operation of the table and return its answer as JSON.
 
         Args:
-            namespace: where.
+            namespace: the namespace to work in.
             operation: its name in the table.
             request: a mapping of its arguments, as JSON has them.
-            forgiving: whether other names for arguments do too.
-            progress: called with (done, total or None) by what takes long.
-            operation_id: the id that the operation is to have in the log, so that the caller can look for it.
+            forgiving: whether other names for arguments are accepted.
+            progress: called with (done, total or None) by long operations.
+            operation_id: the id of the operation in the log, by which the caller can look for it.
 
         Raises:
             ParamError: no such operation, or what is wrong with its arguments.
             PrimingError: what the operation raises.
 
         """
-        from priming.api.wire import arguments
+        from priming.operations.schema import arguments
 
         op = served(operation)
-        given = arguments(op, request, forgiving=forgiving)
+        values = arguments(op, request, forgiving=forgiving)
         if op.long:
-            given["progress"] = progress
+            values["progress"] = progress
         with self.memory(namespace) as memory:
-            named = op.writes and not op.long and operation_id is not None
-            with memory.identified(str(operation_id)) if named else nullcontext():
-                return values.encode(op.function(memory, **given))
+            identified = op.writes and not op.long and operation_id is not None
+            with memory.identified(str(operation_id)) if identified else nullcontext():
+                return encode(op.function(memory, **values))
 
     @contextmanager
     def memory(self, namespace: str) -> Iterator[Memory]:
-        """The memory of a namespace, kept open for the next call."""
-        held = self._take(namespace)
+        """The memory of a namespace, which stays open for the next call."""
+        entry = self._take(namespace)
         try:
-            yield held.memory
+            yield entry.memory
         finally:
-            self._give_back(held)
+            self._give_back(entry)
 
     @property
     def namespaces(self) -> tuple[str, ...]:
-        """Those that are open."""
+        """The namespaces that are open."""
         with self._lock:
             return tuple(self._open)
 
     @property
     def embedder(self) -> Embedder:
-        """What makes the vectors of its memories."""
+        """The embedder of its memories."""
         if self._embedder is None:
             from priming.embed.choose import DEFAULT, named
 
@@ -133,31 +133,31 @@ class Host:
         return self._embedder
 
     def close(self) -> None:
-        """Close all memories; a call that is still at work closes its own when it is done."""
+        """Close all memories; a call that is still at work closes its own when it ends."""
         with self._lock:
             self._closed = True
-            idle = [one for one in self._open.values() if not one.calls]
+            idle = [entry for entry in self._open.values() if not entry.calls]
             self._open.clear()
-        for one in idle:
-            one.memory.close()
+        for entry in idle:
+            entry.memory.close()
 
-    def _take(self, namespace: str) -> _Open:
+    def _take(self, namespace: str) -> _OpenMemory:
         with self._lock:
             if self._closed:
-                raise Conflict("this host is closed: open another")
-            held = self._open.get(namespace) or self._opened(namespace)
-            self._open[namespace] = held
+                raise Conflict("this service is closed: open another")
+            entry = self._open.get(namespace) or self._opened(namespace)
+            self._open[namespace] = entry
             self._open.move_to_end(namespace)
-            held.calls += 1
-            over = self._over()
-        for one in over:
-            one.memory.close()
-        return held
+            entry.calls += 1
+            surplus = self._surplus()
+        for unused in surplus:
+            unused.memory.close()
+        return entry
 
-    def _opened(self, namespace: str) -> _Open:
+    def _opened(self, namespace: str) -> _OpenMemory:
         from priming.engine.memory import Memory
 
-        return _Open(
+        return _OpenMemory(
             Memory.open(
                 self.url,
                 namespace=namespace,
@@ -168,19 +168,14 @@ class Host:
             )
         )
 
-    def _over(self) -> list[_Open]:
-        """Those to be closed, so that no more than the most stay open: idle ones, the longest unused first."""
-        idle = [name for name, one in self._open.items() if not one.calls]
+    def _surplus(self) -> list[_OpenMemory]:
+        """Idle memories beyond the maximum, least recently used first, removed from the open ones."""
+        idle = [name for name, entry in self._open.items() if not entry.calls]
         return [self._open.pop(name) for name in idle[: max(0, len(self._open) - self._most)]]
 
-    def _give_back(self, held: _Open) -> None:
+    def _give_back(self, entry: _OpenMemory) -> None:
         with self._lock:
-            held.calls -= 1
-            last = self._closed and not held.calls
+            entry.calls -= 1
+            last = self._closed and not entry.calls
         if last:
-            held.memory.close()
-
-
-def told(error: PrimingError) -> dict[str, str]:
-    """An error as every surface tells it: its stable code and its message."""
-    return {"code": error.code, "message": "; ".join([str(error), *getattr(error, "__notes__", [])])}
+            entry.memory.close()
