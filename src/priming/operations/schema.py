@@ -105,6 +105,7 @@ def arguments(op: Op, request: Any, *, forgiving: bool = False) -> dict[str, Any
     return {name: value for name, value in values.items() if value is not None or _allows_none(hints[name])}
 
 
+@cache
 def request_schema(op: Op) -> dict[str, Any]:
     """The JSON schema of an operation's request."""
     return _model(op.name).model_json_schema()

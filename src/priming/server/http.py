@@ -94,7 +94,7 @@ def create_app(
 
     """
     server = ServerState(service, tokens, params, clock or SystemClock(), sleep_every)
-    app = FastAPI(
+    app = DescribedApp(
         title="Priming",
         version=__version__,
         description=_ABOUT,
@@ -121,6 +121,16 @@ def create_app(
     app.add_exception_handler(PrimingError, _failed)
     app.add_exception_handler(HTTPException, _no_route)
     return app
+
+
+class DescribedApp(FastAPI):
+    """An application whose OpenAPI document has the schemas of the table, made when it is first asked for."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The OpenAPI document."""
+        if self.openapi_schema is None:
+            self.openapi_schema = openapi.finished(super().openapi())
+        return self.openapi_schema
 
 
 class ServerState:
@@ -319,11 +329,12 @@ def _route_server(app: FastAPI, server: ServerState, greeting: Mapping[str, str]
 
     async def document(request: Request) -> Response:
         context_of(request).operation = "openapi"
-        return Response(described, media_type=JSON)
+        return Response(await server.workers.run(lambda: json_bytes(app.openapi())), media_type=JSON)
 
     async def docs(request: Request) -> Response:
         context_of(request).operation = "docs"
         headers = {"Content-Security-Policy": openapi.DOCS_POLICY}
+        page = await server.workers.run(lambda: openapi.docs_page(app.openapi()))
         return Response(page, headers=headers, media_type="text/html")
 
     add = app.add_api_route
@@ -333,8 +344,6 @@ def _route_server(app: FastAPI, server: ServerState, greeting: Mapping[str, str]
     add(GREETING_PATH, hello, include_in_schema=False)
     add("/openapi.json", document, include_in_schema=False)
     add("/docs", docs, include_in_schema=False)
-    app.openapi_schema = openapi.finished(app.openapi())
-    described, page = json_bytes(app.openapi_schema), openapi.docs_page(app.openapi_schema)
 
 
 async def _refused(request: Request, error: Exception) -> Response:

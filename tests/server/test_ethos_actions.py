@@ -1,15 +1,15 @@
 """The actions of Ethos are answered in its envelope, by the operations of the table."""
 
 import pytest
-from priming.api.host import Host
 from priming.api.requests import Gone, reply
 
 from priming import HashedEmbedder
+from priming.operations.service import LocalService
 
 
 @pytest.fixture
 def host(tmp_path):
-    made = Host(f"sqlite:///{tmp_path}/memory.db", embedder=HashedEmbedder())
+    made = LocalService(f"sqlite:///{tmp_path}/memory.db", embedder=HashedEmbedder())
     yield made
     made.close()
 

@@ -9,10 +9,10 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from priming.serve.answers import Refused, parsed
-from priming.serve.limits import Buckets
 
 from priming.params import SERVER, ServerParams
+from priming.server.limits import RateLimiter
+from priming.server.responses import Refused, parse_body
 
 from .conftest import until
 
@@ -64,8 +64,8 @@ def test_a_body_that_is_no_request_is_refused(served, body, rule):
 
 
 def test_a_body_may_be_as_deep_as_the_limit():
-    assert parsed(b'{"a":' * 64 + b"1" + b"}" * 64, 64)
-    assert parsed(b'{"a": 1, "a": 2}', 64) == {"a": 2}
+    assert parse_body(b'{"a":' * 64 + b"1" + b"}" * 64, 64)
+    assert parse_body(b'{"a": 1, "a": 2}', 64) == {"a": 2}
 
 
 def test_a_text_that_is_deep_json_within_is_no_way_around(served):
@@ -179,11 +179,11 @@ def test_a_thousand_connections_at_once_are_all_answered(served):
 def test_more_calls_than_may_wait_are_refused_and_the_others_done(serve, monkeypatch):
     served = serve(threads=1, in_flight=2)
     opened = threading.Event()
-    call = served.host.call
-    monkeypatch.setattr(served.host, "call", lambda *a, **n: opened.wait(30) and call(*a, **n))
+    call = served.service.call
+    monkeypatch.setattr(served.service, "call", lambda *a, **n: opened.wait(30) and call(*a, **n))
     with ThreadPoolExecutor(2) as pool:
         waiting = [pool.submit(served.ask, "status") for _ in range(2)]
-        until(lambda: served.app.state.server.work.at_work == 2)
+        until(lambda: served.app.state.server.workers.at_work == 2)
         refused = served.ask("status")
         opened.set()
         assert [one.result().status_code for one in waiting] == [200, 200]
@@ -195,12 +195,12 @@ def test_more_calls_than_may_wait_are_refused_and_the_others_done(serve, monkeyp
 def test_a_call_that_takes_too_long_is_told_so_and_goes_on(serve, monkeypatch):
     served = serve(call_seconds=0.05)
     opened = threading.Event()
-    call = served.host.call
-    monkeypatch.setattr(served.host, "call", lambda *a, **n: opened.wait(30) and call(*a, **n))
+    call = served.service.call
+    monkeypatch.setattr(served.service, "call", lambda *a, **n: opened.wait(30) and call(*a, **n))
     answer = served.ask("remember", {"content": "x"})
     opened.set()
     assert (answer.status_code, answer.json()["error"]["code"]) == (504, "timeout")
-    until(lambda: served.host.call("default", "status", {})["memories"] == 1)
+    until(lambda: served.service.call("default", "status", {})["memories"] == 1)
 
 
 def test_a_client_that_asks_too_often_waits(serve):
@@ -221,7 +221,7 @@ def test_each_token_has_a_rate_of_its_own(serve):
 
 def test_a_bucket_fills_at_the_rate_up_to_the_burst():
     now = [0.0]
-    buckets = Buckets(ServerParams(rate=2.0, burst=3), lambda: now[0])
+    buckets = RateLimiter(ServerParams(rate=2.0, burst=3), lambda: now[0])
 
     def may():
         try:
@@ -238,11 +238,11 @@ def test_a_bucket_fills_at_the_rate_up_to_the_burst():
 
 
 def test_only_the_latest_clients_are_watched_and_a_rate_of_nothing_is_no_limit():
-    buckets = Buckets(ServerParams(rate=0.001, burst=1, clients=2), lambda: 0.0)
+    buckets = RateLimiter(ServerParams(rate=0.001, burst=1, clients=2), lambda: 0.0)
     for name in ("one", "two", "three", "one"):  # "one" was forgotten
         buckets.take(name)
     with pytest.raises(Refused):
         buckets.take("three")
-    free = Buckets(ServerParams(rate=0.0), lambda: 0.0)
+    free = RateLimiter(ServerParams(rate=0.0), lambda: 0.0)
     for _ in range(2 * SERVER.burst):
         free.take("one")

@@ -13,11 +13,11 @@ from contextlib import closing, suppress
 
 import httpx2
 import pytest
-from priming.serve.http import run
 
 from priming import Memory
 from priming.engine.tokens import Tokens
 from priming.errors import Conflict, ParamError
+from priming.server.process import run
 
 from .conftest import DEADLINE, until
 

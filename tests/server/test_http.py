@@ -14,16 +14,16 @@ import pytest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from priming.api import wire
-from priming.api.host import Host
-from priming.api.ops import BY_NAME, SERVED
-from priming.serve.http import Mounted, app
-from priming.serve.logs import Lines
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.responses import PlainTextResponse
 
 from priming import HashedEmbedder
 from priming.engine.tokens import Tokens
+from priming.operations import schema as wire
+from priming.operations.service import LocalService
+from priming.operations.table import BY_NAME, SERVED
+from priming.server.http import Mount, create_app
+from priming.server.telemetry import JsonFormatter
 
 from .conftest import bearer
 from .scene import OPERATIONS, example, prepare
@@ -46,7 +46,7 @@ def in_scene(served, namespace, token=None):
 @pytest.fixture(scope="module")
 def document():
     with Tokens("sqlite://") as tokens:
-        return app(Host("sqlite://", embedder=HashedEmbedder()), tokens).openapi()
+        return create_app(LocalService("sqlite://", embedder=HashedEmbedder()), tokens).openapi()
 
 
 def test_what_was_remembered_is_recalled(served):
@@ -214,7 +214,7 @@ def test_the_log_has_a_line_for_each_request_and_no_content(served, caplog):
     served.ask("recall", {"text": SECRET}, **{"X-Request-Id": "two"})
     served.ask("recall", {"text": SECRET, "limit": SECRET}, **{"X-Request-Id": "three"})
     served.client.get(f"/v1/default/{SECRET}")
-    written = [Lines().format(one) for one in caplog.records if not one.name.startswith("httpx2")]
+    written = [JsonFormatter().format(one) for one in caplog.records if not one.name.startswith("httpx2")]
     lines = [json.loads(one) for one in written]
     told = {one["request_id"]: one for one in lines if one["event"] == "request"}
     assert (told["one"]["operation"], told["one"]["status"]) == ("remember", 200)
@@ -226,11 +226,11 @@ def test_a_bug_is_answered_and_logged_without_what_it_says(served, caplog, monke
     def broken(*_, **__):
         raise RuntimeError(SECRET)
 
-    monkeypatch.setattr(served.host, "call", broken)
+    monkeypatch.setattr(served.service, "call", broken)
     answer = served.ask("status")
     assert (answer.status_code, answer.json()["error"]["code"]) == (500, "internal")
     assert "estrel" not in answer.text
-    written = [Lines().format(one) for one in caplog.records]
+    written = [JsonFormatter().format(one) for one in caplog.records]
     assert any('"error": "RuntimeError"' in one and "broken" in one for one in written)
     assert not [one for one in written if "estrel" in one]
 
@@ -253,13 +253,13 @@ class Greeting:
     """An application that greets whoever may use the namespace ``shop``."""
 
     async def __call__(self, scope, receive, send):
-        visit = scope["state"]["visit"]
-        visit.enter("shop", "greeting")
-        await PlainTextResponse(f"hello {visit.token.name}")(scope, receive, send)
+        context = scope["state"]["context"]
+        context.enter("shop", "greeting")
+        await PlainTextResponse(f"hello {context.token.name}")(scope, receive, send)
 
 
 def test_another_application_stands_behind_the_same_gate(serve):
-    served = serve(mounts=[Mounted("/greeting", Greeting())])
+    served = serve(mounts=[Mount("/greeting", Greeting())])
     shop, theirs = served.tokens.new("shop", "Ada"), served.tokens.new("theirs")
     assert served.client.get("/greeting").status_code == 401
     assert served.client.get("/greeting", headers=bearer(theirs.secret)).status_code == 403

@@ -5,7 +5,6 @@ import threading
 from uuid import uuid4
 
 import pytest
-from priming.api.host import Host, told
 
 from priming import HashedEmbedder, Memory
 from priming.errors import Conflict, NotFound, ParamError

@@ -4,11 +4,11 @@ import inspect
 from typing import get_type_hints
 
 import pytest
-from priming.api.ops import BY_NAME, OPS, SERVED, served
-from priming.api.wire import NOT_SENT
 
 from priming import Memory
 from priming.errors import ParamError
+from priming.operations.schema import NOT_SENT
+from priming.operations.table import BY_NAME, OPS, SERVED, served
 
 LIBRARY_ONLY = {"close", "open", "identified"}
 OTHERWISE_SERVED = {"pack_create": "pack_content", "pack_install": "pack_add", "export": "export_lines"}

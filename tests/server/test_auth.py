@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from priming.api.ops import SERVED
+
+from priming.operations.table import SERVED
 
 from .conftest import bearer
 from .scene import OPERATIONS, example

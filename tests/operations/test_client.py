@@ -12,15 +12,15 @@ from pathlib import Path
 from queue import Queue
 
 import pytest
-from priming.api.client import Client, reach
 from priming.api.line import Broken, Line
-from priming.api.remote import Remote, open_memory
 
 from priming import Conflict, Cue, HashedEmbedder, Memory, NotFound, ParamError, StoreError
+from priming.operations.client import Client, reach
+from priming.operations.remote_memory import Remote, open_memory
 
 LIGHT = """
 import sys
-from priming.api.remote import Remote, open_memory
+from priming.operations.remote_memory import Remote, open_memory
 with open_memory(sys.argv[1]) as memory:
     assert isinstance(memory, Remote)
     assert memory.recall("who wrote the program").hits
@@ -311,7 +311,7 @@ def test_reads_whose_answer_was_lost_are_done_again(remote, deaf):
 
 WRITER = """
 import itertools, json, pathlib, sys
-from priming.api.remote import open_memory
+from priming.operations.remote_memory import open_memory
 url, name, end = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 with open_memory(url) as memory:
     for turn in itertools.takewhile(lambda _: not end.exists(), itertools.count()):

@@ -8,7 +8,8 @@ from datetime import timedelta
 from urllib.parse import quote
 
 import pytest
-from priming.api.ops import SERVED
+
+from priming.operations.table import SERVED
 
 from .conftest import until
 from .scene import example
@@ -47,7 +48,7 @@ def told(text):
 @pytest.fixture
 def gate(served, monkeypatch):
     """Holds jobs at every step of theirs, until it is opened."""
-    opened, call = threading.Event(), served.host.call
+    opened, call = threading.Event(), served.service.call
     served.steps = []
 
     def held(namespace, operation, request, *, progress=None, **more):
@@ -58,7 +59,7 @@ def gate(served, monkeypatch):
 
         return call(namespace, operation, request, progress=step if progress else None, **more)
 
-    monkeypatch.setattr(served.host, "call", held)
+    monkeypatch.setattr(served.service, "call", held)
     yield opened
     opened.set()
 
@@ -134,13 +135,13 @@ def test_a_job_is_cancelled_between_two_steps(served, gate):
 
 def test_a_job_that_waits_is_cancelled_before_it_begins(serve, monkeypatch):
     served = serve(jobs_at_once=1)
-    opened, call = threading.Event(), served.host.call
+    opened, call = threading.Event(), served.service.call
 
     def held(*given, **named):
         assert opened.wait(30)
         return call(*given, **named)
 
-    monkeypatch.setattr(served.host, "call", held)
+    monkeypatch.setattr(served.service, "call", held)
     first, second = (begun(served, "remember_many", {"items": ITEMS[:1]}) for _ in range(2))
     assert served.client.delete(second).json()["status"] == "waiting"
     opened.set()
@@ -168,7 +169,7 @@ def test_the_latest_jobs_are_kept_for_a_while(serve, clock):
 def test_too_many_jobs_are_refused(serve, monkeypatch):
     served = serve(jobs_waiting=1)
     opened = threading.Event()
-    monkeypatch.setattr(served.host, "call", lambda *_, **__: opened.wait(30))
+    monkeypatch.setattr(served.service, "call", lambda *_, **__: opened.wait(30))
     begun(served, "export_lines", {})
     answer = served.ask("jobs/export_lines")
     opened.set()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 
 import pytest
-from priming.api.host import Host
 
 from priming import HashedEmbedder
+from priming.operations.service import LocalService
 from priming.store.connection import Connection
 
 from .scene import OPERATIONS, example, prepare
@@ -15,7 +15,7 @@ from .scene import OPERATIONS, example, prepare
 
 @pytest.fixture
 def host(tmp_path):
-    made = Host(f"sqlite:///{tmp_path}/memory.db", embedder=HashedEmbedder(), most=1_000)
+    made = LocalService(f"sqlite:///{tmp_path}/memory.db", embedder=HashedEmbedder(), most=1_000)
     yield made
     made.close()
 

@@ -6,14 +6,13 @@ import time
 from pathlib import Path
 
 import pytest
-from priming.api.client import Client, reach
-from priming.api.host import Host
-from priming.api.remote import Remote
 from typer.testing import CliRunner
 
 from priming import Memory
 from priming.cli.main import app
 from priming.cli.options import Place
+from priming.operations.client import Client, reach
+from priming.operations.remote_memory import Remote
 
 SCRIPT = [
     ["status"],

@@ -14,10 +14,10 @@ import httpx2
 import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from priming.api.host import Host, told
-from priming.api.ops import BY_NAME, SERVED
 
 from priming.errors import PrimingError
+from priming.operations.service import LocalService
+from priming.operations.table import BY_NAME, SERVED
 
 PRIMING = str(Path(sys.executable).parent / "priming")
 WHEN = "2026-03-01T09:00:00+00:00"
@@ -100,7 +100,7 @@ SCRIPT = [
 
 @pytest.fixture(scope="module")
 def by_library(tmp_path_factory):
-    host = Host(f"sqlite:///{tmp_path_factory.mktemp('library')}/memory.db")
+    host = LocalService(f"sqlite:///{tmp_path_factory.mktemp('library')}/memory.db")
     with closing(host):
         return run(lambda operation, request: outcome(host.call, "default", operation, request))
 

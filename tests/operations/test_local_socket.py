@@ -5,9 +5,9 @@ import socket
 from pathlib import Path
 
 import pytest
-from priming.api import places
 
 from priming import Memory, ParamError, StoreError
+from priming.operations import local_socket as places
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
-from priming.api.ops import BY_NAME, SERVED
 
 from priming import Memory
+from priming.operations.table import BY_NAME, SERVED
 
 PRIMING = str(Path(sys.executable).parent / "priming")
 EIGHT = ["remember", "recall", "feedback", "learn", "active", "forget", "link", "status"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 
-from priming.serve import examples
+from priming.server import openapi as examples
 
 OPERATIONS = sorted(examples.EXAMPLES)
 

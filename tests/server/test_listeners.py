@@ -16,10 +16,10 @@ from pathlib import Path
 import msgpack
 import pytest
 from priming.api.frames import LIMIT
-from priming.api.host import Host
 
 from priming import HashedEmbedder
 from priming.errors import Conflict, ParamError, StoreError
+from priming.operations.service import LocalService
 from priming.serve import ipc
 
 PING = {"action": "ping"}
@@ -361,7 +361,7 @@ def test_a_server_ends_though_a_client_does_not_read(tmp_path):
 
     async def serve():
         stop = asyncio.Event()
-        host = Host(f"sqlite:///{tmp_path}/memory.db", embedder=HashedEmbedder())
+        host = LocalService(f"sqlite:///{tmp_path}/memory.db", embedder=HashedEmbedder())
         host.call("default", "remember", {"content": "word " * 100_000, "key": "long"})
 
         def begin(path):

@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 
 import pytest
-from priming.api import wire
-from priming.api.ops import BY_NAME, SERVED
 
 from priming.errors import ParamError
+from priming.operations import schema as wire
+from priming.operations.table import BY_NAME, SERVED
 from priming.types import Cue
 
 RECALL, REMEMBER = BY_NAME["recall"], BY_NAME["remember"]
