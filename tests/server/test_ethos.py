@@ -7,9 +7,10 @@ import msgpack
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from priming.api.frames import DEEPEST, JSON, LIMIT, MESSAGEPACK, Decoder, TooLong, pack, parse
 
 from priming.errors import ParamError
+from priming.operations.local_socket import MESSAGE_BYTES, MESSAGE_DEPTH
+from priming.server.ethos import JSON, MESSAGEPACK, Decoder, TooLong, pack, parse
 
 VALUES = st.recursive(
     st.none()
@@ -38,28 +39,28 @@ def pieces(data, cuts):
 def read(parts):
     """What a connection brought, message by message, up to its end."""
     decoder = Decoder()
-    found = [message for part in parts for message in decoder.feed(part)]
-    found += decoder.end()
-    return [parse(decoder.framing, message) for message in found]
+    messages = [message for part in parts for message in decoder.feed(part)]
+    messages += decoder.end()
+    return [parse(decoder.framing, message) for message in messages]
 
 
 @given(MESSAGES, FRAMINGS, st.lists(st.integers(0, 400), max_size=20))
 def test_messages_come_through_in_whatever_pieces_they_arrive(messages, framing, cuts):
-    data = b"".join(pack(framing, one) for one in messages)
+    data = b"".join(pack(framing, message) for message in messages)
     assert read(pieces(data, cuts)) == messages
 
 
 @given(MESSAGES, FRAMINGS)
 def test_messages_come_through_byte_by_byte(messages, framing):
-    data = b"".join(pack(framing, one) for one in messages)
+    data = b"".join(pack(framing, message) for message in messages)
     assert read(data[i : i + 1] for i in range(len(data))) == messages
 
 
 @given(st.lists(st.binary(max_size=30), max_size=6))
 def test_garbage_gives_the_same_messages_or_the_same_refusal_in_any_pieces(parts):
-    def outcome(given):
+    def outcome(pieces):
         try:
-            return read(given)
+            return read(pieces)
         except ParamError:
             return "refused"
 
@@ -146,7 +147,7 @@ def test_what_is_no_map_of_what_json_holds_is_refused(data):
 
 
 @pytest.mark.parametrize("framing", [JSON, MESSAGEPACK])
-@pytest.mark.parametrize("levels", [DEEPEST, DEEPEST + 1, 500, 100_000])
+@pytest.mark.parametrize("levels", [MESSAGE_DEPTH, MESSAGE_DEPTH + 1, 500, 100_000])
 def test_nesting_has_a_limit(framing, levels):
     """``levels`` counts the message itself."""
     inner = levels - 1
@@ -154,7 +155,7 @@ def test_nesting_has_a_limit(framing, levels):
         data = b'{"a":' + b"[" * inner + b"]" * inner + b"}\n"
     else:
         data = framed(b"\x81\xa1a" + b"\x91" * (inner - 1) + b"\x90")
-    if levels <= DEEPEST:
+    if levels <= MESSAGE_DEPTH:
         assert list(read([data])[0]) == ["a"]
     else:
         with pytest.raises(ParamError, match="deep"):
@@ -162,37 +163,37 @@ def test_nesting_has_a_limit(framing, levels):
 
 
 def test_a_message_of_the_limit_is_read_in_both_framings():
-    line = b'{"a":"' + b"x" * (LIMIT - 8) + b'"}'
-    assert len(line) == LIMIT
-    assert len(read([line + b"\n"])[0]["a"]) == LIMIT - 8
-    frame = framed(b"\x81\xa1a\xdb" + (LIMIT - 8).to_bytes(4, "big") + b"x" * (LIMIT - 8))
+    line = b'{"a":"' + b"x" * (MESSAGE_BYTES - 8) + b'"}'
+    assert len(line) == MESSAGE_BYTES
+    assert len(read([line + b"\n"])[0]["a"]) == MESSAGE_BYTES - 8
+    frame = framed(b"\x81\xa1a\xdb" + (MESSAGE_BYTES - 8).to_bytes(4, "big") + b"x" * (MESSAGE_BYTES - 8))
     assert frame[:4] == b"\xff\xff\xff\x00"
-    assert len(read([frame])[0]["a"]) == LIMIT - 8
+    assert len(read([frame])[0]["a"]) == MESSAGE_BYTES - 8
 
 
 def test_a_line_over_the_limit_is_refused_before_it_ends():
     with pytest.raises(TooLong, match="16,777,215"):
-        read([b'{"a":"' + b"x" * LIMIT])
+        read([b'{"a":"' + b"x" * MESSAGE_BYTES])
 
 
 def test_a_frame_over_the_limit_is_refused_by_its_length_alone():
     decoder = Decoder(MESSAGEPACK)
     with pytest.raises(TooLong, match="16,777,216 bytes"):
-        list(decoder.feed((LIMIT + 1).to_bytes(4, "little")))
+        list(decoder.feed((MESSAGE_BYTES + 1).to_bytes(4, "little")))
 
 
 def test_what_came_before_a_message_that_is_too_long_is_not_lost():
     decoder = Decoder()
-    found = decoder.feed(pack(MESSAGEPACK, {"a": 1}) + b"\xff\xff\xff\xff")
-    assert parse(MESSAGEPACK, next(found)) == {"a": 1}
+    messages = decoder.feed(pack(MESSAGEPACK, {"a": 1}) + b"\xff\xff\xff\xff")
+    assert parse(MESSAGEPACK, next(messages)) == {"a": 1}
     with pytest.raises(TooLong):
-        next(found)
+        next(messages)
 
 
 @pytest.mark.parametrize("framing", [JSON, MESSAGEPACK])
 def test_a_message_over_the_limit_is_not_packed(framing):
     with pytest.raises(TooLong):
-        pack(framing, {"a": "x" * LIMIT})
+        pack(framing, {"a": "x" * MESSAGE_BYTES})
 
 
 def test_half_a_surrogate_pair_can_be_answered():

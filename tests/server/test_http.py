@@ -60,6 +60,7 @@ def test_every_operation_has_an_example():
     assert {op.name for op in SERVED} == set(OPERATIONS)
 
 
+@pytest.mark.slow
 def test_every_example_works_and_is_answered_as_documented(served, document):
     reading = in_scene(served, "reading")
     for operation in OPERATIONS:
@@ -71,6 +72,13 @@ def test_every_example_works_and_is_answered_as_documented(served, document):
         jsonschema.validate(answer, {**schema, "components": document["components"]})
         asked = about["requestBody"]["content"]["application/json"]["schema"]
         jsonschema.validate(request, {**asked, "components": document["components"]})
+
+
+def test_every_example_keeps_to_the_documented_request(document):
+    for operation in OPERATIONS:
+        about = document["paths"][f"/v1/{{namespace}}/{operation}"]["post"]
+        schema = about["requestBody"]["content"]["application/json"]["schema"]
+        jsonschema.validate(example(operation, {}), {**schema, "components": document["components"]})
 
 
 def test_the_document_has_every_operation_with_summary_example_and_errors(document):

@@ -16,7 +16,8 @@ from .scene import example
 from .test_http import in_scene
 
 LONG = [op.name for op in SERVED if op.long]
-ITEMS = [{"content": f"Entry number {number}."} for number in range(1_200)]
+ITEMS = [{"content": f"Entry number {number}."} for number in range(501)]
+"""One more than a step."""
 
 
 def begun(served, operation, request, namespace="default"):

@@ -159,6 +159,7 @@ def test_a_client_that_goes_away_in_the_middle_changes_nothing(served):
     assert served.done("status")["memories"] == 0
 
 
+@pytest.mark.slow
 def test_a_thousand_connections_at_once_are_all_answered(served):
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     number = min(1_000, (soft - 300) // 2)

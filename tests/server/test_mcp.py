@@ -1,8 +1,8 @@
-"""MCP over real stdio: the protocol library's own client, the real command, real files."""
+"""MCP with the protocol library's own client: in process, and over stdio with the real command."""
 
 import json
 import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import anyio
@@ -12,8 +12,10 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
-from priming import Memory
+from priming import HashedEmbedder, Memory
+from priming.operations.service import LocalService
 from priming.operations.table import BY_NAME, SERVED
+from priming.server.mcp import server
 
 PRIMING = str(Path(sys.executable).parent / "priming")
 EIGHT = ["remember", "recall", "feedback", "learn", "active", "forget", "link", "status"]
@@ -25,7 +27,16 @@ def url(tmp_path):
 
 
 @asynccontextmanager
-async def connected(url, *flags, mode="auto"):
+async def connected(url, tools="default"):
+    """A client of a server in this process."""
+    with closing(LocalService(url, embedder=HashedEmbedder())) as service:
+        async with Client(server(lambda: service, lambda _: "default", full=tools == "full")) as client:
+            yield client
+
+
+@asynccontextmanager
+async def over_stdio(url, *flags, mode="auto"):
+    """A client of the command, in a process of its own."""
     how = StdioServerParameters(command=PRIMING, args=["--url", url, "mcp", *flags])
     with Path("/dev/null").open("w", encoding="utf-8") as nowhere:
         async with Client(stdio_client(how, errlog=nowhere), mode=mode) as client:
@@ -37,10 +48,11 @@ def text(result):
     return content.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_either_kind_of_client_remembers_and_recalls(url, mode):
     async def talk():
-        async with connected(url, mode=mode) as client:
+        async with over_stdio(url, mode=mode) as client:
             kept = await client.call_tool(
                 "remember", {"content": "The gateway listens on 8080.", "key": "port"}
             )
@@ -56,12 +68,12 @@ def test_either_kind_of_client_remembers_and_recalls(url, mode):
 
 
 def test_eight_tools_are_offered_and_all_on_request(url):
-    async def listed(*flags):
-        async with connected(url, *flags) as client:
+    async def listed(*tools):
+        async with connected(url, *tools) as client:
             return (await client.list_tools()).tools
 
     assert [tool.name for tool in anyio.run(listed)] == EIGHT
-    full = anyio.run(listed, "--tools", "full")
+    full = anyio.run(listed, "full")
     assert [tool.name for tool in full] == [op.name for op in SERVED]
     for tool in full:
         op = BY_NAME[tool.name]
@@ -88,7 +100,7 @@ def test_a_structured_answer_keeps_to_its_schema(url):
     }
 
     async def talk():
-        async with connected(url, "--tools", "full") as client:
+        async with connected(url, "full") as client:
             schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
             return [(name, schemas[name], await client.call_tool(name, sent)) for name, sent in calls.items()]
 
@@ -216,17 +228,18 @@ def test_long_work_tells_of_its_progress(url):
         steps.append((done, total))
 
     async def talk():
-        async with connected(url, "--tools", "full") as client:
-            items = [{"content": f"memory number {number}"} for number in range(1_200)]
+        async with connected(url, "full") as client:
+            items = [{"content": f"memory number {number}"} for number in range(501)]
             await client.call_tool("remember_many", {"items": items}, progress_callback=heard)
 
     anyio.run(talk)
-    assert [done for done, _ in steps] == [500, 1_000, 1_200]
+    assert [done for done, _ in steps] == [500, 501]
 
 
+@pytest.mark.slow
 def test_ten_clients_at_once_on_one_file_lose_nothing(url):
-    async def one(number):
-        async with connected(url) as client:
+    async def one_client(number):
+        async with over_stdio(url) as client:
             for turn in range(5):
                 done = await client.call_tool("remember", {"content": f"client {number} turn {turn}"})
                 assert not done.is_error, text(done)
@@ -236,7 +249,7 @@ def test_ten_clients_at_once_on_one_file_lose_nothing(url):
     async def all_of_them():
         async with anyio.create_task_group() as group:
             for number in range(10):
-                group.start_soon(one, number)
+                group.start_soon(one_client, number)
 
     anyio.run(all_of_them)
     with Memory.open(url) as memory:

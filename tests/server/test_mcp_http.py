@@ -11,6 +11,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from priming.engine.tokens import Tokens
 
+pytestmark = pytest.mark.slow
+
 EIGHT = ["remember", "recall", "feedback", "learn", "active", "forget", "link", "status"]
 
 

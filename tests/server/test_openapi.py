@@ -17,6 +17,8 @@ from schemathesis.specs.openapi.checks import (
 from .conftest import DEADLINE
 from .test_http import in_scene
 
+pytestmark = pytest.mark.slow
+
 CHECKS = [
     not_a_server_error,
     status_code_conformance,

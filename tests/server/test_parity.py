@@ -3,23 +3,25 @@
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
-from contextlib import ExitStack, closing
-from pathlib import Path
+from contextlib import closing
+from functools import partial
 
 import anyio
-import httpx2
 import pytest
 from mcp.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from priming import HashedEmbedder
 from priming.errors import PrimingError
+from priming.operations.connection import connect
+from priming.operations.error_payload import error_payload
 from priming.operations.service import LocalService
 from priming.operations.table import BY_NAME, SERVED
+from priming.server.mcp import server
 
-PRIMING = str(Path(sys.executable).parent / "priming")
+from .conftest import DEADLINE
+
 WHEN = "2026-03-01T09:00:00+00:00"
 
 SCRIPT = [
@@ -100,17 +102,21 @@ SCRIPT = [
 
 @pytest.fixture(scope="module")
 def by_library(tmp_path_factory):
-    host = LocalService(f"sqlite:///{tmp_path_factory.mktemp('library')}/memory.db")
-    with closing(host):
-        return run(lambda operation, request: outcome(host.call, "default", operation, request))
+    url = f"sqlite:///{tmp_path_factory.mktemp('library')}/memory.db"
+    return in_library(LocalService(url, embedder=HashedEmbedder()))
 
 
-def outcome(call, *given):
-    """The answer of a call, or its error as callers are told it."""
+def in_library(service):
+    with closing(service):
+        return run(partial(outcome, service.call, "default"))
+
+
+def outcome(call, *arguments):
+    """The answer of a call, or its error as callers get it."""
     try:
-        return call(*given)
+        return call(*arguments)
     except PrimingError as error:
-        return {"error": told(error)}
+        return {"error": error_payload(error)}
 
 
 def run(ask):
@@ -128,12 +134,11 @@ def stripped(value, name=""):
     if name == "timings":
         return sorted(value)
     if isinstance(value, dict):
-        kept = {
-            key: one for key, one in value.items() if key != "violations"
-        }  # the socket's clients need the parts
-        return {key: stripped(one, key) for key, one in kept.items()}
+        return {  # clients at the socket get the violations one by one as well
+            name: stripped(inner, name) for name, inner in value.items() if name != "violations"
+        }
     if isinstance(value, list):
-        return [stripped(one) for one in value]
+        return [stripped(item) for item in value]
     if isinstance(value, float):
         return round(value, 3)
     if isinstance(value, str):
@@ -142,84 +147,74 @@ def stripped(value, name=""):
     return value
 
 
-def differences(one, other):
+def differences(own, other):
     return [
         (operation, request, mine, theirs)
-        for (operation, request, _), mine, theirs in zip(SCRIPT, one, other, strict=True)
+        for (operation, request, _), mine, theirs in zip(SCRIPT, own, other, strict=True)
         if mine != theirs
     ]
 
 
-def test_http_answers_as_the_library(by_library, process):
-    server = process()
+def test_http_answers_as_the_library(by_library, served):
+    answers = run(lambda operation, request: served.ask(operation, request).json())
+    assert differences(by_library, answers) == []
 
+
+def test_the_client_of_a_running_server_answers_as_the_library(by_library, served):
+    with closing(connect(served.local.path, served.local.greeting, DEADLINE)) as connection:
+
+        def call(operation, request):
+            return connection.call("default", operation, request, long=BY_NAME[operation].long)
+
+        assert differences(by_library, run(partial(outcome, call))) == []
+
+
+def test_the_socket_of_ethos_answers_as_the_library(by_library, served):
     def ask(operation, request):
-        return httpx2.post(f"{server.at}/v1/default/{operation}", json=request, timeout=60).json()
+        (answer,) = served.envelopes({"op": operation, "args": request})
+        return answer["data"] if answer["status"] == "ok" else {"error": answer["error"]}
 
     assert differences(by_library, run(ask)) == []
 
 
-def test_the_socket_answers_as_the_library(by_library, process, tmp_path):
-    process()
-    with ExitStack() as stack:
-        line = stack.enter_context(socket.socket(socket.AF_UNIX))
-        line.connect(str(tmp_path / "memory.db.sock"))
-        reading = stack.enter_context(line.makefile("rb"))
-
-        def ask(operation, request):
-            line.sendall(json.dumps({"op": operation, "args": request}).encode() + b"\n")
-            answer = json.loads(reading.readline())
-            return answer["data"] if answer["status"] == "ok" else {"error": answer["error"]}
-
-        assert differences(by_library, run(ask)) == []
-
-
 def test_mcp_answers_as_the_library(by_library, tmp_path):
     async def talk():
-        how = StdioServerParameters(
-            command=PRIMING, args=["--url", f"sqlite:///{tmp_path}/memory.db", "mcp", "--tools", "full"]
-        )
         answers = []
-        with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
-            async with Client(stdio_client(how, errlog=nowhere)) as client:
-                for operation, request, _ in SCRIPT:
-                    budget = (
-                        {"tokens": 1_000_000} if operation == "recall" and "tokens" not in request else {}
-                    )
-                    found = await client.call_tool(operation, {**request, **budget})
-                    answers.append((operation, found))
-        return [alike(operation, content(operation, found)) for operation, found in answers]
+        async with Client(server(lambda: service, lambda _: "default", full=True)) as client:
+            for operation, request, _ in SCRIPT:
+                budget = {"tokens": 1_000_000} if operation == "recall" and "tokens" not in request else {}
+                answers.append((operation, await client.call_tool(operation, {**request, **budget})))
+        return [alike(operation, content(operation, result)) for operation, result in answers]
 
-    assert differences(by_library, anyio.run(talk)) == []
+    with closing(LocalService(f"sqlite:///{tmp_path}/memory.db", embedder=HashedEmbedder())) as service:
+        assert differences(by_library, anyio.run(talk)) == []
 
 
-def content(operation, found):
-    if found.is_error:
-        return json.loads(found.content[0].text)
-    whole = found.structured_content
-    return (
-        whole
-        if BY_NAME[operation].answer.__class__ is type and list(whole) != ["result"]
-        else whole["result"]
-    )
+def content(operation, result):
+    if result.is_error:
+        return json.loads(result.content[0].text)
+    whole = result.structured_content
+    is_object = BY_NAME[operation].answer.__class__ is type and list(whole) != ["result"]
+    return whole if is_object else whole["result"]
 
 
-def test_the_command_line_answers_as_the_library(by_library, tmp_path):
+@pytest.mark.slow
+def test_the_command_line_answers_as_the_library(tmp_path):
     url = f"sqlite:///{tmp_path}/memory.db"
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PRIMING_")}
-    host = Host(url)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PRIMING_")}
+    service = LocalService(url)
 
     def ask(operation, request):
-        line = next(line for name, sent, line in SCRIPT if (name, sent) == (operation, request))
+        line = next(line for name, arguments, line in SCRIPT if (name, arguments) == (operation, request))
         if line is None:
-            return outcome(host.call, "default", operation, request)
-        done = subprocess.run(
-            [PRIMING, "--url", url, "--json", *line], capture_output=True, text=True, check=False, env=kept
-        )
-        return json.loads(done.stdout if done.returncode == 0 else done.stderr)
+            return outcome(service.call, "default", operation, request)
+        command = [sys.executable, "-m", "priming.cli.main", "--url", url, "--json", *line]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        return json.loads(ended.stdout if ended.returncode == 0 else ended.stderr)
 
-    with closing(host):
-        assert differences(by_library, run(ask)) == []
+    with closing(service):
+        answers = run(ask)
+    assert differences(in_library(LocalService(f"sqlite:///{tmp_path}/library.db")), answers) == []
 
 
 def test_no_operation_is_left_out_without_a_reason():

@@ -21,6 +21,8 @@ from priming.server.process import run
 
 from .conftest import DEADLINE, until
 
+pytestmark = pytest.mark.slow
+
 JSON = {"Content-Type": "application/json"}
 
 

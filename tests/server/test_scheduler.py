@@ -41,6 +41,7 @@ def test_a_namespace_sleeps_when_it_is_time(host, nights, clock):
     assert nights.sleep_due() == ["shop"]
 
 
+@pytest.mark.slow
 def test_a_namespace_sleeps_sooner_after_much_that_is_new(host, nights):
     host.call("shop", "remember", {"content": "the first"})
     assert nights.sleep_due() == []

@@ -12,6 +12,8 @@ from priming.store.connection import Connection
 
 from .scene import OPERATIONS, example, prepare
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def host(tmp_path):

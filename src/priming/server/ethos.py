@@ -26,7 +26,7 @@ from priming.server import telemetry
 from priming.server.jobs import Cancelled
 from priming.server.limits import WorkerPool
 from priming.server.responses import parse_json, too_deep
-from priming.socket_params import SOCKET, SocketParams
+from priming.socket_params import SocketParams
 
 JSON, MESSAGEPACK = "json", "messagepack"
 SEARCH_LIMIT = 5
@@ -284,7 +284,7 @@ class Shared:
     greeting: Mapping[str, str]
     workers: WorkerPool
     ending: Event
-    params: SocketParams = SOCKET
+    params: SocketParams
 
 
 class Conversation:

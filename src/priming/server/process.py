@@ -35,6 +35,7 @@ from priming.server.listeners import (
 )
 from priming.server.responses import JSON, json_bytes
 from priming.settings import Settings
+from priming.socket_params import SOCKET
 
 _FILES = 65_536
 _METHODS = (b"GET ", b"HEAD", b"POST", b"PUT ", b"PATC", b"DELE", b"OPTI")
@@ -185,7 +186,7 @@ class UvicornServer(Server):
     def ethos_protocol(self, greeting: Mapping[str, str]) -> asyncio.Protocol:
         """The protocol of a connection at the store's own socket that speaks the framings of Ethos."""
         server = self._app.state.server
-        shared = Shared(server.service, greeting, server.workers, server.ending)
+        shared = Shared(server.service, greeting, server.workers, server.ending, SOCKET)
         conversation = Conversation(shared, self.server_state.connections)
         return asyncio.StreamReaderProtocol(asyncio.StreamReader(), conversation.connected)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.responses import Response
@@ -120,9 +120,9 @@ def parse_json(text: bytes, depth: int, name: str) -> Any:
         raise too_deep(name, depth) from None
     except ValueError as error:
         raise ParamError(name, text[:60], f"must be JSON: {error}") from None
-    level = [value]
-    for _ in range(depth + 1):
-        level = [inner for outer in level for inner in _inside(outer)]
+    level = _containers([value])
+    for _ in range(depth):
+        level = [inner for outer in level for inner in _containers(outer)]
     if level:
         raise too_deep(name, depth)
     return value
@@ -133,10 +133,10 @@ def too_deep(name: str, depth: int) -> ParamError:
     return ParamError(name, "…", f"must be nested at most {depth} deep")
 
 
-def _inside(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
+def _containers(container: Any) -> list[Any]:
+    """The objects and arrays directly within an object or an array."""
+    values = container.values() if isinstance(container, dict) else container
+    return [value for value in values if isinstance(value, (dict, list))]
 
 
 def _refuse(name: str) -> Any:
