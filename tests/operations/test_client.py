@@ -7,42 +7,60 @@ import socket
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from queue import Queue
 
 import pytest
-from priming.api.line import Broken, Line
 
 from priming import Conflict, Cue, HashedEmbedder, Memory, NotFound, ParamError, StoreError
 from priming.operations.client import Client, reach
-from priming.operations.remote_memory import Remote, open_memory
+from priming.operations.connection import ConnectionLost, ServerConnection, greeting_at
+from priming.operations.remote_memory import RemoteMemory, open_memory
+from priming.socket_params import SocketParams
 
 LIGHT = """
 import sys
-from priming.operations.remote_memory import Remote, open_memory
+from priming.operations import client
+from priming.operations.remote_memory import RemoteMemory, open_memory
+from priming.socket_params import SocketParams
+client.SOCKET = SocketParams(knock=60.0)
 with open_memory(sys.argv[1]) as memory:
-    assert isinstance(memory, Remote)
+    assert isinstance(memory, RemoteMemory)
     assert memory.recall("who wrote the program").hits
-heavy = {"numpy", "pydantic", "typer", "asyncio", "priming.engine.memory"} & set(sys.modules)
+heavy = {"numpy", "pydantic", "fastapi", "starlette", "typer", "asyncio", "priming.engine.memory"} & set(sys.modules)
 print(sorted(heavy))
 """
 
 
-@pytest.fixture
-def remote(socket_server):
-    """A memory behind a server of its own."""
-    with open_memory(socket_server.url) as memory:
-        assert isinstance(memory, Remote)
+@contextmanager
+def behind(server, url=None, **options):
+    """A memory behind a server."""
+    with open_memory(url or server.url, settings=server.settings, **options) as memory:
+        assert isinstance(memory, RemoteMemory)
         yield memory
 
 
-def test_answers_are_the_values_that_the_library_gives(remote, socket_server):
-    told = remote.remember("Ada wrote the program.", key="ada", occurred_at=datetime(2026, 3, 1, tzinfo=UTC))
-    found = remote.recall("who wrote the program", cue=Cue(file="a.go", branch="main"), kinds=["episode"])
-    with Memory.open(socket_server.url) as memory:
-        assert told.links == tuple(memory.links("ada"))
-        assert found.hits[0].memory == memory.get("ada")
+def on_file(server):
+    """The same memory, in the file itself."""
+    return Memory.open(server.url, settings=server.settings)
+
+
+@pytest.fixture
+def remote(server):
+    with behind(server) as memory:
+        yield memory
+
+
+def test_answers_are_the_values_that_the_library_gives(remote, server):
+    stored = remote.remember(
+        "Ada wrote the program.", key="ada", occurred_at=datetime(2026, 3, 1, tzinfo=UTC)
+    )
+    recall = remote.recall("who wrote the program", cue=Cue(file="a.go", branch="main"), kinds=["episode"])
+    with on_file(server) as memory:
+        assert stored.links == tuple(memory.links("ada"))
+        assert recall.hits[0].memory == memory.get("ada")
         assert remote.log() == memory.log()
         assert remote.stats() == memory.stats()
         assert remote.status() == memory.status()
@@ -82,10 +100,10 @@ def test_what_json_would_change_is_judged_by_the_library_itself(remote, given):
         assert caught.value.violations == wanted.value.violations
 
 
-def test_namespaces_stay_apart(socket_server):
+def test_namespaces_stay_apart(server):
     with (
-        open_memory(socket_server.url, namespace="a") as a,
-        open_memory(socket_server.url, namespace="b") as b,
+        behind(server, namespace="a") as a,
+        behind(server, namespace="b/with a slash") as b,
     ):
         a.remember("in a", key="own")
         b.remember("in b", key="own")
@@ -99,13 +117,13 @@ def test_what_names_a_file_works_here(remote, tmp_path):
     assert remote.status().memories == 4
 
 
-def test_a_proposal_is_applied_by_whoever_made_it_or_here(remote, socket_server):
+def test_a_proposal_is_applied_by_whoever_made_it_or_here(remote, server):
     for day in ("monday", "tuesday"):
         remote.remember("We meet at ten.", session=day, key=day)
     proposal = remote.sleep(["light"], dry_run=True)
     assert proposal.items
-    socket_server.end(signal.SIGKILL)
-    socket_server.start()
+    server.end()
+    server.start()
     done = remote.apply(proposal)
     assert done.changes
     with pytest.raises(NotFound):
@@ -113,11 +131,11 @@ def test_a_proposal_is_applied_by_whoever_made_it_or_here(remote, socket_server)
 
 
 def test_progress_is_heard(remote):
-    heard = []
+    steps = []
     remote.remember_many(
-        [{"content": f"Note {n}."} for n in range(600)], progress=lambda *one: heard.append(one)
+        [{"content": f"Note {n}."} for n in range(501)], progress=lambda *step: steps.append(step)
     )
-    assert heard[-1] == (600, 600)
+    assert steps[-1] == (501, 501)
 
 
 def test_an_interrupt_ends_the_call_and_not_the_memory(remote):
@@ -125,19 +143,19 @@ def test_an_interrupt_ends_the_call_and_not_the_memory(remote):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        remote.remember_many([{"content": f"Note {n}."} for n in range(5_000)], progress=stop)
-    assert remote.status().memories < 5_000
+        remote.remember_many([{"content": f"Note {n}."} for n in range(1_001)], progress=stop)
+    assert remote.status().memories < 1_001
     assert remote.remember("after", key="after").status == "stored"
 
 
-def test_a_client_loads_nothing_heavy(remote, socket_server):
-    remote.remember("Ada wrote the program.")
+@pytest.mark.slow
+def test_a_client_loads_nothing_heavy(process):
+    process.ask({"op": "remember", "args": {"content": "Ada wrote the program."}})
     done = subprocess.run(
-        [sys.executable, "-c", LIGHT, socket_server.url],
+        [sys.executable, "-c", LIGHT, process.url],
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
     )
     assert done.stdout.strip() == "[]"
 
@@ -151,51 +169,52 @@ def test_without_a_server_the_file_is_opened(tmp_path):
 
 
 @pytest.mark.parametrize("setting", ["off", "OFF"])
-def test_a_server_can_be_forbidden(socket_server, monkeypatch, setting):
-    with open_memory(socket_server.url, server=False) as memory:
+def test_a_server_can_be_forbidden(server, monkeypatch, setting):
+    with open_memory(server.url, settings=server.settings, server=False) as memory:
         assert isinstance(memory, Memory)
     monkeypatch.setenv("PRIMING_SERVER", setting)
-    assert reach(socket_server.url) is None
+    assert reach(server.url, settings=server.settings) is None
 
 
-def test_a_setting_that_is_neither_on_nor_off_is_refused(socket_server, monkeypatch):
+def test_a_setting_that_is_neither_on_nor_off_is_refused(server, monkeypatch):
     monkeypatch.setenv("PRIMING_SERVER", "maybe")
     with pytest.raises(ParamError, match="PRIMING_SERVER"):
-        reach(socket_server.url)
+        reach(server.url, settings=server.settings)
 
 
-def test_a_server_of_another_profile_is_not_used(socket_server):
-    assert reach(socket_server.url, profile="ethos") is None
+def test_a_server_of_another_profile_is_not_used(server):
+    assert reach(server.url, profile="ethos", settings=server.settings) is None
 
 
-def test_a_server_that_is_less_careful_is_not_used(socket_server):
-    assert reach(f"{socket_server.url}?synchronous=full") is None
+def test_a_server_that_is_less_careful_is_not_used(server):
+    assert reach(f"{server.url}?synchronous=full", settings=server.settings) is None
 
 
-def test_a_server_of_the_file_that_was_here_before_is_not_used(socket_server):
-    reach(socket_server.url).close()
-    for one in ("", "-wal", "-shm"):
-        path = Path(socket_server.folder, f"memory.db{one}")
-        path.rename(path.with_name(f"old.db{one}"))
-    with Memory.open(socket_server.url, embedder=HashedEmbedder()) as memory:
+def test_a_server_of_the_file_that_was_here_before_is_not_used(server):
+    reach(server.url, settings=server.settings).close()
+    for suffix in ("", "-wal", "-shm"):
+        path = Path(server.folder, f"memory.db{suffix}")
+        path.rename(path.with_name(f"old.db{suffix}"))
+    with Memory.open(server.url, embedder=HashedEmbedder()) as memory:
         memory.remember("a new file")
-    assert reach(socket_server.url) is None
+    assert reach(server.url, settings=server.settings) is None
 
 
-def test_a_store_found_by_another_way_has_the_same_server(socket_server, tmp_path_factory, monkeypatch):
+def test_a_store_found_by_another_way_has_the_same_server(server, tmp_path_factory, monkeypatch):
     other = tmp_path_factory.mktemp("other")
-    (other / "linked").symlink_to(socket_server.folder)
-    client = reach(f"sqlite:///{other}/linked/memory.db")
+    (other / "linked").symlink_to(server.folder)
+    client = reach(f"sqlite:///{other}/linked/memory.db", settings=server.settings)
     assert client is not None
     client.close()
-    monkeypatch.chdir(socket_server.folder)
-    client = reach("sqlite:///memory.db")
+    monkeypatch.chdir(server.folder)
+    client = reach("sqlite:///memory.db", settings=server.settings)
     assert client is not None
     client.close()
 
 
-def test_a_server_that_does_not_speak_is_not_waited_for(tmp_path):
+def test_a_server_that_does_not_speak_is_not_waited_for(tmp_path, monkeypatch):
     """It takes connections, and says nothing."""
+    monkeypatch.setattr("priming.operations.client.SOCKET", SocketParams(knock=0.01))
     with Memory.open(f"sqlite:///{tmp_path}/memory.db") as memory:
         memory.remember("x")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as mute:
@@ -204,26 +223,30 @@ def test_a_server_that_does_not_speak_is_not_waited_for(tmp_path):
         assert reach(f"sqlite:///{tmp_path}/memory.db") is None
 
 
-def test_a_server_that_was_killed_is_done_without_and_one_that_is_back_is_used(remote, socket_server):
+def test_a_server_that_ended_is_done_without_and_one_that_is_back_is_used(remote, server):
     remote.remember("before", key="before")
-    socket_server.end(signal.SIGKILL)
+    server.end()
     assert remote.remember("without", key="without").status == "stored"
     assert remote.get("before").content == "before"
-    socket_server.start()
+    server.start()
     assert remote.remember("again", key="again").status == "stored"
-    assert {one["kind"] for one in socket_server.ask({"op": "log"})[0]["data"]} == {"remember"}
-    assert socket_server.ask({"op": "status"})[0]["data"]["memories"] == 3
+    assert remote._client._idle
+    assert remote.status().memories == 3
 
 
-class Deaf(Line):
-    """A line that loses the answer: the server has done what it was asked, and the client does not know."""
+def test_a_server_says_at_its_socket_what_it_is(server):
+    greeting = greeting_at(Path(server.folder, "memory.db.sock"), 60.0)
+    assert greeting["database"] == f"{server.folder}/memory.db"
+    assert greeting_at(Path(server.folder, "no.sock"), 60.0) is None
 
-    def ask(self, message, progress=None):
-        answer = super().ask(message, progress)
-        if answer["status"] == "ok":
-            self.close()
-            raise Broken
-        return answer
+
+class DeafConnection(ServerConnection):
+    """A connection that loses the answer: the server has done the call, and the client does not know."""
+
+    def call(self, *arguments, **options):
+        super().call(*arguments, **options)
+        self.close()
+        raise ConnectionLost
 
 
 @pytest.fixture
@@ -232,12 +255,13 @@ def deaf(remote):
     client = remote._client
 
     class Losing(Client):
-        def _line(self):
-            line = super()._line()
-            return Deaf(line._end)
+        def _connection(self):
+            connection = DeafConnection(self._path)
+            connection.connect()
+            return connection
 
-    losing = Losing(client._path, client._wanted, client._line())
-    with Remote(losing, "default") as memory:
+    losing = Losing(client._path, client._expected, client._connection(), client._settings)
+    with RemoteMemory(losing, "default") as memory:
         yield memory
 
 
@@ -266,20 +290,20 @@ def test_a_call_whose_answer_was_lost_is_answered_from_the_log(remote, deaf, nam
     answer = WRITES[name](deaf)
     after = remote.log()
     assert len(after) == before + 1
-    told = answer[0] if isinstance(answer, list) else answer
-    if hasattr(told, "changes"):
-        assert told == after[0]
-    elif hasattr(told, "operation"):
-        assert told.operation == after[0].id
+    value = answer[0] if isinstance(answer, list) else answer
+    if hasattr(value, "changes"):
+        assert value == after[0]
+    elif hasattr(value, "operation"):
+        assert value.operation == after[0].id
     if name == "remember":
-        assert told.status == "stored"
-        assert {(one.relation, one.target) for one in told.links} == {
-            (one.relation, one.target) for one in remote.links(told.key) if one.source == told.key
+        assert value.status == "stored"
+        assert {(link.relation, link.target) for link in value.links} == {
+            (link.relation, link.target) for link in remote.links(value.key) if link.source == value.key
         }
     if name == "supersede":
-        assert (told.content, told.version) == ("The port is 9090.", 2)
+        assert (value.content, value.version) == ("The port is 9090.", 2)
     if name == "link":
-        assert (told.source, told.target, told.relation, told.weight, told.given) == (
+        assert (value.source, value.target, value.relation, value.weight, value.given) == (
             "one", "two", "requires", 0.7, True,
         )  # fmt: skip
 
@@ -287,9 +311,9 @@ def test_a_call_whose_answer_was_lost_is_answered_from_the_log(remote, deaf, nam
 def test_an_echo_whose_answer_was_lost_is_still_an_echo(remote, deaf):
     remote.remember("The analytical engine weaves algebraic patterns.", key="one")
     remote.recall("analytical engine")
-    told = deaf.remember("The analytical engine weaves algebraic patterns.", session="other")
-    assert (told.key, told.status) == ("one", "echo")
-    assert told.operation == remote.log(limit=1)[0].id
+    echo = deaf.remember("The analytical engine weaves algebraic patterns.", session="other")
+    assert (echo.key, echo.status) == ("one", "echo")
+    assert echo.operation == remote.log(limit=1)[0].id
 
 
 def test_where_the_log_does_not_say_enough_the_error_names_the_operation(remote, deaf):
@@ -311,27 +335,29 @@ def test_reads_whose_answer_was_lost_are_done_again(remote, deaf):
 
 WRITER = """
 import itertools, json, pathlib, sys
+from priming.operations import client
 from priming.operations.remote_memory import open_memory
+from priming.socket_params import SocketParams
+client.SOCKET = SocketParams(knock=60.0)
 url, name, end = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 with open_memory(url) as memory:
     for turn in itertools.takewhile(lambda _: not end.exists(), itertools.count()):
         key = f"{name}-{turn}"
-        told = memory.remember(f"Client {name} says word{turn} and number{turn * 7}.", key=key)
-        print(json.dumps(["remember", key, told.operation]), flush=True)
-        told = memory.feedback(used=[key], reason=key)
-        print(json.dumps(["feedback", key, told.id]), flush=True)
+        answer = memory.remember(f"Client {name} says word{turn} and number{turn * 7}.", key=key)
+        print(json.dumps(["remember", key, answer.operation]), flush=True)
+        answer = memory.feedback(used=[key], reason=key)
+        print(json.dumps(["feedback", key, answer.id]), flush=True)
 """
 KILLS = 5
 
 
-def test_a_server_that_is_killed_again_and_again_loses_nothing_and_does_nothing_twice(
-    socket_server, tmp_path
-):
+@pytest.mark.slow
+def test_a_server_that_is_killed_again_and_again_loses_nothing_and_does_nothing_twice(process, tmp_path):
     """Each call that was acknowledged is in the log once, as the operation that was named, and no other is there."""
-    chance, end, heard = random.Random(5), tmp_path / "end", Queue()
+    chance, end, lines = random.Random(5), tmp_path / "end", Queue()
     clients = [
         subprocess.Popen(
-            [sys.executable, "-c", WRITER, socket_server.url, f"c{number}", str(end)],
+            [sys.executable, "-c", WRITER, process.url, f"c{number}", str(end)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -339,26 +365,27 @@ def test_a_server_that_is_killed_again_and_again_loses_nothing_and_does_nothing_
         for number in range(3)
     ]
     readers = [
-        threading.Thread(target=lambda one=one: [heard.put(line) for line in one.stdout]) for one in clients
+        threading.Thread(target=lambda output=client.stdout: [lines.put(line) for line in output])
+        for client in clients
     ]
-    for one in readers:
-        one.start()
-    told = []
+    for reader in readers:
+        reader.start()
+    acknowledged = []
     for _ in range(KILLS):
-        told += [json.loads(heard.get(timeout=60)) for _ in range(chance.randrange(1, 40))]
-        socket_server.end(signal.SIGKILL)  # some calls are at work whenever it is killed
-        socket_server.start()
+        acknowledged += [json.loads(lines.get(timeout=60)) for _ in range(chance.randrange(1, 40))]
+        process.end(signal.SIGKILL)  # some calls are at work whenever it is killed
+        process.start()
     end.touch()
-    errors = [one.stderr.read() for one in clients]
-    for one, reader in zip(clients, readers, strict=True):
+    errors = [client.stderr.read() for client in clients]
+    for client, reader in zip(clients, readers, strict=True):
         reader.join()
-        one.stdout.close()
-        one.stderr.close()
-        assert one.wait() == 0, errors
-    told += [json.loads(heard.get_nowait()) for _ in range(heard.qsize())]
-    with Memory.open(socket_server.url) as memory:
-        log = {one.id: one for one in memory.log(limit=100_000)}
-        assert sorted(log) == sorted(operation for _, _, operation in told)
-        assert all(log[operation].kind == verb for verb, _, operation in told)
-        assert memory.status().memories == len(told) / 2
+        client.stdout.close()
+        client.stderr.close()
+        assert client.wait() == 0, errors
+    acknowledged += [json.loads(lines.get_nowait()) for _ in range(lines.qsize())]
+    with Memory.open(process.url) as memory:
+        log = {operation.id: operation for operation in memory.log(limit=100_000)}
+        assert sorted(log) == sorted(operation for _, _, operation in acknowledged)
+        assert all(log[operation].kind == verb for verb, _, operation in acknowledged)
+        assert memory.status().memories == len(acknowledged) / 2
         assert memory.validate() == []

@@ -1,9 +1,6 @@
 """The command line says the same whether it works on the file or by a server of it."""
 
 import re
-import threading
-import time
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -12,7 +9,8 @@ from priming import Memory
 from priming.cli.main import app
 from priming.cli.options import Place
 from priming.operations.client import Client, reach
-from priming.operations.remote_memory import Remote
+from priming.operations.remote_memory import RemoteMemory
+from priming.operations.service import LocalService
 
 SCRIPT = [
     ["status"],
@@ -67,22 +65,13 @@ MASKS = [
 ]
 
 
-def until(condition, what):
-    """Ask again and again, until the answer is true; that answer."""
-    deadline = time.monotonic() + 30
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"{what} did not come about"
-        threading.Event().wait(0.005)
-    return found
-
-
 def masked(text):
     for pattern, word in MASKS:
         text = re.sub(pattern, word, text)
-    return re.sub(r"-?\d+\.\d{4,}(e-?\d+)?", lambda found: f"{float(found[0]):.3f}", text)
+    return re.sub(r"-?\d+\.\d{4,}(e-?\d+)?", lambda number: f"{float(number[0]):.3f}", text)
 
 
-def said(folder, command, *options):
+def output(folder, command, *options):
     """What a command says, and its status."""
     environment = {
         "PRIMING_URL": f"sqlite:///{folder}/memory.db",
@@ -90,41 +79,42 @@ def said(folder, command, *options):
         "PRIMING_NAMESPACE": None,
         "PRIMING_PROFILE": None,
         "PRIMING_SERVER": None,
+        "PRIMING_EMBEDDER": "hashed",
     }
-    done = CliRunner().invoke(app, [*command, *options], env=environment)
-    return masked(done.stdout), masked(done.stderr), done.exit_code
+    result = CliRunner().invoke(app, [*command, *options], env=environment)
+    return masked(result.stdout), masked(result.stderr), result.exit_code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--json"]], ids=["for people", "for programs"])
 def test_every_command_says_the_same_with_and_without_a_server(
-    socket_server, tmp_path, tmp_path_factory, monkeypatch, options
+    server, tmp_path, tmp_path_factory, monkeypatch, options
 ):
     monkeypatch.chdir(tmp_path)
     alone = tmp_path_factory.mktemp("alone")
     for command in SCRIPT:
-        wanted = said(alone, command, *options)
-        assert said(socket_server.folder, command, *options) == wanted, command
-        assert "Traceback" not in wanted[1]
-    assert socket_server.ask({"action": "ping"})[0]["data"] == "pong"
+        expected = output(alone, command, *options)
+        assert output(server.folder, command, *options) == expected, command
+        assert "Traceback" not in expected[1]
 
 
-def test_a_command_uses_the_server_unless_it_is_told_not_to(socket_server, monkeypatch):
+def test_a_command_uses_the_server_unless_it_is_told_not_to(server, monkeypatch):
     for place, kind in (
-        (Place(url=socket_server.url), Remote),
-        (Place(url=socket_server.url, file_only=True), Memory),
-        (Place(url=socket_server.url, profile="ethos"), Memory),
+        (Place(url=server.url, embedder="hashed"), RemoteMemory),
+        (Place(url=server.url, embedder="hashed", file_only=True), Memory),
+        (Place(url=server.url, embedder="hashed", profile="ethos"), Memory),
     ):
         with place.memory() as memory:
             assert isinstance(memory, kind)
     monkeypatch.setenv("PRIMING_SERVER", "off")
-    with Place(url=socket_server.url).memory() as memory:
+    with Place(url=server.url, embedder="hashed").memory() as memory:
         assert isinstance(memory, Memory)
 
 
-def test_the_service_of_a_surface_is_the_server_too(socket_server):
+def test_the_service_of_a_surface_is_the_server_too(server):
     for place, kind in (
-        (Place(url=socket_server.url), Client),
-        (Place(url=socket_server.url, file_only=True), Host),
+        (Place(url=server.url, embedder="hashed"), Client),
+        (Place(url=server.url, embedder="hashed", file_only=True), LocalService),
     ):
         service = place.service()
         assert isinstance(service, kind)
@@ -132,10 +122,11 @@ def test_the_service_of_a_surface_is_the_server_too(socket_server):
         service.close()
 
 
+@pytest.mark.slow
 def test_priming_serve_listens_beside_its_store_too(process):
-    served = process()
-    at = until(lambda: reach(served.url), "the socket")
-    at.close()
-    assert said(Path(served.log).parent, ["status", "--json"])[2] == 0
-    assert served.end() == 0
-    assert reach(served.url) is None
+    client = reach(process.url)
+    assert client is not None
+    client.close()
+    assert output(process.folder, ["status", "--json"])[2] == 0
+    assert process.end() == 0
+    assert reach(process.url) is None
