@@ -9,7 +9,7 @@ import pytest
 
 from priming.errors import ParamError, PrimingError
 from priming.params import STORE
-from priming.transfer.importers import Entry, Interrupted, Report, Tie, find, kept, names, run
+from priming.transfer.importers import Entry, Interrupted, Report, Tie, find, names, progress_summary, run
 
 pytestmark = pytest.mark.usefixtures("plugin")
 BATCH = STORE.batch
@@ -139,7 +139,7 @@ def test_an_error_of_the_importer_keeps_the_batches_before_it_and_notes_it(memor
         file.write(b"\xff\n")
     with pytest.raises(ParamError, match="must be UTF-8 text") as caught:
         run(memory, "lines", path)
-    assert caught.value.__notes__ == [kept(Report(stored=BATCH))]
+    assert caught.value.__notes__ == [progress_summary(Report(stored=BATCH))]
 
 
 def test_a_path_that_cannot_be_read_is_bad_input(memory, tmp_path):

@@ -85,10 +85,10 @@ class Interrupted(KeyboardInterrupt):
 
     def __init__(self, report: Report) -> None:
         self.report = report
-        super().__init__(f"interrupted: {kept(report)}")
+        super().__init__(f"interrupted: {progress_summary(report)}")
 
 
-def kept(report: Report) -> str:
+def progress_summary(report: Report) -> str:
     """What an import that stopped early leaves behind, in words."""
     if not report.stored:
         return "nothing was stored yet"
@@ -136,7 +136,7 @@ def run(memory: Memory, name: str, path: str | Path, progress: Progress | None =
             raise Interrupted(loading.report()) from None
         except PrimingError as error:
             if loading.done:
-                error.add_note(kept(loading.report()))
+                error.add_note(progress_summary(loading.report()))
             raise
         except OSError as error:
             raise StoreError(
@@ -176,7 +176,7 @@ class _Loading:
     loose: int = 0
     statuses: dict[str, int] = field(default_factory=dict)
     reasons: list[str] = field(default_factory=list)
-    known_as: dict[str, str] = field(default_factory=dict)
+    stored_as: dict[str, str] = field(default_factory=dict)
     """Keys of entries that were there already under another key."""
 
     def report(self) -> Report:
@@ -226,9 +226,9 @@ class _Loading:
             self._note(f"{_called(batch[0])}: {str(error).removeprefix('item 0: ')}")
             return
         for entry, answer in zip(batch, answers, strict=True):
-            wanted = entry.arguments.get("key")
-            if wanted is not None and wanted != answer.key:
-                self.known_as[wanted] = answer.key
+            key = entry.arguments.get("key")
+            if key is not None and key != answer.key:
+                self.stored_as[key] = answer.key
             self.statuses[answer.status] = self.statuses.get(answer.status, 0) + 1
 
     def _stored(self, batch: list[Entry]) -> list[Remembered]:
@@ -239,29 +239,29 @@ class _Loading:
 
         return states.remember(self.memory._opened, arguments, [entry.state for entry in batch])
 
-    def _wanted(self, batch: list[Tie]) -> list[Mapping[str, Any]]:
+    def _link_arguments(self, batch: list[Tie]) -> list[Mapping[str, Any]]:
         """The links of a batch as ``link_many`` takes them, without those that are to be left alone."""
-        asked: list[Mapping[str, Any]] = [
+        links: list[Mapping[str, Any]] = [
             {
-                "source": self.known_as.get(tie.source, tie.source),
-                "target": self.known_as.get(tie.target, tie.target),
+                "source": self.stored_as.get(tie.source, tie.source),
+                "target": self.stored_as.get(tie.target, tie.target),
                 "relation": tie.relation,
                 "weight": tie.weight,
             }
             for tie in batch
         ]
         if not any(tie.fresh for tie in batch):
-            return asked
+            return links
         from priming.engine import states
 
-        fresh = [one for one, tie in zip(asked, batch, strict=True) if tie.fresh]
-        others = [one for one, tie in zip(asked, batch, strict=True) if not tie.fresh]
+        fresh = [link for link, tie in zip(links, batch, strict=True) if tie.fresh]
+        others = [link for link, tie in zip(links, batch, strict=True) if not tie.fresh]
         return others + states.to_link(self.memory._opened, fresh)
 
     def _link(self, batch: list[Tie]) -> None:
         """Make a batch of ties, halved like a batch of entries."""
         try:
-            self.links += len(self.memory.link_many(self._wanted(batch)))
+            self.links += len(self.memory.link_many(self._link_arguments(batch)))
         except (NotFound, ParamError) as error:
             if len(batch) > 1:
                 self._link(batch[: len(batch) // 2])
@@ -277,8 +277,8 @@ class _Loading:
 
 def _called(entry: Entry) -> str:
     """What names an entry to a reader."""
-    given = entry.arguments
-    name = given.get("key") or given.get("heading") or given.get("source") or given.get("content") or ""
+    names = map(entry.arguments.get, ("key", "heading", "source", "content"))
+    name = next(filter(None, names), "")
     text = " ".join(str(name).split())
     return repr(text if len(text) <= 60 else text[:59] + "…")
 
