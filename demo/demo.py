@@ -21,9 +21,9 @@ from rich.rule import Rule
 from rich.text import Text
 
 from priming import Memory, ParamError
-from priming.api.importers import run
 from priming.core.lexical import terms
 from priming.interop.git import Repository, look
+from priming.transfer.importers import run
 from priming.types import Hit, Recall
 
 FEWEST = 20

@@ -184,7 +184,8 @@ def headings(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_source_file_that_is_named_is_there(page):
     named = re.findall(
-        r"`((?:core|store|embed|llm|engine|api|cli|interop)/[\w/]+\.(?:py|sql))`", page.read_text("utf-8")
+        r"`((?:core|store|embed|agents|engine|operations|server|transfer|cli|interop)/[\w/]+\.(?:py|sql))`",
+        page.read_text("utf-8"),
     )
     assert [one for one in named if not (ROOT / "src" / "priming" / one).is_file()] == []
 

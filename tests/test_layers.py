@@ -1,6 +1,7 @@
 """Imports point left only.
 
-vocabulary ← core ← { store, embed, agents } ← engine ← loop ← { api, bench, graph } ← { serve, cli, interop, fleet }
+vocabulary ← core ← { store, embed, agents } ← engine ← loop ← { operations, transfer, bench }
+← { server, serve, interop } ← cli
 """
 
 import ast
@@ -18,8 +19,9 @@ LAYERS = (
     ("engine",),
     ("memory",),
     ("loop",),
-    ("api", "bench", "graph"),
-    ("serve", "cli", "interop", "fleet"),
+    ("operations", "transfer", "bench"),
+    ("server", "serve", "interop"),
+    ("cli",),
 )
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

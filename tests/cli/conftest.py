@@ -22,7 +22,7 @@ from priming.cli.output import draw
 MODULE = """
 import json
 import sys
-from priming.api.importers import Entry, Tie
+from priming.transfer.importers import Entry, Tie
 
 def lines(path):
     with open(path, encoding="utf-8") as file:

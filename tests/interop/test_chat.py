@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from priming.api.importers import run
 from priming.config.params.store import STORE
 from priming.errors import ParamError
 from priming.interop.chat import read
+from priming.transfer.importers import run
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TALK = [

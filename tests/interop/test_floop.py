@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from priming.api.importers import Entry, Report, Tie, run
 from priming.engine.draft import draft
 from priming.errors import ParamError
 from priming.interop.floop import read
 from priming.state import State
+from priming.transfer.importers import Entry, Report, Tie, run
 
 SCENARIO = Path(__file__).parents[2] / "docs" / "scenario" / "floop"
 

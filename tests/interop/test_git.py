@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from priming.api.importers import Entry, Tie, run
 from priming.errors import ParamError
 from priming.interop.git import GIT, look, read
+from priming.transfer.importers import Entry, Tie, run
 
 pytestmark = pytest.mark.slow
 

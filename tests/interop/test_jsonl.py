@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from priming.api.importers import run
 from priming.errors import ParamError
 from priming.interop.jsonl import read
+from priming.transfer.importers import run
 
 
 @pytest.fixture

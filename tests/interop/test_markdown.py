@@ -6,9 +6,9 @@ import os
 
 import pytest
 
-from priming.api.importers import Entry, Tie, run
 from priming.errors import ParamError
 from priming.interop.markdown import MARKDOWN, read
+from priming.transfer.importers import Entry, Tie, run
 
 
 @pytest.fixture

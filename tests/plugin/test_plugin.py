@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from priming.cli.app import app
 from typer.testing import CliRunner
 
 import priming
+from priming.cli.app import app
 from priming.hooks.agent_config import hook_entries
 from priming.hooks.command import plain_options, respond
 from priming.loop import acting, planning

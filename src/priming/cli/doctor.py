@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import re
 import shutil
-import socket
 import sqlite3
 import stat
 import sys
@@ -222,7 +221,7 @@ def _validity(store: StoreOptions) -> Iterator[Check]:
 
 def _server(store: StoreOptions) -> Iterator[Check]:
     """Whether a running server belongs to the user, and has this version and this file."""
-    from priming.api import places
+    from priming.operations import local_socket as places
 
     path = _path(store)
     where = places.real(store.location())
@@ -256,16 +255,9 @@ def _server(store: StoreOptions) -> Iterator[Check]:
 
 
 def _greeting(at: Path) -> dict[str, Any] | None:
-    from priming.api.line import Broken, Line
+    from priming.operations.connection import greeting_at
 
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as end:
-        end.settimeout(_TIMEOUT)
-        try:
-            end.connect(str(at))
-            greeting = Line(end).ask({"action": "hello"}).get("data")
-        except (OSError, Broken):
-            return None
-    return greeting if isinstance(greeting, dict) else None
+    return greeting_at(at, _TIMEOUT)
 
 
 def _agents(_store: StoreOptions) -> Iterator[Check]:

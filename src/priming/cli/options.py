@@ -16,10 +16,10 @@ from priming.errors import ParamError, PrimingError
 from priming.words import KINDS, OUTCOMES, PACK, RELATIONS, SOURCES, STATUSES, TRUST
 
 if TYPE_CHECKING:
-    from priming.api.host import Service
     from priming.config.settings import Settings
     from priming.llm.protocol import Agent
     from priming.memory import Memory
+    from priming.operations.service import Service
     from priming.types import Cue
 
 TIME = "ISO 8601, in local time unless it has a zone; or how long ago, such as 10m"
@@ -129,7 +129,7 @@ class StoreOptions:
 
     def open(self) -> Memory:
         """The memory, through a running server of its store if there is one; the caller closes it."""
-        from priming.api.remote import open_memory
+        from priming.operations.remote_memory import open_memory
 
         settings = self.settings()
         return open_memory(
@@ -158,13 +158,13 @@ class StoreOptions:
 
     def service(self) -> Service:
         """What answers a surface's calls: a running server or this process; the caller closes it."""
-        from priming.api.client import reach
-        from priming.api.host import Host
+        from priming.operations.client import reach
+        from priming.operations.service import LocalService
 
         settings = self.settings()
         url, profile = settings["store.url"], settings["store.profile"]
         client = None if self.file_only else reach(url, profile=profile, settings=settings)
-        return client or Host(url, profile=profile, settings=settings)
+        return client or LocalService(url, profile=profile, settings=settings)
 
     def settings(self, *, servers: bool = False) -> Settings:
         """The settings from options, environment and files; with ``servers`` those of a server too."""

@@ -165,7 +165,7 @@ def complete_embedders(incomplete: str) -> list[str]:
 
 def complete_importers(incomplete: str) -> list[str]:
     """Shell completion of importers."""
-    from priming.api.importers import OWN, names
+    from priming.transfer.importers import OWN, names
 
     return complete((OWN, *names()))(incomplete)
 

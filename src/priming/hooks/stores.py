@@ -1,6 +1,6 @@
 """The stores that a hook asks: through a running server with few imports, else the file itself.
 
-Only this file of the hooks uses ``priming.api``.
+Only this file of the hooks uses ``priming.operations``.
 """
 
 from __future__ import annotations
@@ -9,18 +9,16 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from priming.api import places
-from priming.api.line import Broken, Line, connect
 from priming.config import environment
 from priming.config.environment import Location
 from priming.config.params.server import SOCKET
-from priming.errors import Conflict, NotFound, PrimingError
+from priming.errors import Conflict, PrimingError
+from priming.operations import local_socket as places
+from priming.operations.connection import ConnectionLost, NotSendable, ServerConnection, connect
 
 if TYPE_CHECKING:
-    from priming.api.host import Host
     from priming.config.settings import Settings
-
-_ERRORS: Mapping[str, type[PrimingError]] = {"conflict": Conflict, "not_found": NotFound}
+    from priming.operations.service import LocalService
 
 
 class HookStore:
@@ -31,8 +29,8 @@ class HookStore:
         self.database = location.path
         self._location, self._settings, self._server = location, settings, server
         self._namespace, self._profile = settings["store.namespace"], settings["store.profile"]
-        self._line: Line | None = None
-        self._host: Host | None = None
+        self._line: ServerConnection | None = None
+        self._host: LocalService | None = None
 
     @classmethod
     def find(cls, url: str | None, settings: Settings, *, server: bool) -> HookStore | None:
@@ -62,15 +60,14 @@ class HookStore:
 
         """
         operation_id = _new_id() if writes else None
-        message = {
-            "op": operation,
-            "namespace": self._namespace,
-            "args": dict(request),
-            **({"operation_id": operation_id} if operation_id else {}),
-        }
-        response = self._ask_server(message) if self.connect() else None
-        if response is not None:
-            return _data(response)
+        if self.connect():
+            assert self._line is not None
+            try:
+                return self._line.call(self._namespace, operation, dict(request), operation_id=operation_id)
+            except ConnectionLost:
+                self._line = None
+            except NotSendable:
+                pass
         try:
             return self._opened_host().call(self._namespace, operation, request, operation_id=operation_id)
         except Conflict as error:  # the server that went away had carried it out
@@ -85,20 +82,12 @@ class HookStore:
         if self._host is not None:
             self._host.close()
 
-    def _ask_server(self, message: Mapping[str, Any]) -> dict[str, Any] | None:
-        assert self._line is not None
-        try:
-            return self._line.ask(message)
-        except Broken:
-            self._line = None
-            return None
-
-    def _opened_host(self) -> Host:
+    def _opened_host(self) -> LocalService:
         if self._host is None:
-            from priming.api.host import Host
+            from priming.operations.service import LocalService
 
             url = _url_of(self._location)
-            self._host = Host(url, profile=self._profile, settings=self._settings)
+            self._host = LocalService(url, profile=self._profile, settings=self._settings)
         return self._host
 
 
@@ -141,10 +130,3 @@ def _new_id() -> str:
     from priming.ids import uuid7
 
     return uuid7(datetime.now(UTC))
-
-
-def _data(response: Mapping[str, Any]) -> Any:
-    if response.get("status") == "ok":
-        return response["data"]
-    error = response.get("error") or {}
-    raise _ERRORS.get(error.get("code", ""), PrimingError)(str(error.get("message")))

@@ -10,7 +10,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from priming.api.importers import Entry, Item
 from priming.errors import ParamError
 from priming.interop.claude_code import is_line, message_of
 from priming.interop.message_text import message_text
@@ -27,6 +26,7 @@ from priming.interop.reading import (
     title,
     under,
 )
+from priming.transfer.importers import Entry, Item
 
 ENDINGS = (".json", ".jsonl")
 SHAPE = (

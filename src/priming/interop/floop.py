@@ -29,11 +29,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from priming.api.importers import Entry, Item, Tie
 from priming.config.params.laws import PLASTICITY
 from priming.errors import ParamError
 from priming.interop.reading import checked, iso_time, keepable, label, lines, parsed, title
 from priming.state import State
+from priming.transfer.importers import Entry, Item, Tie
 from priming.words import RULES
 
 NODES, EDGES, CORRECTIONS = "nodes.jsonl", "edges.jsonl", "corrections.jsonl"

@@ -15,13 +15,13 @@ from itertools import combinations, islice
 from pathlib import Path
 from typing import IO
 
-from priming.api.importers import Entry, Item, Tie
 from priming.config.params.checked import Checked, param
 from priming.config.params.laws import PLASTICITY
 from priming.core.names import QUOTED_LETTERS
 from priming.errors import ParamError
 from priming.index.document import RULES
 from priming.interop.reading import keepable, label, one_line, title
+from priming.transfer.importers import Entry, Item, Tie
 
 CO_CHANGED, RENAMED = "co-changed", "renamed-to"
 

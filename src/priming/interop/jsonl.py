@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from priming.api.importers import Entry, Item
 from priming.engine.draft import FIELDS
 from priming.errors import ParamError
 from priming.interop.reading import checked, iso_time, label, lines, parsed
+from priming.transfer.importers import Entry, Item
 
 _SHAPE = 'must be a JSON object on one line, such as {"content": "what to remember"}'
 

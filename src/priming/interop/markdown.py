@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from priming.api.importers import Item, Tie
 from priming.config.params.checked import Checked, param
 from priming.config.params.laws import PLASTICITY
 from priming.errors import ParamError
 from priming.interop.prose import Section, document, links, pieces
 from priming.interop.reading import checked, files, label, text_of, title, under
+from priming.transfer.importers import Item, Tie
 
 ENDINGS = (".md", ".markdown")
 REFERS = "refers-to"

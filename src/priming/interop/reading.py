@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from priming.api.importers import Entry
 from priming.config.params.store import STORE
 from priming.engine.draft import draft
 from priming.errors import ParamError
+from priming.transfer.importers import Entry
 
 LABEL_LETTERS = 512
 """Longest key, session, heading or speaker that a memory takes."""

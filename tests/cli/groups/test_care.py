@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from priming.api.importers import Report
 from priming.cli.groups import care
+from priming.transfer.importers import Report
 from priming.types import Finding, Stats
 
 from ..conftest import invoke

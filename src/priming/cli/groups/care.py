@@ -18,10 +18,10 @@ from priming.cli.parse import complete_importers
 from priming.errors import ParamError
 
 if TYPE_CHECKING:
-    from priming.api.importers import Report
     from priming.cli.doctor import Check
     from priming.config.profiles import Profile
     from priming.config.settings import Resolved
+    from priming.transfer.importers import Report
     from priming.types import Finding, Stats, Status
 
 _UNITS = ("bytes", "KiB", "MiB", "GiB")
@@ -167,7 +167,7 @@ def import_(
     path: Annotated[Path, Argument(metavar="PATH", help="File or folder")],
 ) -> Answer:
     """Import memories. Exit status 1 if some were refused; if repeated, it continues where it stopped."""
-    from priming.api import importers
+    from priming.transfer import importers
 
     with store.open_file() as memory, progress("importing") as step:
         if source == importers.OWN:

@@ -70,7 +70,7 @@ def serve(
     ] = None,
 ) -> Answer:
     """Serve the store over HTTP, with all its namespaces, until Ctrl-C. Requests in progress are finished."""
-    from priming.api import surfaces
+    from priming.server import process
 
     settings = store.settings(servers=True)
 
@@ -78,8 +78,7 @@ def serve(
         text = line(f"listening at {address}", ("  Ctrl-C ends it, /docs describes it", DIM))
         respond(store, Answer({"listening": address}, [text]))
 
-    surfaces.run(
-        "http",
+    process.run(
         url=settings["store.url"],
         profile=settings["store.profile"],
         settings=settings,
@@ -107,14 +106,14 @@ def mcp(
     ] = "default",
 ) -> Answer:
     """Serve MCP on stdin and stdout. An agent starts this command, and it ends with the agent."""
-    from priming.api import surfaces
+    from priming.server import mcp as mcp_server
 
     if store.as_json:
         raise ParamError(
             "--json", True, "cannot be combined with mcp, which has its own protocol: leave it out"
         )
     namespace = str(store.settings()["store.namespace"])
-    surfaces.run("mcp", service=store.service, namespace=namespace, tools=tools)
+    mcp_server.run(service=store.service, namespace=namespace, tools=tools)
     return Answer(None, ())
 
 
@@ -133,10 +132,10 @@ def hook(
     ] = None,
 ) -> Answer:
     """Answer a hook of a coding agent: JSON on stdin, the answer on stdout. The exit status is always 0."""
-    from priming.api import surfaces
+    from priming.hooks.command import run
 
     options = {name.removeprefix("store."): value for name, (value, _) in store.overrides().items()}
-    surfaces.run("hook", event=event, agent=agent, server=not store.file_only, **options)
+    run(event=event, agent=agent, server=not store.file_only, **options)
     raise typer.Exit
 
 

@@ -1,0 +1,1 @@
+"""The operations that every surface offers: their table, their schema, and the services that carry them out."""

@@ -1,0 +1,173 @@
+"""A connection to the server of a store: HTTP over its Unix socket."""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from http.client import HTTPConnection, HTTPException, HTTPResponse
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from priming.operations import local_socket
+from priming.operations.error_payload import error_from_payload
+
+Progress = Callable[[int, int | None], None]
+JSON, JSON_LINES = "application/json", "application/x-ndjson"
+
+
+class ConnectionLost(Exception):
+    """The connection ended before the answer: whether the call was carried out is not known."""
+
+
+class NotSendable(Exception):
+    """The call cannot be sent as a request: too long, no JSON, or a namespace that no path can hold."""
+
+
+class ServerConnection(HTTPConnection):
+    """HTTP over a Unix socket. It is never reconnected by itself: another server may be at the socket by then."""
+
+    auto_open = 0
+
+    def __init__(self, path: Path, patience: float | None = None) -> None:
+        super().__init__("localhost", timeout=patience)
+        self.path = path
+
+    def connect(self) -> None:
+        """Connect, to a server of the same user only."""
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(str(self.path))
+        if not local_socket.peer_is_us(self.sock):
+            raise ConnectionRefusedError("another user answers at the socket")
+
+    def is_open(self) -> bool:
+        """Whether the server is at the other end, and has sent nothing unasked."""
+        if self.sock is None:
+            return False
+        poll = select.poll()
+        poll.register(self.sock, select.POLLIN)
+        return not poll.poll(0)
+
+    def greeting(self) -> Any:
+        """What the server says of itself."""
+        self.request("GET", local_socket.GREETING_PATH)
+        return json.loads(self.getresponse().read())
+
+    def call(
+        self,
+        namespace: str,
+        operation: str,
+        request: Any,
+        *,
+        forgiving: bool = False,
+        operation_id: str | None = None,
+        long: bool = False,
+        progress: Progress | None = None,
+    ) -> Any:
+        """Carry out an operation and return its answer as JSON; ``long`` ones report ``progress``.
+
+        Raises:
+            PrimingError: what the operation raises.
+            NotSendable: nothing was sent.
+            ConnectionLost: no answer came.
+
+        """
+        headers = {"Content-Type": JSON, "Accept": JSON_LINES if long else JSON}
+        if forgiving:
+            headers["Prefer"] = "handling=lenient"
+        if operation_id is not None:
+            headers["Idempotency-Key"] = operation_id
+        path, body = _path(namespace, operation), _body(request)
+        try:
+            for payload in self._responses(path, body, headers):
+                if "progress" not in payload:
+                    break
+                if progress is not None:
+                    progress(*payload["progress"])
+        except BaseException:
+            self.close()  # a later response must not be taken for that of the next call
+            raise
+        if "error" in payload:
+            raise error_from_payload(payload["error"])
+        return payload["answer"]
+
+    def _responses(self, path: str, body: bytes, headers: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+        """What the server sends: reports of progress, and then one answer or error."""
+        try:
+            self.request("POST", path, body, headers)
+            response = self.getresponse()
+            if response.headers.get_content_type() == JSON_LINES:
+                yield from _lines(response)
+            else:
+                payload = json.loads(response.read())
+                yield payload if response.status >= 400 else {"answer": payload}
+        except (OSError, HTTPException, ValueError) as error:
+            raise ConnectionLost from error
+
+
+def connect(path: Path, expected: Mapping[str, str], patience: float) -> ServerConnection | None:
+    """A connection to the server at a socket, if it is the user's own and its greeting is the expected one."""
+    connection = _greeted(path, patience)
+    if connection is None:
+        return None
+    opened, greeting = connection
+    if greeting == dict(expected):
+        return opened
+    opened.close()
+    return None
+
+
+def greeting_at(path: Path, patience: float) -> dict[str, Any] | None:
+    """The greeting of the server at a socket; None if none answers in time."""
+    connection = _greeted(path, patience)
+    if connection is None:
+        return None
+    connection[0].close()
+    return connection[1] if isinstance(connection[1], dict) else None
+
+
+def _greeted(path: Path, patience: float) -> tuple[ServerConnection, Any] | None:
+    if not local_socket.is_ours(path):
+        return None
+    connection = ServerConnection(path, patience)
+    try:
+        connection.connect()
+        greeting = connection.greeting()
+        connection.sock.settimeout(None)
+        return connection, greeting
+    except (OSError, HTTPException, ValueError):
+        connection.close()  # no server is there, or it is too busy to answer: the file will do
+        return None
+
+
+def _lines(response: HTTPResponse) -> Iterator[dict[str, Any]]:
+    """The JSON lines of a response, up to and including the last."""
+    while line := response.readline():
+        payload = json.loads(line)
+        if "progress" not in payload:
+            response.read()
+        yield payload
+    raise ConnectionLost
+
+
+def _path(namespace: str, operation: str) -> str:
+    """The route of an operation; ``NotSendable`` for a namespace that cannot be part of one."""
+    if not isinstance(namespace, str) or not 0 < len(namespace) <= 512 or "/" in namespace:
+        raise NotSendable
+    try:
+        return f"/v1/{quote(namespace, safe='')}/{operation}"
+    except UnicodeEncodeError:
+        raise NotSendable from None
+
+
+def _body(request: Any) -> bytes:
+    try:
+        body = json.dumps(request, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")
+    except (ValueError, TypeError, RecursionError):
+        raise NotSendable from None
+    if len(body) > local_socket.MESSAGE_BYTES:
+        raise NotSendable
+    return body

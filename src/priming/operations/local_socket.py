@@ -1,0 +1,132 @@
+"""The Unix socket of a store: its path, its permissions, and the greeting by which a client knows the server.
+
+Server and client take the path from the same function. The server's greeting tells a client whether to use it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+import stat
+import struct
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from priming import __version__
+from priming.config import environment
+from priming.config.environment import Location
+from priming.embed import choose
+from priming.errors import ParamError, StoreError
+
+if TYPE_CHECKING:
+    from priming.config.settings import Settings
+
+LONGEST = 107
+"""Bytes of the path of a socket that every system takes."""
+MESSAGE_BYTES = (1 << 24) - 1
+"""Maximum size of a request: 16 MiB - 1."""
+MESSAGE_DEPTH = 100
+"""Maximum nesting of objects and arrays in a request."""
+GREETING_PATH = "/hello"
+"""The route at which a server answers its greeting."""
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+def available() -> bool:
+    """Whether this system has Unix sockets."""
+    return hasattr(socket, "AF_UNIX")
+
+
+def real(url: str | None) -> Location | None:
+    """Where a store is, its file by its real path; None for a store that is not in a file."""
+    location = environment.locate(url)
+    if location.path is None:
+        return None
+    return replace(location, path=Path(os.path.realpath(location.path)))
+
+
+def socket_path(database: Path) -> Path:
+    """The socket of a database, which is named by its real path: beside it, as ``<database>.sock``.
+
+    Where that path would be too long, or others may put files beside the database, it is in the user's own folder.
+    """
+    beside = Path(f"{database}.sock")
+    if len(os.fsencode(beside)) <= LONGEST and _is_private(beside.parent):
+        return beside
+    import hashlib
+
+    name = hashlib.blake2b(os.fsencode(database), digest_size=8).hexdigest()
+    path = environment.runtime_folder() / f"{name}.sock"
+    if len(os.fsencode(path)) > LONGEST:
+        raise ParamError("socket", str(path), f"must have at most {LONGEST} bytes: set XDG_RUNTIME_DIR")
+    return path
+
+
+def prepare(folder: Path) -> None:
+    """Make the folder of a socket if it is missing; ``StoreError`` if others may put files into it."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be made ({error.strerror}): name another socket") from error
+    if not _is_private(folder):
+        raise StoreError(f"others may put files into {folder}: name a socket in a folder of your own")
+
+
+def is_ours(path: Path) -> bool:
+    """Whether the path is a socket that belongs to the user."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISSOCK(status.st_mode) and status.st_uid == os.geteuid()
+
+
+def peer_is_us(end: socket.socket) -> bool:
+    """Whether the process at the other end runs as the same user; systems that do not tell are trusted."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return True
+    credentials = end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    _, uid, _ = struct.unpack("3i", credentials)
+    return bool(uid == os.geteuid())
+
+
+def hung_up(end: int) -> bool:
+    """Whether the other end of a socket is closed altogether; a client that only stopped sending still listens."""
+    poll = select.poll()
+    poll.register(end, 0)
+    return any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll(0))
+
+
+def greeting(
+    where: Location, profile: str, settings: Settings | None = None, stamp: str | None = None
+) -> dict[str, str]:
+    """What a server of a database is, and what a client expects: version, file, vectors, profile and settings.
+
+    ``stamp`` identifies an embedder; None means that of the settings.
+    """
+    assert where.path is not None
+    status = where.path.stat()
+    embedder = choose.DEFAULT if settings is None else settings["store.embedder"]
+    return {
+        "version": __version__,
+        "database": str(where.path),
+        "synchronous": where.synchronous,
+        "file": f"{status.st_dev}:{status.st_ino}",
+        "vectors": choose.stamp(embedder) if stamp is None else stamp,
+        "profile": profile,
+        "retrieval": json.dumps({} if settings is None else dict(settings.retrieval), sort_keys=True),
+    }
+
+
+def _is_private(folder: Path) -> bool:
+    """Whether nobody else can put a file there, or remove one of ours."""
+    try:
+        status = folder.stat()
+    except OSError:
+        return False
+    if status.st_uid not in (os.geteuid(), 0):
+        return False
+    return not status.st_mode & _OTHERS or bool(status.st_mode & stat.S_ISVTX)

@@ -1,0 +1,181 @@
+"""The service that carries out calls: the memories of one store, opened by namespace."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Protocol
+
+from priming.errors import Conflict
+from priming.operations.table import served
+from priming.serialization import encode
+
+if TYPE_CHECKING:
+    from priming.config.settings import Settings
+    from priming.embed.protocol import Embedder
+    from priming.memory import Memory
+    from priming.types import Clock
+
+Progress = Callable[[int, int | None], None]
+MOST_OPEN = 64
+"""How many namespaces stay open; beyond that the least recently used one is closed."""
+
+
+class Service(Protocol):
+    """What answers calls: a ``LocalService`` of this process, or a client of a server."""
+
+    def call(
+        self,
+        namespace: str,
+        operation: str,
+        request: Any,
+        *,
+        forgiving: bool = False,
+        progress: Progress | None = None,
+        operation_id: str | None = None,
+    ) -> Any:
+        """Carry out an operation of the table and return its answer as JSON."""
+        ...
+
+    def close(self) -> None:
+        """Release what it holds."""
+        ...
+
+
+@dataclass(slots=True)
+class _OpenMemory:
+    """An open memory, and the number of calls at work in it."""
+
+    memory: Memory
+    calls: int = 0
+
+
+class LocalService:
+    """The memories of one store. Calls may come from many threads; those of one namespace take turns."""
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        profile: str = "priming",
+        settings: Settings | None = None,
+        embedder: Embedder | None = None,
+        clock: Clock | None = None,
+        most: int = MOST_OPEN,
+    ) -> None:
+        self.url, self.profile, self.settings = url, profile, settings
+        self._embedder, self._clock, self._most = embedder, clock, most
+        self._open: OrderedDict[str, _OpenMemory] = OrderedDict()
+        self._lock = Lock()
+        self._closed = False
+
+    def call(
+        self,
+        namespace: str,
+        operation: str,
+        request: Any,
+        *,
+        forgiving: bool = False,
+        progress: Progress | None = None,
+        operation_id: str | None = None,
+    ) -> Any:
+        """Carry out an operation of the table and return its answer as JSON.
+
+        Args:
+            namespace: the namespace to work in.
+            operation: its name in the table.
+            request: a mapping of its arguments, as JSON has them.
+            forgiving: whether other names for arguments are accepted.
+            progress: called with (done, total or None) by long operations.
+            operation_id: the id of the operation in the log, by which the caller can look for it.
+
+        Raises:
+            ParamError: no such operation, or what is wrong with its arguments.
+            PrimingError: what the operation raises.
+
+        """
+        from priming.operations.schema import arguments
+
+        op = served(operation)
+        values = arguments(op, request, forgiving=forgiving)
+        if op.long:
+            values["progress"] = progress
+        with self.memory(namespace) as memory:
+            identified = op.writes and not op.long and operation_id is not None
+            with memory.identified(str(operation_id)) if identified else nullcontext():
+                return encode(op.function(memory, **values))
+
+    @contextmanager
+    def memory(self, namespace: str) -> Iterator[Memory]:
+        """The memory of a namespace, which stays open for the next call."""
+        entry = self._take(namespace)
+        try:
+            yield entry.memory
+        finally:
+            self._give_back(entry)
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """The namespaces that are open."""
+        with self._lock:
+            return tuple(self._open)
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedder of its memories."""
+        if self._embedder is None:
+            from priming.embed.choose import DEFAULT, named
+
+            self._embedder = named(self.settings["store.embedder"] if self.settings else DEFAULT)
+        return self._embedder
+
+    def close(self) -> None:
+        """Close all memories; a call that is still at work closes its own when it ends."""
+        with self._lock:
+            self._closed = True
+            idle = [entry for entry in self._open.values() if not entry.calls]
+            self._open.clear()
+        for entry in idle:
+            entry.memory.close()
+
+    def _take(self, namespace: str) -> _OpenMemory:
+        with self._lock:
+            if self._closed:
+                raise Conflict("this service is closed: open another")
+            entry = self._open.get(namespace) or self._opened(namespace)
+            self._open[namespace] = entry
+            self._open.move_to_end(namespace)
+            entry.calls += 1
+            surplus = self._surplus()
+        for unused in surplus:
+            unused.memory.close()
+        return entry
+
+    def _opened(self, namespace: str) -> _OpenMemory:
+        from priming.memory import Memory
+
+        return _OpenMemory(
+            Memory.open(
+                self.url,
+                namespace=namespace,
+                profile=self.profile,
+                settings=self.settings,
+                embedder=self.embedder,
+                clock=self._clock,
+            )
+        )
+
+    def _surplus(self) -> list[_OpenMemory]:
+        """Idle memories beyond the maximum, least recently used first, removed from the open ones."""
+        idle = [name for name, entry in self._open.items() if not entry.calls]
+        return [self._open.pop(name) for name in idle[: max(0, len(self._open) - self._most)]]
+
+    def _give_back(self, entry: _OpenMemory) -> None:
+        with self._lock:
+            entry.calls -= 1
+            last = self._closed and not entry.calls
+        if last:
+            entry.memory.close()

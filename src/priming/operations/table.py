@@ -1,0 +1,290 @@
+"""The operation table: every operation once, for the command line, HTTP, the socket and MCP alike.
+
+A surface reads this table and nothing else of the engine. What an operation takes is the signature of its function,
+read when first needed (``priming.operations.schema``). The type of its answer is named here, so that a client needs
+no engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from priming.errors import ParamError
+from priming.types import EMPTY
+
+MEMORY = "priming.memory:Memory"
+CALLS = "priming.operations.wire_calls"
+_HOMES = {
+    **dict.fromkeys(("str", "int"), "builtins"),
+    "Path": "pathlib",
+    **dict.fromkeys(("Learned", "Pack", "Twins", "Why"), "priming.behaviors"),
+    "Ablation": "priming.ablation",
+    "Diff": "priming.history",
+    **dict.fromkeys(("Alias", "Review"), "priming.reviewing"),
+    "Proposal": "priming.sleeping",
+    **dict.fromkeys(("Oscillation", "Run", "StrengthEvent", "Strengths"), "priming.verdicts"),
+}
+"""Where the types of answers are, those that are not in ``priming.types``."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Op:
+    """One operation.
+
+    ``answers`` names the type of the answer, ``takes`` the arguments that may be passed by position. ``writes``,
+    ``destructive`` (data may be lost for good) and ``idempotent`` (a second call changes nothing more) are what a
+    client may want to know before it calls. ``long`` operations report their progress. ``tool`` marks the few that
+    MCP offers by default; ``other_names`` are other words that callers use for the arguments. ``local`` is the reason
+    why an operation is for this machine only; servers do not offer it.
+    """
+
+    name: str
+    answers: str
+    takes: tuple[str, ...] = ()
+    writes: bool = False
+    destructive: bool = False
+    idempotent: bool = False
+    long: bool = False
+    tool: bool = False
+    other_names: Mapping[str, str] = field(default_factory=lambda: EMPTY)
+    local: str = ""
+    at: str = ""
+
+    @property
+    def answer(self) -> Any:
+        """The type of what it answers, loaded when first needed: most commands need only a few."""
+        inner = self.answers.removeprefix("list[").removesuffix("]")
+        answer_type: Any = getattr(import_module(_HOMES.get(inner, "priming.types")), inner)
+        return answer_type if inner == self.answers else list[answer_type]
+
+    @property
+    def place(self) -> str:
+        """Where its function is, as ``module:name``: a method of ``Memory`` unless ``at`` names another."""
+        return self.at or f"{MEMORY}.{self.name}"
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """Its function, loaded when first needed: its first argument is an open ``Memory``."""
+        module, _, path = self.place.partition(":")
+        function: Any = import_module(module)
+        for name in path.split("."):
+            function = getattr(function, name)
+        return function  # type: ignore[no-any-return]
+
+    @property
+    def command(self) -> str:
+        """Its name on the command line."""
+        return self.name.replace("_", "-")
+
+
+_KEY = {"id": "key", "name": "key", "memory": "key", "memory_id": "key", "memory_key": "key"}
+_ENDS = {
+    "from": "source",
+    "src": "source",
+    "from_key": "source",
+    "to": "target",
+    "dst": "target",
+    "to_key": "target",
+    "type": "relation",
+    "kind": "relation",
+    "strength": "weight",
+}
+_FILE = "it reads or writes a file that the caller names"
+
+OPS: tuple[Op, ...] = (
+    Op(
+        "remember",
+        "Remembered",
+        ("content",),
+        writes=True,
+        idempotent=True,
+        tool=True,
+        other_names={
+            "text": "content",
+            "memory": "content",
+            "note": "content",
+            "fact": "content",
+            "value": "content",
+            "title": "heading",
+            "type": "kind",
+        },
+    ),
+    Op(
+        "remember_many",
+        "list[Remembered]",
+        ("items",),
+        writes=True,
+        idempotent=True,
+        long=True,
+        other_names={"memories": "items"},
+    ),
+    Op(
+        "recall",
+        "Recall",
+        ("text",),
+        tool=True,
+        other_names={
+            "query": "text",
+            "q": "text",
+            "question": "text",
+            "prompt": "text",
+            "top_k": "limit",
+            "k": "limit",
+            "max_results": "limit",
+            "max_tokens": "tokens",
+            "budget": "tokens",
+            "kind": "kinds",
+            "types": "kinds",
+            "filter": "filters",
+        },
+    ),
+    Op(
+        "feedback",
+        "Operation",
+        ("recall_id",),
+        writes=True,
+        tool=True,
+        other_names={
+            "id": "recall_id",
+            "helpful": "used",
+            "useful": "used",
+            "irrelevant": "not_relevant",
+            "useless": "not_useful",
+            "contradicted": "overridden",
+        },
+    ),
+    Op(
+        "learn",
+        "Learned",
+        ("right",),
+        writes=True,
+        tool=True,
+        other_names={
+            "text": "right",
+            "content": "right",
+            "correction": "right",
+            "instead": "right",
+            "mistake": "wrong",
+            "context": "cue",
+            "when": "cue",
+        },
+    ),
+    Op(
+        "active",
+        "Recall",
+        ("cue",),
+        tool=True,
+        other_names={"context": "cue", "max_tokens": "tokens", "budget": "tokens"},
+    ),
+    Op("forget", "Operation", ("key",), writes=True, tool=True, other_names=_KEY),
+    Op(
+        "link",
+        "Link",
+        ("source", "target", "relation", "weight"),
+        writes=True,
+        idempotent=True,
+        tool=True,
+        other_names=_ENDS,
+    ),
+    Op("status", "Status", tool=True),
+    Op("get", "MemoryRecord", ("key",), other_names=_KEY),
+    Op("list", "list[MemoryRecord]", other_names={"kind": "kinds", "query": "matching", "text": "matching"}),
+    Op("history", "list[Version]", ("key",), other_names=_KEY),
+    Op("as_of", "Version", ("key",), other_names=_KEY),
+    Op("diff", "Diff", ("d1", "d2"), other_names={"since": "d1", "until": "d2", "query": "question"}),
+    Op("why", "Why", ("key",), other_names=_KEY),
+    Op("links", "list[Link]", ("key",), other_names=_KEY),
+    Op("graph", "str", ("format",)),
+    Op("log", "list[Operation]"),
+    Op(
+        "operation",
+        "Operation",
+        ("operation_id",),
+        other_names={"id": "operation_id"},
+        at=f"{CALLS}:operation",
+    ),
+    Op("events", "list[StrengthEvent]"),
+    Op("strengths", "list[Strengths]"),
+    Op("oscillating", "list[Oscillation]"),
+    Op("stats", "Stats"),
+    Op("validate", "list[Finding]"),
+    Op("fading", "list[Fading]"),
+    Op("review", "list[Review]"),
+    Op("supersede", "MemoryRecord", ("key", "content"), writes=True, other_names={**_KEY, "text": "content"}),
+    Op("purge", "Receipt", ("key",), writes=True, destructive=True, other_names=_KEY),
+    Op("link_many", "list[Link]", ("items",), writes=True, idempotent=True),
+    Op(
+        "set_strength",
+        "Operation",
+        ("source", "target", "weight", "relation"),
+        writes=True,
+        idempotent=True,
+        other_names=_ENDS,
+    ),
+    Op("normalize_strengths", "list[StrengthEvent]", writes=True),
+    Op("deprecate", "Operation", ("key",), writes=True, other_names=_KEY),
+    Op("restore", "Operation", ("key",), writes=True, other_names=_KEY),
+    Op("merge", "Operation", ("key", "into"), writes=True, other_names=_KEY),
+    Op("deduplicate", "list[Twins]", writes=True, idempotent=True),
+    Op("done", "Operation", ("key",), writes=True, other_names=_KEY),
+    Op("keep_both", "Operation", ("id",), writes=True),
+    Op("aliases", "list[Alias]", writes=True, idempotent=True),
+    Op(
+        "undo",
+        "Operation",
+        ("operation_id",),
+        writes=True,
+        other_names={"id": "operation_id", "operation": "operation_id"},
+    ),
+    Op("would_undo", "list[Operation]"),
+    Op("rollback", "Operation", writes=True),
+    Op("run_start", "Run", ("session",), writes=True),
+    Op("run_used", "Run", ("run_id",), writes=True, other_names={"id": "run_id"}),
+    Op("run_end", "Run", ("run_id",), writes=True, other_names={"id": "run_id"}),
+    Op("run_list", "list[Run]"),
+    Op("sleep", "Proposal", ("stages",), writes=True, long=True),
+    Op("apply", "Operation", ("proposal",), writes=True, at=f"{CALLS}:apply", other_names={"id": "proposal"}),
+    Op("ablate", "Ablation", ("terms",), writes=True, long=True, other_names={"term": "terms"}),
+    Op("reembed", "int", writes=True, idempotent=True, long=True),
+    Op("pack_list", "list[Pack]"),
+    Op("pack_remove", "Operation", ("name",), writes=True),
+    Op("pack_content", "str", at=f"{CALLS}:pack_content"),
+    Op("pack_add", "Pack", ("pack",), writes=True, idempotent=True, at=f"{CALLS}:pack_add"),
+    Op("export_lines", "Exported", long=True, at=f"{CALLS}:export_lines"),
+    Op(
+        "import_lines", "int", ("lines",), writes=True, idempotent=True, long=True, at=f"{CALLS}:import_lines"
+    ),
+    Op("pack_create", "Pack", ("path",), local=_FILE),
+    Op("pack_install", "Pack", ("path",), writes=True, local=_FILE),
+    Op("export", "int", ("path",), long=True, local=_FILE),
+    Op("import_", "int", ("path",), writes=True, long=True, local=_FILE),
+    Op("backup", "Path", ("path",), local="it copies the whole store, all of its namespaces, to a file"),
+    Op(
+        "restore_backup",
+        "Path",
+        ("path",),
+        writes=True,
+        destructive=True,
+        local="it replaces the whole store, all of its namespaces, by a file",
+    ),
+)
+
+BY_NAME: Mapping[str, Op] = {op.name: op for op in OPS}
+SERVED: tuple[Op, ...] = tuple(op for op in OPS if not op.local)
+"""Those that a server offers."""
+
+
+def served(name: str) -> Op:
+    """The operation of that name that a server offers, or ``ParamError`` with the names there are."""
+    op = BY_NAME.get(name)
+    if op is None or op.local:
+        why = (
+            f"is not served: {op.local}"
+            if op
+            else f"must be one of {', '.join(each.name for each in SERVED)}"
+        )
+        raise ParamError("operation", name, why)
+    return op

@@ -1,0 +1,109 @@
+"""Operations as servers offer them, where the library's own take files or proposals, which no request carries."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+
+from priming.behaviors import Pack
+from priming.errors import NotFound, ParamError
+from priming.memory import Memory
+from priming.types import Exported, Operation
+
+Progress = Callable[[int, int | None], None]
+
+
+def apply(memory: Memory, proposal: str, *, only: Collection[str] | None = None) -> Operation:
+    """Do what a proposal of this server says, or only the items of these ids, as one operation.
+
+    Args:
+        proposal: the id of one of the latest that ``sleep`` made with ``dry_run``.
+        only: ids of its items; null means all.
+
+    """
+    return memory.apply(proposal, only=only)
+
+
+def operation(memory: Memory, operation_id: str) -> Operation:
+    """The operation of an id, with what it changed: who lost the answer to a call finds out here what became of it.
+
+    Raises:
+        NotFound: there is none, so the call was not carried out, or wrote nothing.
+
+    """
+    logged = memory.operation(operation_id)
+    if logged is None:
+        raise NotFound(
+            f"there is no operation {operation_id}: the call was not carried out, or wrote nothing"
+        )
+    return logged
+
+
+def pack_content(
+    memory: Memory,
+    *,
+    name: str,
+    version: str = "1",
+    description: str = "",
+    tags: Sequence[str] | None = None,
+    keys: Sequence[str] | None = None,
+) -> str:
+    """The file of a pack of active behaviours, as its text, without what this store knows of their use.
+
+    Args:
+        name: what the pack is called, such as ``go-style``.
+        version: such as ``1`` or ``2.1``.
+        description: one line about it.
+        tags: only behaviours with one of these tags.
+        keys: these behaviours; with ``tags``, these as well. Neither: all.
+
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "pack.json")
+        memory.pack_create(path, name=name, version=version, description=description, tags=tags, keys=keys)
+        return path.read_text("utf-8")
+
+
+def pack_add(memory: Memory, pack: str, *, trust: str = "tool") -> Pack:
+    """Take in the behaviours of a pack; another version of it that is there is replaced.
+
+    Args:
+        pack: the text of its file.
+        trust: how far its author is trusted; below ``agent`` its behaviours are shown as data, never as rules.
+
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "pack.json")
+        path.write_text(pack, "utf-8")
+        try:
+            return memory.pack_install(path, trust=trust)
+        except ParamError as error:  # the caller knows of no file
+            raise ParamError.of(
+                [violation.replace(str(path), "pack") for violation in error.violations]
+            ) from None
+
+
+def export_lines(memory: Memory, *, progress: Progress | None = None) -> Exported:
+    """The whole namespace, its log included, as JSON Lines."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "export.jsonl")
+        return Exported(memory.export(path, progress=progress), path.read_text("utf-8"))
+
+
+def import_lines(memory: Memory, lines: str, *, progress: Progress | None = None) -> int:
+    """Read an export; the number of memories that were new.
+
+    Args:
+        lines: what ``export_lines`` answered, or the text of an exported file.
+
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "export.jsonl")
+        path.write_text(lines, "utf-8")
+        try:
+            return memory.import_(path, progress=progress)
+        except ParamError as error:  # the caller knows of no file
+            raise ParamError.of(
+                [violation.replace(str(path), "lines") for violation in error.violations]
+            ) from None

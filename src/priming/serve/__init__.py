@@ -1,1 +1,0 @@
-"""Servers: HTTP, Unix socket, MCP, hooks."""

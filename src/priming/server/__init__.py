@@ -1,0 +1,1 @@
+"""Servers of a store: HTTP, its Unix socket, MCP."""

@@ -1,0 +1,400 @@
+"""The socket of Ethos: its actions and plain operations, as JSON lines or MessagePack frames.
+
+The two framings differ in the fourth byte of a connection. A frame begins with its length, four bytes little-endian,
+so that the fourth is 0 up to the limit; the fourth byte of a JSON object never is. Both hold what JSON can.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from threading import Event
+from time import monotonic
+from typing import Any
+
+from priming import __version__
+from priming.config.params.server import SocketParams
+from priming.errors import ParamError, PrimingError
+from priming.operations.error_payload import full_error_payload
+from priming.operations.local_socket import MESSAGE_BYTES, MESSAGE_DEPTH, hung_up
+from priming.operations.service import LocalService, Progress
+from priming.server import telemetry
+from priming.server.jobs import Cancelled
+from priming.server.limits import WorkerPool
+from priming.server.responses import parse_json, too_deep
+
+JSON, MESSAGEPACK = "json", "messagepack"
+SEARCH_LIMIT = 5
+FIELDS = ("op", "namespace", "args", "id", "operation_id", "progress", "forgiving")
+_PREFIX = 4
+_CHUNK = 1 << 16
+_RULE = "must be one JSON object a line, or MessagePack frames of one map each"
+
+
+class TooLong(ParamError):
+    """A message longer than the limit."""
+
+    def __init__(self, size: str) -> None:
+        super().__init__("message", size, f"must have at most {MESSAGE_BYTES:,} bytes: send less at a time")
+
+
+class Decoder:
+    """Cuts the bytes of a connection into messages, in whatever pieces they arrive."""
+
+    def __init__(self, framing: str | None = None) -> None:
+        self.framing = framing
+        self._buffer = bytearray()
+        self._searched = 0
+
+    @property
+    def undecided(self) -> bool:
+        """Whether the bytes are a line of under four bytes, or the beginning of a frame."""
+        return self.framing is None and b"\n" in self._buffer
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """The messages that ``data`` completes; ``TooLong`` after the last good one."""
+        self._buffer += data
+        if self.framing is None and len(self._buffer) >= _PREFIX:
+            self.framing = JSON if self._buffer[_PREFIX - 1] else MESSAGEPACK
+        if self.framing == JSON:
+            yield from self._lines()
+        elif self.framing == MESSAGEPACK:
+            yield from self._frames()
+
+    def messages(self, data: bytes | None) -> Iterator[bytes]:
+        """The messages that ``data`` completes; nothing is the end, None that nothing follows for a while."""
+        return self.settle() if data is None else self.feed(data) if data else self.end()
+
+    def settle(self) -> Iterator[bytes]:
+        """The messages so far when nothing follows for a while: a line shorter than four bytes is a message."""
+        if self.undecided:
+            self.framing = JSON
+            yield from self._lines()
+
+    def end(self) -> Iterator[bytes]:
+        """The last message, which the end of the connection completes: a line needs no line break."""
+        if self.framing is None and self._buffer:
+            self.framing = JSON
+        if self.framing == JSON:
+            yield from self._lines()
+            if self._buffer.strip():
+                yield bytes(self._buffer)
+        elif size := len(self._buffer):
+            raise ParamError("message", f"{size} bytes", "must be whole: the connection ended in it")
+
+    def _lines(self) -> Iterator[bytes]:
+        while (end := self._buffer.find(b"\n", self._searched)) >= 0:
+            if end > MESSAGE_BYTES:
+                break
+            line = bytes(self._buffer[:end])
+            del self._buffer[: end + 1]
+            self._searched = 0
+            if line.strip():
+                yield line
+        self._searched = len(self._buffer) if end < 0 else 0
+        if len(self._buffer) > MESSAGE_BYTES:
+            raise TooLong(f"more than {MESSAGE_BYTES:,} bytes without a line break")
+
+    def _frames(self) -> Iterator[bytes]:
+        while len(self._buffer) >= _PREFIX:
+            length = int.from_bytes(self._buffer[:_PREFIX], "little")
+            if length > MESSAGE_BYTES:
+                raise TooLong(f"{length:,} bytes")
+            if len(self._buffer) < _PREFIX + length:
+                return
+            frame = bytes(self._buffer[_PREFIX : _PREFIX + length])
+            del self._buffer[: _PREFIX + length]
+            yield frame
+
+
+def parse(framing: str | None, message: bytes) -> dict[str, Any]:
+    """The object that a message holds, or ``ParamError``.
+
+    >>> parse("json", b'{"action": "ping"}')
+    {'action': 'ping'}
+    """
+    value = parse_json(_as_json(message) if framing == MESSAGEPACK else message, MESSAGE_DEPTH, "message")
+    if not isinstance(value, dict):
+        raise ParamError("message", value, _RULE)
+    return value
+
+
+def pack(framing: str | None, message: Mapping[str, Any]) -> bytes:
+    r"""A message as bytes, for either framing; ``TooLong`` if it is longer than the limit.
+
+    >>> pack("json", {"status": "ok"})
+    b'{"status":"ok"}\n'
+    """
+    if framing == MESSAGEPACK:
+        import msgpack
+
+        # A whole number beyond 64 bits has no form there, and is sent as text.
+        body: bytes = msgpack.packb(message, unicode_errors="replace", default=str)
+        framed = len(body).to_bytes(_PREFIX, "little") + body
+    else:
+        body = json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii")
+        framed = body + b"\n"
+    if len(body) > MESSAGE_BYTES:
+        raise TooLong(f"{len(body):,} bytes")
+    return framed
+
+
+def _as_json(frame: bytes) -> bytes:
+    """A frame as JSON, which cannot hold all that MessagePack can."""
+    import msgpack
+
+    try:
+        return json.dumps(msgpack.unpackb(frame), ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except (RecursionError, msgpack.StackError):
+        raise too_deep("message", MESSAGE_DEPTH) from None
+    except (ValueError, TypeError) as error:
+        reason = str(error) or type(error).__name__
+        raise ParamError("message", frame[:80], f"{_RULE} ({reason})") from None
+
+
+def envelope(data: Any = None, error: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The envelope of an answer or an error.
+
+    >>> envelope("pong")
+    {'status': 'ok', 'data': 'pong', 'error': None, 'version': '0.1.0'}
+    """
+    status = "ok" if error is None else "error"
+    return {"status": status, "data": data, "error": error, "version": __version__}
+
+
+def reply(
+    service: LocalService, message: Mapping[str, Any], progress: Progress | None = None
+) -> dict[str, Any]:
+    """The envelope that answers a message; it repeats the ``id`` of a request for an operation."""
+    try:
+        answer = envelope(_carry_out(service, message, progress))
+    except PrimingError as error:
+        answer = envelope(error=full_error_payload(error))
+    except Cancelled:
+        raise
+    except Exception as error:  # noqa: BLE001
+        telemetry.write(logging.ERROR, "a bug", error=error)
+        text = "something is wrong with the server: its log says what"
+        answer = envelope(error={"code": "internal", "message": text})
+    return {**answer, "id": message["id"]} if "op" in message and "id" in message else answer
+
+
+def _carry_out(service: LocalService, message: Mapping[str, Any], progress: Progress | None) -> Any:
+    if "action" in message:
+        return act(service, message, progress)
+    if not isinstance(message.get("op"), str):
+        raise ParamError("op", message.get("op"), 'must name an operation, such as "recall"')
+    for name in message:
+        if name not in FIELDS:
+            raise ParamError(name, message[name], f"is no part of a request: it has {', '.join(FIELDS)}")
+    namespace, operation_id = message.get("namespace"), message.get("operation_id")
+    if operation_id is not None and not isinstance(operation_id, str):
+        raise ParamError("operation_id", operation_id, "must be a UUID, as text")
+    arguments = message.get("args")
+    return service.call(
+        "default" if namespace is None else namespace,
+        message["op"],
+        {} if arguments is None else arguments,
+        forgiving=message.get("forgiving") is True,
+        progress=progress,
+        operation_id=operation_id,
+    )
+
+
+def act(service: LocalService, request: Mapping[str, Any], progress: Progress | None = None) -> Any:
+    """Carry out an action; its arguments are beside its name."""
+    fields = dict(request)
+    name = fields.pop("action")
+    namespace = fields.pop("namespace", None)
+    call = partial(service.call, "default" if namespace is None else namespace)
+    match name:
+        case "ping":
+            _refuse_others(fields)
+            return "pong"
+        case "health":
+            _refuse_others(fields)
+            return {"healthy": True, **call("status", {})}
+        case "ingest":
+            payload = fields.pop("payload", {})
+            if not isinstance(payload, Mapping):
+                raise ParamError("payload", payload, "must be an object: the arguments of remember")
+            return call("remember", {**payload, **fields}, forgiving=True)
+        case "search":
+            return _search(call, fields)
+        case "get":
+            return call("get", fields, forgiving=True)
+        case "consolidate":
+            return call("sleep", fields, progress=progress)
+        case "embed":
+            return _embed(service, fields)
+    raise ParamError("action", name, "must be one of ping, health, ingest, search, get, consolidate, embed")
+
+
+def _search(call: Callable[..., Any], fields: dict[str, Any]) -> dict[str, Any]:
+    """Anchors by cosine, and what they spread to if ``use_spreading``; other arguments are those of ``recall``."""
+    query, spread = fields.pop("query", None), fields.pop("use_spreading", None)
+    if not isinstance(query, str):
+        raise ParamError("query", query, "must be given, as text: what is searched for")
+    if spread is not None and not isinstance(spread, bool):
+        raise ParamError("use_spreading", spread, "must be true or false")
+    request = {"text": query, "limit": fields.pop("limit", SEARCH_LIMIT), **fields}
+    recall = call("recall", {**request, "profile": "ethos", "spread": bool(spread)})
+    return {
+        "results": [_result(hit) for hit in recall["hits"]],
+        "recall_id": recall["recall_id"],
+        "reason": recall["reason"],
+    }
+
+
+def _result(hit: Mapping[str, Any]) -> dict[str, Any]:
+    """A hit as one flat object."""
+    memory = hit["memory"]
+    return {
+        **{name: memory[name] for name in ("id", "key", "kind", "content", "source", "metadata")},
+        "created_at": memory["recorded_at"],
+        **{name: hit[name] for name in ("score", "components", "path", "distance")},
+    }
+
+
+def _embed(service: LocalService, fields: dict[str, Any]) -> dict[str, Any]:
+    text = fields.pop("text", None)
+    _refuse_others(fields)
+    if not isinstance(text, str):
+        raise ParamError("text", text, "must be given: the text to embed")
+    embedder = service.embedder
+    (vector,) = embedder.embed([text]).tolist()
+    return {"embedding": vector, "dimension": embedder.dimension, "generation": embedder.generation}
+
+
+def _refuse_others(fields: Mapping[str, Any]) -> None:
+    for name, value in fields.items():
+        raise ParamError(name, value, "is no argument of this action")
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the conversations of a server share; ``ending`` is set when the server is asked to end."""
+
+    service: LocalService
+    greeting: Mapping[str, str]
+    workers: WorkerPool
+    ending: Event
+    params: SocketParams
+
+
+class Conversation:
+    """One connection: its messages are answered in their order, its calls in the threads of the server."""
+
+    def __init__(self, shared: Shared, connections: set[Any]) -> None:
+        self._shared, self._connections = shared, connections
+        self._idle = self._at_work = False
+        self._writer: asyncio.StreamWriter
+        self._task: asyncio.Task[Any] | None = None
+
+    def shutdown(self) -> None:
+        """End after the answer under way; a client that does not read it is not waited for."""
+        if self._idle and self._task is not None:
+            self._task.cancel()
+        elif not self._at_work:
+            self._lose_patience()
+
+    async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer the messages of the connection until it ends."""
+        self._task, self._writer = asyncio.current_task(), writer
+        self._connections.add(self)
+        try:
+            await self._converse(reader)
+        except (ConnectionError, Cancelled, asyncio.CancelledError):
+            pass  # the other end went away, or the server ends
+        finally:
+            writer.close()
+            if self._shared.ending.is_set():
+                self._lose_patience()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+            self._connections.discard(self)
+
+    async def _converse(self, reader: asyncio.StreamReader) -> None:
+        decoder = Decoder()
+        data: bytes | None = None
+        while data != b"":
+            data = await self._read(reader, decoder)
+            try:
+                for message in decoder.messages(data):
+                    await self._answer(decoder.framing, message)
+            except ParamError as error:
+                await self._send(pack(decoder.framing, envelope(error=full_error_payload(error))))
+                return
+
+    async def _read(self, reader: asyncio.StreamReader, decoder: Decoder) -> bytes | None:
+        """The next bytes, none at the end; None where the framing is open and nothing more comes for now."""
+        patience = self._shared.params.settle if decoder.undecided else None
+        self._idle = True
+        try:
+            return await asyncio.wait_for(reader.read(_CHUNK), patience)
+        except TimeoutError:
+            return None
+        finally:
+            self._idle = False
+
+    async def _answer(self, framing: str | None, message: bytes) -> None:
+        """Answer one message; ``ParamError`` if it is none, after which the connection ends."""
+        parsing = partial(parse, framing, message)
+        request = parsing() if len(message) <= _CHUNK else await self._in_thread(parsing)
+        if request == {"action": "hello"}:
+            answer = envelope(dict(self._shared.greeting))
+        else:
+            progress = self._progress(framing, request.get("progress") is True)
+            answer = await self._in_thread(partial(reply, self._shared.service, request, progress))
+        await self._send(_packed(framing, answer))
+
+    async def _in_thread(self, call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        if self._shared.ending.is_set():
+            raise Cancelled
+        self._at_work = True
+        try:
+            return await self._shared.workers.run_patiently(call)
+        finally:
+            self._at_work = False
+
+    def _progress(self, framing: str | None, reports: bool) -> Progress:
+        """The callback of a long call, in its thread: it ends the call when the client is gone."""
+        loop, writer = asyncio.get_running_loop(), self._writer
+        end = writer.get_extra_info("socket")
+        last = 0.0
+
+        def progress(done: int, total: int | None) -> None:
+            nonlocal last
+            if self._shared.ending.is_set() or writer.is_closing() or hung_up(end.fileno()):
+                raise Cancelled
+            due = total is None or done == total or monotonic() - last >= self._shared.params.between
+            if reports and due:
+                last = monotonic()
+                loop.call_soon_threadsafe(writer.write, pack(framing, {"progress": [done, total]}))
+
+        return progress
+
+    async def _send(self, data: bytes) -> None:
+        """Send, and wait until the other end has read enough of it."""
+        self._writer.write(data)
+        if self._shared.ending.is_set():
+            self._lose_patience()
+        await self._writer.drain()
+
+    def _lose_patience(self) -> None:
+        transport = self._writer.transport
+        asyncio.get_running_loop().call_later(self._shared.params.drain, transport.abort)
+
+
+def _packed(framing: str | None, answer: dict[str, Any]) -> bytes:
+    """An envelope as bytes; one that is too long becomes one that says so."""
+    try:
+        return pack(framing, answer)
+    except TooLong:
+        text = f"the answer has more than {MESSAGE_BYTES:,} bytes: ask for less at a time"
+        return pack(framing, {**answer, **envelope(error={"code": "too_long", "message": text})})

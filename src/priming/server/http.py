@@ -1,0 +1,369 @@
+"""HTTP: the operations of the table as routes, with jobs, figures and a page that describes it all.
+
+A route carries out ``LocalService.call`` in a thread; every request passes ``priming.server.auth`` before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from threading import Event
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import FastAPI, Request
+from opentelemetry.trace import TracerProvider
+from starlette.exceptions import HTTPException
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from priming import __version__
+from priming.checks import check_name
+from priming.config.params.server import SERVER, SOCKET, ServerParams
+from priming.engine.tokens import Tokens
+from priming.errors import NotFound, PrimingError
+from priming.operations import schema
+from priming.operations.connection import JSON_LINES
+from priming.operations.local_socket import GREETING_PATH
+from priming.operations.service import LocalService, Progress
+from priming.operations.table import SERVED, Op
+from priming.server import openapi, telemetry
+from priming.server.auth import Authenticator, RequestContext, RequestMiddleware, context_of
+from priming.server.jobs import Jobs, ProgressStream, events
+from priming.server.limits import WorkerPool
+from priming.server.responses import JSON, Refused, json_bytes, parse_body, refusal, respond
+from priming.server.scheduler import SleepScheduler
+from priming.types import Clock, SystemClock
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+_ABOUT = "An associative memory for AI agents: what it remembers, recalls and learns, by namespace."
+_CODES = {404: "not_found", 405: "method_not_allowed"}
+_HEALTH = {
+    "type": "object",
+    "required": ["status", "version"],
+    "properties": {"status": {"type": "string"}, "version": {"type": "string"}},
+}
+
+
+Lifespan = Callable[[], AbstractAsyncContextManager[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """Another application at a path of the server, behind the same middleware; an object: a function is no ASGI.
+
+    Its client is in ``priming.server.auth.context_of``: ``enter`` refuses a token of another namespace.
+    ``lifespan`` is entered while the server runs.
+    """
+
+    path: str
+    app: ASGIApp
+    lifespan: Lifespan | None = None
+
+
+def create_app(
+    service: LocalService,
+    tokens: Tokens,
+    *,
+    params: ServerParams = SERVER,
+    names_only: bool = True,
+    greeting: Mapping[str, str] | None = None,
+    sleep_every: timedelta | None = None,
+    mounts: Sequence[Mount] = (),
+    tracers: TracerProvider | None = None,
+    clock: Clock | None = None,
+) -> FastAPI:
+    """The application over the memories of a service.
+
+    Args:
+        service: answers the calls; it and the tokens are closed by the caller, after the server.
+        tokens: who may use it; while there never was a token, everybody may.
+        params: limits and patience.
+        names_only: whether the Host header must then name this machine: a Unix socket needs no such guard.
+        greeting: what the server answers to clients at its own socket.
+        sleep_every: how often the open namespaces sleep by themselves; None: never.
+        mounts: other applications to be served beside it.
+        tracers: where OpenTelemetry's spans go; None: wherever it is configured to.
+        clock: where the present comes from.
+
+    """
+    server = ServerState(service, tokens, params, clock or SystemClock(), sleep_every)
+    app = DescribedApp(
+        title="Priming",
+        version=__version__,
+        description=_ABOUT,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+        lifespan=lambda _: server.lifespan([mount.lifespan for mount in mounts if mount.lifespan]),
+    )
+    app.state.server = server
+    _route_operations(app, server)
+    _route_jobs(app, server)
+    _route_server(app, server, greeting)
+    app.router.routes.extend(Route(mount.path, mount.app) for mount in mounts)
+    app.add_middleware(
+        RequestMiddleware,
+        authenticator=server.authenticator,
+        params=params,
+        metrics=server.metrics,
+        names_only=names_only,
+        tracers=tracers,
+    )
+    app.add_exception_handler(Refused, _refused)
+    app.add_exception_handler(PrimingError, _failed)
+    app.add_exception_handler(HTTPException, _no_route)
+    return app
+
+
+class DescribedApp(FastAPI):
+    """An application whose OpenAPI document has the schemas of the table, made when it is first asked for."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The OpenAPI document."""
+        if self.openapi_schema is None:
+            self.openapi_schema = openapi.finished(super().openapi())
+        return self.openapi_schema
+
+
+class ServerState:
+    """What the routes of one server share; ``ending`` is set when the server is asked to end."""
+
+    def __init__(
+        self,
+        service: LocalService,
+        tokens: Tokens,
+        params: ServerParams,
+        clock: Clock,
+        sleep_every: timedelta | None,
+    ) -> None:
+        self.service, self.tokens, self.params = service, tokens, params
+        self.workers, self.authenticator = WorkerPool(params), Authenticator(tokens)
+        self.ending = Event()
+        self.jobs = Jobs(service, params, clock)
+        self.scheduler = None if sleep_every is None else SleepScheduler(service, sleep_every, clock)
+        self.metrics = telemetry.Metrics(
+            namespaces=lambda: len(service.namespaces), jobs=lambda: self.jobs.unfinished
+        )
+
+    @asynccontextmanager
+    async def lifespan(self, mounted: Sequence[Lifespan]) -> AsyncIterator[None]:
+        """What runs beside the routes; at the end it waits for calls, and for jobs until their next step."""
+        async with AsyncExitStack() as stack:
+            for lifespan in mounted:
+                await stack.enter_async_context(lifespan())
+            nights = None
+            if self.scheduler is not None:
+                nights = asyncio.create_task(self.scheduler.run(self.params.look_seconds))
+            try:
+                yield
+            finally:
+                self.stop()
+                if nights is not None:
+                    nights.cancel()
+                    await asyncio.gather(nights, return_exceptions=True)
+                await self.jobs.close()
+                await self.workers.close()
+                await self.authenticator.close()
+
+    def stop(self) -> None:
+        """Ask long calls to end after their present step."""
+        self.ending.set()
+        self.jobs.stop()
+        if self.scheduler is not None:
+            self.scheduler.stop.set()
+
+
+def _route_operations(app: FastAPI, server: ServerState) -> None:
+    for op in SERVED:
+        path = f"/v1/{{namespace}}/{op.name}"
+        app.add_api_route(path, _operation(server, op), methods=["POST"], **openapi.operation(op))
+
+
+def _operation(server: ServerState, op: Op) -> Endpoint:
+    """The endpoint of an operation."""
+
+    async def answer(request: Request) -> Response:
+        context = context_of(request)
+        namespace = _enter(request, op.name)
+        call = partial(
+            _carry_out,
+            server.service,
+            namespace,
+            op,
+            await _body(request),
+            depth=context.limits.depth,
+            operation_id=request.headers.get("idempotency-key") if op.writes and not op.long else None,
+            forgiving=request.headers.get("prefer") == "handling=lenient",
+        )
+        if op.long and request.headers.get("accept") == JSON_LINES:
+            stream = ProgressStream(context, server.ending, SOCKET.between)
+            return StreamingResponse(stream.lines(server.workers, call), media_type=JSON_LINES)
+        run = server.workers.run_patiently if context.local else server.workers.run
+        return Response(await run(lambda: json_bytes(call(None))), media_type=JSON)
+
+    return answer
+
+
+def _carry_out(
+    service: LocalService,
+    namespace: str,
+    op: Op,
+    body: bytes,
+    progress: Progress | None,
+    *,
+    depth: int,
+    operation_id: str | None,
+    forgiving: bool,
+) -> Any:
+    """The answer of an operation to the body of a request, in a thread."""
+    return service.call(
+        namespace,
+        op.name,
+        parse_body(body, depth),
+        forgiving=forgiving,
+        progress=progress,
+        operation_id=operation_id,
+    )
+
+
+def _route_jobs(app: FastAPI, server: ServerState) -> None:
+    for op in SERVED:
+        if op.long:
+            path = f"/v1/{{namespace}}/jobs/{op.name}"
+            app.add_api_route(path, _job(server, op), methods=["POST"], **openapi.job(op))
+    path = "/v1/{namespace}/jobs/{id}"
+
+    async def show(request: Request) -> Response:
+        namespace = _enter(request, "job")
+        return respond(server.jobs.find(namespace, request.path_params["id"]).as_dict())
+
+    async def drop(request: Request) -> Response:
+        namespace = _enter(request, "job_drop")
+        return respond(server.jobs.drop(namespace, request.path_params["id"]).as_dict())
+
+    async def follow(request: Request) -> Response:
+        namespace = _enter(request, "job_events")
+        job = server.jobs.find(namespace, request.path_params["id"])
+        after = request.headers.get("last-event-id", "")
+        number = int(after) if after.isdecimal() and len(after) < 16 else -1
+        still_admitted = partial(server.authenticator.still_admits, context_of(request))
+        stream = events(job, number, server.params.ping_seconds, still_admitted)
+        return StreamingResponse(stream, media_type="text/event-stream")
+
+    app.add_api_route(path, show, methods=["GET"], **openapi.of_job("job", "The present state of a job"))
+    about = openapi.of_job("job_drop", "Cancel a job after its present step; forget one that is over")
+    app.add_api_route(path, drop, methods=["DELETE"], **about)
+    about = openapi.of_job("job_events", "The progress and the end of a job, as they happen", stream=True)
+    app.add_api_route(f"{path}/events", follow, methods=["GET"], **about)
+
+
+def _job(server: ServerState, op: Op) -> Endpoint:
+    """The endpoint that begins an operation as a job."""
+
+    async def begin(request: Request) -> Response:
+        namespace = _enter(request, f"{op.name}_job")
+        body = await _body(request)
+        check = partial(_checked, namespace, op, body, context_of(request))
+        arguments = await server.workers.run(check)
+        job = server.jobs.begin(namespace, op.name, arguments, everywhere=context_of(request).everywhere)
+        return respond(job.as_dict(), 202, {"Location": f"/v1/{quote(namespace, safe='')}/jobs/{job.id}"})
+
+    return begin
+
+
+def _checked(namespace: str, op: Op, body: bytes, context: RequestContext) -> Any:
+    """A request that was checked: its errors are answered at once, not by the job."""
+    check_name("namespace", namespace)
+    request = parse_body(body, context.limits.depth)
+    schema.arguments(op, request)
+    return request
+
+
+def _enter(request: Request, operation: str) -> str:
+    """The namespace of a request, whose sender may use it."""
+    namespace: str = request.path_params["namespace"]
+    context_of(request).enter(namespace, operation)
+    return namespace
+
+
+async def _body(request: Request) -> bytes:
+    """The body of a request; it must be declared as JSON unless it is empty."""
+    body = await request.body()
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if body and kind != JSON:
+        raise Refused(415, "unsupported_media_type", f"the Content-Type must be {JSON}")
+    return body
+
+
+def _route_server(app: FastAPI, server: ServerState, greeting: Mapping[str, str] | None) -> None:
+    async def health(request: Request) -> Response:
+        context_of(request).operation = "health"
+        return respond({"status": "alive", "version": __version__})
+
+    async def ready(request: Request) -> Response:
+        context_of(request).operation = "ready"
+        await server.workers.run(server.tokens.needed)
+        return respond({"status": "ready", "version": __version__})
+
+    async def hello(request: Request) -> Response:
+        context = context_of(request)
+        if greeting is None or not context.local:
+            raise HTTPException(404)
+        context.operation = "hello"
+        return respond(dict(greeting))
+
+    async def figures(request: Request) -> Response:
+        context = context_of(request)
+        context.operation = "metrics"
+        if not context.everywhere:
+            raise Refused(403, "forbidden", "the figures are of all namespaces: use a token for *")
+        return Response(server.metrics.text(), media_type=telemetry.METRICS_TYPE)
+
+    async def document(request: Request) -> Response:
+        context_of(request).operation = "openapi"
+        return Response(await server.workers.run(lambda: json_bytes(app.openapi())), media_type=JSON)
+
+    async def docs(request: Request) -> Response:
+        context_of(request).operation = "docs"
+        headers = {"Content-Security-Policy": openapi.DOCS_POLICY}
+        page = await server.workers.run(lambda: openapi.docs_page(app.openapi()))
+        return Response(page, headers=headers, media_type="text/html")
+
+    add = app.add_api_route
+    add("/health", health, **openapi.of_server("health", "Whether the process is alive", JSON, _HEALTH))
+    add("/ready", ready, **openapi.of_server("ready", "Whether the store answers", JSON, _HEALTH))
+    add("/metrics", figures, **openapi.of_server("metrics", "Figures for Prometheus", "text/plain"))
+    add(GREETING_PATH, hello, include_in_schema=False)
+    add("/openapi.json", document, include_in_schema=False)
+    add("/docs", docs, include_in_schema=False)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)
+    context_of(request).code = error.code
+    return error.response()
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    assert isinstance(error, PrimingError)
+    context = context_of(request)
+    return await _refused(request, refusal(error, everywhere=context.everywhere, local=context.local))
+
+
+async def _no_route(request: Request, error: Exception) -> Response:
+    """An unknown path or method, answered in the form of every error."""
+    assert isinstance(error, HTTPException)
+    if error.status_code == 404:
+        return await _failed(
+            request, NotFound("there is nothing here: /docs and /openapi.json say what there is")
+        )
+    code = _CODES.get(error.status_code, "bad_param")
+    message = f"{request.method} is not for this path" if code == "method_not_allowed" else error.detail
+    return await _refused(request, Refused(error.status_code, code, message, error.headers))

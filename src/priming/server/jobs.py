@@ -1,0 +1,264 @@
+"""Long calls: as jobs, which are begun at once and asked about later, or as a stream of progress and the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from threading import Event
+from time import monotonic
+from typing import Any
+from uuid import uuid4
+
+from priming.config.params.server import ServerParams
+from priming.errors import NotFound, PrimingError
+from priming.operations.service import LocalService, Progress
+from priming.server import telemetry
+from priming.server.auth import RequestContext
+from priming.server.limits import WorkerPool
+from priming.server.responses import Refused, json_bytes, refusal
+from priming.types import Clock
+
+OVER = ("done", "failed", "cancelled")
+STATES = ("waiting", "running", *OVER)
+
+
+class Cancelled(Exception):
+    """Raised by a progress callback when the call is to end."""
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """One long call and its state. Only the thread of the event loop changes it."""
+
+    id: str
+    namespace: str
+    operation: str
+    everywhere: bool
+    created_at: datetime
+    status: str = "waiting"
+    done: int = 0
+    total: int | None = None
+    ended_at: datetime | None = None
+    result: Any = None
+    error: dict[str, str] | None = None
+    number: int = 0
+    """How often it changed: the id of an event."""
+    stop: Event = field(default_factory=Event)
+    watchers: list[asyncio.Event] = field(default_factory=list)
+
+    def change(self, **values: Any) -> None:
+        """Change it, and wake those who watch."""
+        for name, value in values.items():
+            setattr(self, name, value)
+        self.number += 1
+        for watcher in self.watchers:
+            watcher.set()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The job as routes answer it."""
+        return {
+            "id": self.id,
+            "operation": self.operation,
+            "status": self.status,
+            "done": self.done,
+            "total": self.total,
+            "created_at": self.created_at.isoformat(),
+            "ended_at": None if self.ended_at is None else self.ended_at.isoformat(),
+            "result": self.result,
+            "error": self.error,
+        }
+
+
+class Jobs:
+    """The jobs of a server: some at work, more that wait, and the latest that are over."""
+
+    def __init__(self, service: LocalService, params: ServerParams, clock: Clock) -> None:
+        self._service, self._params, self._clock = service, params, clock
+        self._pool = ThreadPoolExecutor(params.jobs_at_once, thread_name_prefix="priming-job")
+        self._jobs: dict[str, Job] = {}
+
+    @property
+    def unfinished(self) -> int:
+        """The number of jobs at work or waiting."""
+        return sum(job.status not in OVER for job in self._jobs.values())
+
+    def begin(self, namespace: str, operation: str, request: Any, *, everywhere: bool) -> Job:
+        """Begin a job; ``Refused`` if too many are waiting."""
+        self._drop_old()
+        if self.unfinished >= self._params.jobs_waiting:
+            message = f"{self.unfinished} jobs are at work or waiting: try again later, or cancel one"
+            raise Refused(503, "overloaded", message, {"Retry-After": "10"})
+        job = Job(str(uuid4()), namespace, operation, everywhere, self._clock.now())
+        self._jobs[job.id] = job
+        self._pool.submit(self._work, job, request, asyncio.get_running_loop())
+        return job
+
+    def find(self, namespace: str, job_id: str) -> Job:
+        """A job of a namespace; a job of another namespace is not found."""
+        self._drop_old()
+        job = self._jobs.get(job_id)
+        if job is None or job.namespace != namespace:
+            raise NotFound("there is no such job: it never was, was dropped, or belongs to another namespace")
+        return job
+
+    def drop(self, namespace: str, job_id: str) -> Job:
+        """Ask a job to end after its present step; forget it if it is over."""
+        job = self.find(namespace, job_id)
+        job.stop.set()
+        if job.status in OVER:
+            del self._jobs[job_id]
+        return job
+
+    async def close(self) -> None:
+        """Ask all jobs to end after their present step, and wait for that."""
+        self.stop()
+        await asyncio.to_thread(self._pool.shutdown)
+
+    def stop(self) -> None:
+        """Ask all jobs to end after their present step."""
+        for job in self._jobs.values():
+            job.stop.set()
+
+    def _drop_old(self) -> None:
+        """Forget jobs that ended long ago, and those beyond the number that is kept."""
+        since = self._clock.now() - timedelta(minutes=self._params.job_minutes)
+        over = [job for job in self._jobs.values() if job.status in OVER]
+        for place, job in enumerate(reversed(over)):
+            if place >= self._params.jobs_kept or (job.ended_at is not None and job.ended_at < since):
+                del self._jobs[job.id]
+
+    def _work(self, job: Job, request: Any, loop: asyncio.AbstractEventLoop) -> None:
+        """Carry out a job in a thread; its state changes in the thread of the loop."""
+
+        def report(**values: Any) -> None:
+            loop.call_soon_threadsafe(partial(job.change, **values))
+
+        def progress(done: int, total: int | None) -> None:
+            report(done=done, total=total)  # first: this step is done, and counts
+            if job.stop.is_set():
+                raise Cancelled
+
+        end: dict[str, Any] = {"status": "cancelled"}
+        try:
+            if not job.stop.is_set():
+                report(status="running")
+                result = self._service.call(job.namespace, job.operation, request, progress=progress)
+                end = {"status": "done", "result": result}
+        except Cancelled:
+            pass
+        except PrimingError as error:
+            refused = refusal(error, everywhere=job.everywhere)
+            end = {"status": "failed", "error": {"code": refused.code, "message": refused.message}}
+        except Exception as error:  # noqa: BLE001 - a bug in a job must not hide its end
+            telemetry.write(logging.ERROR, "a bug in a job", error=error, job=job.id, operation=job.operation)
+            message = f"a bug: the server's log has it under job {job.id}"
+            end = {"status": "failed", "error": {"code": "internal", "message": message}}
+        report(ended_at=self._clock.now(), **end)
+
+
+async def events(
+    job: Job, after: int, ping: float, still_admitted: Callable[[], Awaitable[bool]]
+) -> AsyncIterator[bytes]:
+    """The changes of a job as server-sent events, from those after number ``after`` up to its end.
+
+    Several changes since the last event make one event. ``still_admitted`` is asked before each, whether the client
+    may still read them.
+    """
+    changed = asyncio.Event()
+    job.watchers.append(changed)
+    try:
+        while await still_admitted():
+            if job.number > after or job.status in OVER:
+                after = job.number
+                yield _event(job)
+                if job.status in OVER:
+                    return
+            changed.clear()
+            try:
+                await asyncio.wait_for(changed.wait(), ping)
+            except TimeoutError:
+                yield b": still at it\n\n"
+    finally:
+        job.watchers.remove(changed)
+
+
+def _event(job: Job) -> bytes:
+    """One event: its name, its number and its data, in one line of JSON."""
+    name = {"done": "result", "failed": "error", "cancelled": "cancelled"}.get(job.status, "progress")
+    data: Any = {"status": job.status, "done": job.done, "total": job.total}
+    if name == "result":
+        data = job.result
+    if name == "error":
+        data = {"error": job.error}
+    return f"event: {name}\nid: {job.number}\ndata: ".encode() + json_bytes(data) + b"\n\n"
+
+
+class ProgressStream:
+    """A call whose progress is streamed: JSON lines of ``progress``, and at last one ``answer`` or ``error``.
+
+    The call ends after its present step when its client goes away, or ``ending`` is set; the stream then ends
+    without an answer.
+    """
+
+    def __init__(self, context: RequestContext, ending: Event, interval: float) -> None:
+        self._context, self._ending, self._interval = context, ending, interval
+        self._gone = Event()
+        self._last = 0.0
+        self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._loop = asyncio.get_running_loop()
+
+    async def lines(self, workers: WorkerPool, call: Callable[[Progress], Any]) -> AsyncIterator[bytes]:
+        """The lines of a call, which runs in a thread."""
+        answer = partial(_answer_line, partial(call, self._progress))
+        task = asyncio.create_task(workers.run_patiently(answer))
+        task.add_done_callback(self._ended)
+        try:
+            while (line := await self._lines.get()) is not None:
+                yield line
+            yield self._end(task)
+        finally:
+            self._gone.set()
+
+    def _progress(self, done: int, total: int | None) -> None:
+        """Report a step, from the thread of the call; the first and the last step always."""
+        if self._gone.is_set() or self._ending.is_set():
+            raise Cancelled
+        if total is None or done == total or monotonic() - self._last >= self._interval:
+            self._last = monotonic()
+            line = _line({"progress": [done, total]})
+            self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        if not task.cancelled():
+            task.exception()  # retrieved: the client may be gone
+        self._lines.put_nowait(None)
+
+    def _end(self, task: asyncio.Task[bytes]) -> bytes:
+        """The last line of a call that has ended; none of a call that was cancelled."""
+        context = self._context
+        try:
+            return task.result()
+        except Cancelled:
+            return b""
+        except PrimingError as error:
+            refused = refusal(error, everywhere=context.everywhere, local=context.local)
+        except Exception as error:  # noqa: BLE001 - the response has begun: only its last line can say so
+            telemetry.write(logging.ERROR, "a bug", error=error, request_id=context.request_id)
+            message = f"a bug: the server's log has it under request {context.request_id}"
+            refused = Refused(500, "internal", message)
+        context.code = refused.code
+        return _line({"error": refused.payload})
+
+
+def _answer_line(call: Callable[[], Any]) -> bytes:
+    """The last line of a call, made in its thread."""
+    return _line({"answer": call()})
+
+
+def _line(payload: dict[str, Any]) -> bytes:
+    return json_bytes(payload) + b"\n"

@@ -1,0 +1,204 @@
+"""The sockets that a server listens at: of an address, at a path, and beside its store."""
+
+from __future__ import annotations
+
+import fcntl
+import ipaddress
+import logging
+import os
+import socket
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from priming.embed.choose import stamp_of
+from priming.engine.tokens import Tokens
+from priming.errors import Conflict, ParamError, PrimingError, StoreError
+from priming.operations import local_socket
+from priming.operations.service import LocalService
+from priming.server import telemetry
+
+_WAITING = 2048
+"""Connections that wait to be taken."""
+
+
+def loopback(name: str) -> bool:
+    """Whether an address to listen at is this machine's own, out of reach for others."""
+    if name == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def refuse_open_server(tokens: Tokens, name: str) -> None:
+    """``Conflict`` where a server would listen to other machines, and anybody there could use it."""
+    if not loopback(name) and not any(token.revoked_at is None for token in tokens.list()):
+        raise Conflict(
+            f"{name} can be reached from other machines, and the store has no token: make one with"
+            " 'priming token new NAMESPACE', or listen at 127.0.0.1"
+        )
+
+
+@contextmanager
+def listening(name: str, port: int, uds: Path | None) -> Iterator[socket.socket]:
+    """The socket to listen at: of an address, or a file that only its owner can use."""
+    with _at_file(uds) if uds is not None else _at_address(name, port) as listener:
+        listener.listen(_WAITING)
+        yield listener
+
+
+@contextmanager
+def _at_address(name: str, port: int) -> Iterator[socket.socket]:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise ParamError("host", name, f"must be an address of this machine ({error})") from None
+    with listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(address)
+        except OSError as error:
+            raise Conflict(
+                f"{name}:{port} cannot be listened at ({error.strerror}): name another --port"
+            ) from None
+        yield listener
+
+
+@contextmanager
+def _at_file(path: Path) -> Iterator[socket.socket]:
+    """A socket of mode 0600, removed at the end; one that a dead server left is replaced."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        _remove_dead(path)
+        try:
+            _bind_privately(listener, path)
+        except OSError as error:
+            raise ParamError("--uds", str(path), f"must be a place for a socket ({error})") from None
+        try:
+            yield listener
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def _bind_privately(listener: socket.socket, path: Path) -> None:
+    """Bind a socket that belongs to its owner alone from its first moment."""
+    mask = os.umask(0o177)
+    try:
+        listener.bind(str(path))
+    finally:
+        os.umask(mask)
+
+
+def _remove_dead(path: Path) -> None:
+    """Remove a socket that nobody listens at."""
+    if not path.exists() or not stat.S_ISSOCK(path.stat().st_mode):
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(str(path))
+        except OSError:
+            path.unlink(missing_ok=True)
+            return
+    raise Conflict(f"{path} is in use by another server: end that one, or name another")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalListener:
+    """The socket of a store, and what its server says of itself there."""
+
+    socket: socket.socket
+    path: Path
+    greeting: Mapping[str, str]
+
+
+@contextmanager
+def beside_store(service: LocalService) -> Iterator[LocalListener | None]:
+    """The socket beside the database of a store, by which clients find the server; None where there can be none.
+
+    The socket of another server is left alone, and a store that is not in a file has none.
+    """
+    with ExitStack() as stack:
+        listener = None
+        where = local_socket.real(service.url)
+        if where is not None and where.path is not None:
+            try:
+                listener = stack.enter_context(local_listener(service))
+            except Conflict as error:
+                message = "another server of this store has its socket"
+                telemetry.write(logging.WARNING, message, code=error.code)
+            except PrimingError as error:
+                telemetry.write(logging.WARNING, "no socket beside the store", code=error.code)
+        yield listener
+
+
+@contextmanager
+def local_listener(service: LocalService, path: Path | None = None) -> Iterator[LocalListener]:
+    """A socket that only the user can reach, removed at the end; one that a dead server left is replaced.
+
+    Raises:
+        Conflict: another server listens there.
+        StoreError: a socket cannot be made there.
+
+    """
+    greeting = _greeting(service)
+    at = local_socket.socket_path(Path(greeting["database"])) if path is None else path.absolute()
+    if len(os.fsencode(at)) > local_socket.LONGEST:
+        raise ParamError("socket", str(at), f"must have at most {local_socket.LONGEST} bytes")
+    local_socket.prepare(at.parent)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        with _locked(at.parent):
+            _clear(at)
+            try:
+                _bind_privately(listener, at)
+            except OSError as error:
+                raise StoreError(f"{at} cannot be made ({error.strerror}): name another socket") from error
+            inode = at.lstat().st_ino
+        listener.listen(_WAITING)
+        try:
+            yield LocalListener(listener, at, greeting)
+        finally:
+            with _locked(at.parent), suppress(FileNotFoundError):
+                if at.lstat().st_ino == inode:
+                    at.unlink()
+
+
+def _greeting(service: LocalService) -> dict[str, str]:
+    """What the server is. The store is opened, and made if it is missing."""
+    where = local_socket.real(service.url)
+    if where is None:
+        raise ParamError("url", service.url, "must be a store in a file: a socket is beside it")
+    with service.memory("default"):
+        return local_socket.greeting(where, service.profile, service.settings, stamp_of(service.embedder))
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Nobody else makes or removes a socket in the folder meanwhile."""
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _clear(path: Path) -> None:
+    """Remove the socket of a dead server; ``Conflict`` for anything else at its path."""
+    if not path.exists() and not path.is_symlink():
+        return
+    if not local_socket.is_ours(path):
+        raise Conflict(f"{path} is no socket of yours: remove it, or name another")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(1.0)
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
+            return
+        except OSError:
+            pass  # a server is there, and too busy to answer
+    raise Conflict(f"a server listens on {path} already: use it, or end it first")

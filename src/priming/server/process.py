@@ -1,0 +1,322 @@
+"""The server as a process: how it starts and ends, its protocols, and its patience with slow clients."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import h11
+from fastapi import FastAPI
+from uvicorn import Config, Server
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from priming.config.params.server import SERVER, SOCKET, ServerParams
+from priming.config.settings import Settings
+from priming.engine.tokens import Tokens
+from priming.operations import local_socket
+from priming.operations.service import LocalService
+from priming.server import telemetry
+from priming.server.ethos import Conversation, Shared
+from priming.server.http import create_app
+from priming.server.listeners import (
+    LocalListener,
+    beside_store,
+    listening,
+    loopback,
+    refuse_open_server,
+)
+from priming.server.responses import JSON, json_bytes
+
+_FILES = 65_536
+_METHODS = (b"GET ", b"HEAD", b"POST", b"PUT ", b"PATC", b"DELE", b"OPTI")
+"""The first four bytes of HTTP: no message of the other framings begins with them."""
+_FOREVER = 10**9
+
+
+def run(
+    url: str | None = None,
+    *,
+    profile: str = "priming",
+    settings: Settings | None = None,
+    host: str = "127.0.0.1",
+    port: int = 7777,
+    uds: str | Path | None = None,
+    sleep_every: timedelta | None = None,
+    params: ServerParams = SERVER,
+    ready: Callable[[str], None] | None = None,
+) -> None:
+    """Serve a store until SIGTERM or SIGINT; ``ready`` is called with the address once it listens.
+
+    It listens at the socket beside the store as well, at which clients on this machine look for it.
+
+    Args:
+        url: the store.
+        profile: the profile of its recalls.
+        settings: those of retrieval and of the log; None: the defaults.
+        host: the address to listen at; another than a loopback address needs a token.
+        port: 0 lets the system choose.
+        uds: the path of a Unix socket to listen at instead.
+        sleep_every: how often the open namespaces sleep by themselves; None: never.
+        params: limits and patience.
+        ready: called with the address.
+
+    Raises:
+        ParamError: an address that is none.
+        Conflict: an address in use, or one that other machines reach while the store has no token.
+
+    """
+    from priming.server.mcp_http import mounted
+
+    path = None if uds is None else Path(uds)
+    with Tokens(url) as tokens, closing(LocalService(url, profile=profile, settings=settings)) as service:
+        if path is None:
+            refuse_open_server(tokens, host)
+        with listening(host, port, path) as listener:
+            telemetry.begin(level="info" if settings is None else settings["service.log_level"])
+            with beside_store(service) as local:
+                app = create_app(
+                    service,
+                    tokens,
+                    params=params,
+                    names_only=path is None and loopback(host),
+                    greeting=None if local is None else local.greeting,
+                    sleep_every=sleep_every,
+                    mounts=[mounted(service, params)],
+                )
+                address = str(path) if path else _address(listener)
+                serve(app, listener, params, partial(ready or _ignore, address), local)
+
+
+def _address(listener: socket.socket) -> str:
+    """Where it listens, as a URL."""
+    name, port = listener.getsockname()[:2]
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+
+
+def _ignore(address: str) -> None:
+    """Nobody wants to know the address."""
+
+
+def serve(
+    app: FastAPI,
+    listener: socket.socket,
+    params: ServerParams,
+    ready: Callable[[], None],
+    local: LocalListener | None = None,
+) -> None:
+    """Answer at the sockets until SIGTERM or SIGINT: calls at work are finished, jobs up to their present step."""
+    _raise_file_limit()
+    UvicornServer(app, params, ready, local).run([listener])
+
+
+class UvicornServer(Server):
+    """uvicorn with a limit to its patience; it ends jobs before it waits for connections."""
+
+    def __init__(
+        self,
+        app: FastAPI,
+        params: ServerParams,
+        ready: Callable[[], None],
+        local: LocalListener | None = None,
+    ) -> None:
+        class Protocol(PatientProtocol):
+            patience = params
+
+        self._app, self._params, self._ready, self._local = app, params, ready, local
+        config = Config(
+            app,
+            http=Protocol,
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_keep_alive=params.idle_seconds,
+            timeout_graceful_shutdown=params.grace_seconds,
+        )
+        super().__init__(config)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """SIGTERM and SIGINT end the server, and the process goes on to close what it holds."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {
+            number: signal.signal(number, self.handle_exit) for number in (signal.SIGTERM, signal.SIGINT)
+        }
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen at all sockets, and then call ``ready``."""
+        await super().startup(sockets)
+        if self._local is not None:
+            protocol = partial(LocalProtocol, self, self._local.greeting)
+            loop = asyncio.get_running_loop()
+            self.servers.append(await loop.create_server(protocol, sock=self._local.socket))
+        self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End jobs, so that those who follow them need not be waited for, and then all the rest."""
+        self._app.state.server.stop()
+        await super().shutdown(sockets)
+
+    def http_protocol(self) -> H11Protocol:
+        """The protocol of a connection at the store's own socket that speaks HTTP."""
+        state = {**self.lifespan.state, "local": True}
+        protocol = LocalHttpProtocol(self.config, self.server_state, state)
+        protocol.patience, protocol.timeout_keep_alive = self._params, _FOREVER
+        return protocol
+
+    def ethos_protocol(self, greeting: Mapping[str, str]) -> asyncio.Protocol:
+        """The protocol of a connection at the store's own socket that speaks the framings of Ethos."""
+        server = self._app.state.server
+        shared = Shared(server.service, greeting, server.workers, server.ending, SOCKET)
+        conversation = Conversation(shared, self.server_state.connections)
+        return asyncio.StreamReaderProtocol(asyncio.StreamReader(), conversation.connected)
+
+
+class LocalProtocol(asyncio.Protocol):
+    """A new connection at the store's own socket: its first bytes tell whether it speaks HTTP."""
+
+    def __init__(self, server: UvicornServer, greeting: Mapping[str, str]) -> None:
+        self._server, self._greeting = server, greeting
+        self._start = b""
+        self._transport: asyncio.Transport
+
+    def connection_made(self, transport: Any) -> None:
+        """Take the connection, if it is of a process of the same user."""
+        self._transport = transport
+        self._server.server_state.connections.add(self)  # type: ignore[arg-type]  # it has ``shutdown``
+        if not local_socket.peer_is_us(transport.get_extra_info("socket")):
+            transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """Hand the connection over as soon as its first bytes are clear."""
+        self._start += data
+        head = self._start[:4]
+        if not any(method.startswith(head) for method in _METHODS):
+            self._hand_over(self._server.ethos_protocol(self._greeting))
+        elif len(head) == 4:
+            self._hand_over(self._server.http_protocol())
+
+    def eof_received(self) -> bool | None:
+        """A client that sent too little for HTTP gets the answer of the other framings."""
+        if not self._start:
+            return False
+        protocol = self._hand_over(self._server.ethos_protocol(self._greeting))
+        return protocol.eof_received()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        """Forget the connection."""
+        self._server.server_state.connections.discard(self)
+
+    def shutdown(self) -> None:
+        """End a connection that has asked for nothing yet."""
+        self._transport.close()
+
+    def _hand_over(self, protocol: asyncio.Protocol) -> asyncio.Protocol:
+        self._server.server_state.connections.discard(self)
+        self._transport.set_protocol(protocol)
+        protocol.connection_made(self._transport)
+        protocol.data_received(self._start)
+        return protocol
+
+
+class PatientProtocol(H11Protocol):
+    """A connection that is closed when a head does not arrive in time, or nobody reads the answer."""
+
+    patience: ServerParams
+    _late: asyncio.TimerHandle | None = None
+    _unread: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait for the first head. The middleware logs requests: uvicorn's log would quote paths."""
+        super().connection_made(transport)
+        self.access_log = False
+        self._await_head()
+
+    def data_received(self, data: bytes) -> None:
+        """Take the data, and go on waiting if it is part of a head only."""
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self._head_came()
+        elif self._late is None:
+            self._await_head()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP, in the form of every error, and close."""
+        body = json_bytes({"error": {"code": "bad_param", "message": msg}})
+        head = [("Content-Type", JSON), ("Content-Length", str(len(body))), ("Connection", "close")]
+        for event in (h11.Response(status_code=400, headers=head), h11.Data(data=body), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
+
+    def on_response_complete(self) -> None:
+        """From here on the connection is idle, which has a patience of its own."""
+        super().on_response_complete()
+        self._head_came()
+
+    def eof_received(self) -> bool:  # type: ignore[override]  # asyncio asks for it, uvicorn never answers
+        """Whether to keep the connection: a client that only stopped sending still gets its answer."""
+        answering = self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
+        if answering:
+            self.cycle.keep_alive = False
+        return answering
+
+    def pause_writing(self) -> None:
+        """The client reads nothing: begin to lose patience."""
+        super().pause_writing()
+        self._unread = self.loop.call_later(self.patience.read_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """It reads again."""
+        super().resume_writing()
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """There is nothing to wait for any more."""
+        self._head_came()
+        super().connection_lost(exc)
+
+    def _await_head(self) -> None:
+        self._late = self.loop.call_later(self.patience.head_seconds, self.transport.close)
+
+    def _head_came(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+
+class LocalHttpProtocol(PatientProtocol):
+    """HTTP at the store's own socket, whose clients may be idle as long as they like."""
+
+    def eof_received(self) -> bool:  # type: ignore[override]  # see above
+        """Whether to keep the connection: here the system says whether the client is gone altogether."""
+        gone = local_socket.hung_up(self.transport.get_extra_info("socket").fileno())
+        return super().eof_received() and not gone
+
+
+def _raise_file_limit() -> None:
+    """Let this process have as many connections as the system allows it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    limit = _FILES if hard == resource.RLIM_INFINITY else min(hard, _FILES)
+    if soft != resource.RLIM_INFINITY and soft < limit:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))

@@ -1,0 +1,150 @@
+"""Request and response bodies: JSON read within limits, answers and errors written as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from priming.errors import NotFound, ParamError, PrimingError, StoreError
+from priming.operations.error_payload import error_payload, full_error_payload
+
+JSON = "application/json"
+STATUS: Mapping[str, int] = {
+    "bad_param": 400,
+    "not_found": 404,
+    "conflict": 409,
+    "store": 500,
+    "corrupt": 500,
+    "schema_too_new": 500,
+    "priming": 500,
+    "missing_extra": 501,
+    "embedder": 502,
+    "agent": 502,
+    "busy": 503,
+}
+"""The status of an answer by the code of the error."""
+
+MEANINGS: Mapping[int, str] = {
+    400: "An argument is missing, unknown or out of range (`bad_param`)",
+    401: "No token, or one that is not known or was revoked (`unauthorised`)",
+    403: "A token of another namespace, or a request from another site (`forbidden`)",
+    404: "There is nothing of that name (`not_found`)",
+    405: "There is something here, for another method (`method_not_allowed`)",
+    408: "The body did not arrive in time (`timeout`)",
+    409: "It contradicts what is there: a key that is taken, an operation carried out already (`conflict`)",
+    413: "The body is too large (`too_large`)",
+    415: "The body is no `application/json` (`unsupported_media_type`)",
+    429: "Too many requests: see `Retry-After` (`too_many`)",
+    500: "The store cannot be read or written, or a bug (`store`, `corrupt`, `schema_too_new`, `internal`)",
+    501: "An optional dependency is not installed (`missing_extra`)",
+    502: "A model did not do its part (`embedder`, `agent`)",
+    503: "Another process writes, or too many calls are waiting: see `Retry-After` (`busy`, `overloaded`)",
+    504: "It takes too long; what was begun goes on (`timeout`)",
+}
+"""What each status of an error means, and the codes it comes with."""
+
+
+class Refused(Exception):
+    """A request that the server does not carry out, with the error that it answers."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        payload: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status, self.code, self.message = status, code, message
+        self.headers = dict(headers or {})
+        self.payload = dict(payload or {"code": code, "message": message})
+
+    def response(self) -> Response:
+        """The error as a response."""
+        return respond({"error": self.payload}, self.status, headers=self.headers)
+
+
+def refusal(error: PrimingError, *, everywhere: bool, local: bool = False) -> Refused:
+    """The response to an error of the library.
+
+    Names of other namespaces and of files are only for those who may use all namespaces; a ``local`` client gets the
+    violations in a list as well, to raise the same error again.
+    """
+    payload = full_error_payload(error) if local else dict(error_payload(error))
+    if not everywhere and isinstance(error, NotFound):
+        payload["message"] = str(error)
+    if not everywhere and isinstance(error, StoreError):
+        payload["message"] = (
+            f"the store failed ({error.code}): nothing was changed; the server's log says more"
+        )
+    headers = {"Retry-After": "1"} if error.code == "busy" else None
+    return Refused(STATUS.get(error.code, 500), payload["code"], payload["message"], headers, payload=payload)
+
+
+def respond(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A value as a response."""
+    return Response(json_bytes(value), status, headers, JSON)
+
+
+def json_bytes(value: Any) -> bytes:
+    """A value as JSON."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8", "backslashreplace")
+
+
+def parse_body(body: bytes, depth: int) -> Any:
+    """The value of a JSON body; an empty body is a request without arguments.
+
+    >>> parse_body(b'{"limit": 3}', 64)
+    {'limit': 3}
+    """
+    return parse_json(body, depth, "body") if body.strip() else {}
+
+
+def parse_json(text: bytes, depth: int, name: str) -> Any:
+    """The value of a JSON text; a ``ParamError`` calls what is wrong with it by ``name``."""
+    try:
+        decoded = text.decode("utf-8")
+        value = json.loads(decoded, parse_constant=_refuse, parse_float=_finite)
+        if "\\u" in decoded:
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeError:
+        raise ParamError(name, text[:60], "must be text in UTF-8") from None
+    except RecursionError:
+        raise too_deep(name, depth) from None
+    except ValueError as error:
+        raise ParamError(name, text[:60], f"must be JSON: {error}") from None
+    level = _containers([value])
+    for _ in range(depth):
+        level = [inner for outer in level for inner in _containers(outer)]
+    if level:
+        raise too_deep(name, depth)
+    return value
+
+
+def too_deep(name: str, depth: int) -> ParamError:
+    """The error for a value that is nested too deep."""
+    return ParamError(name, "…", f"must be nested at most {depth} deep")
+
+
+def _containers(container: Any) -> list[Any]:
+    """The objects and arrays directly within an object or an array."""
+    values = container.values() if isinstance(container, dict) else container
+    return [value for value in values if isinstance(value, (dict, list))]
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:20]} is too large a number")
+    return number

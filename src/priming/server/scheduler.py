@@ -1,0 +1,62 @@
+"""The schedule of sleep: each open namespace of a server sleeps when a night is due."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import datetime, timedelta
+from threading import Event
+
+from priming.errors import PrimingError
+from priming.operations.service import LocalService
+from priming.server import telemetry
+from priming.server.jobs import Cancelled
+from priming.sleeping import is_due
+from priming.types import Clock
+
+
+class SleepScheduler:
+    """When each open namespace last slept, and how many memories it had then."""
+
+    def __init__(self, service: LocalService, every: timedelta, clock: Clock) -> None:
+        self._service, self._every, self._clock = service, every, clock
+        self._last: dict[str, tuple[datetime, int]] = {}
+        self.stop = Event()
+
+    async def run(self, seconds: float) -> None:
+        """Check for due namespaces every so many seconds, until it is cancelled."""
+        while True:
+            await asyncio.to_thread(self.sleep_due)
+            await asyncio.sleep(seconds)
+
+    def sleep_due(self) -> list[str]:
+        """Let each namespace sleep whose night is due; their names."""
+        return [name for name in self._service.namespaces if self._sleeps(name)]
+
+    def _sleeps(self, name: str) -> bool:
+        """Whether a namespace slept just now. A namespace that is busy, or empty, is checked again the next time."""
+        try:
+            count = self._count(name)
+            last, before = self._last.setdefault(name, (self._clock.now(), count))
+            if not is_due(self._clock.now(), last, self._every, count - before):
+                return False
+            self._service.call(name, "sleep", {}, progress=self._step)
+            self._last[name] = self._clock.now(), self._count(name)
+        except Cancelled:
+            return False
+        except PrimingError as error:
+            telemetry.write(
+                logging.WARNING, "a night was put off", error=error, namespace=name, code=error.code
+            )
+            return False
+        telemetry.write(logging.INFO, "slept", namespace=name)
+        return True
+
+    def _step(self, done: int, total: int | None) -> None:  # noqa: ARG002 - the form of every such callback
+        if self.stop.is_set():
+            raise Cancelled
+
+    def _count(self, name: str) -> int:
+        """The number of memories without the entities, which nobody remembered."""
+        memories = self._service.call(name, "stats", {})["memories"]
+        return sum(sum(statuses.values()) for kind, statuses in memories.items() if kind != "entity")

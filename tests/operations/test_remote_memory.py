@@ -1,0 +1,132 @@
+"""The command line says the same whether it works on the file or by a server of it."""
+
+import re
+
+import pytest
+from priming.cli.main import app
+from typer.testing import CliRunner
+
+from priming import Memory
+from priming.cli.options import StoreOptions
+from priming.operations.client import Client, reach
+from priming.operations.remote_memory import RemoteMemory
+from priming.operations.service import LocalService
+
+SCRIPT = [
+    ["status"],
+    ["remember", "Ada wrote the first program.", "--key", "ada", "--session", "monday", "--tag", "history"],
+    ["remember", "The port is 8080.", "--key", "port", "--kind", "fact", "--when", "language=go"],
+    ["remember", "The port is 8080.", "--kind", "fact"],
+    ["remember", "Then Bob wrote the second program.", "--key", "bob", "--session", "monday"],
+    ["remember", "x", "--importance", "nan"],
+    ["recall", "who wrote the program", "--language", "go", "--trace"],
+    ["recall", "which port", "--tokens", "40"],
+    ["recall", "nothing of the kind", "--kind", "fact"],
+    ["recall", "x", "--filter", '{"recorded_at": {"at_most": "2020-01-01T00:00:00Z"}}'],
+    ["used", "ada"],
+    ["not-relevant", "bob", "--reason", "off the point"],
+    ["link", "ada", "bob", "requires", "0.7"],
+    ["links", "ada"],
+    ["supersede", "port", "The port is 9090."],
+    ["show", "port"],
+    ["show", "prt"],
+    ["history", "port"],
+    ["learn", "--right", "Use tabs", "--wrong", "spaces", "--language", "go"],
+    ["active", "--language", "go"],
+    ["list", "--status", "any"],
+    ["why", "ada"],
+    ["forget", "bob"],
+    ["forget", "bob"],
+    ["log"],
+    ["log", "--events"],
+    ["graph", "dot"],
+    ["graph", "strengths"],
+    ["sleep", "--dry-run"],
+    ["sleep"],
+    ["sleep", "dreaming"],
+    ["export", "out.jsonl"],
+    ["run", "start", "tuesday"],
+    ["run", "list"],
+    ["fading"],
+    ["review"],
+    ["deduplicate"],
+    ["rollback", "--since", "1h", "--dry-run"],
+    ["purge", "ada", "--yes"],
+    ["stats"],
+    ["validate"],
+    ["log", "--limit", "3"],
+]
+MASKS = [
+    (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "ID"),
+    (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?([+-]\d\d:\d\d|Z)?", "TIME"),
+    (r"\d+(\.\d+)? ms:.*", "TIMINGS"),
+    (r'"timings": \{[^}]*\}', "TIMINGS"),
+    (r'"bytes": \d+|\d[\d.,]* (bytes|KB|MB)', "SIZE"),
+]
+
+
+def masked(text):
+    for pattern, word in MASKS:
+        text = re.sub(pattern, word, text)
+    return re.sub(r"-?\d+\.\d{4,}(e-?\d+)?", lambda number: f"{float(number[0]):.3f}", text)
+
+
+def output(folder, command, *options):
+    """What a command says, and its status."""
+    environment = {
+        "PRIMING_URL": f"sqlite:///{folder}/memory.db",
+        "PRIMING_HOME": str(folder),
+        "PRIMING_NAMESPACE": None,
+        "PRIMING_PROFILE": None,
+        "PRIMING_SERVER": None,
+        "PRIMING_EMBEDDER": "hashed",
+    }
+    result = CliRunner().invoke(app, [*command, *options], env=environment)
+    return masked(result.stdout), masked(result.stderr), result.exit_code
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=["for people", "for programs"])
+def test_every_command_says_the_same_with_and_without_a_server(
+    server, tmp_path, tmp_path_factory, monkeypatch, options
+):
+    monkeypatch.chdir(tmp_path)
+    alone = tmp_path_factory.mktemp("alone")
+    for command in SCRIPT:
+        expected = output(alone, command, *options)
+        assert output(server.folder, command, *options) == expected, command
+        assert "Traceback" not in expected[1]
+
+
+def test_a_command_uses_the_server_unless_it_is_told_not_to(server, monkeypatch):
+    for options, kind in (
+        (StoreOptions(url=server.url, embedder="hashed"), RemoteMemory),
+        (StoreOptions(url=server.url, embedder="hashed", file_only=True), Memory),
+        (StoreOptions(url=server.url, embedder="hashed", profile="ethos"), Memory),
+    ):
+        with options.open() as memory:
+            assert isinstance(memory, kind)
+    monkeypatch.setenv("PRIMING_SERVER", "off")
+    with StoreOptions(url=server.url, embedder="hashed").open() as memory:
+        assert isinstance(memory, Memory)
+
+
+def test_the_service_of_a_surface_is_the_server_too(server):
+    for options, kind in (
+        (StoreOptions(url=server.url, embedder="hashed"), Client),
+        (StoreOptions(url=server.url, embedder="hashed", file_only=True), LocalService),
+    ):
+        service = options.service()
+        assert isinstance(service, kind)
+        assert service.call("default", "status", {})["memories"] == 0
+        service.close()
+
+
+@pytest.mark.slow
+def test_priming_serve_listens_beside_its_store_too(process):
+    client = reach(process.url)
+    assert client is not None
+    client.close()
+    assert output(process.folder, ["status", "--json"])[2] == 0
+    assert process.end() == 0
+    assert reach(process.url) is None

@@ -1,0 +1,101 @@
+"""Requests: what callers send becomes arguments, or one error that says all."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from priming.errors import ParamError
+from priming.operations import schema as wire
+from priming.operations.table import BY_NAME, SERVED
+from priming.types import Cue
+
+RECALL, REMEMBER = BY_NAME["recall"], BY_NAME["remember"]
+
+
+@pytest.mark.parametrize("op", SERVED, ids=lambda op: op.name)
+def test_every_operation_has_a_schema_of_what_it_takes_and_answers(op):
+    request = wire.request_schema(op)
+    assert request["type"] == "object"
+    assert request["additionalProperties"] is False
+    assert wire.answer_schema(op.name)
+    assert wire.summary(op)
+
+
+@pytest.mark.parametrize("sent", [["a", "b"], "a, b", '["a", "b"]'])
+def test_a_list_may_be_an_array_words_between_commas_or_json_text(sent):
+    assert wire.arguments(REMEMBER, {"content": "x", "tags": sent})["tags"] == ["a", "b"]
+
+
+@pytest.mark.parametrize("sent", [{"a": 1}, '{"a": 1}'])
+def test_an_object_may_be_json_text(sent):
+    assert wire.arguments(REMEMBER, {"content": "x", "metadata": sent})["metadata"] == {"a": 1}
+
+
+def test_null_means_not_given():
+    assert wire.arguments(REMEMBER, {"content": "x", "importance": None, "kind": None}) == {"content": "x"}
+
+
+def test_null_is_handed_on_where_it_means_something():
+    assert wire.arguments(BY_NAME["list"], {"status": None}) == {"status": None}
+
+
+def test_a_cue_is_an_object_with_any_other_predicate():
+    asked = wire.arguments(RECALL, {"cue": {"file": "a.go", "branch": "main", "at": "2026-03-01T09:00:00Z"}})
+    assert asked["cue"] == Cue(file="a.go", branch="main", at=datetime(2026, 3, 1, 9, tzinfo=UTC))
+
+
+def test_items_are_requests_themselves():
+    items = [{"content": "a", "tags": "x,y"}, {"content": "b", "importance": None}]
+    assert wire.arguments(BY_NAME["remember_many"], {"items": items}) == {
+        "items": [{"content": "a", "tags": ["x", "y"]}, {"content": "b"}]
+    }
+
+
+def test_all_that_is_wrong_is_said_at_once():
+    with pytest.raises(ParamError) as caught:
+        wire.arguments(RECALL, {"text": 3, "limit": "many", "topic": 1, "valid_at": "2026-03-01T09:00:00"})
+    said = str(caught.value)
+    assert len(caught.value.violations) == 4
+    assert "text = 3: must be a text" in said
+    assert "limit = 'many': must be a valid integer" in said
+    assert "valid_at = '2026-03-01T09:00:00': must carry a time zone" in said
+    assert "topic = 1: is no argument: recall takes text, cue, " in said
+
+
+@pytest.mark.parametrize("sent", [1756000000, 1756000000.5, True])
+def test_a_number_is_no_time(sent):
+    with pytest.raises(ParamError, match=r"occurred_at.*ISO 8601"):
+        wire.arguments(REMEMBER, {"content": "x", "occurred_at": sent})
+
+
+@pytest.mark.parametrize("sent", [None, [], "text", 3])
+def test_a_request_is_an_object(sent):
+    with pytest.raises(ParamError, match=r"request.*object of arguments"):
+        wire.arguments(RECALL, sent)
+
+
+def test_what_is_needed_and_missing_is_named():
+    with pytest.raises(ParamError, match="content = None: must be given"):
+        wire.arguments(REMEMBER, {})
+
+
+def test_other_names_do_only_where_asked_for():
+    assert wire.arguments(RECALL, {"query": "x", "top_k": 3}, forgiving=True) == {"text": "x", "limit": 3}
+    with pytest.raises(ParamError, match="query"):
+        wire.arguments(RECALL, {"query": "x"})
+
+
+def test_an_argument_by_its_own_name_is_kept_before_another_name():
+    assert wire.arguments(RECALL, {"text": "own", "query": "other"}, forgiving=True) == {"text": "own"}
+
+
+def test_parts_of_a_cue_may_stand_beside_it():
+    asked = wire.arguments(BY_NAME["active"], {"file": "a.go", "cue": {"task": "test"}}, forgiving=True)
+    assert asked == {"cue": Cue(file="a.go", task="test")}
+
+
+def test_a_part_of_a_cue_that_is_an_argument_itself_stays_one():
+    asked = wire.arguments(
+        BY_NAME["learn"], {"right": "x", "source": "review", "file": "a.go"}, forgiving=True
+    )
+    assert asked == {"right": "x", "source": "review", "cue": Cue(file="a.go")}

@@ -1,0 +1,80 @@
+"""The operation table agrees with the library."""
+
+import inspect
+from typing import get_type_hints
+
+import pytest
+
+from priming import Memory
+from priming.errors import ParamError
+from priming.operations.schema import NOT_SENT
+from priming.operations.table import BY_NAME, OPS, SERVED, served
+
+LIBRARY_ONLY = {"identified"}
+OTHERWISE_SERVED = {"pack_create": "pack_content", "pack_install": "pack_add", "export": "export_lines"}
+
+
+def parameters(op):
+    return {
+        name: one for name, one in inspect.signature(op.function).parameters.items() if name not in NOT_SENT
+    }
+
+
+def test_every_verb_of_the_library_stands_in_the_table():
+    verbs = {name for name, value in vars(Memory).items() if callable(value) and not name.startswith("_")}
+    assert verbs - LIBRARY_ONLY - set(BY_NAME) == set()
+
+
+def test_names_are_unique_and_no_server_offers_what_is_for_this_machine_only():
+    assert len(BY_NAME) == len(OPS)
+    assert not {op.name for op in SERVED} & {op.name for op in OPS if op.local}
+    for there, instead in OTHERWISE_SERVED.items():
+        assert BY_NAME[there].local
+        assert not BY_NAME[instead].local
+
+
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+def test_the_answer_of_the_table_is_that_of_the_function(op):
+    assert get_type_hints(op.function)["return"] == op.answer
+
+
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+def test_arguments_by_position_are_those_of_the_function(op):
+    positional = [
+        name for name, one in parameters(op).items() if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    ]
+    assert op.takes == tuple(positional)
+
+
+@pytest.mark.parametrize("op", SERVED, ids=lambda op: op.name)
+def test_another_name_leads_to_an_argument_and_hides_none(op):
+    known = set(parameters(op)) | ({"key", "content"} if op.name == "supersede" else set())
+    assert set(op.other_names.values()) <= known
+    assert not set(op.other_names) & known
+
+
+def test_long_operations_tell_of_their_progress():
+    for op in OPS:
+        assert op.long == ("progress" in inspect.signature(op.function).parameters), op.name
+
+
+def test_eight_tools_are_offered_unless_more_are_asked_for():
+    assert sum(op.tool for op in OPS) == 8
+    assert {op.name for op in OPS if op.tool} >= {
+        "remember",
+        "recall",
+        "feedback",
+        "learn",
+        "active",
+        "forget",
+    }
+
+
+def test_an_unknown_operation_is_told_those_there_are():
+    with pytest.raises(ParamError, match=r"recollect.*remember.*recall"):
+        served("recollect")
+
+
+def test_what_is_for_this_machine_only_is_refused_with_the_reason():
+    with pytest.raises(ParamError, match="file that the caller names"):
+        served("export")

@@ -1,0 +1,153 @@
+"""Who may use the server: every operation is tried by those who may not."""
+
+from __future__ import annotations
+
+import pytest
+
+from priming.operations.table import SERVED
+
+from .conftest import bearer
+from .scene import OPERATIONS, example
+from .test_http import in_scene
+
+LONG = [op.name for op in SERVED if op.long]
+HIDDEN = ("8080", "linter", "Lisbon", "theirs", "memory.db")
+
+
+@pytest.fixture
+def secured(serve):
+    """A server with a namespace ``theirs``, whose token is not ours, and tokens of each sort."""
+    served = serve()
+    ids = in_scene(served, "theirs")
+    served.job = served.ask("jobs/export_lines", namespace="theirs").json()["id"]
+    made = served.tokens.new("theirs", "gone")
+    served.tokens.revoke(made.token.id)
+    good = served.tokens.new("theirs").secret
+    served.sent = {
+        "no token": None,
+        "garbage": "garbage",
+        "a made-up token": "prm_0123456789ab_" + "0" * 64,
+        "a wrong secret": good[:-1] + ("0" if good[-1] != "0" else "1"),
+        "revoked": made.secret,
+        "of another namespace": served.tokens.new("ours").secret,
+    }
+    served.good, served.ids = good, ids
+    return served
+
+
+def is_refused(answer, who):
+    expected = (403, "forbidden") if who == "of another namespace" else (401, "unauthorised")
+    assert (answer.status_code, answer.json()["error"]["code"]) == expected
+    assert not [one for one in HIDDEN if one in answer.text]
+
+
+def test_no_operation_is_carried_out_for_who_may_not(secured):
+    before = secured.done("log", namespace="theirs", token=secured.good)
+    for who, token in secured.sent.items():
+        for operation in OPERATIONS:
+            is_refused(secured.ask(operation, example(operation, secured.ids), "theirs", token), who)
+        for operation in LONG:
+            is_refused(secured.ask(f"jobs/{operation}", {}, "theirs", token), who)
+        for method, path in (("GET", ""), ("GET", "/events"), ("DELETE", "")):
+            at = f"/v1/theirs/jobs/{secured.job}{path}"
+            is_refused(secured.client.request(method, at, headers=bearer(token)), who)
+    assert secured.done("log", namespace="theirs", token=secured.good) == before
+    assert secured.client.get(f"/v1/theirs/jobs/{secured.job}", headers=bearer(secured.good)).is_success
+
+
+def test_an_error_tells_nothing_of_other_namespaces(secured):
+    token = secured.sent["of another namespace"]
+    for operation in OPERATIONS:
+        answer = secured.ask(operation, example(operation, secured.ids), "ours", token)
+        assert not [one for one in ("theirs", "memory.db", "Lisbon") if one in answer.text], operation
+
+
+def test_a_job_of_another_namespace_is_not_there(secured):
+    token = secured.sent["of another namespace"]
+    for method, path in (("GET", ""), ("GET", "/events"), ("DELETE", "")):
+        answer = secured.client.request(method, f"/v1/ours/jobs/{secured.job}{path}", headers=bearer(token))
+        assert answer.status_code == 404
+
+
+def test_a_token_that_is_revoked_is_refused_at_once(served):
+    made = served.tokens.new("default")
+    assert served.ask("status", token=made.secret).status_code == 200
+    served.tokens.revoke(made.token.id)
+    assert served.ask("status", token=made.secret).status_code == 401
+
+
+def test_a_token_for_all_namespaces_opens_each(served):
+    token = served.tokens.new("*").secret
+    for namespace in ("one", "two"):
+        assert served.ask("remember", {"content": "x"}, namespace, token).status_code == 200
+
+
+def test_without_a_token_in_the_store_none_is_needed(served):
+    assert served.ask("status").status_code == 200
+    assert served.ask("status", token="anything").status_code == 200
+
+
+def test_once_there_was_a_token_one_is_needed_for_ever(served):
+    made = served.tokens.new("default")
+    served.tokens.revoke(made.token.id)
+    answer = served.ask("status")
+    assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="priming"')
+
+
+@pytest.mark.parametrize(
+    ("path", "without", "own"),
+    [
+        ("/health", 200, 200),
+        ("/ready", 200, 200),
+        ("/docs", 200, 200),
+        ("/openapi.json", 200, 200),
+        ("/metrics", 401, 403),
+        ("/nothing", 401, 404),
+    ],
+)
+def test_what_is_open_without_a_token(served, path, without, own):
+    token = served.tokens.new("default").secret
+    assert served.client.get(path).status_code == without
+    assert served.client.get(path, headers=bearer(token)).status_code == own
+
+
+def test_the_figures_are_for_who_may_use_everything(served):
+    token = served.tokens.new("*").secret
+    assert served.client.get("/metrics", headers=bearer(token)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "192.168.1.5:7777", "localhost.evil"]
+)
+def test_a_name_that_leads_to_this_machine_is_not_enough(served, host):
+    assert served.ask("status", Host=host).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST:7777", "127.0.0.1", "127.1.2.3:80", "[::1]:7777", "[::1]"]
+)
+def test_names_of_this_machine_are_let_in(served, host):
+    assert served.ask("status", Host=host).status_code == 200
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost:1"])
+def test_a_page_of_another_site_is_refused(served, origin):
+    assert served.ask("status", Origin=origin).status_code == 403
+
+
+def test_the_own_page_is_let_in(served):
+    assert served.ask("status", Origin=served.at).status_code == 200
+
+
+def test_a_path_does_not_lead_out_of_a_namespace(secured):
+    token = secured.sent["of another namespace"]
+    for path in ("ours/../theirs", "ours%2f..%2ftheirs", "ours%2F%2e%2e%2Ftheirs", "./theirs", "theirs%00"):
+        connection = secured.connection()
+        with connection:
+            connection.sendall(
+                f"POST /v1/{path}/list HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                f"Authorization: Bearer {token}\r\nContent-Length: 0\r\n\r\n".encode()
+            )
+            said = connection.makefile("rb").read()
+        assert said.split()[1] in (b"400", b"403", b"404")
+        assert b"8080" not in said

@@ -1,0 +1,154 @@
+"""The actions of Ethos are answered in its envelope, by the operations of the table."""
+
+import pytest
+
+from priming import HashedEmbedder
+from priming.operations.service import LocalService
+from priming.server.ethos import reply
+from priming.server.jobs import Cancelled
+
+
+@pytest.fixture
+def service(tmp_path):
+    opened = LocalService(f"sqlite:///{tmp_path}/memory.db", embedder=HashedEmbedder())
+    yield opened
+    opened.close()
+
+
+def done(service, **request):
+    answer = reply(service, request)
+    assert (answer["status"], answer["error"], answer["version"]) == ("ok", None, "0.1.0"), answer
+    assert set(answer) == {"status", "data", "error", "version"}
+    return answer["data"]
+
+
+def refused(service, **request):
+    answer = reply(service, request)
+    assert (answer["status"], answer["data"]) == ("error", None)
+    return answer["error"]
+
+
+@pytest.fixture
+def three(service):
+    """Two memories that share a session, and one apart."""
+    done(service, action="ingest", content="The parser reads tokens.", key="parser", session="s")
+    done(
+        service,
+        action="ingest",
+        payload={"content": "Brackets must match.", "key": "brackets", "session": "s"},
+    )
+    done(service, action="ingest", text="It rained on Tuesday.", key="rain")
+    service.call(
+        "default", "link", {"source": "parser", "target": "brackets", "relation": "similar-to", "weight": 0.9}
+    )
+    return service
+
+
+def test_ping_is_answered(service):
+    assert done(service, action="ping") == "pong"
+
+
+def test_health_says_what_there_is(three):
+    answer = done(three, action="health")
+    assert (answer["healthy"], answer["memories"], answer["version"]) == (True, 3, "0.1.0")
+
+
+def test_a_search_without_spreading_is_plain_cosine(three):
+    query = "The parser reads tokens."
+    plain = done(three, action="search", query=query, limit=5)
+    assert plain == {
+        **done(three, action="search", query=query, use_spreading=False),
+        "recall_id": plain["recall_id"],
+    }
+    assert plain["results"][0]["key"] == "parser"
+    for result in plain["results"]:
+        assert result["score"] == pytest.approx(result["components"]["cosine"])
+        assert result["path"] == []
+
+
+def test_a_search_with_spreading_finds_what_links_lead_to(three):
+    results = done(three, action="search", query="The parser reads tokens.", limit=5, use_spreading=True)[
+        "results"
+    ]
+    assert {"parser", "brackets"} <= {result["key"] for result in results}
+    assert set(results[0]) == {
+        "id", "key", "kind", "content", "source", "metadata", "created_at", "score", "components", "path", "distance",
+    }  # fmt: skip
+
+
+def test_a_search_has_five_results_by_default(service):
+    for number in range(8):
+        done(service, action="ingest", content=f"Note {number} on tokens.")
+    assert len(done(service, action="search", query="Note on tokens.")["results"]) == 5
+    assert len(done(service, action="search", query="Note on tokens.", limit=7)["results"]) == 7
+
+
+def test_a_memory_is_got_by_key_or_id(three):
+    by_key = done(three, action="get", key="rain")
+    assert done(three, action="get", id=by_key["id"]) == by_key
+    assert refused(three, action="get", key="snow")["code"] == "not_found"
+
+
+def test_consolidate_sleeps(three):
+    answer = done(three, action="consolidate", stages=["light"], dry_run=True)
+    assert answer["stages"] == ["light"]
+    assert done(three, action="consolidate", stages="decay")["operation"]
+
+
+def test_embed_gives_the_vector_of_a_text(service):
+    answer = done(service, action="embed", text="tokens")
+    assert answer["dimension"] == len(answer["embedding"]) == HashedEmbedder().dimension
+    assert answer["embedding"] == HashedEmbedder().embed(["tokens"])[0].tolist()
+    assert answer["generation"] == HashedEmbedder().generation
+
+
+def test_namespaces_stay_apart(three):
+    assert refused(three, action="get", key="rain", namespace="other")["code"] == "not_found"
+    done(three, action="ingest", content="Elsewhere.", key="rain", namespace="other")
+    assert done(three, action="get", key="rain", namespace="other")["content"] == "Elsewhere."
+
+
+@pytest.mark.parametrize(
+    ("request_", "named"),
+    [
+        ({"action": "fly"}, "action"),
+        ({"action": None}, "action"),
+        ({"action": "ping", "loudly": True}, "loudly"),
+        ({"action": "search"}, "query"),
+        ({"action": "search", "query": 5}, "query"),
+        ({"action": "search", "query": "x", "use_spreading": "maybe"}, "use_spreading"),
+        ({"action": "search", "query": "x", "limit": "many"}, "limit"),
+        ({"action": "search", "query": "x", "what": 1}, "what"),
+        ({"action": "ingest", "payload": 5}, "payload"),
+        ({"action": "ingest"}, "content"),
+        ({"action": "embed"}, "text"),
+        ({"action": "embed", "text": ["a"]}, "text"),
+        ({"action": "get"}, "key"),
+        ({"action": "consolidate", "stages": ["fly"]}, "stages"),
+        ({"action": "health", "namespace": 5}, "namespace"),
+    ],
+)
+def test_what_is_wrong_with_a_request_is_named(service, request_, named):
+    error = refused(service, **request_)
+    assert error["code"] == "bad_param"
+    assert any(named in violation for violation in error["violations"]), error
+
+
+def test_a_bug_is_answered_without_its_message(service, caplog):
+    def progress(_done, _total):
+        raise RuntimeError("the secret content")
+
+    request = {"op": "remember_many", "args": {"items": [{"content": "a secret"}]}, "id": 1}
+    answer = reply(service, request, progress)
+    assert (answer["error"]["code"], answer["id"]) == ("internal", 1)
+    assert "RuntimeError" in caplog.text
+    assert "secret" not in "".join(record.getMessage() for record in caplog.records)
+    assert "secret" not in answer["error"]["message"]
+
+
+def test_a_call_whose_caller_went_away_has_no_answer(service):
+    def progress(_done, _total):
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        reply(service, {"op": "remember_many", "args": {"items": [{"content": "x"}]}}, progress)

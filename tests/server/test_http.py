@@ -1,0 +1,274 @@
+"""The HTTP server: operations over real sockets, and what surrounds them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import logging
+import re
+from uuid import uuid4
+
+import jsonschema
+import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from prometheus_client.parser import text_string_to_metric_families
+from starlette.responses import PlainTextResponse
+
+from priming import HashedEmbedder
+from priming.engine.tokens import Tokens
+from priming.operations import schema as wire
+from priming.operations.service import LocalService
+from priming.operations.table import BY_NAME, SERVED
+from priming.server.http import Mount, create_app
+from priming.server.telemetry import JsonFormatter
+
+from .conftest import bearer
+from .scene import OPERATIONS, example, prepare
+
+SECRET = "Kestrel lives in the cellar"
+
+
+def in_scene(served, namespace, token=None):
+    """A namespace in which the examples work; the ids that they name."""
+
+    def call(operation, request, operation_id):
+        headers = {} if operation_id is None else {"Idempotency-Key": operation_id}
+        answer = served.ask(operation, request, namespace, token, **headers)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    return prepare(call)
+
+
+@pytest.fixture(scope="module")
+def document():
+    with Tokens("sqlite://") as tokens:
+        return create_app(LocalService("sqlite://", embedder=HashedEmbedder()), tokens).openapi()
+
+
+def test_what_was_remembered_is_recalled(served):
+    done = served.done("remember", {"content": "The server listens on port 8080.", "key": "port"})
+    assert (done["key"], done["status"]) == ("port", "stored")
+    found = served.done("recall", {"text": "which port"})
+    assert [hit["memory"]["key"] for hit in found["hits"]] == ["port"]
+
+
+def test_every_operation_has_an_example():
+    assert {op.name for op in SERVED} == set(OPERATIONS)
+
+
+@pytest.mark.slow
+def test_every_example_works_and_is_answered_as_documented(served, document):
+    reading = in_scene(served, "reading")
+    for operation in OPERATIONS:
+        own = operation if BY_NAME[operation].writes else "reading"
+        request = example(operation, in_scene(served, own) if own == operation else reading)
+        answer = served.done(operation, request, own)
+        about = document["paths"][f"/v1/{{namespace}}/{operation}"]["post"]
+        schema = about["responses"]["200"]["content"]["application/json"]["schema"]
+        jsonschema.validate(answer, {**schema, "components": document["components"]})
+        asked = about["requestBody"]["content"]["application/json"]["schema"]
+        jsonschema.validate(request, {**asked, "components": document["components"]})
+
+
+def test_every_example_keeps_to_the_documented_request(document):
+    for operation in OPERATIONS:
+        about = document["paths"][f"/v1/{{namespace}}/{operation}"]["post"]
+        schema = about["requestBody"]["content"]["application/json"]["schema"]
+        jsonschema.validate(example(operation, {}), {**schema, "components": document["components"]})
+
+
+def test_the_document_has_every_operation_with_summary_example_and_errors(document):
+    for op in SERVED:
+        about = document["paths"][f"/v1/{{namespace}}/{op.name}"]["post"]
+        assert about["summary"]
+        assert about["requestBody"]["content"]["application/json"]["examples"]
+        for status in (400, 401, 403, 404, 409, 413, 415, 429, 500, 501, 502, 503, 504):
+            schema = about["responses"][str(status)]["content"]["application/json"]["schema"]
+            assert schema == {"$ref": "#/components/schemas/Error"}
+        assert "422" not in about["responses"]
+
+
+def test_every_reference_in_the_document_leads_somewhere(document):
+    named = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(document)))
+    assert named <= set(document["components"]["schemas"])
+    assert "$defs" not in json.dumps(document)
+
+
+def test_no_two_schemas_of_the_table_share_a_name():
+    answers, requests = {}, {}
+    for op in SERVED:
+        for met, schema in ((answers, wire.answer_schema(op.name)), (requests, wire.request_schema(op))):
+            for name, one in schema.get("$defs", {}).items():
+                assert met.setdefault(name, one) == one
+
+
+def test_the_document_is_served(served, document):
+    assert served.client.get("/openapi.json").json() == json.loads(json.dumps(document))
+
+
+def test_the_page_lists_every_operation_and_asks_nobody_else(served):
+    page = served.client.get("/docs")
+    assert page.headers["content-type"].startswith("text/html")
+    for op in SERVED:
+        assert f"/v1/{{namespace}}/{op.name}</code>" in page.text
+    assert not re.search(r"(https?:)?//[\w.-]+", page.text)
+    assert not re.search(r"\b(src|@import|url\()", page.text)
+
+
+def test_the_page_may_run_its_own_script_only(served):
+    page = served.client.get("/docs")
+    (script,) = re.findall(r"<script>(.*?)</script>", page.text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in page.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    ("operation", "request_", "status", "code"),
+    [
+        ("get", {"key": "nothing"}, 404, "not_found"),
+        ("remember", {}, 400, "bad_param"),
+        ("remember", {"content": "x", "colour": "red"}, 400, "bad_param"),
+        ("recall", {"text": "x", "limit": "many"}, 400, "bad_param"),
+        ("undo", {"operation_id": str(uuid4())}, 404, "not_found"),
+        ("nothing", {}, 404, "not_found"),
+        ("backup", {"path": "/tmp/x"}, 404, "not_found"),
+        ("export", {"path": "/tmp/x"}, 404, "not_found"),
+    ],
+)
+def test_an_error_has_a_status_a_code_and_a_message(served, operation, request_, status, code):
+    answer = served.ask(operation, request_)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+    assert answer.json()["error"]["message"]
+
+
+def test_a_key_that_is_taken_is_a_conflict(served):
+    served.done("remember", {"content": "one", "key": "k"})
+    assert served.ask("remember", {"content": "two", "key": "k"}).status_code == 409
+
+
+def test_a_namespace_that_cannot_be_is_refused(served):
+    assert served.ask("status", namespace="%20").status_code == 400
+
+
+def test_another_method_is_refused_by_name(served):
+    answer = served.client.get("/v1/default/recall")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+    assert answer.json()["error"]["code"] == "method_not_allowed"
+
+
+def test_a_call_of_the_same_key_is_carried_out_once(served):
+    once = {"Idempotency-Key": str(uuid4())}
+    assert served.ask("remember", {"content": "x", "key": "x"}, **once).status_code == 200
+    assert served.ask("remember", {"content": "y", "key": "y"}, **once).status_code == 409
+    assert served.done("log")[0]["id"] == once["Idempotency-Key"]
+    assert served.ask("remember", {"content": "z"}, **{"Idempotency-Key": "again"}).status_code == 400
+
+
+def test_a_request_id_is_answered_or_made(served):
+    assert served.ask("status", **{"X-Request-Id": "my-1"}).headers["x-request-id"] == "my-1"
+    made = served.ask("status", **{"X-Request-Id": "my 1\x7f"}).headers["x-request-id"]
+    assert re.fullmatch("[0-9a-f]{32}", made)
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", "application/jsonp"])
+def test_a_body_that_is_not_said_to_be_json_is_refused(served, kind):
+    answer = served.client.post("/v1/default/status", content="{}", headers={"Content-Type": kind})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (415, "unsupported_media_type")
+
+
+def test_a_charset_may_be_said_and_an_empty_body_is_no_arguments(served):
+    kind = {"Content-Type": "Application/JSON; charset=utf-8"}
+    assert served.client.post("/v1/default/status", content="{}", headers=kind).status_code == 200
+    assert served.client.post("/v1/default/status").status_code == 200
+
+
+def test_other_names_for_arguments_are_for_those_who_guess(served):
+    assert served.ask("recall", {"query": "x"}).status_code == 400
+
+
+def test_it_says_that_it_is_alive_and_ready(served):
+    assert served.client.get("/health").json()["status"] == "alive"
+    assert served.client.get("/ready").json()["status"] == "ready"
+
+
+def test_a_store_that_does_not_answer_is_not_ready(served):
+    served.tokens.close()
+    assert served.client.get("/ready").status_code == 500
+
+
+def test_figures_count_requests_by_operation_and_status(served):
+    served.done("remember", {"content": "x"})
+    served.ask("get", {"key": "nothing"})
+    text = served.client.get("/metrics").text
+    found = {
+        (one.name, one.labels.get("operation"), one.labels.get("status")): one.value
+        for family in text_string_to_metric_families(text)
+        for one in family.samples
+    }
+    assert found["priming_requests_total", "remember", "200"] == 1
+    assert found["priming_requests_total", "get", "404"] == 1
+    assert found["priming_request_seconds_count", "get", None] == 1
+    assert found["priming_open_namespaces", None, None] == 1
+    assert found["priming_in_flight", None, None] == 1  # the one that asks
+
+
+def test_the_log_has_a_line_for_each_request_and_no_content(served, caplog):
+    caplog.set_level(logging.INFO)
+    served.ask("remember", {"content": SECRET, "key": "kestrel-key"}, **{"X-Request-Id": "one"})
+    served.ask("recall", {"text": SECRET}, **{"X-Request-Id": "two"})
+    served.ask("recall", {"text": SECRET, "limit": SECRET}, **{"X-Request-Id": "three"})
+    served.client.get(f"/v1/default/{SECRET}")
+    written = [JsonFormatter().format(one) for one in caplog.records if not one.name.startswith("httpx2")]
+    lines = [json.loads(one) for one in written]
+    told = {one["request_id"]: one for one in lines if one["event"] == "request"}
+    assert (told["one"]["operation"], told["one"]["status"]) == ("remember", 200)
+    assert (told["three"]["status"], told["three"]["code"]) == (400, "bad_param")
+    assert not [one for one in written if "estrel" in one or "cellar" in one]
+
+
+def test_a_bug_is_answered_and_logged_without_what_it_says(served, caplog, monkeypatch):
+    def broken(*_, **__):
+        raise RuntimeError(SECRET)
+
+    monkeypatch.setattr(served.service, "call", broken)
+    answer = served.ask("status")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (500, "internal")
+    assert "estrel" not in answer.text
+    written = [JsonFormatter().format(one) for one in caplog.records]
+    assert any('"error": "RuntimeError"' in one and "broken" in one for one in written)
+    assert not [one for one in written if "estrel" in one]
+
+
+def test_spans_tell_of_requests_where_tracing_is_configured(serve):
+    spans = InMemorySpanExporter()
+    tracers = TracerProvider()
+    tracers.add_span_processor(SimpleSpanProcessor(spans))
+    served = serve(tracers=tracers)
+    parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    served.ask("remember", {"content": SECRET}, traceparent=parent)
+    (span,) = spans.get_finished_spans()
+    assert span.name == "priming.remember"
+    assert span.attributes["http.response.status_code"] == 200
+    assert f"{span.context.trace_id:032x}" == parent.split("-")[1]
+    assert "estrel" not in span.to_json()
+
+
+class Greeting:
+    """An application that greets whoever may use the namespace ``shop``."""
+
+    async def __call__(self, scope, receive, send):
+        context = scope["state"]["context"]
+        context.enter("shop", "greeting")
+        await PlainTextResponse(f"hello {context.token.name}")(scope, receive, send)
+
+
+def test_another_application_stands_behind_the_same_gate(serve):
+    served = serve(mounts=[Mount("/greeting", Greeting())])
+    shop, theirs = served.tokens.new("shop", "Ada"), served.tokens.new("theirs")
+    assert served.client.get("/greeting").status_code == 401
+    assert served.client.get("/greeting", headers=bearer(theirs.secret)).status_code == 403
+    assert served.client.get("/greeting", headers=bearer(shop.secret)).text == "hello Ada"

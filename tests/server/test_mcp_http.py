@@ -1,0 +1,90 @@
+"""MCP over streamable HTTP: a real server process, the protocol library's own client."""
+
+import json
+from contextlib import asynccontextmanager
+
+import anyio
+import httpx2
+import pytest
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from priming.engine.tokens import Tokens
+
+pytestmark = pytest.mark.slow
+
+EIGHT = ["remember", "recall", "feedback", "learn", "active", "forget", "link", "status"]
+
+
+@asynccontextmanager
+async def connected(at, namespace="default", mode="auto", token=None):
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    async with httpx2.AsyncClient(headers=headers, timeout=30) as carrier:
+        where = streamable_http_client(f"{at}/v1/{namespace}/mcp", http_client=carrier)
+        async with Client(where, mode=mode) as client:
+            yield client
+
+
+def text(result):
+    (content,) = result.content
+    return content.text
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_either_kind_of_client_works_in_the_namespace_of_its_path(process, mode):
+    server = process()
+
+    async def talk():
+        async with connected(server.at, "work", mode) as client:
+            tools = [tool.name for tool in (await client.list_tools()).tools]
+            kept = await client.call_tool(
+                "remember", {"content": "The gateway listens on 8080.", "key": "port"}
+            )
+            found = await client.call_tool("recall", {"query": "gateway port"})
+            refused = await client.call_tool("forget", {"key": "nowhere"})
+            return tools, kept, found, refused
+
+    tools, kept, found, refused = anyio.run(talk)
+    assert tools == EIGHT
+    assert kept.structured_content["status"] == "stored"
+    assert [hit["memory"]["namespace"] for hit in found.structured_content["hits"]] == ["work"]
+    assert json.loads(text(refused))["error"]["code"] == "not_found"
+    answer = httpx2.post(f"{server.at}/v1/work/get", json={"key": "port"})
+    assert answer.json()["content"] == "The gateway listens on 8080."
+
+
+def test_ten_clients_at_once_lose_nothing(process):
+    server = process()
+
+    async def one(number):
+        async with connected(server.at) as client:
+            for turn in range(3):
+                done = await client.call_tool("remember", {"content": f"client {number} turn {turn}"})
+                assert not done.is_error, text(done)
+
+    async def all_of_them():
+        async with anyio.create_task_group() as group:
+            for number in range(10):
+                group.start_soon(one, number)
+
+    anyio.run(all_of_them)
+    assert httpx2.post(f"{server.at}/v1/default/status", json={}).json()["memories"] == 30
+
+
+def test_a_token_lets_into_its_own_namespace_only(process):
+    server = process()
+    httpx2.post(f"{server.at}/v1/hers/remember", json={"content": "the secret of hers", "key": "secret"})
+    with Tokens(server.url) as tokens:
+        his, hers = tokens.new("his").secret, tokens.new("hers").secret
+
+    async def read(token):
+        async with connected(server.at, "hers", token=token) as client:
+            return text(await client.call_tool("recall", {"text": "secret"}))
+
+    assert "the secret of hers" in anyio.run(read, hers)
+    for token, status in ((None, 401), ("prm_x_y", 401), (his, 403)):
+        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "recall"}}
+        answer = httpx2.post(f"{server.at}/v1/hers/mcp", json=asked, headers=headers)
+        assert answer.status_code == status
+        assert "secret of" not in answer.text

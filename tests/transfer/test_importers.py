@@ -1,0 +1,161 @@
+"""The seam for importers."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from priming.config.params.store import STORE
+from priming.errors import ParamError, PrimingError
+from priming.transfer.importers import Entry, Interrupted, Report, Tie, find, names, progress_summary, run
+
+pytestmark = pytest.mark.usefixtures("plugin")
+BATCH = STORE.batch
+
+
+def entry(number, **more):
+    return {"content": f"Entry number {number}.", "key": f"entry-{number}", **more}
+
+
+def tie(source, target, weight=0.5):
+    return {"source": source, "target": target, "relation": "follows", "weight": weight}
+
+
+@pytest.fixture
+def source(tmp_path):
+    """Writes a file for the importer ``lines``."""
+
+    def write(*values):
+        path = tmp_path / "source.jsonl"
+        path.write_text("".join(json.dumps(value) + "\n" for value in values), encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_importers_of_any_distribution_are_found_by_name():
+    assert {"lines", "wrong"} <= set(names())
+    assert callable(find("lines"))
+
+
+def test_an_unknown_importer_is_refused_with_the_names_there_are():
+    with pytest.raises(ParamError, match=r"source = 'fax': must be one of priming, .*lines.*"):
+        find("fax")
+
+
+@pytest.mark.parametrize("name", ["gone", "typo"])
+def test_an_importer_that_cannot_be_loaded_says_so(name):
+    with pytest.raises(PrimingError, match=f"the importer '{name}' .* cannot be loaded"):
+        find(name)
+
+
+def test_entries_are_remembered_and_ties_made(memory, source):
+    report = run(memory, "lines", source(entry(1), entry(2), tie("entry-1", "entry-2", 0.7)))
+    assert report == Report(stored=2, links=1)
+    (link,) = memory.links("entry-1", relation="follows")
+    assert (link.source, link.target, link.weight, link.given) == ("entry-1", "entry-2", 0.7, True)
+
+
+def test_a_tie_may_come_before_its_ends(memory, source):
+    assert run(memory, "lines", source(tie("entry-1", "entry-2"), entry(1), entry(2))).links == 1
+
+
+def test_a_tie_may_end_in_a_memory_that_was_there_already(memory, source):
+    memory.remember("Known before.", key="known")
+    assert run(memory, "lines", source(entry(1), tie("entry-1", "known"))).links == 1
+
+
+def test_a_tie_to_nothing_is_skipped_with_its_reason_and_the_others_are_made(memory, source):
+    values = [entry(n) for n in range(6)]
+    ties = [tie(f"entry-{n}", f"entry-{n + 1}") for n in range(8)]
+    report = run(memory, "lines", source(*values, *ties))
+    assert (report.links, report.loose, report.refused) == (5, 3, 0)
+    assert len(report.skipped) == 3
+    assert re.match(r"entry-5 ─follows→ entry-6: there is no memory 'entry-6'", report.skipped[0])
+
+
+def test_a_tie_out_of_range_is_skipped_with_its_reason(memory, source):
+    report = run(memory, "lines", source(entry(1), entry(2), tie("entry-1", "entry-2", 1.5)))
+    assert report.loose == 1
+    assert "weight = 1.5: must be in [0, 1]" in report.skipped[0]
+
+
+def test_a_second_run_finds_everything_there(memory, source):
+    path = source(entry(1), entry(2), tie("entry-1", "entry-2"))
+    run(memory, "lines", path)
+    operations = memory.stats().operations
+    assert run(memory, "lines", path) == Report(duplicates=2, links=1)
+    assert memory.stats().operations == operations
+
+
+def test_an_entry_that_is_refused_does_not_stop_the_others(memory, source):
+    path = source(entry(1), entry(2, kind="rumour"), entry(3, content=" "), entry(4))
+    report = run(memory, "lines", path)
+    assert (report.stored, report.refused) == (2, 2)
+    assert report.skipped[0].startswith("'entry-2': kind = 'rumour': must be one of")
+    assert report.skipped[1] == "'entry-3': content = ' ': must not be blank"
+
+
+def test_a_key_that_is_taken_by_another_text_is_refused(memory, source):
+    memory.remember("Another text.", key="entry-1")
+    report = run(memory, "lines", source(entry(1), entry(2)))
+    assert (report.stored, report.refused) == (1, 1)
+    assert "'entry-1' is taken" in report.skipped[0]
+    assert memory.get("entry-1").content == "Another text."
+
+
+def test_reasons_are_listed_up_to_a_hundred(memory, source):
+    report = run(memory, "lines", source(*(entry(n, kind="rumour") for n in range(120))))
+    assert report.refused == 120
+    assert len(report.skipped) == 100
+
+
+def test_progress_is_told_after_each_batch(memory, source):
+    told = []
+    path = source(*(entry(n) for n in range(BATCH + 1)))
+    run(memory, "lines", path, lambda done, total: told.append((done, total)))
+    assert told == [(BATCH, None), (BATCH + 1, None)]
+
+
+def test_each_batch_is_one_operation(memory, source):
+    run(memory, "lines", source(*(entry(n) for n in range(BATCH + 1))))
+    assert memory.stats().operations == 2
+
+
+def test_an_interrupt_keeps_the_batches_before_it_and_says_so(memory, source):
+    path = source(*(entry(n) for n in range(BATCH + 5)), "stop")
+    with pytest.raises(Interrupted, match=f"^interrupted: {BATCH} new memories are kept") as caught:
+        run(memory, "lines", path)
+    assert isinstance(caught.value, KeyboardInterrupt)
+    assert caught.value.report.stored == BATCH
+    assert memory.stats().memories["episode"]["active"] == BATCH
+
+
+def test_an_error_of_the_importer_keeps_the_batches_before_it_and_notes_it(memory, source):
+    path = source(*(entry(n) for n in range(BATCH + 200)))
+    with path.open("ab") as file:
+        file.write(b"\xff\n")
+    with pytest.raises(ParamError, match="must be UTF-8 text") as caught:
+        run(memory, "lines", path)
+    assert caught.value.__notes__ == [progress_summary(Report(stored=BATCH))]
+
+
+def test_a_path_that_cannot_be_read_is_bad_input(memory, tmp_path):
+    with pytest.raises(ParamError, match=r"path = .*missing.*: cannot be read: No such file"):
+        run(memory, "lines", tmp_path / "missing")
+
+
+def test_an_importer_that_yields_something_else_is_named_as_at_fault(memory, tmp_path):
+    with pytest.raises(ParamError, match="must be an Entry or a Tie"):
+        run(memory, "wrong", tmp_path)
+
+
+def test_an_import_of_nothing_is_an_empty_report(memory, source):
+    assert run(memory, "lines", source()) == Report()
+
+
+def test_items_are_values():
+    assert Tie("a", "b", "next", 0.5) == Tie("a", "b", "next", 0.5)
+    assert Entry({"content": "x"}) == Entry({"content": "x"})
