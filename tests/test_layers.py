@@ -4,6 +4,7 @@ vocabulary ← core ← { store, embed, agents } ← engine ← loop ← { api, 
 """
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -106,3 +107,14 @@ def test_settings_are_read_from_the_environment_in_one_place():
         if reads_a_variable(node)
     }
     assert reading == {"config.py"}
+
+
+def test_no_pattern_repeats_a_group_possessively_which_python_before_3_11_5_does_wrongly():
+    wrong = re.compile(r"\)(?:[*+?]|\{[\d,{}]+\})\+|\(\?>")
+    patterns = {
+        (name(path), node.value)
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" not in node.value
+    }
+    assert [(file, text) for file, text in sorted(patterns) if wrong.search(text)] == []
