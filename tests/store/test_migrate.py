@@ -327,6 +327,6 @@ def test_no_kill_in_the_middle_leaves_a_file_of_schema_1_that_cannot_be_opened(
         return held
 
     left = everywhere(tmp_path, act, old)
-    whole = look(left[-1])
-    assert len(left) > len(statements(SHIPPED[1].sql))
-    assert all(look(path) == whole for path in left)
+    whole = look(left.paths[-1])
+    assert left.statements > len(statements(SHIPPED[1].sql))
+    assert all(look(path) == whole for path in left.paths)
