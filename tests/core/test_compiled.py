@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.core.compiled import spread_compiled, warm
@@ -59,7 +59,6 @@ PARAMS = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(problems())
 def test_it_is_the_same_function_as_the_numpy_kernel(problem):
     graph, anchors, params, gate = problem

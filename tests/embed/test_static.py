@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.embed.protocol import Embedder, TokenEmbedder
@@ -104,7 +104,6 @@ def test_more_texts_than_a_batch_holds_keep_their_order(embedder):
 
 
 @given(st.lists(ANY_TEXT, max_size=4))
-@settings(deadline=None, max_examples=60)
 def test_any_text_gives_a_unit_row_or_zeros_and_always_the_same(texts):
     rows = ONE.embed(texts)
     for row, ids in zip(rows, ONE.tokens(texts), strict=True):

@@ -264,7 +264,9 @@ class Life(RuleBasedStateMachine):
 
 TestLife = Life.TestCase
 TestLife.settings = settings(
-    max_examples=30, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=1 + settings.default.max_examples // 4,
+    stateful_step_count=25,
+    suppress_health_check=list(HealthCheck),
 )
 
 

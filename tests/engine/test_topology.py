@@ -2,7 +2,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from priming import profiles
@@ -42,7 +42,6 @@ def walked(edges, rows):
     )
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 10**6))
 def test_links_that_come_and_go_are_those_of_a_plain_dictionary(seed):
     rng, topology, plain = random.Random(seed), of_rows(), {}
