@@ -13,6 +13,7 @@ import pytest
 from priming import Memory
 from priming.core.lexical import terms
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[1]
 DEMO = ROOT / "demo" / "demo.py"
 SUBJECTS = """
