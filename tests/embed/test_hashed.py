@@ -49,6 +49,7 @@ def test_pooling_with_equal_weights_is_embedding():
     )
 
 
+@pytest.mark.slow
 def test_another_process_gives_the_same_vectors():
     code = (
         "import sys; from priming.embed.hashed import HashedEmbedder\n"

@@ -211,6 +211,7 @@ def other_process(url):
     child.stdout.close()
 
 
+@pytest.mark.slow
 def test_two_processes_see_each_other(open_memory, url, other_process):
     ours = open_memory(url)
     ours.remember("we paint walls", key="a", session="s")

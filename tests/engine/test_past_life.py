@@ -284,6 +284,7 @@ with Memory.open(url, embedder=HashedEmbedder(64)) as memory:
 """
 
 
+@pytest.mark.slow
 def test_another_process_answers_from_the_file_as_it_was_answered_then(tmp_path):
     clock, url = FixedClock(datetime(2026, 1, 1, tzinfo=UTC)), f"sqlite:///{tmp_path}/life.db"
     asked = []

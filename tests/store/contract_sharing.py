@@ -64,6 +64,7 @@ def test_a_trace_does_not_wait_long_for_a_writer(open_store: Open) -> None:
     assert other.traces("mine") == []
 
 
+@pytest.mark.slow
 def test_a_writer_that_waits_gets_its_turn(open_store: Open) -> None:
     there, done = Gate.closed(), Gate.closed()
 
@@ -83,6 +84,7 @@ def test_a_writer_that_waits_gets_its_turn(open_store: Open) -> None:
     assert [row.id for row in store.memories("mine")] == ["a", "b"]
 
 
+@pytest.mark.slow
 def test_no_update_is_lost_when_processes_write_at_once(open_store: Open) -> None:
     gate = Gate.closed()
     first = open_store()

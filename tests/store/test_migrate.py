@@ -149,6 +149,7 @@ def test_a_migration_waits_for_a_writer_and_backs_up_what_it_wrote(tmp_path: Pat
     assert held_by(tmp_path / BACKUP) == after
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [fill, id], ids=["an old file", "no file"])
 def test_processes_that_open_a_file_at_once_migrate_it_once(
     tmp_path: Path, make: Callable[[Path], object]
