@@ -63,7 +63,7 @@ def history(tmp_path_factory):
 def demo(*words, **environment):
     command = [sys.executable, "-W", "error", str(DEMO), *map(str, words)]
     settings = {"COLUMNS": "80", "PRIMING_URL": "sqlite:////nowhere/at/all.db", **environment}
-    done = subprocess.run(command, env=os.environ | settings, capture_output=True, timeout=120, check=False)
+    done = subprocess.run(command, env=os.environ | settings, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
     assert done.stderr == b""
     return done.stdout.decode()

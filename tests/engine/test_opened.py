@@ -207,7 +207,7 @@ def other_process(url):
 
     yield call
     child.stdin.close()
-    assert child.wait(timeout=60) == 0
+    assert child.wait() == 0
     child.stdout.close()
 
 

@@ -69,7 +69,7 @@ def test_a_writer_that_waits_gets_its_turn(open_store: Open) -> None:
     there, done = Gate.closed(), Gate.closed()
 
     def wait() -> None:
-        store = open_store(busy_timeout=60)
+        store = open_store(busy_timeout=600)
         there.wait()
         done.open()
         remember(store, whole("b"), id="of the child")
@@ -106,7 +106,7 @@ def test_no_update_is_lost_when_processes_write_at_once(open_store: Open) -> Non
 
 
 def count_up(open_store: Open, gate: Gate, name: int) -> None:
-    store = open_store(busy_timeout=60)
+    store = open_store(busy_timeout=600)
     gate.wait()
     for turn in range(TURNS):
         with store.transaction():

@@ -160,7 +160,7 @@ def test_processes_that_open_a_file_at_once_migrate_it_once(
 
     def open_and_write(name: int) -> int:
         gate.wait()
-        store = SqliteStore(path, steps=NEXT, busy_timeout=60)
+        store = SqliteStore(path, steps=NEXT, busy_timeout=600)
         number = remember(store, whole(f"of {name}"), id=f"of {name}")
         store.close()
         return number
