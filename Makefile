@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 
-.PHONY: demo year test check bench docs clean browser
+.PHONY: demo year test test-all check bench docs clean
 
 demo: $(VENV)/.base          ## import this repository's history and ask it three questions
 	$(BIN)/python demo/demo.py
@@ -12,15 +13,18 @@ demo: $(VENV)/.base          ## import this repository's history and ask it thre
 year: $(VENV)/.base          ## live a year of an agent's life and check what is left; FLAGS="--days 60" for less
 	$(BIN)/python demo/year $(FLAGS)
 
-test: $(VENV)/.all browser   ## run the whole test suite
-	$(BIN)/python -m pytest --numprocesses=auto tests src
+test: $(VENV)/.all           ## run every test that needs no other process, in minutes
+	$(PYTEST) -m "not slow" tests src $(FLAGS)
 
-check: $(VENV)/.all browser  ## format, lint, strict types, docs, tests
+check: $(VENV)/.all          ## format, lint, strict types, docs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python docs/generate.py --check
-	$(BIN)/python -m pytest --numprocesses=auto tests src
+
+test-all: $(VENV)/.all       ## run the rest: processes, kills, a browser, lives, and many examples of each property
+	$(BIN)/python tests/browser/finding.py
+	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=many tests src $(FLAGS)
 
 bench: $(VENV)/.bench        ## measure speed, as ratios, and quality where PRIMING_BENCH_DATA is; FLAGS=--quick for less
 	$(BIN)/python benchmarks/run.py $(FLAGS)
@@ -30,9 +34,6 @@ docs: $(VENV)/.all           ## regenerate what the docs paste: tables, help, ou
 
 clean:                       ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
-
-browser: | $(BIN)/python     ## find the Chromium that tests open pages in, or install it
-	@$(BIN)/python tests/browser/finding.py
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Priming needs Python 3.11 or newer; name one: make PYTHON=python3.12")'

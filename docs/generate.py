@@ -10,6 +10,7 @@ Between ``<!-- output: … -->`` and ``<!-- /output -->`` in any page stands one
 and is replaced by what happens now. A session begins in a folder of its own that holds ``docs/scenario`` and a
 store with the memories of its ``memories.jsonl``. ``empty`` begins without the store, ``shop`` has a git repository
 of that name beside it, ``again`` goes on where the session before ended, and only ``fails`` may end in an error.
+``slow`` takes minutes: ``--check`` passes it over, and a test among the slow ones checks it.
 The clock stands still but for a minute a command. Ids are shortened and times spent left out, so that a page
 changes only when what Priming does has changed.
 
@@ -53,6 +54,7 @@ WIDTH = "100"
 NOW = datetime(2026, 3, 4, 9, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 TOLERANCE = 0.02
+SLOW = "slow"
 
 _COMMAND = typer.main.get_command(app)
 _BLOCK = re.compile(r"(<!-- output: ([^\n]*?) -->\n)(.*?)(<!-- /output -->)", re.DOTALL)
@@ -126,7 +128,10 @@ def main() -> int:
                 continue
             before = page.read_text("utf-8")
             after = filled(
-                before, desk, lambda problem, page=page: broken.append(f"{page.relative_to(ROOT)}, {problem}")
+                before,
+                desk,
+                lambda problem, page=page: broken.append(f"{page.relative_to(ROOT)}, {problem}"),
+                slow=not check,
             )
             if after == before:
                 continue
@@ -148,11 +153,15 @@ def pages() -> list[Path]:
     return sorted([*ROOT.glob("*.md"), *(one for one in DOCS.rglob("*.md") if "scenario" not in one.parts)])
 
 
-def filled(text: str, desk: Desk, broken: Callable[[str], None]) -> str:
-    """A page with every block as it comes out now; ``broken`` is told of those that do not work."""
+def filled(text: str, desk: Desk, broken: Callable[[str], None], *, slow: bool = True) -> str:
+    """A page with every block as it comes out now; ``broken`` is called with those that do not work."""
 
     def fill(block: re.Match[str]) -> str:
         kind, *options = block[2].split()
+        if SLOW in options:
+            if not slow:
+                return block[0]
+            options.remove(SLOW)
         try:
             made = _KINDS[kind](block[3], options, desk)
         except (DocsError, measured.Missing, KeyError) as error:

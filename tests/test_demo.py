@@ -13,6 +13,7 @@ import pytest
 from priming import Memory
 from priming.core.lexical import terms
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[1]
 DEMO = ROOT / "demo" / "demo.py"
 SUBJECTS = """
@@ -62,7 +63,7 @@ def history(tmp_path_factory):
 def demo(*words, **environment):
     command = [sys.executable, "-W", "error", str(DEMO), *map(str, words)]
     settings = {"COLUMNS": "80", "PRIMING_URL": "sqlite:////nowhere/at/all.db", **environment}
-    done = subprocess.run(command, env=os.environ | settings, capture_output=True, timeout=120, check=False)
+    done = subprocess.run(command, env=os.environ | settings, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
     assert done.stderr == b""
     return done.stdout.decode()

@@ -5,6 +5,7 @@ vocabulary ← core ← { store, embed, agents } ← engine ← loop ← { opera
 """
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -156,4 +157,15 @@ def test_settings_are_read_from_the_environment_in_one_place():
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if reads_a_variable(node)
     }
-    assert reading == {"config/environment.py"}
+    assert reading == {"config.py"}
+
+
+def test_no_pattern_repeats_a_group_possessively_which_python_before_3_11_5_does_wrongly():
+    wrong = re.compile(r"\)(?:[*+?]|\{[\d,{}]+\})\+|\(\?>")
+    patterns = {
+        (name(path), node.value)
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" not in node.value
+    }
+    assert [(file, text) for file, text in sorted(patterns) if wrong.search(text)] == []

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+import io
 import sqlite3
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,11 @@ from rich.console import Console
 
 from priming import FixedClock, Memory
 
-YEAR = Path(__file__).resolve().parents[1] / "demo" / "year"
+ROOT = Path(__file__).resolve().parents[1]
+YEAR = ROOT / "demo" / "year"
+DAYS, EPISODES = 42, 420
+PAGE = (ROOT / "docs" / "year.md").read_text("utf-8")
+BLOCK = f"<!-- output: table year {DAYS} {EPISODES} slow -->\n```text\n"
 NAMES = ("life", "living", "checks", "telling", "world")
 
 
@@ -29,19 +34,28 @@ def year():
         import telling
         import world
 
-        yield SimpleNamespace(checks=checks, life=life, living=living, telling=telling, world=world)
+        specification = importlib.util.spec_from_file_location("year_main", YEAR / "__main__.py")
+        main = importlib.util.module_from_spec(specification)
+        specification.loader.exec_module(main)
+        yield SimpleNamespace(
+            checks=checks, life=life, living=living, telling=telling, world=world, main=main
+        )
     for name in NAMES:
         sys.modules.pop(name)
 
 
 @pytest.fixture(scope="module")
 def short(year, tmp_path_factory):
-    """Forty days and six hundred episodes: the memory, and what its maker knows of it."""
+    """The life that ``docs/year.md`` shows: the memory, what its maker knows of it, and what it prints."""
     path = tmp_path_factory.mktemp("year") / "memory.db"
-    clock = FixedClock(year.life.BEGIN)
+    clock, life = FixedClock(year.life.BEGIN), year.life.Life(DAYS, EPISODES)
+    console = Console(width=100, highlight=False, file=io.StringIO())
     with Memory.open(f"sqlite:///{path}", clock=clock) as memory:
-        lived = year.living.live(year.life.Life(40, 600), memory, clock)
-        yield SimpleNamespace(memory=memory, lived=lived, path=path, clock=clock)
+        lived, checks = year.main.lived_through(console, life, memory, clock, plain=True)
+        printed = console.file.getvalue()
+        yield SimpleNamespace(
+            memory=memory, lived=lived, path=path, clock=clock, checks=checks, printed=printed
+        )
 
 
 def wrong_lives(year, lived):
@@ -78,12 +92,12 @@ def wrong_lives(year, lived):
     }
 
 
+@pytest.mark.slow
 def test_of_a_short_life_everything_holds_that_must(year, short):
-    found = list(year.checks.looked_at(short.memory, short.lived, year.checks.Expected()))
-    assert [one.name for one in found if not one.holds] == []
-    assert len(found) == len(year.checks.CHECKS)
+    assert [check.name for check in short.checks if not check.holds] == []
+    assert len(short.checks) == len(year.checks.CHECKS)
     assert short.lived.told_as == {"stored": len(short.lived.told)}
-    assert sum(one.kind == "episode" for one in short.lived.told.values()) == 600
+    assert sum(one.kind == "episode" for one in short.lived.told.values()) == EPISODES
     changed = [held for held in short.lived.truth.values() if len(held) > 1]
     assert changed
     assert {action for night in short.lived.nights for action in night.actions} >= {
@@ -91,6 +105,16 @@ def test_of_a_short_life_everything_holds_that_must(year, short):
     }  # fmt: skip
 
 
+@pytest.mark.slow
+def test_the_page_shows_what_this_life_prints(short, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    generate = importlib.import_module("generate")
+    shown = PAGE.partition(BLOCK)[2].partition("```")[0]
+    assert shown
+    assert generate.alike(shown, short.printed), short.printed
+
+
+@pytest.mark.slow
 def test_every_check_fails_where_it_must(year, short, tmp_path):
     wrong = wrong_lives(year, short.lived)
     assert {*wrong, year.checks.store_is_sound} == set(year.checks.CHECKS)
@@ -142,9 +166,9 @@ def test_two_lives_of_a_seed_are_the_same_and_hold_as_many_episodes_as_were_aske
         (["--store", __file__], "is there already: name a new file, or remove it"),
     ],
 )
-def test_what_is_asked_for_wrongly_is_said(words, said):
-    done = subprocess.run(
-        [sys.executable, str(YEAR), *words], capture_output=True, text=True, encoding="utf-8", check=False
-    )
-    assert done.returncode == 2
-    assert said in " ".join(done.stderr.split())
+def test_what_is_asked_for_wrongly_is_said(year, words, said, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["demo/year", *words])
+    with pytest.raises(SystemExit) as end:
+        year.main.main()
+    assert end.value.code == 2
+    assert said in " ".join(capsys.readouterr().err.split())

@@ -19,11 +19,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 import telling
-from checks import CHECKS, Expected, looked_at
+from checks import CHECKS, Check, Expected, looked_at
 from life import BEGIN, PER_DAY, Life
-from living import live
+from living import Lived, live
 from rich.console import Console
-from rich.rule import Rule
 
 from priming import FixedClock, Memory
 
@@ -43,21 +42,26 @@ def main() -> int:
         _store(arguments.store) as store,
         Memory.open(f"sqlite:///{quote(str(store))}", clock=clock) as memory,
     ):
-        console.print(Rule(f"{life.days:,} days of one agent's life, {life.episodes:,} episodes"))
-        began = time.perf_counter()
-        with telling.progress(console, "days", life.days) as step:
-            lived = live(life, memory, clock, step)
-        spent = time.perf_counter() - began
-        telling.happened(console, lived)
-        telling.sizes(console, lived.sizes, plain=arguments.plain)
-        telling.faded(console, memory)
-        telling.then_and_now(console, memory, lived)
-        with telling.progress(console, "checks", len(CHECKS)) as step:
-            found = list(looked_at(memory, lived, Expected(), step))
-        status = telling.checked(console, found)
-        if not arguments.plain:
-            telling.times(console, memory, lived, spent)
-    return status
+        _, checks = lived_through(console, life, memory, clock, plain=arguments.plain)
+    return 0 if all(check.holds for check in checks) else 1
+
+
+def lived_through(
+    console: Console, life: Life, memory: Memory, clock: FixedClock, *, plain: bool
+) -> tuple[Lived, list[Check]]:
+    """Live a life, tell what happened and check what is left of it."""
+    telling.heading(console, life)
+    began = time.perf_counter()
+    with telling.progress(console, "days", life.days) as step:
+        lived = live(life, memory, clock, step)
+    spent = time.perf_counter() - began
+    telling.story(console, memory, lived, plain=plain)
+    with telling.progress(console, "checks", len(CHECKS)) as step:
+        checks = list(looked_at(memory, lived, Expected(), step))
+    telling.checked(console, checks)
+    if not plain:
+        telling.times(console, memory, lived, spent)
+    return lived, checks
 
 
 def _arguments() -> argparse.Namespace:

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from checks import Check
-from life import questions_of_facts
+from life import Life, questions_of_facts
 from living import MONTH, Lived, Size
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
@@ -29,6 +30,19 @@ def progress(console: Console, what: str, total: int) -> Iterator[Callable[[int]
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.update(task, completed=done)
+
+
+def heading(console: Console, life: Life) -> None:
+    """How long a life it is."""
+    console.print(Rule(f"{life.days:,} days of one agent's life, {life.episodes:,} episodes"))
+
+
+def story(console: Console, memory: Memory, lived: Lived, *, plain: bool) -> None:
+    """What happened, and what is left of it."""
+    happened(console, lived)
+    sizes(console, lived.sizes, plain=plain)
+    faded(console, memory)
+    then_and_now(console, memory, lived)
 
 
 def happened(console: Console, lived: Lived) -> None:

@@ -23,7 +23,7 @@ from priming.types import Recall
 from .rivalling import rival
 
 NOW = datetime(2026, 3, 4, 9, 0, tzinfo=UTC)
-QUICK = replace(BENCH, hits=3, deep=6, search_seconds=20.0)
+QUICK = replace(BENCH, hits=3, deep=6, search_seconds=600.0)
 
 
 def silent(_done, _total):
@@ -109,6 +109,7 @@ def test_a_set_without_questions_is_refused(go, small):
         go(empty)
 
 
+@pytest.mark.slow
 def test_a_rival_that_fails_is_told_and_the_others_go_on(go, tmp_path):
     broken = rival(tmp_path, "broken", before="""asked["op"] == "search" and sys.exit(1)""")
     paperless = rival(tmp_path, "paperless")
@@ -125,6 +126,7 @@ def test_a_rival_that_fails_is_told_and_the_others_go_on(go, tmp_path):
 SLOW = """__import__("threading").Event().wait(0.05) if asked["op"] == "search" else None"""
 
 
+@pytest.mark.slow
 def test_a_rival_that_is_slow_is_asked_for_its_time_and_set_against_the_same_questions(go, tmp_path):
     of = crowd()
     hasty = replace(QUICK, rival_seconds=0.5)

@@ -21,7 +21,7 @@ FLAGS = (
     "--disable-sync",
     "--remote-debugging-pipe",
 )
-PATIENCE = 60.0
+PATIENCE = 600.0
 """Seconds until a browser that does not answer is given up."""
 
 

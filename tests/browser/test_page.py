@@ -12,6 +12,7 @@ from priming import FixedClock, HashedEmbedder, Memory
 from .driving import Browser, page
 from .finding import REMEDY, find
 
+pytestmark = pytest.mark.slow
 EVIL = (
     "</script><script>document.title = 'owned'</script><img src=x onerror=\"document.title='owned'\">"
     "</title></svg>&lt;b&gt; <!-- ]]> {{data}} 'quoted' \"twice\" ünïcode 𝔘"

@@ -4,7 +4,7 @@ import re
 import numpy as np
 import pyactup
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.core.base_level import (
@@ -47,7 +47,6 @@ def test_what_was_never_used_has_a_base_level_of_minus_ten(n, age):
     assert optimized(n, age) == -10
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.integers(0, 999), min_size=1, max_size=12), decays)
 def test_optimized_equals_pyactup(times, d):
     times = sorted(times)
@@ -81,7 +80,6 @@ def test_no_ages_have_a_base_level_of_minus_ten():
     assert exact(np.empty((3, 0))).tolist() == [-10, -10, -10]
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.integers(0, 999), min_size=1, max_size=12), decays)
 def test_exact_equals_pyactup(times, d):
     times = sorted(times)

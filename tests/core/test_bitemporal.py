@@ -3,7 +3,7 @@ from dataclasses import FrozenInstanceError, dataclass
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.core.bitemporal import history, split, visible
@@ -124,7 +124,6 @@ def test_the_rows_are_frozen_copies():
         retired.retired_at = None
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), max_size=4))
 def test_one_version_is_visible_at_most_and_the_known_past_never_changes(steps):
     rows, boundary, now = [Row(1, day(0), valid_from=day(0))], 0, 0

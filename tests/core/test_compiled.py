@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.core.compiled import spread_compiled, warm
@@ -59,7 +59,6 @@ PARAMS = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(problems())
 def test_it_is_the_same_function_as_the_numpy_kernel(problem):
     graph, anchors, params, gate = problem
@@ -132,6 +131,7 @@ def test_warming_compiles_ahead():
     warm()
 
 
+@pytest.mark.slow
 def test_without_numba_the_error_names_the_extra():
     code = (
         "import sys; sys.modules['numba'] = None\n"
@@ -144,6 +144,7 @@ def test_without_numba_the_error_names_the_extra():
     assert result.stdout.strip() == "the compiled kernel needs the extra 'fast': pip install 'priming[fast]'"
 
 
+@pytest.mark.slow
 def test_importing_the_module_does_not_import_numba():
     code = "import sys, priming.core.compiled; print('numba' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -5,7 +5,7 @@ import math
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.core.credit import credit, path_credit, strongest_path, strongest_paths
@@ -154,7 +154,6 @@ def slow_credit(flow, target):
     return shares
 
 
-@settings(max_examples=120, deadline=None)
 @given(st.lists(LINK, max_size=8), st.dictionaries(st.integers(0, 5), st.just(1.0), max_size=3), FORMS)
 def test_it_equals_the_slow_recursion(links, anchors, form):
     flow = flow_of(6, links, anchors, **form)
@@ -197,7 +196,6 @@ def test_rounds_are_cut_out_of_the_path():
     assert hops(strongest_path(flow, 2)) == [(0, 1), (1, 2)]
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(LINK, max_size=14), st.dictionaries(st.integers(0, 5), st.just(1.0), max_size=3), FORMS)
 def test_paths_are_unbroken_simple_and_start_at_an_anchor(links, anchors, form):
     flow = flow_of(6, links, anchors, **form)
@@ -256,7 +254,6 @@ def test_what_a_target_held_as_an_anchor_is_no_links_doing():
     st.sampled_from(["sum", "max"]),
     st.sampled_from([0.0, 0.5]),
 )
-@settings(max_examples=150, deadline=None)
 def test_where_no_path_comes_back_credit_along_paths_is_credit(links, combine, restart):
     forward = [(min(u, v), max(u, v), w) for u, v, w in links if u != v]
     flow = flow_of(6, forward, {0: 1.0, 1: 0.5}, combine=combine, restart=restart, steps=3, normalise="fan")

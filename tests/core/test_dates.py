@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.config.params.recall import RecallParams
@@ -120,7 +120,6 @@ def test_the_present_must_be_a_datetime():
 
 
 @given(st.dates(datetime(1970, 1, 1).date(), datetime(2099, 12, 31).date()))
-@settings(deadline=None)
 def test_every_day_is_read_in_every_form_and_matches_itself(day):
     month = MONTHS[day.month - 1]
     forms = [
@@ -290,7 +289,6 @@ def test_a_question_ends_in_its_mark(text, asks):
 
 
 @given(ANY_TEXT)
-@settings(deadline=None)
 def test_any_text_can_be_asked(text):
     found = cue_date(text, datetime(2024, 1, 31, tzinfo=UTC))
     assert found is None or found.year is not None or found.month is not None

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import fsrs
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.config.params.laws import FORGETTING, FSRS, FsrsParams
@@ -82,7 +82,6 @@ def test_retrievability_equals_the_fsrs_package_at_whole_days(days, S):
     assert fsrs_retrievability(days, S) == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(ratings, gaps), min_size=1, max_size=25))
 def test_updates_equal_the_fsrs_package_over_any_course_of_reviews(reviews):
     card, state, now = fsrs.Card(card_id=1), None, START

@@ -8,7 +8,7 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.core import lexical
@@ -67,7 +67,6 @@ def test_accents_of_latin_letters_make_no_difference_and_marks_of_other_scripts_
 
 
 @given(ANY_TEXT)
-@settings(deadline=None)
 def test_any_text_has_terms_without_stop_words_or_spaces(text):
     found = terms(text)
     assert found == terms(text)
@@ -75,7 +74,6 @@ def test_any_text_has_terms_without_stop_words_or_spaces(text):
 
 
 @given(ANY_TEXT)
-@settings(deadline=None)
 def test_the_full_text_column_holds_just_the_cjk_terms(text):
     column = bigrams(text)
     assert column.isascii() == (column == "")
@@ -125,7 +123,6 @@ def naive_bm25(tf, df, n, length, mean_length, k1, b):
     st.floats(0.01, 3),
     st.floats(0, 1),
 )
-@settings(deadline=None)
 def test_bm25_equals_its_formula_term_by_term(rows, mean_length, k1, b):
     tf, df, length = map(np.array, zip(*rows, strict=True))
     got = bm25(tf, df, 50, length, mean_length, k1, b)
@@ -144,7 +141,6 @@ def test_one_occurrence_in_a_document_of_mean_length_weighs_its_idf():
 
 
 @given(st.integers(1, 100), st.integers(1, 50), st.integers(1, 300), st.floats(1, 100))
-@settings(deadline=None)
 def test_bm25_grows_with_occurrences_and_falls_with_frequency_and_length(tf, df, length, mean_length):
     here = bm25(tf, df, 60, length, mean_length)
     assert bm25(tf + 1, df, 60, length, mean_length) > here
@@ -198,7 +194,6 @@ def test_bm25_refuses_what_is_out_of_range_by_name(arguments, name):
 
 
 @given(SCORES)
-@settings(deadline=None)
 def test_minmax_lies_between_zero_and_one_and_keeps_order(scores):
     got = minmax(scores)
     assert ((got >= 0) & (got <= 1)).all()
@@ -216,7 +211,6 @@ def test_minmax_of_equal_scores_is_one_if_they_are_positive():
 
 
 @given(SCORES)
-@settings(deadline=None)
 def test_scaled_scores_are_shares_of_the_best(scores):
     got = scaled(scores)
     assert ((got >= 0) & (got <= 1)).all()

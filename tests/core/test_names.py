@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.core.names import FILE, KINDS, Name, find, heading_name, names, normal
@@ -248,7 +248,6 @@ def test_a_name_is_listed_once_as_it_first_stands():
 
 
 @given(st.text(st.characters()), st.none() | st.text(st.characters(), max_size=20))
-@settings(deadline=None)
 def test_any_text_gives_distinct_names_of_known_kinds(text, heading):
     found = find(text, heading)
     assert found == find(text, heading)
@@ -258,7 +257,6 @@ def test_any_text_gives_distinct_names_of_known_kinds(text, heading):
 
 
 @given(st.text(alphabet="Aa1 ._-'\"`‘’@/:(,", max_size=60))
-@settings(deadline=None)
 def test_marks_in_any_order_do_no_harm(text):
     assert all(len(name.text) <= 256 for name in find(text))
 

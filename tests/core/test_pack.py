@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.config.params.laws import TIERS
@@ -45,7 +45,6 @@ def test_tokens_are_a_quarter_of_the_bytes_rounded_up():
 
 
 @given(ANY_TEXT.filter(lambda text: not any("\ud800" <= c <= "\udfff" for c in text)))
-@settings(deadline=None)
 def test_the_estimate_is_the_printed_formula(text):
     assert estimate_tokens(text) == math.ceil(len(text.encode("utf-8")) / 4)
 
@@ -159,7 +158,6 @@ def test_a_budget_of_nothing_gives_an_empty_text():
 
 
 @given(HITS, BUDGETS, st.booleans(), ANY_TEXT, ANY_TEXT, st.text(max_size=3))
-@settings(deadline=None, max_examples=150)
 def test_the_whole_text_is_never_over_budget(hits, budget, tiered, header, footer, separator):
     packed = pack(
         hits, budget, tiers=TIERS if tiered else None, header=header, footer=footer, separator=separator
@@ -172,7 +170,6 @@ def test_the_whole_text_is_never_over_budget(hits, budget, tiered, header, foote
 
 
 @given(HITS, BUDGETS)
-@settings(deadline=None)
 def test_the_budget_holds_by_any_way_of_counting(hits, budget):
     def words(text):
         return len(text.split())
@@ -182,7 +179,6 @@ def test_the_budget_holds_by_any_way_of_counting(hits, budget):
 
 
 @given(HITS, BUDGETS)
-@settings(deadline=None)
 def test_a_text_that_fits_is_not_cut(hits, budget):
     whole = pack(hits, None)
     if whole.tokens <= budget:
@@ -190,7 +186,6 @@ def test_a_text_that_fits_is_not_cut(hits, budget):
 
 
 @given(HITS, BUDGETS)
-@settings(deadline=None)
 def test_nothing_sinks_below_its_least_but_out(hits, budget):
     keyed = [Packable(str(i), h.name, h.gist, h.full, h.activation, h.least) for i, h in enumerate(hits)]
     for entry in pack(keyed, budget).entries:
@@ -198,7 +193,6 @@ def test_nothing_sinks_below_its_least_but_out(hits, budget):
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6, unique=True), BUDGETS)
-@settings(deadline=None)
 def test_of_hits_of_one_size_the_stronger_is_shown_no_smaller(activations, budget):
     hits = [hit(key, a) for key, a in zip("abcdef", activations, strict=False)]
     shown = tiers_of(pack(hits, budget))

@@ -2,7 +2,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.core.credit import credit, strongest_paths
@@ -49,7 +49,6 @@ def credited(kept, row, **floor):
 
 
 @given(flows())
-@settings(max_examples=300, deadline=None)
 def test_routes_credit_the_same_links_as_the_flow_that_they_were_kept_of(flow):
     everything = range(flow.n)
     kept = routes(flow, everything)
@@ -58,7 +57,6 @@ def test_routes_credit_the_same_links_as_the_flow_that_they_were_kept_of(flow):
 
 
 @given(flows())
-@settings(max_examples=200, deadline=None)
 def test_routes_tell_the_same_paths_as_the_flow(flow):
     everything = list(range(flow.n))
     kept = routes(flow, everything)
@@ -71,7 +69,6 @@ def test_routes_tell_the_same_paths_as_the_flow(flow):
 
 
 @given(flows(), st.data())
-@settings(max_examples=200, deadline=None)
 def test_trimming_keeps_every_link_that_would_be_credited(flow, data):
     targets = data.draw(st.sets(st.integers(0, flow.n - 1), min_size=1, max_size=3))
     whole = routes(flow, targets)

@@ -7,7 +7,7 @@ import threading
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from priming.core.graph import Edges, Graph
@@ -473,7 +473,6 @@ def strongest_of(a, limit):
     return {row: a[row] for row in order[:limit]}
 
 
-@settings(max_examples=400, deadline=None)
 @given(LINKS, ANCHORS, PARAMS, GATE)
 def test_it_equals_the_slow_reference_for_every_knob(some_links, anchors, params, gate):
     expected, came = reference(some_links, anchors, params, gate)
@@ -487,7 +486,6 @@ def test_it_equals_the_slow_reference_for_every_knob(some_links, anchors, params
         assert (hops, origin) in came[row]
 
 
-@settings(max_examples=150, deadline=None)
 @given(LINKS, ANCHORS, PARAMS, GATE, st.randoms(use_true_random=False))
 def test_the_order_of_links_and_anchors_changes_no_bit(some_links, anchors, params, gate, random):
     one = spread(links(ROWS, *some_links), anchors, params, gate=gate, record_flow=True)
@@ -500,7 +498,6 @@ def test_the_order_of_links_and_anchors_changes_no_bit(some_links, anchors, para
         assert one.flow.into(row) == other.flow.into(row)
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.floats(0.01, 2)), max_size=20),
     ANCHORS,
@@ -610,7 +607,6 @@ def test_suppression_does_not_count_as_arrival():
     assert flow.into(0) == flow.into(1) == ()
 
 
-@settings(max_examples=200, deadline=None)
 @given(LINKS, ANCHORS, PARAMS, GATE)
 def test_flow_accounts_for_every_value_step_by_step(some_links, anchors, params, gate):
     params = dataclasses.replace(params, suppressing=(), max_nodes=None)

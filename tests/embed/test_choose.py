@@ -101,6 +101,7 @@ def test_embedders_that_make_other_vectors_have_other_stamps():
     assert len({stamp(name) for name in names}) == len(names)
 
 
+@pytest.mark.slow
 def test_the_stamp_of_the_default_loads_neither_numpy_nor_weights():
     code = "import sys; from priming.embed.choose import stamp; stamp('wordllama'); print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.embed.hashed import HashedEmbedder
@@ -34,7 +34,6 @@ def test_words_in_common_make_texts_alike():
 
 
 @given(st.lists(st.text(st.characters()), max_size=5))
-@settings(deadline=None)
 def test_rows_are_of_length_one_or_zero(texts):
     for row, ids in zip(ONE.embed(texts), ONE.tokens(texts), strict=True):
         length = np.linalg.norm(row)
@@ -50,6 +49,7 @@ def test_pooling_with_equal_weights_is_embedding():
     )
 
 
+@pytest.mark.slow
 def test_another_process_gives_the_same_vectors():
     code = (
         "import sys; from priming.embed.hashed import HashedEmbedder\n"

@@ -167,6 +167,7 @@ def test_what_is_not_installed_is_asked_for_by_the_name_of_the_extra(monkeypatch
         OnnxEmbedder()
 
 
+@pytest.mark.slow
 def test_the_packages_of_the_model_are_never_imported():
     code = (
         "import sys; from priming.embed.onnx import OnnxEmbedder;"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.embed.protocol import Embedder, TokenEmbedder, checked_pool, unit
@@ -32,7 +32,6 @@ def test_unit_keeps_direction_and_zeros():
 
 
 @given(st.lists(st.floats(-1e308, 1e308), min_size=1, max_size=5))
-@settings(deadline=None)
 def test_weights_keep_their_proportions_and_do_not_overflow(weights):
     ids, factors = checked_pool(range(len(weights)), weights, 5)
     assert ids.tolist() == list(range(len(weights)))

@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.embed.protocol import Embedder, TokenEmbedder
@@ -61,6 +61,7 @@ def copied(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_rows_equal_those_of_wordllama_itself(embedder, oracle):
     np.testing.assert_allclose(embedder.embed(TEXTS), oracle, atol=1e-6)
 
@@ -104,7 +105,6 @@ def test_more_texts_than_a_batch_holds_keep_their_order(embedder):
 
 
 @given(st.lists(ANY_TEXT, max_size=4))
-@settings(deadline=None, max_examples=60)
 def test_any_text_gives_a_unit_row_or_zeros_and_always_the_same(texts):
     rows = ONE.embed(texts)
     for row, ids in zip(rows, ONE.tokens(texts), strict=True):
@@ -232,6 +232,7 @@ def test_a_small_table_of_the_same_form_is_read_where_its_header_says(copied):
     np.testing.assert_allclose(small.embed(["far beyond the table"])[0], small.pool([1], [1.0]), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_importing_loads_neither_tokenizers_nor_wordllama():
     code = (
         "import sys, priming.embed.static as s; s.StaticEmbedder()\n"
@@ -240,6 +241,7 @@ def test_importing_loads_neither_tokenizers_nor_wordllama():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.slow
 def test_a_forked_child_embeds_without_a_word_on_stderr():
     code = (
         "import os, sys\n"

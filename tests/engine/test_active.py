@@ -400,7 +400,7 @@ def test_two_memories_can_be_read_beside_each_other_at_once(open_memory):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join()
     assert answers == [2] * 40
 
 

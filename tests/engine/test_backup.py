@@ -161,6 +161,7 @@ OTHER = """
 """
 
 
+@pytest.mark.slow
 def test_another_process_sees_what_was_put_back_at_its_next_recall(painted, url):
     path = painted.backup()
     command = [sys.executable, "-c", textwrap.dedent(OTHER), url]
@@ -207,6 +208,7 @@ KILLED = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "statement", ["integrity_check", "DELETE FROM memories", "INSERT INTO versions", "'rebuild'", "COMMIT"]
 )

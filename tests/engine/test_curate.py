@@ -491,7 +491,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(STEPS)
 def test_whatever_is_done_nothing_is_wrong_and_undo_brings_back_exactly_what_was(steps):
     with Memory.open("sqlite://", embedder=HashedEmbedder(16)) as memory:

@@ -1,10 +1,11 @@
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from priming import Conflict, Cue, NotFound, ParamError
-from priming.config.params.laws import PLASTICITY
-from priming.config.params.store import STORE
+from priming.engine import traces
+from priming.params import PLASTICITY, STORE
 
 CUE = "who signs the nightly builds"
 
@@ -260,14 +261,15 @@ def test_a_recall_without_spreading_brings_up_direct_matches_only(chain, profile
 
 def test_plain_recalls_change_no_weight(chain):
     before, weighed, operations = weights(chain), nodes(chain), chain.stats().operations
-    for number in range(1000):
+    for number in range(100):
         chain.recall(CUE, session=f"s{number % 7}", profile=("priming", "floop")[number % 2])
     assert (weights(chain), nodes(chain), chain.stats().operations) == (before, weighed, operations)
 
 
-def test_a_flow_that_is_no_longer_kept_is_said(chain):
+def test_a_flow_that_is_no_longer_kept_is_said(chain, monkeypatch):
+    monkeypatch.setattr(traces, "STORE", replace(STORE, flow_count=3))
     recall = chain.recall(CUE)
-    for _ in range(STORE.flow_count):
+    for _ in range(3):
         chain.recall("porridge")
     operation = chain.feedback(recall.recall_id, not_relevant=["hit"])
     assert "the flow of that recall is no longer kept" in operation.message

@@ -181,7 +181,7 @@ def test_before_the_start_of_a_version_that_the_clock_has_left_again_the_one_bef
     assert memory.get("office").content == "The office is in Bodø."
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.one_of(st.none(), st.integers(-4, 6))), min_size=1, max_size=6)
 )
@@ -631,6 +631,9 @@ def test_bad_arguments_of_the_log_are_named(memory):
 
 # A life at random
 
+LOOKED_AT = 10
+"""After so many steps, and at the end, a life is checked from its first operation on."""
+
 
 class Life(RuleBasedStateMachine):
     """Whatever is done: weights stay in range, the log tells how the rows came about, undo restores them."""
@@ -641,11 +644,14 @@ class Life(RuleBasedStateMachine):
     def open(self):
         self.clock = FixedClock(NOW)
         self.memory = Memory.open("sqlite://", embedder=self.embedder, clock=self.clock)
-        self.before = {}
+        self.before, self.steps = {}, 0
 
     def teardown(self):
         if hasattr(self, "memory"):
-            self.memory.close()
+            try:
+                self.check()
+            finally:
+                self.memory.close()
 
     def rows(self):
         store = self.memory.store
@@ -722,29 +728,27 @@ class Life(RuleBasedStateMachine):
         assert self.rows() == before
 
     @invariant()
-    def weights_are_in_range(self):
+    def look(self):
         if hasattr(self, "memory"):
-            assert all(0 <= link.weight <= 1 for link in self.memory.links())
+            self.steps += 1
+            if self.steps % LOOKED_AT == 0:
+                self.check()
 
-    @invariant()
-    def the_log_tells_how_the_rows_came_about(self):
-        if hasattr(self, "memory"):
-            told = {}
-            for one in reversed(self.memory.store.operations("default", limit=None)):
-                for change in one.rows:
-                    name = identity(change.row)
-                    assert told.get(name) == (change.before and encode_row(change.before))
-                    told[name] = change.after and encode_row(change.after)
-            assert {name: row for name, row in told.items() if row} == self.rows()
-
-    @invariant()
-    def nothing_is_found_wrong(self):
-        if hasattr(self, "memory"):
-            assert self.memory.validate() == []
+    def check(self):
+        """Weights are in range, the log tells how the rows came about, and nothing is found wrong."""
+        assert all(0 <= link.weight <= 1 for link in self.memory.links())
+        rows = {}
+        for operation in reversed(self.memory._opened.store.operations("default", limit=None)):
+            for change in operation.rows:
+                name = identity(change.row)
+                assert rows.get(name) == (change.before and encode(change.before))
+                rows[name] = change.after and encode(change.after)
+        assert {name: row for name, row in rows.items() if row} == self.rows()
+        assert self.memory.validate() == []
 
 
 TestLife = Life.TestCase
-TestLife.settings = settings(max_examples=15, stateful_step_count=25, deadline=None)
+TestLife.settings = settings(max_examples=1 + settings.default.max_examples // 4, stateful_step_count=25)
 
 
 def test_an_operation_shows_its_rows_as_json(memory):

@@ -96,6 +96,7 @@ def in_a_child(script, *args):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_read_only_is_a_store_error():
     script = """
         import os, sys
@@ -115,6 +116,7 @@ def test_a_folder_that_is_read_only_is_a_store_error():
         os.chmod(folder, 0o755)
 
 
+@pytest.mark.slow
 def test_a_full_disk_loses_nothing_that_was_told(url):
     script = """
         import resource, signal, sys

@@ -207,10 +207,11 @@ def other_process(url):
 
     yield call
     child.stdin.close()
-    assert child.wait(timeout=60) == 0
+    assert child.wait() == 0
     child.stdout.close()
 
 
+@pytest.mark.slow
 def test_two_processes_see_each_other(open_memory, url, other_process):
     ours = open_memory(url)
     ours.remember("we paint walls", key="a", session="s")

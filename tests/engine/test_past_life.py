@@ -264,7 +264,9 @@ class Life(RuleBasedStateMachine):
 
 TestLife = Life.TestCase
 TestLife.settings = settings(
-    max_examples=30, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=1 + settings.default.max_examples // 4,
+    stateful_step_count=25,
+    suppress_health_check=list(HealthCheck),
 )
 
 
@@ -282,6 +284,7 @@ with Memory.open(url, embedder=HashedEmbedder(64)) as memory:
 """
 
 
+@pytest.mark.slow
 def test_another_process_answers_from_the_file_as_it_was_answered_then(tmp_path):
     clock, url = FixedClock(datetime(2026, 1, 1, tzinfo=UTC)), f"sqlite:///{tmp_path}/life.db"
     asked = []

@@ -164,7 +164,7 @@ CUES = (
 )
 
 
-@settings(max_examples=6)
+@settings(max_examples=1 + settings.default.max_examples // 20)
 @given(st.integers(0, 10**6))
 def test_a_score_is_what_its_components_say_and_none_is_out_of_range(embedder, seed):
     rng = random.Random(seed)
@@ -357,7 +357,7 @@ def test_the_text_quotes_what_came_up_under_a_header(memory):
     assert answer.omitted == ()
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(budget=st.integers(0, 400))
 def test_the_budget_is_never_exceeded_and_what_is_left_out_is_named(embedder, budget):
     with Memory.open("sqlite://", embedder=embedder, clock=FixedClock(NOW)) as memory:

@@ -531,7 +531,7 @@ def drawn(memory):
     return sorted(map(repr, label.values())), links
 
 
-@settings(max_examples=5)
+@settings(max_examples=1 + settings.default.max_examples // 20)
 @given(st.integers(0, 10**6))
 def test_many_at_once_are_as_one_by_one(embedder, seed):
     items = list(story(seed))

@@ -175,7 +175,7 @@ def test_blame_is_a_failed_recall(told, clock, verdict):
     assert (one.use.recent, one.use.first_used_at, one.retention.reviewed_at) == ((), None, clock.at)
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(st.lists(st.tuples(st.integers(0, 60), st.booleans()), min_size=1, max_size=6))
 def test_verdicts_at_whole_days_leave_what_the_reference_of_fsrs_leaves(history):
     clock = FixedClock(START)

@@ -289,7 +289,7 @@ LIFE = st.lists(
 EMBEDDER = HashedEmbedder(64)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(LIFE, st.integers(0, 100))
 def test_a_rollback_of_all_since_a_time_is_the_state_before_and_its_undo_the_state_after(life, which):
     clock = FixedClock(NOW)

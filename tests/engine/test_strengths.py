@@ -421,7 +421,7 @@ LIFE = st.lists(
 EMBEDDER = HashedEmbedder(64)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(LIFE)
 def test_the_links_of_every_past_instant_are_what_was_told_then(life):
     clock = FixedClock(NOW)
@@ -526,7 +526,7 @@ def test_bad_arguments_of_normalising_are_named(ring, arguments):
         ring.normalize_strengths(**arguments)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.booleans()), max_size=20))
 def test_normalised_weights_are_in_range_and_found_again(links):
     with Memory.open("sqlite://", embedder=EMBEDDER, clock=FixedClock(NOW)) as memory:

@@ -408,6 +408,7 @@ def test_an_interrupted_export_leaves_no_file(memory, tmp_path):
     assert memory.export(tmp_path / "x.jsonl") == 600
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_no_export(tmp_path):
     script = """
         import resource, signal, sys

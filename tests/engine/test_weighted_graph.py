@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from priming import profiles
 from priming.config.params.recall import LinkFactors
@@ -37,6 +39,42 @@ def walked(edges, rows):
         (int(rows[o]), int(n), round(float(w), 9), int(r), bool(f))
         for o, n, w, r, f in zip(*columns, strict=True)
     )
+
+
+@given(st.integers(0, 10**6))
+def test_links_that_come_and_go_are_those_of_a_plain_dictionary(seed):
+    rng, topology, plain = random.Random(seed), of_rows(), {}
+    for _ in range(60):
+        a, b = rng.sample(range(ROWS), 2)
+        relation = rng.choice(RELATIONS)
+        deed = rng.random()
+        if deed < 0.6:
+            weight = round(rng.random(), 3)
+            topology.put(a, b, relation, weight, given=True, activated=0.0)
+            plain[a, b, relation] = weight
+        elif deed < 0.8:
+            topology.drop(a, b, relation)
+            plain.pop((a, b, relation), None)
+        elif deed < 0.85:
+            topology.drop_row(a)
+            plain = {link: weight for link, weight in plain.items() if a not in link[:2]}
+        elif deed < 0.95:
+            topology.compact()
+        elif (a, b, relation) not in plain:
+            topology.extend([(a, b, relation, 0.5, True, 0.0)])
+            plain[a, b, relation] = 0.5
+    rows = np.arange(ROWS)
+    codes = {relation: topology.code(relation) for relation in RELATIONS}
+    out = [(a, b, w, codes[r], True) for (a, b, r), w in plain.items()]
+    back = [(b, a, w, codes[r], False) for (a, b, r), w in plain.items()]
+    graph = weighed(topology)
+    assert walked(graph.edges(rows, both=False), rows) == sorted(out)
+    assert walked(graph.edges(rows, both=True), rows) == sorted(out + back)
+    mentioned = [sum(r == "mentions" and b == row for _, b, r in plain) for row in rows]
+    assert topology.mentioned.values.tolist() == mentioned
+    for a, b, relation in plain:
+        assert topology.find(a, b, relation) is not None
+    assert topology.find(0, 0, "next") is None
 
 
 def test_edges_stand_in_the_order_of_the_rows_asked_for():

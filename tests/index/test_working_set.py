@@ -93,7 +93,7 @@ def assert_alike(actual, expected):
         assert components == pytest.approx(expected[which][1], abs=1e-5), which
 
 
-@settings(max_examples=5)
+@settings(max_examples=1 + settings.default.max_examples // 20)
 @given(st.integers(0, 10**6))
 def test_what_is_kept_current_is_what_is_built_anew(embedder, tmp_path_factory, seed):
     rng, clock = random.Random(seed), FixedClock(NOW)

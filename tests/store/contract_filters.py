@@ -305,7 +305,7 @@ FILTERS = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=list(HealthCheck))
 @given(filters=FILTERS)
 def test_any_filter_means_what_plain_python_means_by_it(store: Store, filters: dict[str, Any]) -> None:
     records, condition = fill(store), parse(filters)

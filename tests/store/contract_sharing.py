@@ -64,11 +64,12 @@ def test_a_trace_does_not_wait_long_for_a_writer(open_store: Open) -> None:
     assert other.traces("mine") == []
 
 
+@pytest.mark.slow
 def test_a_writer_that_waits_gets_its_turn(open_store: Open) -> None:
     there, done = Gate.closed(), Gate.closed()
 
     def wait() -> None:
-        store = open_store(busy_timeout=60)
+        store = open_store(busy_timeout=600)
         there.wait()
         done.open()
         remember(store, whole("b"), id="of the child")
@@ -83,6 +84,7 @@ def test_a_writer_that_waits_gets_its_turn(open_store: Open) -> None:
     assert [row.id for row in store.memories("mine")] == ["a", "b"]
 
 
+@pytest.mark.slow
 def test_no_update_is_lost_when_processes_write_at_once(open_store: Open) -> None:
     gate = Gate.closed()
     first = open_store()
@@ -104,7 +106,7 @@ def test_no_update_is_lost_when_processes_write_at_once(open_store: Open) -> Non
 
 
 def count_up(open_store: Open, gate: Gate, name: int) -> None:
-    store = open_store(busy_timeout=60)
+    store = open_store(busy_timeout=600)
     gate.wait()
     for turn in range(TURNS):
         with store.transaction():

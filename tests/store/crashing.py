@@ -1,64 +1,118 @@
-"""Kills a process at each of the statements that it sends to SQLite, one after the other."""
+"""What a process leaves behind that is killed at one of the statements that it sends to SQLite.
+
+A killed process leaves its files as the system has them at that moment. So ``everywhere`` runs an action once,
+in this process, and copies its folder before every statement; ``killed_at`` kills a real process at one of them.
+"""
 
 import os
+import shutil
 import signal
 import sqlite3
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from .processes import start
 
+Action = Callable[[Path, Callable[[], None]], object]
+"""Gets a file and a function to call where the statements begin to count."""
+
 
 @dataclass
-class Doom:
-    """Ends this process before a certain statement, counted over all connections from ``begin`` on."""
+class Statements:
+    """Calls ``tick`` before each statement, counted over all connections from ``begin`` on."""
 
-    last: int
+    tick: Callable[[int], None]
     begun: bool = False
     count: int = 0
+    connections: list[sqlite3.Connection] = field(default_factory=list)
+    errors: list[BaseException] = field(default_factory=list)
 
-    def watch(self) -> None:
-        """Follow every connection that this process opens from now on; there is no way back."""
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Follow every connection that is opened in the block; whatever is still open at its end is closed."""
         connect = sqlite3.connect
 
         def watched(*arguments: Any, **named: Any) -> sqlite3.Connection:
             connection: sqlite3.Connection = connect(*arguments, **named)
-            connection.set_trace_callback(self._tick)
+            connection.set_trace_callback(self._count)
+            self.connections.append(connection)
             return connection
 
         sqlite3.connect = watched  # type: ignore[assignment]
+        try:
+            yield
+        finally:
+            sqlite3.connect = connect
+            for connection in self.connections:
+                connection.close()
 
     def begin(self) -> None:
         self.begun = True
 
-    def _tick(self, statement: str) -> None:
+    def _count(self, statement: str) -> None:
         """Count a statement, but not those that the text index makes of one of ours."""
-        self.count += self.begun and "'main'." not in statement
-        if self.count == self.last:
+        if self.begun and "'main'." not in statement:
+            self.count += 1
+            try:
+                self.tick(self.count)
+            except BaseException as error:  # noqa: BLE001 - SQLite would swallow it
+                self.errors.append(error)
+
+
+@dataclass
+class Left:
+    """Files that a killed process would leave, each different from the one before; the last is of one that ended."""
+
+    paths: list[Path] = field(default_factory=list)
+    statements: int = 0
+
+
+def everywhere(folder: Path, act: Action, base: Path | None) -> Left:
+    """The files that are left by a process that is killed at its 1st, 2nd, … statement, or comes to its end.
+
+    ``act`` works on a copy of ``base`` (None: no file).
+    """
+    work, left = folder / "work", Left()
+    work.mkdir()
+    if base is not None:
+        shutil.copyfile(base, work / "memory.db")
+    latest: dict[str, bytes] = {}
+
+    def copy(number: int) -> None:
+        files = {path.name: path.read_bytes() for path in work.iterdir() if path.is_file()}
+        # The -shm file is of living processes only: the next one to open the file makes it anew.
+        present = {name: data for name, data in files.items() if not name.endswith("-shm")}
+        if left.paths and present == latest:
+            return
+        latest.clear()
+        latest.update(present)
+        left.paths.append(folder / f"{number:04}" / "memory.db")
+        left.paths[-1].parent.mkdir()
+        for name, data in files.items():
+            left.paths[-1].with_name(name).write_bytes(data)
+
+    statements = Statements(copy)
+    with statements.watched():
+        act(work / "memory.db", statements.begin)
+        copy(statements.count + 1)
+    assert statements.errors == []
+    left.statements = statements.count
+    return left
+
+
+def killed_at(number: int, path: Path, act: Action) -> bool:
+    """Run ``act`` on a file in a process that is killed before its ``number``-th statement; whether it was."""
+
+    def kill(count: int) -> None:
+        if count == number:
             os.kill(os.getpid(), signal.SIGKILL)
 
+    def run() -> None:
+        statements = Statements(kill)
+        with statements.watched():
+            act(path, statements.begin)
 
-def everywhere(
-    folder: Path, act: Callable[[Path, Callable[[], None]], None], base: Path | None
-) -> list[Path]:
-    """The files that are left by a process that is killed at its 1st, 2nd, … statement, until it lives to its end.
-
-    ``act`` gets a copy of ``base`` (None: no file) and a function to call where the statements begin to count.
-    """
-    left: list[Path] = []
-    while True:
-        path = folder / f"{len(left):04}" / "memory.db"
-        path.parent.mkdir()
-        if base is not None:
-            path.write_bytes(base.read_bytes())
-        left.append(path)
-        doom = Doom(len(left))
-
-        def run(path: Path = path, doom: Doom = doom) -> None:
-            doom.watch()
-            act(path, doom.begin)
-
-        if not start(run).killed():
-            return left
+    return start(run).killed()

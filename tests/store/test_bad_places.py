@@ -64,6 +64,7 @@ def reachable() -> Path:
     raise AssertionError("no folder for temporary files can be reached by every user")
 
 
+@pytest.mark.slow
 def test_a_store_cannot_be_made_where_nobody_may_write(folder: Path) -> None:
     folder.chmod(0o555)
     for path in (folder / "memory.db", folder / "below" / "memory.db"):
@@ -76,6 +77,7 @@ def test_a_store_cannot_be_made_where_nobody_may_write(folder: Path) -> None:
     assert os.listdir(folder) == []
 
 
+@pytest.mark.slow
 def test_a_store_in_a_folder_that_may_only_be_read_says_so(folder: Path) -> None:
     path = folder / "memory.db"
     store = SqliteStore(path)
@@ -96,6 +98,7 @@ def test_a_store_in_a_folder_that_may_only_be_read_says_so(folder: Path) -> None
     store.close()
 
 
+@pytest.mark.slow
 def test_a_file_that_may_not_be_read_says_so(folder: Path) -> None:
     path = folder / "memory.db"
     SqliteStore(path).close()
@@ -104,6 +107,7 @@ def test_a_file_that_may_not_be_read_says_so(folder: Path) -> None:
     assert (code, str(path) in words) == ("store", True)
 
 
+@pytest.mark.slow
 def test_a_folder_that_may_not_be_entered_says_so(folder: Path) -> None:
     inner = folder / "inner"
     inner.mkdir()
@@ -118,6 +122,7 @@ def limit_files(size: int) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [0, 5_000, 40_000, 200_000])
 def test_a_full_disk_keeps_what_was_written_and_no_more(tmp_path: Path, room: int) -> None:
     path = tmp_path / "memory.db"
@@ -151,6 +156,7 @@ def test_a_full_disk_keeps_what_was_written_and_no_more(tmp_path: Path, room: in
     store.close()
 
 
+@pytest.mark.slow
 def test_a_purge_on_a_full_disk_says_that_its_bytes_are_still_there(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
 
@@ -172,6 +178,7 @@ def test_a_purge_on_a_full_disk_says_that_its_bytes_are_still_there(tmp_path: Pa
     assert b"unmistakeable" not in path.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_from_the_start_leaves_nothing_to_stumble_over(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
 
@@ -186,6 +193,7 @@ def test_a_disk_that_is_full_from_the_start_leaves_nothing_to_stumble_over(tmp_p
     store.close()
 
 
+@pytest.mark.slow
 def test_a_store_that_another_process_writes_to_is_busy_until_it_is_done(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     SqliteStore(path).close()
@@ -211,6 +219,7 @@ def test_a_store_that_another_process_writes_to_is_busy_until_it_is_done(tmp_pat
     store.close()
 
 
+@pytest.mark.slow
 def test_a_lock_goes_with_the_process_that_held_it(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     SqliteStore(path).close()
@@ -232,6 +241,7 @@ def test_a_lock_goes_with_the_process_that_held_it(tmp_path: Path) -> None:
     store.close()
 
 
+@pytest.mark.slow
 def test_a_backup_in_a_folder_that_may_only_be_read_is_put_back(folder: Path) -> None:
     """SQLite would write a journal beside what it opens."""
     (folder / "fixed").mkdir()

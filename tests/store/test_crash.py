@@ -1,4 +1,4 @@
-"""A process that is killed between any two statements leaves the state before or the state after."""
+"""A process that is killed at any statement leaves the state before or the state after."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +13,7 @@ from priming.store.protocol import Changes, Store
 from priming.store.rows import LinkRow, PairRow, RowChange, RunRow
 from priming.store.sqlite import SqliteStore
 
-from .crashing import everywhere
+from .crashing import Action, everywhere, killed_at
 from .files import check_text_index, schema
 from .making import (
     DAY,
@@ -88,18 +88,27 @@ def named(state: State) -> State:
     }
 
 
-def killed_everywhere(folder: Path, act: Callable[[Path, Callable[[], None]], None], base: Path) -> int:
-    """Kill ``act`` at every statement; how many there were. Nothing lies between before and after."""
+def killed_everywhere(folder: Path, act: Action, base: Path) -> int:
+    """Look at what ``act`` leaves at every statement; how many there were. Nothing lies between before and after."""
     before = look(base)
-    unchanged = base.read_bytes()
-    *killed, last = everywhere(folder, act, base)
+    left = everywhere(folder, act, base)
+    *killed, last = left.paths
     after = look(last)
     assert after != before
     for path in killed:
-        SqliteStore(path, synchronous="off").close()
-        if path.read_bytes() != unchanged:
-            assert look(path) in (before, after), f"killed at statement {path.parent.name}"
-    return len(killed)
+        assert look(path) in (before, after), f"killed at statement {path.parent.name}"
+    return left.statements
+
+
+def test_a_change_in_two_transactions_would_be_noticed(tmp_path: Path) -> None:
+    def act(path: Path, begin: Callable[[], None]) -> None:
+        store = SqliteStore(path, synchronous="off")
+        begin()
+        for name in "mn":
+            remember(store, whole(name))
+
+    with pytest.raises(AssertionError, match="killed at statement"):
+        killed_everywhere(tmp_path, act, fill(tmp_path / "base.db"))
 
 
 def fill(path: Path) -> Path:
@@ -180,14 +189,18 @@ def several(store: Store) -> None:
         store.apply(operation([RowChange(memory("a"), memory("a", status="forgotten"))], id="4"))
 
 
-@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
-def test_a_write_of_the_store_is_whole_or_not_at_all(tmp_path: Path, write: Callable[[Store], Any]) -> None:
+def writing(write: Callable[[Store], Any]) -> Action:
     def act(path: Path, begin: Callable[[], None]) -> None:
         store = SqliteStore(path, synchronous="off")
         begin()
         write(store)
 
-    assert killed_everywhere(tmp_path, act, fill(tmp_path / "base.db")) >= 4
+    return act
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_a_write_of_the_store_is_whole_or_not_at_all(tmp_path: Path, write: Callable[[Store], Any]) -> None:
+    assert killed_everywhere(tmp_path, writing(write), fill(tmp_path / "base.db")) >= 4
 
 
 def test_a_restore_is_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -230,7 +243,9 @@ def test_a_backup_is_whole_or_not_there(tmp_path: Path) -> None:
         begin()
         store.backup(path.with_name("backup.db"))
 
-    *killed, last = everywhere(tmp_path, act, base)
+    left = everywhere(tmp_path, act, base)
+    *killed, last = left.paths
+    assert left.statements >= 1
     assert look(last.with_name("backup.db")) == look(base)
     for path in killed:
         assert not path.with_name("backup.db").exists() or look(path.with_name("backup.db")) == look(base)
@@ -244,8 +259,8 @@ def test_a_store_whose_making_was_cut_short_is_made_at_the_next_try(tmp_path: Pa
     SqliteStore(tmp_path / "empty.db").close()
     empty = look(tmp_path / "empty.db")
     left = everywhere(tmp_path, act, None)
-    assert len(left) > len(migrations()[0].sql.split(";\n\n"))
-    for path in left:
+    assert left.statements > len(migrations()[0].sql.split(";\n\n"))
+    for path in left.paths:
         assert look(path) == empty
 
 
@@ -263,7 +278,7 @@ def test_a_migration_is_whole_or_not_at_all(tmp_path: Path) -> None:
         begin()
         SqliteStore(path, steps=steps)
 
-    for path in everywhere(tmp_path, act, base):
+    for path in everywhere(tmp_path, act, base).paths:
         backup = path.with_name(f"memory.db.schema-{LAST}.backup")
         if schema(path) == LAST:
             assert look(path) == before
@@ -300,14 +315,47 @@ VERBS: dict[str, Callable[[Memory], Any]] = {
 }
 
 
-@pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
-def test_a_verb_is_whole_or_not_at_all(
-    tmp_path: Path, remembered: Path, verb: Callable[[Memory], Any]
-) -> None:
+def saying(verb: Callable[[Memory], Any]) -> Action:
     def act(path: Path, begin: Callable[[], None]) -> None:
         memory = open_memory(path)
         memory.validate()
         begin()
         verb(memory)
 
-    assert killed_everywhere(tmp_path, act, remembered) >= 5
+    return act
+
+
+@pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
+def test_a_verb_is_whole_or_not_at_all(
+    tmp_path: Path, remembered: Path, verb: Callable[[Memory], Any]
+) -> None:
+    assert killed_everywhere(tmp_path, saying(verb), remembered) >= 5
+
+
+def check_killed(folder: Path, act: Action, base: Path) -> None:
+    """Kill a real process in the middle of its statements and at the last one."""
+    before = look(base)
+    left = everywhere(folder, act, base)
+    after = look(left.paths[-1])
+    for number in {left.statements // 2, left.statements}:
+        path = folder / f"killed-{number}" / "memory.db"
+        path.parent.mkdir()
+        path.write_bytes(base.read_bytes())
+        assert killed_at(number, path, act)
+        assert look(path) in (before, after)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_a_process_killed_in_a_write_leaves_it_whole_or_not_at_all(
+    tmp_path: Path, write: Callable[[Store], Any]
+) -> None:
+    check_killed(tmp_path, writing(write), fill(tmp_path / "base.db"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
+def test_a_process_killed_in_a_verb_leaves_it_whole_or_not_at_all(
+    tmp_path: Path, remembered: Path, verb: Callable[[Memory], Any]
+) -> None:
+    check_killed(tmp_path, saying(verb), remembered)

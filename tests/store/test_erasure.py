@@ -83,7 +83,7 @@ def left_over(secrets: list[bytes], held: dict[str, bytes]) -> set[bytes]:
     return blobs | {one for one in secrets if one[3:] in ends}
 
 
-@pytest.mark.parametrize("seed", [0, 4, 10])
+@pytest.mark.parametrize("seed", [0, 4, pytest.param(10, marks=pytest.mark.slow)])
 def test_a_purge_leaves_no_byte_in_the_file_or_its_journal(tmp_path: Path, seed: int) -> None:
     store = SqliteStore(tmp_path / "memory.db", synchronous="off")
     crowd = Crowd(store, seed)

@@ -180,6 +180,7 @@ def test_a_name_may_hold_what_a_url_may_not(tmp_path: Path) -> None:
     assert list(contents(tmp_path)) == [path.name]
 
 
+@pytest.mark.slow
 def test_a_journal_left_by_a_killed_process_is_brought_in(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
 
@@ -197,6 +198,7 @@ def test_a_journal_left_by_a_killed_process_is_brought_in(tmp_path: Path) -> Non
     store.close()
 
 
+@pytest.mark.slow
 def test_what_was_not_committed_before_a_kill_is_not_looked_at(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     ours(path)

@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.serialization import decode_row, encode_row, stamp
@@ -81,14 +81,12 @@ runs = st.builds(RunRow, words, words, times, maybe_times, st.none() | words, se
 rows: st.SearchStrategy[Row] = st.one_of(memories, versions, links, verdicts, pairs, runs)
 
 
-@settings(deadline=None)
 @given(rows)
 def test_a_row_survives_json(row: Row) -> None:
     encoded = json.loads(json.dumps(encode_row(row)))
     assert decode_row(type(row), encoded) == row
 
 
-@settings(deadline=None)
 @given(st.lists(rows, max_size=6), st.integers(0, 2))
 def test_changes_survive_packing(some: list[Row], shape: int) -> None:
     sides: list[Any] = [lambda row: (None, row), lambda row: (row, None), lambda row: (row, row)]
@@ -112,7 +110,6 @@ def test_fields_that_an_encoded_row_lacks_or_has_too_many_do_no_harm() -> None:
         decode_row(MemoryRow, {"id": "a"})
 
 
-@settings(deadline=None)
 @given(times, times)
 def test_stamps_are_ordered_as_their_times(a: datetime, b: datetime) -> None:
     assert (stamp(a) < stamp(b)) == (a < b)

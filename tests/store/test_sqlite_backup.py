@@ -52,6 +52,7 @@ def test_a_closed_store_is_not_backed_up(store: SqliteStore, tmp_path: Path) -> 
     assert not list(tmp_path.glob("backup*"))
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_no_backup(store: SqliteStore, tmp_path: Path) -> None:
     remember(store, *(whole(f"m{i}", "many words " * 50) for i in range(200)))
     store.close()

@@ -46,6 +46,7 @@ one.close()
 """
 
 
+@pytest.mark.slow
 def test_opening_a_store_twice_in_a_process_keeps_the_locks_of_the_first(
     open_store: Callable[..., Store], tmp_path: Path
 ) -> None:

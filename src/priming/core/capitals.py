@@ -25,16 +25,16 @@ _JOINERS = frozenset(("of", "the", "de", "la", "von", "van", "for", "and"))
 _GAP = r"[ \t]{1,3}"
 _ABBREVIATION = r"(?:Dr|Mr|Mrs|Ms|St|Prof|Jr|Sr|Mt|Ft|Lt|Col|Gen|Sgt|Capt|Rev|Hon|Gov|Sen)\."
 _INITIALS = rf"(?:[{UPPER}]\.){{2,4}}|[{UPPER}]\.(?=[ ]?[{UPPER}])"
-_PLAIN = rf"[{UPPER}]\w*+(?:['’&-]\w++)*+(?![@\\/_]|\.\w|:[\\/])"
+_PLAIN = rf"[{UPPER}]\w*+(?:['’&-]\w++)*(?!['’&-]\w|[@\\/_]|\.\w|:[\\/])"
 _CAPITAL = rf"(?:{_ABBREVIATION}|{_INITIALS}|{_PLAIN})"
 _LINK = rf"(?:(?:{'|'.join(sorted(_JOINERS))}){_GAP}){{0,2}}"
-_NUMBER = r"\d++(?:[.,:-]\d++)*+(?![\w%])"
+_NUMBER = r"\d+(?:[.,:-]\d+)*(?![\w%]|[.,:-]\d)"
 _YEAR = r"(?:1[5-9]|20)\d\d"
 _SPAN = re.compile(
     rf"(?<![\w@#\\/.$])(?:{_YEAR}{_GAP})?{_CAPITAL}"
     rf"(?:{_GAP}{_LINK}(?:{_YEAR}{_GAP})?{_CAPITAL}){{0,{SPAN_WORDS - 1}}}(?:{_GAP}{_NUMBER}){{0,2}}"
 )
-_SMALL = re.compile(r"(?<![^\W_])[^\W\d_]++")
+_SMALL = re.compile(r"(?<![^\W_])[^\W\d_]+")
 _CALLED = frozenset(("Will", "Will's", "Will’s"))
 _BREAKS = ("", *'.!?…:;\n\r"“”‘(*#>—•')
 _BULLET = re.compile(r"(?:^|\n)[ \t]{0,16}(?:[-+*•]|\d{1,3}[.)]|[-*][ ]?\[[ xX]\])[ \t]{1,3}\Z")

@@ -28,7 +28,7 @@ _CJK_CLASS = (
 _CJK = re.compile(f"[{_CJK_CLASS}]+")
 _CJK_PARTS = re.compile(f"([{_CJK_CLASS}]+)")
 # The rest of a word beyond 64 letters is passed over: such words are data, and terms are cached.
-_TOKEN = re.compile(r"(?<![^\W_])[^\W_]{1,64}+(?:'[a-z]{1,16}+){0,2}")
+_TOKEN = re.compile(r"(?<![^\W_])[^\W_]{1,64}(?:'[a-z]{1,16}){0,2}")
 _CLITICS = ("s", "ll", "ve", "re", "d", "m")
 _MARKS = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")
 _APOSTROPHES = dict.fromkeys(map(ord, "\u2018\u2019\u02bc\u2032\uff07"), "'")

@@ -31,7 +31,9 @@ _CORNERED = re.compile(rf"[「『《]([^「」『』《》\n]{{1,{QUOTED_LETTERS
 _SINGLE = re.compile(rf"‘([^‘’\n]{{1,{QUOTED_LETTERS}}}(?:’\w[^‘’\n]{{0,{QUOTED_LETTERS}}}){{0,3}})’(?!\w)")
 _QUOTE = re.compile(r"[\"'“‘「『《]")
 _TICKED = re.compile(rf"`([^`\n]{{1,{QUOTED_LETTERS}}})`")
-_HOST = re.compile(r"(?:https?|ftp|wss?|ssh|git)://(?:[\w.-]{1,64}@)?((?:[\w-]++\.)*+[\w-]++)", re.IGNORECASE)
+_HOST = re.compile(
+    r"(?:https?|ftp|wss?|ssh|git)://(?:[\w.-]{1,64}@)?((?:[\w-]+\.)*[\w-]+(?!\.|[\w-]))", re.IGNORECASE
+)
 
 _FOLDER = r"[\w.~@+()-]+"
 _SPACED = r"(?:[A-Z(][\w.()-]*[ ](?:and[ ])?){1,3}[A-Z(][\w.()-]*"
@@ -43,7 +45,7 @@ _WORD = re.compile(
 """What stands between spaces, or in one half of a Markdown link; in a path of Windows folders may hold spaces."""
 _ODD = re.compile(r"[_/\\@\d]|[.:>]\w|[a-z][A-Z]|[A-Z]{2}[a-z]")
 _EDGE = "\"'`“”‘’«»()[]{}<>,;:!?*|…"
-_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]++(?:\.[\w-]++)+")
+_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
 _AT = re.compile(r"@\w(?:[\w.-]*\w)?")
 _LINE = re.compile(r"(?::\d+){1,2}$|#L\d+(?:-L?\d+)?$")
 _ROOTED = re.compile(
@@ -59,14 +61,14 @@ _FILE = re.compile(
     re.IGNORECASE,
 )
 _ISSUE = re.compile(r"[A-Z][A-Z0-9]{1,9}-\d{1,7}")
-_VERSION = re.compile(r"[vV]\d++(?:\.\d++)*+(?:[-+.]?\w++)*+|\d++(?:\.\d++){2,}+(?:[-+.]?\w++)*+")
+_VERSION = re.compile(r"(?:[vV]\d|\d+\.\d+\.\d)\w*(?:[-+.]\w+)*")
 _DATE = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2,4}")
 _HASH = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _NUMBERED = re.compile(r"(?:[\w.-]{1,64}/[\w.-]{1,64})?#\d{1,5}")
 _SLASHED = re.compile(rf"[{UPPER}]\w+(?:/[{UPPER}]\w+){{1,3}}")
 _DEGREES = frozenset(("Ph.D", "M.Sc", "B.Sc", "M.D", "Ed.D", "D.Phil", "M.Phil", "LL.M", "LL.B"))
 _CODE = re.compile(r"(?=[A-Z0-9]*\d)[A-Z][A-Z0-9]+")
-_IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_$]\w*+(?:(?:\.|::|->)[A-Za-z_]\w*+)*+")
+_IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_$]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)*")
 _INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
 
 

@@ -1,17 +1,19 @@
 """Nights that end with the process: killed in the middle of a stage, and declined while another process sleeps."""
 
 import os
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import textwrap
 
 import pytest
 
-from priming import Busy
+from priming import Busy, FixedClock, Memory
 from priming.words import STAGES
 
-from .making import DAY
+from .making import DAY, NOW
 
 HOUR = DAY / 24
 TOLD = [
@@ -63,10 +65,8 @@ HOLD = """
 """
 
 
-@pytest.fixture
-def lived(open_memory, url, clock):
-    """Something to do for every stage, in a file."""
-    memory = open_memory(url)
+def live(memory, clock):
+    """Something to do for every stage."""
     memory.remember("Kestrel signs the nightly builds.", key="hub")
     memory.remember("Gulls nest upon tall cliffs.", key="leaf")
     memory.link("hub", "leaf", "requires")
@@ -81,6 +81,47 @@ def lived(open_memory, url, clock):
     return memory
 
 
+@pytest.fixture
+def lived(open_memory, url, clock):
+    """It all in a file."""
+    return live(open_memory(url), clock)
+
+
+@pytest.fixture(scope="module")
+def night(tmp_path_factory, embedder):
+    """A folder with what lies on the disk where a stage begins to write, one folder each; and the time."""
+    folder, clock = tmp_path_factory.mktemp("night"), FixedClock(NOW)
+    path = folder / "memory.db"
+    with Memory.open(f"sqlite:///{path}", embedder=embedder, clock=clock) as memory:
+        live(memory, clock)
+        shutil.copytree(folder, folder / "before", ignore=shutil.ignore_patterns("before", "*-shm"))
+    begun = []
+
+    def look(statement):
+        if statement.startswith("INSERT INTO changes"):
+            copy = folder / str(len(begun))
+            copy.mkdir()
+            begun.append(copy)
+            for file in folder.glob("memory.db*"):
+                if file.is_file() and not file.name.endswith("-shm"):
+                    shutil.copyfile(file, copy / file.name)
+
+    connect = sqlite3.connect
+
+    def watched(*arguments, **options):
+        connection = connect(*arguments, **options)
+        connection.set_trace_callback(look)
+        return connection
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sqlite3, "connect", watched)
+        with Memory.open(f"sqlite:///{path}", embedder=embedder, clock=clock) as memory:
+            memory.recall("anything?")
+            memory.sleep()
+    assert len(begun) == len(STAGES)
+    return folder, clock.at
+
+
 def state(memory, folder):
     """The export without its operations: what the namespace holds."""
     memory.export(folder / "state.jsonl")
@@ -93,6 +134,17 @@ def stages(memory, night):
 
 
 @pytest.mark.parametrize("done", range(len(STAGES)), ids=STAGES)
+def test_what_lies_on_the_disk_in_a_stage_are_the_stages_before_it_and_the_rest_is_left_to_others(
+    night, open_memory, clock, tmp_path, done
+):
+    folder, clock.at = night
+    with open_memory(f"sqlite:///{folder}/before/memory.db") as memory:
+        before = state(memory, tmp_path)
+    check_the_rest(open_memory(f"sqlite:///{folder}/{done}/memory.db"), done, before, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("done", [0, len(STAGES) // 2])
 def test_a_process_killed_in_a_stage_leaves_the_stages_before_it_and_the_rest_to_others(
     lived, open_memory, url, clock, tmp_path, done
 ):
@@ -101,7 +153,11 @@ def test_a_process_killed_in_a_stage_leaves_the_stages_before_it_and_the_rest_to
     arguments = [textwrap.dedent(SLEEP), url, clock.at.isoformat(), str(done)]
     killed = subprocess.run([sys.executable, "-c", *arguments], check=False)
     assert killed.returncode == -signal.SIGKILL
-    again = open_memory(url)
+    check_the_rest(open_memory(url), done, before, tmp_path)
+
+
+def check_the_rest(again, done, before, tmp_path):
+    """Some stages are done, the others are done by the next night, and both can be undone."""
     assert again.validate() == []
     night = [one for one in again.log() if one.kind == "sleep"]
     assert tuple(one.reason for one in reversed(night)) == STAGES[:done]
@@ -113,6 +169,7 @@ def test_a_process_killed_in_a_stage_leaves_the_stages_before_it_and_the_rest_to
     assert state(again, tmp_path) == before
 
 
+@pytest.mark.slow
 def test_while_another_process_sleeps_it_declines_and_once_that_is_killed_it_sleeps(lived, url):
     code = textwrap.dedent(HOLD)
     with subprocess.Popen(

@@ -272,7 +272,7 @@ KINDS = st.sampled_from(["episode", "episode", "episode", "procedure", "failure"
 TOLD = st.tuples(KINDS, TEXTS, st.sampled_from(["user", "agent", "tool"]), st.integers(0, 4))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=settings.default.max_examples // 8)
 @given(told=st.lists(TOLD, max_size=14), stages=st.sets(st.sampled_from(STAGES), min_size=1))
 def test_undo_of_a_night_restores_every_row(tmp_path_factory, told, stages):
     folder, clock = tmp_path_factory.mktemp("night"), FixedClock(NOW)
