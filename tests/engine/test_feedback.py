@@ -4,8 +4,9 @@ from datetime import timedelta
 import pytest
 
 from priming import Conflict, Cue, NotFound, ParamError
+from priming.config.params.laws import PLASTICITY
+from priming.config.params.store import STORE
 from priming.engine import traces
-from priming.params import PLASTICITY, STORE
 
 CUE = "who signs the nightly builds"
 

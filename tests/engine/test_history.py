@@ -8,7 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from priming import Conflict, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
 from priming.core.bitemporal import visible
-from priming.serialization import encode_row
+from priming.serialization import encode, encode_row
 from priming.store.rows import identity
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
@@ -738,7 +738,7 @@ class Life(RuleBasedStateMachine):
         """Weights are in range, the log tells how the rows came about, and nothing is found wrong."""
         assert all(0 <= link.weight <= 1 for link in self.memory.links())
         rows = {}
-        for operation in reversed(self.memory._opened.store.operations("default", limit=None)):
+        for operation in reversed(self.memory.store.operations("default", limit=None)):
             for change in operation.rows:
                 name = identity(change.row)
                 assert rows.get(name) == (change.before and encode(change.before))
