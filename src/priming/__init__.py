@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from priming.llm.scripted import ScriptedAgent
     from priming.types import Cue, FixedClock
 
-__version__ = "0.1.0"
+    __version__: str
 
 __all__ = [
     "AgentError",
@@ -71,6 +71,12 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: ``import priming`` stays instant."""
+    if name == "__version__":
+        from priming.config.environment import VERSION
+
+        return VERSION
+    if name == "params":
+        return import_module("priming.config.params")
     if name not in __all__:
         raise AttributeError(f"module 'priming' has no attribute {name!r}")
     return getattr(import_module(_HOMES.get(name, "priming.errors")), name)

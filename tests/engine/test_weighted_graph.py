@@ -1,5 +1,7 @@
 """How a profile weighs the links that one recall spreads over."""
 
+import random
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from priming.config.params.recall import LinkFactors
 from priming.engine.weighted_graph import WeightedGraph
 from priming.index.topology import WEIGHED_AFTER, Topology
 
+RELATIONS = ("next", "mentions", "similar-to", "requires")
 ROWS = 8
 
 

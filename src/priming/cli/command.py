@@ -16,7 +16,6 @@ import typer
 from typer import Option
 from typer.core import TyperGroup
 
-from priming import __version__
 from priming.cli import output
 from priming.cli.errors import guarded, prepare_streams, wants_json
 from priming.cli.options import (
@@ -29,6 +28,7 @@ from priming.cli.options import (
     StoreOptions,
     Url,
 )
+from priming.config.environment import VERSION
 from priming.serialization import encode
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -112,7 +112,7 @@ def root(
 ) -> None:
     """Associative memory for AI agents."""
     if version:
-        typer.echo(json.dumps({"version": __version__}) if as_json else f"priming {__version__}")
+        typer.echo(json.dumps({"version": VERSION}) if as_json else f"priming {VERSION}")
         raise typer.Exit
     if context.invoked_subcommand is None:
         if as_json:

@@ -15,9 +15,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from priming import __version__
 from priming.cli.options import StoreOptions
 from priming.config import environment
+from priming.config.environment import VERSION
 from priming.errors import PrimingError
 from priming.hooks import agent_config, setup
 from priming.hooks.agents import AGENTS
@@ -74,7 +74,7 @@ def run(store: StoreOptions) -> list[Check]:
 
 
 def _python(_store: StoreOptions) -> Iterator[Check]:
-    python = f"Python {platform.python_version()} at {sys.executable}, priming {__version__}"
+    python = f"Python {platform.python_version()} at {sys.executable}, priming {VERSION}"
     if sys.version_info < _MIN_PYTHON:
         yield Check("python", FAIL, python, "install Python 3.11 or newer")
     else:

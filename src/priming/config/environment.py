@@ -29,6 +29,8 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 from priming.errors import ParamError
 
 FILE, SETTINGS = "memory.db", "config.toml"
+VERSION = "0.1.0"
+"""The version of the package, as in ``pyproject.toml``."""
 DEFAULT_PATH = Path(".priming") / FILE
 SYNCHRONOUS = ("normal", "full")
 

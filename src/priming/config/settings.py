@@ -33,7 +33,7 @@ _SHARE = {"low": 0.0, "high": 1.0}
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting. ``param`` names the field of ``priming.params`` that has its range, as ``Class.field``.
+    """One setting. ``param`` names the field of ``priming.config.params`` that has its range, as ``Class.field``.
 
     ``within`` lists the layers that may set it: a project's folder may be somebody else's work and must not choose
     what runs here; a secret is never in a file.
@@ -65,7 +65,7 @@ class Setting:
         if not self.param:
             return self.about
         owner, _, name = self.param.partition(".")
-        fields = getattr(import_module("priming.params"), owner).__dataclass_fields__
+        fields = getattr(import_module("priming.config.params"), owner).__dataclass_fields__
         return fields[name].metadata  # type: ignore[no-any-return]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from priming import __version__
+from priming.config.environment import VERSION
 from priming.engine.merging import RANKED, REPLACED
 from priming.engine.rings import rings
 from priming.namespace import Namespace
@@ -36,7 +36,7 @@ def status(memory: Namespace) -> Status:
         counts = memory.store.counts(memory.namespace)
     active = {kind: of.get("active", 0) for kind, of in counts.memories.items() if kind != "entity"}
     return Status(
-        version=__version__,
+        version=VERSION,
         namespace=memory.namespace,
         profile=memory.profile.name,
         memories=sum(active.values()),

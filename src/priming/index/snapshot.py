@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from priming import __version__
+from priming.config.environment import VERSION
 from priming.core.slots import Statement
 from priming.embed.protocol import Embedder
 from priming.index.columns import Column, Ragged, VectorColumn
@@ -126,7 +126,7 @@ class SnapshotFile:
         return {
             "namespace": self._namespace,
             "generation": self._embedder.generation,
-            "version": __version__,
+            "version": VERSION,
         }
 
     def _is_ours(self, stamp: Mapping[str, Any]) -> bool:

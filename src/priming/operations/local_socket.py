@@ -15,9 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from priming import __version__
 from priming.config import environment
-from priming.config.environment import Location
+from priming.config.environment import VERSION, Location
 from priming.embed import choose
 from priming.errors import ParamError, StoreError
 
@@ -111,7 +110,7 @@ def greeting(
     status = where.path.stat()
     embedder = choose.DEFAULT if settings is None else settings["store.embedder"]
     return {
-        "version": __version__,
+        "version": VERSION,
         "database": str(where.path),
         "synchronous": where.synchronous,
         "file": f"{status.st_dev}:{status.st_ino}",

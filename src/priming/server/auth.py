@@ -18,8 +18,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from priming import __version__
 from priming.access import EVERYWHERE, Token
+from priming.config.environment import VERSION
 from priming.config.params.server import ServerParams
 from priming.engine.tokens import Tokens
 from priming.errors import PrimingError
@@ -120,7 +120,7 @@ class RequestMiddleware:
         )
         self._names_only = names_only
         self._rates = RateLimiter(params)
-        self._tracer = trace.get_tracer("priming", __version__, tracer_provider=tracers)
+        self._tracer = trace.get_tracer("priming", VERSION, tracer_provider=tracers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer why not."""

@@ -17,7 +17,7 @@ from threading import Event
 from time import monotonic
 from typing import Any
 
-from priming import __version__
+from priming.config.environment import VERSION
 from priming.config.params.server import SocketParams
 from priming.errors import ParamError, PrimingError
 from priming.operations.error_payload import full_error_payload
@@ -164,7 +164,7 @@ def envelope(data: Any = None, error: Mapping[str, Any] | None = None) -> dict[s
     {'status': 'ok', 'data': 'pong', 'error': None, 'version': '0.1.0'}
     """
     status = "ok" if error is None else "error"
-    return {"status": status, "data": data, "error": error, "version": __version__}
+    return {"status": status, "data": data, "error": error, "version": VERSION}
 
 
 def reply(

@@ -22,8 +22,8 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from priming import __version__
 from priming.checks import check_name
+from priming.config.environment import VERSION
 from priming.config.params.server import SERVER, SOCKET, ServerParams
 from priming.engine.tokens import Tokens
 from priming.errors import NotFound, PrimingError
@@ -95,7 +95,7 @@ def create_app(
     server = ServerState(service, tokens, params, clock or SystemClock(), sleep_every)
     app = DescribedApp(
         title="Priming",
-        version=__version__,
+        version=VERSION,
         description=_ABOUT,
         docs_url=None,
         redoc_url=None,
@@ -305,12 +305,12 @@ async def _body(request: Request) -> bytes:
 def _route_server(app: FastAPI, server: ServerState, greeting: Mapping[str, str] | None) -> None:
     async def health(request: Request) -> Response:
         context_of(request).operation = "health"
-        return respond({"status": "alive", "version": __version__})
+        return respond({"status": "alive", "version": VERSION})
 
     async def ready(request: Request) -> Response:
         context_of(request).operation = "ready"
         await server.workers.run(server.tokens.needed)
-        return respond({"status": "ready", "version": __version__})
+        return respond({"status": "ready", "version": VERSION})
 
     async def hello(request: Request) -> Response:
         context = context_of(request)

@@ -24,7 +24,7 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
-from priming import __version__
+from priming.config.environment import VERSION
 from priming.errors import NotFound, ParamError, PrimingError
 from priming.operations.error_payload import error_payload
 from priming.operations.service import Service
@@ -74,7 +74,7 @@ def server(
     handlers = _Handlers(cache(service), namespace, full=full)
     return Server(
         "priming",
-        version=__version__,
+        version=VERSION,
         title="Priming",
         description="Associative memory for AI agents",
         instructions=INSTRUCTIONS,
