@@ -4,10 +4,14 @@
 prints what draws it again.
 """
 
+from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
+
+from priming import FixedClock, HashedEmbedder, Memory
 
 FEW, MANY = 15, 200
 
@@ -21,3 +25,38 @@ _always = settings(
 settings.register_profile("few", _always, max_examples=FEW)
 settings.register_profile("many", _always, max_examples=MANY)
 settings.load_profile("few")
+
+
+@pytest.fixture(scope="session")
+def embedder():
+    # At 256 dimensions unrelated texts are nearly at right angles.
+    return HashedEmbedder(256)
+
+
+@pytest.fixture
+def clock():
+    return FixedClock(datetime(2024, 5, 17, 9, 30, tzinfo=UTC))
+
+
+@pytest.fixture
+def url(tmp_path):
+    return f"sqlite:///{tmp_path}/memory.db"
+
+
+@pytest.fixture
+def open_memory(embedder, clock):
+    opened = []
+
+    def open_(url="sqlite://", **settings):
+        memory = Memory.open(url, **{"embedder": embedder, "clock": clock, **settings})
+        opened.append(memory)
+        return memory
+
+    yield open_
+    for memory in opened:
+        memory.close()
+
+
+@pytest.fixture
+def memory(open_memory):
+    return open_memory()

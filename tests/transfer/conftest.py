@@ -1,6 +1,10 @@
-"""A distribution of importers, installed for one test the way any other is: as files on the path."""
+"""Real git repositories, and a distribution of importers installed for one test, as files on the path."""
 
 from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +26,52 @@ def lines(path):
 def wrong(path):
     yield {"content": "neither an Entry nor a Tie"}
 """
+
+
+class Work:
+    """A repository made by the real git, with the author and the date of each commit given."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True)
+        self.git("init", "--quiet", "--initial-branch=main")
+
+    def git(self, *words, at="2026-03-01T09:00:00+01:00", author="Ada Byron", stdin=None):
+        who = {"NAME": author, "EMAIL": "someone@example.org", "DATE": at}
+        named = {
+            f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER") for part, value in who.items()
+        }
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        done = subprocess.run(
+            ["git", "-c", "commit.gpgSign=false", *words],
+            cwd=self.folder,
+            env={**kept, **named, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"},
+            input=stdin,
+            capture_output=True,
+            check=True,
+        )
+        return done.stdout.decode("utf-8", "replace").strip()
+
+    def write(self, name, text):
+        file = Path(os.fsdecode(os.fsencode(self.folder) + b"/" + name)) if isinstance(name, bytes) else None
+        file = file or self.folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+    def commit(self, message, files=(), **who):
+        """Commit ``files`` (name → text, or names whose text is the message); the commit's hash."""
+        for name in files:
+            self.write(name, files[name] if isinstance(files, dict) else f"{message}\n{name!r}\n")
+        self.git("add", "--all")
+        raw = message if isinstance(message, bytes) else message.encode()
+        options = ("--quiet", "--allow-empty", "--allow-empty-message", "--cleanup=verbatim", "--file=-")
+        self.git("commit", *options, stdin=raw, **who)
+        return self.git("rev-parse", "HEAD")
+
+
+@pytest.fixture
+def work(tmp_path):
+    return Work(tmp_path / "work")
 
 
 @pytest.fixture
