@@ -19,18 +19,18 @@ from sklearn.linear_model import LogisticRegression
 
 from common import RESULTS, given, machine, of_sets, versions
 from priming.bench import sets
-from priming.bench.ours import Shelf
-from priming.bench.sets import Part
+from priming.bench.contestants import Shelf
+from priming.bench.sets import BenchPart
 from priming.config.params.recall import CONFIDENCE
 from priming.config.profiles import PRIMING
-from priming.core.metrics import auc
-from priming.embed.choose import named
-from priming.engine.ask import RankingQuery
-from priming.engine.candidates import RecallQuery, eligible_candidates
-from priming.engine.confidence import figures
-from priming.engine.evidence import Evidence
-from priming.engine.rank import rank
+from priming.embedding.registry import named
+from priming.learning.metrics import auc
 from priming.memory import Memory
+from priming.recall.candidates import RecallQuery, eligible_candidates
+from priming.recall.confidence import confidence_figures
+from priming.recall.designs import rank
+from priming.recall.priors import Priors
+from priming.recall.ranking import RankingQuery
 from priming.types import Cue
 
 FIGURES = ("score", "covered", "cosine", "rivalry")
@@ -50,7 +50,7 @@ class Case:
     figures: tuple[float, ...]
 
 
-def cases(name: str, part: Part, unanswerable: str | None, memory: Memory) -> Iterator[Case]:
+def cases(name: str, part: BenchPart, unanswerable: str | None, memory: Memory) -> Iterator[Case]:
     """Every question of a part as it stands, and the answerable ones without what answers them."""
     now = memory.now()
     working = memory.working(now)
@@ -74,9 +74,9 @@ def _figures(memory: Memory, text: str, without: np.ndarray) -> tuple[float, ...
     context, eligible, pool = eligible_candidates(memory, query, working, now)
     eligible[without] = False
     pool = pool & ~np.isin(working.row.values, without)
-    evidence = Evidence(working, memory.embedder, text, PRIMING.recall, now, context, (), pool)
+    evidence = Priors(working, memory.embedder, text, PRIMING.recall, now, context, (), pool)
     ranking = RankingQuery(working, evidence, PRIMING, eligible, pool, HITS, now, lambda _: {}, lambda: ())
-    return figures(evidence, rank(ranking))
+    return confidence_figures(evidence, rank(ranking))
 
 
 def fitted(some: Sequence[Case]) -> LogisticRegression:

@@ -25,7 +25,7 @@ from fit import ERRORS, FEW, Case, Progress, _cases, ranked
 from priming.bench import plots, sets
 from priming.bench.report import machine, versions
 from priming.config.profiles import Profile, get
-from priming.core.metrics import recall_at, reciprocal_rank
+from priming.learning.metrics import recall_at, reciprocal_rank
 from variants import TERM, Variant, tried
 
 PLACES = {"locomo": (5, 10, 20), "hotpot": (2, 5, 10), "musique": (2, 5, 10)}
@@ -54,7 +54,7 @@ def main() -> None:
     path.write_text(json.dumps(_document(base, found, options), indent=1, ensure_ascii=False) + "\n", "utf-8")
     print(path)
     if options.plots is not None:
-        print(*plots.save(_ablations(found), options.plots), sep="\n")
+        print(*plots.save_figures(_ablations(found), options.plots), sep="\n")
 
 
 def _ablations(found: Sequence[tuple[Variant, Mapping[str, Any]]]) -> dict[str, bytes]:

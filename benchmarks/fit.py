@@ -27,16 +27,16 @@ from rich.table import Table
 
 from common import RESULTS, given, of_sets
 from priming.bench import sets
-from priming.bench.ours import Shelf
+from priming.bench.contestants import Shelf
 from priming.bench.report import machine, versions
 from priming.config.params.recall import RecallParams
 from priming.config.profiles import Profile, get
-from priming.core.metrics import recall_at, reciprocal_rank
-from priming.embed.choose import named
-from priming.engine.ask import RankingQuery
-from priming.engine.candidates import RecallQuery, eligible_candidates
-from priming.engine.evidence import Evidence
-from priming.engine.rank import rank
+from priming.embedding.registry import named
+from priming.learning.metrics import recall_at, reciprocal_rank
+from priming.recall.candidates import RecallQuery, eligible_candidates
+from priming.recall.designs import rank
+from priming.recall.priors import Priors
+from priming.recall.ranking import RankingQuery
 from priming.types import Cue
 
 LADDER = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
@@ -161,7 +161,7 @@ def ranked(case: Case, profile: Profile, *, fresh: bool = False) -> list[str]:
     now = memory.now()
     working = memory.working(now)
     context, eligible, pool = eligible_candidates(memory, asked, working, now)
-    ev = Evidence(working, memory.embedder, asked.text, profile.recall, now, context, asked.ablate, pool)
+    ev = Priors(working, memory.embedder, asked.text, profile.recall, now, context, asked.ablate, pool)
     keys = {} if fresh else {name: _key(name, profile.recall, asked.ablate) for name in KEPT}
     vars(ev).update({name: case.kept[key] for name, key in keys.items() if key in case.kept})
     ranking = RankingQuery(

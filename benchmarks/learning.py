@@ -18,12 +18,12 @@ from rich.table import Table
 
 from common import RESULTS, given, machine, of_sets, versions
 from priming.bench import sets
-from priming.bench.ours import Shelf
-from priming.bench.sets import Part, Query
-from priming.core.metrics import Difference, paired_difference, recall_at, reciprocal_rank
-from priming.embed.choose import named
+from priming.bench.contestants import Shelf
+from priming.bench.sets import BenchPart, BenchQuery
+from priming.embedding.registry import named
+from priming.learning.metrics import PairedDifference, paired_difference, recall_at, reciprocal_rank
 from priming.memory import Memory
-from priming.types import Recall
+from priming.results import Recall
 
 HITS = 20
 JUDGED = 5
@@ -42,7 +42,7 @@ class Asked:
     first_after: float
 
 
-def by_gold(memory: Memory, found: Recall, query: Query) -> None:
+def by_gold(memory: Memory, found: Recall, query: BenchQuery) -> None:
     """What an agent that knows the answer says of a recall."""
     keys = [hit.memory.key for hit in found.hits]
     used = [key for key in keys if key in query.gold]
@@ -51,17 +51,17 @@ def by_gold(memory: Memory, found: Recall, query: Query) -> None:
         memory.feedback(found.recall_id, used=used, not_relevant=wrong)
 
 
-def by_reading(memory: Memory, found: Recall, query: Query) -> None:  # noqa: ARG001
+def by_reading(memory: Memory, found: Recall, query: BenchQuery) -> None:  # noqa: ARG001
     """What a memory learns that takes every read for use."""
     if found.hits:
         memory.feedback(found.recall_id, used=[hit.memory.key for hit in found.hits[:JUDGED]])
 
 
-WAYS: Mapping[str, Callable[[Memory, Recall, Query], None]] = {"gold": by_gold, "reads": by_reading}
+WAYS: Mapping[str, Callable[[Memory, Recall, BenchQuery], None]] = {"gold": by_gold, "reads": by_reading}
 
 
 def replay(
-    part: Part, judge: Callable[[Memory, Recall, Query], None], half: int, shelf: Shelf
+    part: BenchPart, judge: Callable[[Memory, Recall, BenchQuery], None], half: int, shelf: Shelf
 ) -> list[Asked]:
     """Judge every other question of a part, and measure all of them before and after."""
     queries = [query for query in part.queries if query.category != "5"]
@@ -85,12 +85,12 @@ def _group(judged: bool, touched: bool) -> str:
     return "not judged, same memories" if touched else "not judged, other memories"
 
 
-def _places(memory: Memory, query: Query) -> tuple[float, float]:
+def _places(memory: Memory, query: BenchQuery) -> tuple[float, float]:
     keys = [hit.memory.key for hit in memory.recall(query.text, limit=HITS).hits]
     return recall_at(query.gold, keys, K), reciprocal_rank(query.gold, keys)
 
 
-def figures(asked: list[Asked]) -> Iterator[tuple[str, int, float, Difference, Difference]]:
+def figures(asked: list[Asked]) -> Iterator[tuple[str, int, float, PairedDifference, PairedDifference]]:
     """For each group and for all that were not judged: how many, R@10 before, and what changed."""
     groups = ["judged itself", "not judged, same memories", "not judged, other memories", "not judged"]
     for group in groups:
@@ -117,7 +117,7 @@ def main() -> None:
     _write(results, loaded.digest)
 
 
-def _plain(n: int, before: float, gained: Difference, earlier: Difference) -> dict[str, Any]:
+def _plain(n: int, before: float, gained: PairedDifference, earlier: PairedDifference) -> dict[str, Any]:
     return {
         "questions": n,
         "recall_at_10": before,

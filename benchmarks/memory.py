@@ -18,7 +18,7 @@ import numpy as np
 import corpus
 from common import Row, arguments, median_of, medians, show, write
 from priming import Memory
-from priming.embed.static import StaticEmbedder
+from priming.embedding.wordllama import StaticEmbedder
 from priming.operations.client import reach
 
 SHELL = Path(sys.executable).with_name("priming")

@@ -11,9 +11,9 @@ import numpy as np
 import corpus
 from common import Row, arguments, medians, show, write
 from priming.config.params.recall import RecallParams
-from priming.core.lexical import spelled
-from priming.embed.static import StaticEmbedder
+from priming.embedding.wordllama import StaticEmbedder
 from priming.index.vocabulary import Vocabulary
+from priming.text.tokens import spelled
 
 
 def main() -> None:

@@ -20,15 +20,14 @@ from typing import Any
 
 from common import RESULTS, given, of_sets
 from priming.bench import plots, report, sets
-from priming.bench.baselines import BASELINES
-from priming.bench.benchmark import Benchmark, Plan, run
-from priming.bench.rival import rivals
-from priming.bench.running import Step
+from priming.bench.contestants import BASELINES
+from priming.bench.rivals import rivals
+from priming.bench.run import Benchmark, BenchPlan, ProgressCallback, run
 from priming.cli.output import Table, draw, line
 from priming.config.params.bench import BENCH
-from priming.embed.choose import named
-from priming.embed.protocol import Embedder
-from priming.engine.recall import TERMS
+from priming.embedding.protocol import Embedder
+from priming.embedding.registry import named
+from priming.recall.recall import TERMS
 from served import served
 
 RIVALS = Path(__file__).parent / "rivals"
@@ -48,7 +47,7 @@ def main() -> None:
 def measure(name: str, data: Path, embedder: Embedder, options: argparse.Namespace) -> None:
     """One set: everybody, the tables, the files and the figures."""
     of = sets.load(name, data).first(FEW if options.quick else None)
-    plan = Plan(
+    plan = BenchPlan(
         ablate=TERMS if options.ablations else (),
         baselines=() if _apart(options) else BASELINES,
         rivals=rivals([RIVALS / name for name in options.rival], [RIVALS] if options.rivals else []),
@@ -65,14 +64,14 @@ def measure(name: str, data: Path, embedder: Embedder, options: argparse.Namespa
         called = f"{name}{_apart(options)}.json"
         path = folder / (f"{quick}{called}" if whole else f"{quick}quality-{called}")
         indent = None if whole else 1
-        content = _impersonal(report.document(found, now, questions=whole))
+        content = _impersonal(report.report_document(found, now, questions=whole))
         if options.again:
             content["contestants"] += _others(path, content)
         said = json.dumps(content, ensure_ascii=False, indent=indent)
-        report.write(path, f"{said}\n")
+        report.write_report(path, f"{said}\n")
         print(path)
     if options.plots is not None:
-        print(*plots.write(found, options.plots), sep="\n")
+        print(*plots.write_figures(found, options.plots), sep="\n")
 
 
 def _others(path: Path, content: dict[str, Any]) -> list[dict[str, Any]]:
@@ -103,7 +102,7 @@ def tell(found: Benchmark) -> None:
 
 
 @contextmanager
-def watch(what: str) -> Iterator[Step]:
+def watch(what: str) -> Iterator[ProgressCallback]:
     """A line on stderr for each contestant: this may run for an hour."""
     print(what, end=" ", file=sys.stderr, flush=True)
     yield lambda _done, _total: None

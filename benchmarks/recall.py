@@ -37,12 +37,13 @@ from common import Row, arguments, show, write
 from priming import Memory
 from priming.bench import plots
 from priming.core import lexical
-from priming.embed.static import StaticEmbedder
-from priming.engine import rank, recall, traces
-from priming.engine.ask import RankingQuery
-from priming.engine.evidence import Evidence
-from priming.engine.recall import Stopwatch
-from priming.store.sqlite_traces import SqliteTraces
+from priming.embedding.wordllama import StaticEmbedder
+from priming.recall import designs, recall, traces
+from priming.recall.priors import Priors
+from priming.recall.ranking import RankingQuery
+from priming.recall.recall import Stopwatch
+from priming.storage.sqlite_records import SqliteTraces
+from priming.text import tokens
 
 HITS = 10
 PLAIN = ("bm25", "cosine")
@@ -73,7 +74,7 @@ def main() -> None:
     milliseconds = {str(size): summary(times) for size, times in taken.items()}
     print(write("recall", rows, packages=("wordllama",), quick=options.quick, milliseconds=milliseconds))
     if options.plots is not None:
-        print(*plots.save({"latency-by-size.svg": drawn(taken)}, options.plots))
+        print(*plots.save_figures({"latency-by-size.svg": drawn(taken)}, options.plots))
 
 
 def drawn(taken: Mapping[int, Times]) -> bytes:
@@ -167,7 +168,7 @@ class Spent(Stopwatch):
 
 
 INSIDE: Mapping[str, tuple[Any, str]] = {
-    "rank: spread": (rank, "spread"),
+    "rank: spread": (designs, "spread"),
     "trace: pack routes": (traces, "encode"),
     "trace: write": (SqliteTraces, "add_trace"),
 }
@@ -229,7 +230,7 @@ def watched(laps: dict[str, float]) -> Iterator[None]:
 
 def _owner(name: str) -> type:
     """The class that computes a part of the evidence."""
-    return next(one for one in Evidence.__mro__ if name in vars(one))
+    return next(one for one in Priors.__mro__ if name in vars(one))
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +249,7 @@ class Bare:
         self.vectors = np.concatenate(
             [self.embedder.embed(texts[i : i + 500]) for i in range(0, len(texts), 500)]
         )
-        self.index = _index([lexical.terms(text) for text in texts])
+        self.index = _index([tokens.terms(text) for text in texts])
         self.sqlite = sqlite3.connect(path, isolation_level=None)
         self.sqlite.execute("CREATE TABLE texts (number INTEGER PRIMARY KEY, content TEXT)")
         self.sqlite.execute("BEGIN")
@@ -258,7 +259,7 @@ class Bare:
     def search(self, cue: str) -> list[str]:
         """The texts of the ten best."""
         words = np.zeros(len(self.vectors))
-        for term in dict.fromkeys(lexical.terms(cue)):
+        for term in dict.fromkeys(tokens.terms(cue)):
             if (found := self.index.get(term)) is not None:
                 words[found.rows] += found.worth
         near = self.vectors @ self.embedder.embed([cue])[0]

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
-from priming.embed.endpoint import EndpointEmbedder
-from priming.embed.protocol import Embedder
+from priming.embedding.endpoint import EndpointEmbedder
+from priming.embedding.protocol import Embedder
 
 
 @contextmanager

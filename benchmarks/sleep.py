@@ -27,8 +27,8 @@ import corpus
 from common import Row, arguments, show, write
 from priming import FixedClock, Memory
 from priming.config.params.sleep import SLEEP
-from priming.embed.static import StaticEmbedder
-from priming.words import STAGES
+from priming.config.words import STAGES
+from priming.embedding.wordllama import StaticEmbedder
 
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 NIGHT = BEGAN + timedelta(days=90)

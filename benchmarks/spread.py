@@ -24,10 +24,11 @@ import numpy as np
 from networkx.algorithms.link_analysis import pagerank_alg
 
 from common import Row, arguments, medians, show, write
-from priming.core.compiled import spread_compiled, warm
+from priming.config.params.laws import SpreadParams
 from priming.core.credit import strongest_paths
 from priming.core.graph import Graph
-from priming.core.spread import SpreadParams, spread
+from priming.core.kernel.compiled import spread_compiled, warm
+from priming.core.spread import spread
 
 LINKS_A_NODE = 15
 ANCHORS = 10

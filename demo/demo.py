@@ -21,10 +21,10 @@ from rich.rule import Rule
 from rich.text import Text
 
 from priming import Memory, ParamError
-from priming.core.lexical import terms
-from priming.interop.git import Repository, look
+from priming.results import Hit, Recall
+from priming.text.tokens import terms
+from priming.transfer.git import Repository, look
 from priming.transfer.importers import run
-from priming.types import Hit, Recall
 
 FEWEST = 20
 """Commits that make a history worth asking."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from priming import Memory
-from priming.core.lexical import terms
+from priming.text.tokens import terms
 from priming.types import MemoryRecord
 
 ABOUT_PRIMING = (

@@ -46,7 +46,7 @@ import typer.main
 import priming.memory
 from priming import FixedClock, Memory, PrimingError
 from priming.cli.app import app
-from priming.embed.static import StaticEmbedder
+from priming.embedding.wordllama import StaticEmbedder
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -307,8 +307,8 @@ def _desk() -> Iterator[Desk]:
     time.tzset()
     clock = FixedClock(NOW - timedelta(days=1))
     embedder = StaticEmbedder()
-    priming.memory.SystemClock = lambda: clock  # type: ignore[misc,assignment]
-    priming.embed.static.StaticEmbedder = lambda: embedder  # type: ignore[misc,assignment]
+    priming.types.SystemClock = lambda: clock  # type: ignore[misc,assignment]
+    priming.embedding.wordllama.StaticEmbedder = lambda: embedder  # type: ignore[misc,assignment]
     with tempfile.TemporaryDirectory(prefix="priming-docs-") as folder:
         desk = Desk(Path(folder).resolve(), clock)
         _scenario(desk.folder / "scenario")

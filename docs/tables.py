@@ -13,14 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import priming.errors
-from priming import filters, params, profiles
-from priming import words as fixed
+from priming import params
+from priming.config import profiles
+from priming.config import words as fixed
 from priming.config.params.checked import rule_of
 from priming.config.profiles import Profile
-from priming.engine import care, layout
-from priming.engine.recall import TERMS
-from priming.interop import git, markdown
-from priming.store import sqlite_check
+from priming.graph import layout
+from priming.maintenance import health
+from priming.recall.recall import TERMS
+from priming.storage import filters, sqlite_backup
+from priming.transfer import git, markdown
 
 YES, NO = "yes", "no"
 
@@ -107,8 +109,8 @@ def words(*names: str) -> str:
 
 def findings(*_: str) -> str:
     """What ``validate`` looks for: in a database, and in how memories are linked."""
-    rows = [(f"`{rule}`", detail, remedy) for rule, _, detail, remedy in sqlite_check._RULES]
-    rows += [(f"`{rule}`", detail, remedy) for rule, (detail, remedy) in care.RULES.items()]
+    rows = [(f"`{rule}`", detail, remedy) for rule, _, detail, remedy in sqlite_backup._RULES]
+    rows += [(f"`{rule}`", detail, remedy) for rule, (detail, remedy) in health.VALIDATION_RULES.items()]
     return table(("rule", "what is wrong", "remedy"), rows)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from priming import Memory
-from priming.core.lexical import terms
+from priming.text.tokens import terms
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[1]

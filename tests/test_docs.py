@@ -12,9 +12,9 @@ import typer.main
 
 from priming import Memory, params
 from priming.cli.app import app
-from priming.engine import layout
-from priming.engine.recall import TERMS
-from priming.interop import git, markdown
+from priming.graph import layout
+from priming.recall.recall import TERMS
+from priming.transfer import git, markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"

@@ -10,10 +10,11 @@ import pytest
 
 from priming import Memory
 from priming.config.profiles import ALL
-from priming.embed.hashed import HashedEmbedder
+from priming.embedding.hashed import HashedEmbedder
+from priming.results import Finding, Step
 from priming.serialization import decode, encode, with_times
-from priming.store.rows import LinkRow, RowChange, VersionRow, WeightsRow, pack, unpack
-from priming.types import Finding, Link, MemoryRecord, Step, Use
+from priming.storage.rows import LinkRow, RowChange, VersionRow, WeightsRow, pack, unpack
+from priming.types import Link, MemoryRecord, Use
 
 AT = datetime(2026, 3, 1, 9, 30, tzinfo=timezone(timedelta(hours=2)))
 

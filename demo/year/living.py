@@ -12,7 +12,7 @@ from life import BAD, FACT, RIGHT, Asked, Carried, Changed, Event, Life, Told, q
 from world import MISTAKES
 
 from priming import FixedClock, Memory
-from priming.types import Recall, Stats
+from priming.results import Recall, Stats
 
 AUDIT = 200 / 365
 """The part of a life after which the questions of the audit are asked."""

@@ -14,26 +14,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from priming.embed.hashed import HashedEmbedder
-    from priming.errors import (
-        AgentError,
-        BenchError,
-        Busy,
-        Conflict,
-        Corrupt,
-        EmbedderError,
-        MissingExtra,
-        NotFound,
-        ParamError,
-        PrimingError,
-        SchemaTooNew,
-        StoreError,
-    )
-    from priming.llm.command import CommandAgent
-    from priming.llm.endpoint import EndpointAgent
-    from priming.llm.scripted import ScriptedAgent
-    from priming.types import Cue, FixedClock
-
     __version__: str
 
 __all__ = [
@@ -60,7 +40,7 @@ __all__ = [
 
 _HOMES = {
     "Memory": "priming.memory",
-    "HashedEmbedder": "priming.embed.hashed",
+    "HashedEmbedder": "priming.embedding.hashed",
     "CommandAgent": "priming.llm.command",
     "EndpointAgent": "priming.llm.endpoint",
     "ScriptedAgent": "priming.llm.scripted",

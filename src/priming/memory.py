@@ -5,44 +5,41 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self
 
-from priming.checks import check_name
 from priming.config import profiles
 from priming.config.environment import locate
 from priming.config.settings import Settings
-from priming.embed.choose import DEFAULT, named
-from priming.embed.protocol import Embedder
-from priming.engine.ablate import ablate
-from priming.engine.active import active
-from priming.engine.aliases import aliases
-from priming.engine.backup import backup, restore_backup
-from priming.engine.care import stats, status, validate
-from priming.engine.curate import deduplicate, deprecate, merge, restore
-from priming.engine.diff import diff
-from priming.engine.fading import fading
-from priming.engine.feedback import feedback
-from priming.engine.graph import graph
-from priming.engine.history import forget, history, identified, log, operation, purge, supersede
-from priming.engine.installing import pack_install
-from priming.engine.learn import learn
-from priming.engine.links import link, link_many, links, set_strength
-from priming.engine.lookup import get, list_memories
-from priming.engine.packs import pack_create, pack_list, pack_remove
-from priming.engine.past import as_of
-from priming.engine.procedures import done
-from priming.engine.recall import recall
-from priming.engine.reembed import reembed
-from priming.engine.remember import remember, remember_many
-from priming.engine.review import keep_both, review
-from priming.engine.rollback import rollback, would_undo
-from priming.engine.runs import run_end, run_list, run_start, run_used
-from priming.engine.sleep.night import apply, sleep
-from priming.engine.strengths import events, normalize_strengths, oscillating, strengths
-from priming.engine.transfer import export, import_
-from priming.engine.undo import undo
-from priming.engine.why import why
+from priming.core.checks import check_name
+from priming.embedding.protocol import Embedder
+from priming.embedding.registry import DEFAULT, named
 from priming.errors import ParamError
+from priming.graph.selection import graph
+from priming.history.as_of import as_of
+from priming.history.diff import diff
+from priming.history.log import forget, history, identified, log, operation, purge, supersede
+from priming.history.rollback import rollback, would_undo
+from priming.history.undo import undo
+from priming.history.weights_over_time import events, normalize_strengths, oscillating, strengths
+from priming.learning.ablation import ablate
+from priming.learning.feedback import feedback
+from priming.learning.reviews import done, fading
+from priming.learning.runs import run_end, run_list, run_start, run_used
+from priming.maintenance.aliases import aliases
+from priming.maintenance.contradictions import keep_both, review
+from priming.maintenance.health import backup, reembed, restore_backup, stats, status, validate
+from priming.maintenance.merge import deduplicate, deprecate, merge, restore
 from priming.namespace import DEFAULT_NAMESPACE, Namespace
-from priming.store.sqlite import SqliteStore
+from priming.recall.explain import why
+from priming.recall.lookup import get, list_memories
+from priming.recall.recall import recall
+from priming.remember.links import link, link_many, links, set_strength
+from priming.remember.remember import remember, remember_many
+from priming.rules.active import active
+from priming.rules.learn import learn
+from priming.rules.pack_install import pack_install
+from priming.rules.packs import pack_create, pack_list, pack_remove
+from priming.sleep.night import apply, sleep
+from priming.storage.sqlite import SqliteStore
+from priming.transfer.export import export, import_
 from priming.types import Clock, SystemClock
 
 
@@ -74,7 +71,7 @@ class Memory(Namespace):
             embedder: what makes vectors, or its name (``docs/embedders.md``); None: that of the settings, by default
                 WordLlama's bundled weights. It is loaded at first need.
             clock: where the present comes from.
-            settings: as ``priming.settings.load`` reads them: how they shape the profiles. A program that wants
+            settings: as ``priming.config.settings.load`` reads them: how they shape the profiles. A program that wants
                 their store, namespace and profile too gives them as arguments.
 
         Raises:

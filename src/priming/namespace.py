@@ -9,20 +9,19 @@ from datetime import UTC, datetime
 from threading import RLock
 from typing import Any
 
-from priming.checks import check_text, check_time
 from priming.config.profiles import ALL, Profile
-from priming.embed.protocol import Embedder
-from priming.engine.echo import EchoGuard
+from priming.core.checks import check_text, check_time
+from priming.embedding.protocol import Embedder
 from priming.errors import Conflict, NotFound, ParamError, StoreError
-from priming.ids import uuid7
 from priming.index.document import Document
 from priming.index.snapshot import SnapshotFile
 from priming.index.working_set import PreparedOperation, WorkingSet
+from priming.remember.echo_filter import EchoGuard
 from priming.serialization import encode_row
-from priming.sleeping import Proposal
-from priming.store.protocol import Changes, Logged, Store, VersionKey
-from priming.store.rows import LinkRow, PairRow, RowChange, WeightsRow
-from priming.types import Change, Clock, Link, MemoryRecord, Operation
+from priming.sleep.proposal import Proposal
+from priming.storage.protocol import Changes, Logged, Store, VersionKey
+from priming.storage.rows import LinkRow, PairRow, RowChange, WeightsRow
+from priming.types import Change, Clock, Link, MemoryRecord, Operation, uuid7
 
 DEFAULT_NAMESPACE = "default"
 _PROPOSALS = 8

@@ -1,4 +1,4 @@
-"""The profiles by name, as users import them: ``priming.profiles.get("ethos")``."""
+"""The profiles by name, as users import them: ``priming.config.profiles.get("ethos")``."""
 
 from priming.config.profiles import ALL, ARC, ETHOS, FLOOP, POC, PRIMING, SYNAPSE, WORLD_WEAVER, Profile, get
 

@@ -35,7 +35,7 @@ def encode(value: Any) -> Any:
 
     A number that JSON cannot hold (NaN, infinity) becomes null.
 
-    >>> from priming.types import Step
+    >>> from priming.results import Step
     >>> encode(Step("a", "next", "b", 0.5))
     {'source': 'a', 'relation': 'next', 'target': 'b', 'amount': 0.5}
     """
@@ -45,7 +45,7 @@ def encode(value: Any) -> Any:
 def decode(kind: Any, value: Any) -> Any:
     """The value of a type from its JSON, the inverse of ``encode``. Fields that the type lacks are ignored.
 
-    >>> from priming.types import Step
+    >>> from priming.results import Step
     >>> decode(tuple[Step, ...], [{"source": "a", "relation": "next", "target": "b", "amount": 0.5}])
     (Step(source='a', relation='next', target='b', amount=0.5),)
     """

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import os
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import fields as dataclass_fields
@@ -9,8 +12,9 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from priming.checks import check_time
-from priming.words import RULES
+from priming.config.words import RULES, STATUSES
+from priming.core.checks import check_time
+from priming.errors import ParamError
 
 EMPTY: Mapping[str, Any] = MappingProxyType({})
 
@@ -212,142 +216,111 @@ class Cue:
         return {**self.other, **named}
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """The answer to ``remember``: ``duplicate`` and ``echo`` name the memory that was already there."""
-
-    id: str
-    key: str
-    status: str
-    links: tuple[Link, ...] = ()
-    operation: str | None = None
+_TAIL = 74
+_lock = threading.Lock()
+_last = (-1, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of the path that brought a hit up, in the direction that activation moved."""
+def uuid7(at: datetime) -> str:
+    """A UUID of version 7: 48 bits of milliseconds, then 74 bits.
 
-    source: str
-    relation: str
-    target: str
-    amount: float
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A memory that recall returns, with the evidence for it."""
-
-    memory: MemoryRecord
-    score: float
-    components: Mapping[str, float]
-    path: tuple[Step, ...] = ()
-    distance: int = 0
-    origin: str | None = None
-    """The store that it is from, where several are read together: None is the one asked."""
-    superseded_by: int | None = None
-    """The version that followed; None for what holds at the time asked about."""
+    Those are random at the first id of a millisecond; each further id of it, in this process, adds a random step
+    (RFC 9562, section 6.2, method 2), so that what is told first sorts first even where the clock stands still.
+    """
+    milliseconds = max(0, int(at.timestamp() * 1000)) & (2**48 - 1)
+    tail = _tail(milliseconds)
+    value = (
+        (milliseconds << 80) | (0x7 << 76) | ((tail >> 62 & 0xFFF) << 64) | (0b10 << 62) | tail & (2**62 - 1)
+    )
+    text = f"{value:032x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
-@dataclass(frozen=True, slots=True)
-class Omitted:
-    """A hit that did not fit the token budget, and why."""
+def _tail(milliseconds: int) -> int:
+    """The bits after the time: above the last ones where that millisecond has begun."""
+    global _last
+    with _lock:
+        begun, tail = _last
+        if milliseconds == begun:
+            tail += 1 + int.from_bytes(os.urandom(5), "big")
+        else:
+            # A bit is kept free at the top, for the steps.
+            tail = int.from_bytes(os.urandom(10), "big") >> (80 - _TAIL + 1)
+        _last = (milliseconds, tail)
+        return tail
 
-    key: str
-    reason: str
-    tokens: int
+
+_COUNTS = ("uses", "confirmed", "followed", "overridden")
 
 
 @dataclass(frozen=True, slots=True)
-class Recall:
-    """What came up, and why; ``reason`` says why nothing did."""
+class ImportedState:
+    """Standing and use of a memory; all that is wrong with it is one ``ParamError``.
 
-    recall_id: str
-    hits: tuple[Hit, ...]
-    reason: str | None = None
-    degraded: tuple[str, ...] = ()
-    text: str = ""
-    omitted: tuple[Omitted, ...] = ()
-    profile: str = "priming"
-    confidence: float | None = None
-    """How sure the best hit is, in [0, 1] (``core.confidence``); None where the profile does not say."""
-    timings: Mapping[str, float] = field(default_factory=lambda: EMPTY)
-    spread: tuple[Mapping[str, float], ...] = ()
-    """Of a trace: the activation of each memory that was met, by key; first of the anchors, then after each step."""
-    carried: tuple[Step, ...] = ()
-    """Of a trace: what the links on the way to hits carried, over all steps; most first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """What a purge erased, by table. It cannot be undone."""
-
-    key: str
-    erased: Mapping[str, int]
-    operation: str
-
-
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """What a namespace holds."""
-
-    namespace: str
-    memories: Mapping[str, Mapping[str, int]]
-    links: Mapping[str, int]
-    operations: int
-    traces: int
-    bytes: int
-    generation: str | None
-    weights: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: EMPTY)
-    """By profile, the weights that this namespace has of its own."""
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """What one asks first: which Priming this is, where it works, and how much there is."""
-
-    version: str
-    namespace: str
-    profile: str
-    memories: int
-    """Active ones, entities made by rule left out."""
-    links: int
-    operations: int
-    generation: str
-    """Of the embedder at work: model, dimension and preparation."""
-
-
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """An export as text: JSON Lines, which ``import_`` reads, and how many memories they hold."""
-
-    memories: int
-    lines: str
-
-
-@dataclass(frozen=True, slots=True)
-class Fading:
-    """A memory that matters and is about to be forgotten.
-
-    ``retrievability`` now and ``later``, a week on, by the profile's law, which counts from ``since``; ``lost`` is
-    the difference times ``worth``, how much the memory matters.
+    ``priority`` is any number, ``confidence`` in [0, 1]; ``uses`` is how often it came up, the other counts are
+    what became of it then.
     """
 
-    key: str
-    kind: str
-    gist: str
-    worth: float
-    retrievability: float
-    later: float
-    lost: float
-    since: datetime
-    reason: str
+    status: str = "active"
+    priority: float = 0.0
+    confidence: float = 1.0
+    uses: int = 0
+    confirmed: int = 0
+    followed: int = 0
+    overridden: int = 0
+    last_used_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        violations = []
+        if self.status not in STATUSES:
+            violations.append(f"status = {self.status!r}: must be one of {', '.join(STATUSES)}")
+        if not _is_number(self.priority):
+            violations.append(f"priority = {self.priority!r}: must be a finite number")
+        if not _is_number(self.confidence) or not 0 <= self.confidence <= 1:
+            violations.append(f"confidence = {self.confidence!r}: must be in [0, 1]")
+        for name in _COUNTS:
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                violations.append(f"{name} = {value!r}: must be a whole number ≥ 0")
+        if violations:
+            raise ParamError.of(violations)
+        if self.last_used_at is not None:
+            object.__setattr__(self, "last_used_at", check_time("last_used_at", self.last_used_at))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+EVERYWHERE = "*"
+"""The namespace of a token that may use all of them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that ``validate`` found wrong, and what mends it."""
+class Token:
+    """A token as it is listed: its secret is not kept."""
 
-    rule: str
-    subject: str
-    detail: str
-    remedy: str
+    id: str
+    namespace: str
+    name: str | None
+    created_at: datetime
+    revoked_at: datetime | None = None
+    used_at: datetime | None = None
+
+    def may_use(self, namespace: str) -> bool:
+        """Whether it is for that namespace.
+
+        >>> from datetime import UTC
+        >>> token = Token("id", "shop", None, datetime(2026, 3, 1, tzinfo=UTC))
+        >>> token.may_use("shop"), token.may_use("other")
+        (True, False)
+        """
+        return self.namespace in (namespace, EVERYWHERE)
+
+
+@dataclass(frozen=True, slots=True)
+class NewToken:
+    """A token that was just made: the only time that its ``secret`` is told."""
+
+    token: Token
+    secret: str = field(repr=False)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from priming.bench import sets
-from priming.embed.hashed import HashedEmbedder
+from priming.embedding.hashed import HashedEmbedder
 
 SAID = {
     "D1:1": ("Ada", "I adopted a grey cat called Turing last week."),

@@ -11,14 +11,11 @@ import pytest
 
 from priming import BenchError, ParamError
 from priming.bench import report, scoring, sets
-from priming.bench.baselines import BASELINES, Plain
-from priming.bench.benchmark import Plan, run
-from priming.bench.contestants import Found
-from priming.bench.ours import Priming, Shelf
-from priming.bench.running import attempted, measured, prepared
-from priming.bench.sets import Item, Part, Query
+from priming.bench.contestants import BASELINES, Plain, Priming, SearchResult, Shelf
+from priming.bench.run import BenchPlan, attempt, measure, prepare, run
+from priming.bench.sets import BenchItem, BenchPart, BenchQuery
 from priming.config.params.bench import BENCH
-from priming.types import Recall
+from priming.results import Recall
 
 from .rivalling import rival
 
@@ -37,7 +34,7 @@ def watch(_what):
 @pytest.fixture
 def go(small, embedder):
     """A run on the small set."""
-    return lambda of=None, **plan: run(of or small, embedder, Plan(**{"params": QUICK} | plan), watch)
+    return lambda of=None, **plan: run(of or small, embedder, BenchPlan(**{"params": QUICK} | plan), watch)
 
 
 def crowd(count=60, questions=40):
@@ -48,10 +45,12 @@ def crowd(count=60, questions=40):
         for b in ("arum", "elix", "irop", "onda", "umba", "ysto", "ekko", "ozza")
     ]
     items = tuple(
-        Item(f"k{i}", f"The {words[i]} stands on shelf {i}.", f"k{i}", kind="fact") for i in range(count)
+        BenchItem(f"k{i}", f"The {words[i]} stands on shelf {i}.", f"k{i}", kind="fact") for i in range(count)
     )
-    asked = tuple(Query(f"Where is the {words[i]}?", frozenset([f"k{i}"]), "only") for i in range(questions))
-    return sets.BenchSet("crowd", (Part("crowd", items, asked),), (1, 3), "0" * 64, ("crowd.json",))
+    asked = tuple(
+        BenchQuery(f"Where is the {words[i]}?", frozenset([f"k{i}"]), "only") for i in range(questions)
+    )
+    return sets.BenchSet("crowd", (BenchPart("crowd", items, asked),), (1, 3), "0" * 64, ("crowd.json",))
 
 
 def test_each_question_is_answered_by_a_memory_of_its_own_dialogue(go):
@@ -136,7 +135,7 @@ def test_a_rival_that_is_slow_is_asked_for_its_time_and_set_against_the_same_que
     assert 1 <= len(numbers) <= 10
     assert numbers == sorted(numbers)
     assert report.results(found)[1][1][1] == str(len(numbers))
-    assert report.document(found, NOW)["contestants"][1]["asked"] == len(numbers)
+    assert report.report_document(found, NOW)["contestants"][1]["asked"] == len(numbers)
     for name, apart in slow.over_first.items():
         same = scoring.figures([one for one in first.outcome.answers if one.number in numbers], of.ks)
         assert apart.mean == pytest.approx(slow.summary.headline.values[name] - same.values[name])
@@ -145,7 +144,7 @@ def test_a_rival_that_is_slow_is_asked_for_its_time_and_set_against_the_same_que
 def test_questions_are_asked_in_an_order_that_is_spread_from_the_first(embedder):
     of = crowd(60, 40)
     one = Counting()
-    found = measured(one, prepared(of, embedder), 3, silent, seconds=1e6)
+    found = measure(one, prepare(of, embedder), 3, silent, seconds=1e6)
     places = [of.parts[0].queries.index(query) for query in one.asked(of)]
     assert sorted(places) == list(range(40))
     for begun in (4, 10, 20):
@@ -156,7 +155,7 @@ def test_questions_are_asked_in_an_order_that_is_spread_from_the_first(embedder)
 
 def test_a_part_whose_turn_comes_after_the_end_is_left_out(small, embedder):
     one = Counting()
-    found = measured(one, prepared(small, embedder), 3, silent, seconds=0.0)
+    found = measure(one, prepare(small, embedder), 3, silent, seconds=0.0)
     assert [each.number for each in found.answers] == [0]
     assert len(one.texts) == 1  # it is its own warm-up, and counts
 
@@ -182,7 +181,7 @@ class Counting:
     def search(self, text, *_given):
         """Nothing found."""
         self.texts.append(text)
-        return Found([], 1.0)
+        return SearchResult([], 1.0)
 
     def asked(self, of):
         """The queries in the order that they were asked in, without the warm-up."""
@@ -205,18 +204,18 @@ class Broken:
 
     def search(self, *_given):
         """The same for every question."""
-        return Found(["D1:1"], 1.0, [math.nan])
+        return SearchResult(["D1:1"], 1.0, [math.nan])
 
     def close(self):
         self.closed = True
 
 
 def test_a_score_that_is_no_number_ends_a_run_and_the_contestant_is_closed(small, embedder):
-    one, parts = Broken(), prepared(small, embedder)
+    one, parts = Broken(), prepare(small, embedder)
     with pytest.raises(BenchError, match="scores and times must be finite, not nan"):
-        measured(one, parts, 3, silent)
+        measure(one, parts, 3, silent)
     assert one.closed
-    assert attempted(Broken(), parts, 3, silent).error.startswith("question 0 of one")
+    assert attempt(Broken(), parts, 3, silent).error.startswith("question 0 of one")
 
 
 def test_progress_counts_the_questions_of_each_contestant(small, embedder):
@@ -226,23 +225,23 @@ def test_progress_counts_the_questions_of_each_contestant(small, embedder):
     def watched(what):
         yield lambda done, total: seen.append((what, done, total))
 
-    run(small, embedder, Plan(baselines=["bm25"], params=QUICK), watched)
+    run(small, embedder, BenchPlan(baselines=["bm25"], params=QUICK), watched)
     assert [one for one in seen if one[0] == "plain bm25"] == [("plain bm25", i, 8) for i in range(1, 9)]
     assert ("priming", 8, 8) in seen
 
 
 def plain(name, embedder, items, cue, **params):
     """What a baseline brings up."""
-    part = Part("p", items, ())
+    part = BenchPart("p", items, ())
     one = Plain(name, replace(BENCH, **params))
     one.load(part, embedder.embed([item.indexed for item in items]))
     return one.search(cue, embedder.embed([cue])[0], 3)
 
 
 PETS = (
-    Item("a", "The cat eats tuna.", "a"),
-    Item("b", "The dog eats.", "b"),
-    Item("c", "Rain falls.", "c", heading="Weather"),
+    BenchItem("a", "The cat eats tuna.", "a"),
+    BenchItem("b", "The dog eats.", "b"),
+    BenchItem("c", "Rain falls.", "c", heading="Weather"),
 )
 
 
@@ -279,14 +278,14 @@ def test_a_part_is_remembered_once_for_all_that_only_recall_differently(small, e
 
 
 def test_a_recall_without_hits_is_sure_of_nothing():
-    from priming.bench.ours import confidence
+    from priming.bench.contestants import confidence
 
     assert confidence(Recall("r", ())) is None
 
 
 def test_the_document_holds_each_questions_answers_and_no_text(go, small):
     found = go(baselines=["hybrid"], token_costs=True)
-    said = report.document(found, NOW)
+    said = report.report_document(found, NOW)
     text = json.dumps(said, allow_nan=False)
     for part in small.parts:
         assert not [query.text for query in part.queries if query.text in text]
@@ -302,14 +301,14 @@ def test_the_document_holds_each_questions_answers_and_no_text(go, small):
 
 
 def test_the_document_without_questions_is_a_summary(go):
-    said = report.document(go(), NOW, questions=False)
+    said = report.report_document(go(), NOW, questions=False)
     assert "questions" not in said["contestants"][0]
     assert said["contestants"][0]["headline"]["questions"] == 6
 
 
 def test_gold_titles_are_written_as_the_keys_that_have_them(musique, embedder):
-    found = run(sets.load("musique", musique), embedder, Plan(params=QUICK), watch)
-    (asked,) = report.document(found, NOW)["contestants"][0]["questions"]
+    found = run(sets.load("musique", musique), embedder, BenchPlan(params=QUICK), watch)
+    (asked,) = report.report_document(found, NOW)["contestants"][0]["questions"]
     assert asked["gold"] == ["musique_small-0", "musique_small-1", "musique_small-2"]
 
 
@@ -327,5 +326,5 @@ def test_tables_tell_quality_beside_time_and_the_unanswerable_apart(go):
 
 
 def test_a_set_that_all_can_be_answered_of_has_no_column_for_what_cannot(hotpot, embedder):
-    found = run(sets.load("hotpot", hotpot), embedder, Plan(params=QUICK), watch)
+    found = run(sets.load("hotpot", hotpot), embedder, BenchPlan(params=QUICK), watch)
     assert report.results(found)[0] == ("contestant", "n", "R@2", "R@5", "R@10", "MRR", "median ms", "p99 ms")

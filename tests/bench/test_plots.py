@@ -7,7 +7,7 @@ import pytest
 
 from priming import MissingExtra
 from priming.bench import plots
-from priming.bench.benchmark import Plan, run
+from priming.bench.run import BenchPlan, run
 from priming.config.params.bench import BENCH
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -17,7 +17,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def found(small, embedder):
     """A run with everything that can be drawn."""
     params = replace(BENCH, hits=3, deep=6)
-    plan = Plan(ablate=["spread"], baselines=["bm25"], token_costs=True, params=params)
+    plan = BenchPlan(ablate=["spread"], baselines=["bm25"], token_costs=True, params=params)
     return run(small, embedder, plan, lambda _: nullcontext(lambda _done, _total: None))
 
 
@@ -27,7 +27,7 @@ def words(path):
 
 
 def test_every_figure_is_an_svg_with_named_axes_and_a_line_a_contestant(found, tmp_path):
-    by_k, by_tokens, ablations = plots.write(found, tmp_path / "made")
+    by_k, by_tokens, ablations = plots.write_figures(found, tmp_path / "made")
     assert [path.name for path in (by_k, by_tokens, ablations)] == [
         "locomo-quality-by-k.svg",
         "locomo-quality-by-tokens.svg",
@@ -40,12 +40,12 @@ def test_every_figure_is_an_svg_with_named_axes_and_a_line_a_contestant(found, t
 
 
 def test_the_same_figures_give_the_same_bytes(found, tmp_path):
-    one, other = (plots.write(found, tmp_path / name) for name in "ab")
+    one, other = (plots.write_figures(found, tmp_path / name) for name in "ab")
     assert [path.read_bytes() for path in one] == [path.read_bytes() for path in other]
 
 
 def test_no_figure_has_a_ground_of_its_own_or_black_ink(found, tmp_path):
-    for path in plots.write(found, tmp_path):
+    for path in plots.write_figures(found, tmp_path):
         drawn = path.read_text("utf-8")
         assert "fill: #ffffff" not in drawn
         assert "stroke: #000000" not in drawn
@@ -53,19 +53,19 @@ def test_no_figure_has_a_ground_of_its_own_or_black_ink(found, tmp_path):
 
 def test_what_was_not_measured_is_not_drawn(found, tmp_path):
     bare = replace(found, rows=[replace(found.rows[0], curve=())])
-    assert [path.name for path in plots.write(bare, tmp_path)] == ["locomo-quality-by-k.svg"]
+    assert [path.name for path in plots.write_figures(bare, tmp_path)] == ["locomo-quality-by-k.svg"]
 
 
 def test_latency_is_drawn_by_size(tmp_path):
     drawn = plots.latency([plots.Curve("ours", [(10, 1.0), (1000, 3.0)])], "recall by size")
-    (path,) = plots.save({"latency.svg": drawn}, tmp_path)
+    (path,) = plots.save_figures({"latency.svg": drawn}, tmp_path)
     assert {"recall by size", "memories", "median ms a search"} <= set(words(path))
 
 
 def test_of_many_lines_the_highest_are_named_and_the_others_counted(tmp_path):
     curves = [plots.Curve(f"line {i}", [(1, 0.0), (2, i / 10)]) for i in range(9)]
-    drawn = plots.lines(curves, "many", "k", "share", params=plots.PlotParams(named=3))
-    (path,) = plots.save({"many.svg": drawn}, tmp_path)
+    drawn = plots.lines(curves, "many", "k", "share", params=plots.FigureParams(named=3))
+    (path,) = plots.save_figures({"many.svg": drawn}, tmp_path)
     assert [one for one in words(path) if one.startswith(("line", "6"))] == [
         "line 8",
         "line 7",
@@ -76,7 +76,7 @@ def test_of_many_lines_the_highest_are_named_and_the_others_counted(tmp_path):
 
 def test_tens_on_an_axis_are_written_out(tmp_path):
     drawn = plots.lines([plots.Curve("one", [(100, 0.1), (10_000, 0.9)])], "t", "x", "y", logarithmic=True)
-    (path,) = plots.save({"one.svg": drawn}, tmp_path)
+    (path,) = plots.save_figures({"one.svg": drawn}, tmp_path)
     assert {"100", "200", "500", "1,000", "10,000"} <= set(words(path))
 
 

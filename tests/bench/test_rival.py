@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 from priming import BenchError, ParamError
-from priming.bench.process import Process
-from priming.bench.rival import Rival, rivals
-from priming.bench.running import attempted, measured, prepared
+from priming.bench.rivals import Process, Rival, rivals
+from priming.bench.run import attempt, measure, prepare
 from priming.config.params.bench import BENCH
 
 from .rivalling import rival
@@ -37,8 +36,8 @@ def cache(tmp_path_factory):
 @pytest.fixture
 def ask(small, embedder, cache):
     """Runs a rival on the small set."""
-    parts = prepared(small, embedder)
-    return lambda folder, params=PATIENT: attempted(Rival(folder, cache, params), parts, 3, silent)
+    parts = prepare(small, embedder)
+    return lambda folder, params=PATIENT: attempt(Rival(folder, cache, params), parts, 3, silent)
 
 
 @pytest.mark.slow
@@ -60,7 +59,7 @@ def test_a_rival_gets_texts_titles_and_dates_and_each_part_in_a_new_store(tmp_pa
     folder = rival(
         tmp_path, "noting", before=note.replace("seen.jsonl", str(kept)), search='{"ok": True, "keys": []}'
     )
-    measured(Rival(folder, cache, PATIENT), prepared(small, embedder), 3, silent)
+    measure(Rival(folder, cache, PATIENT), prepare(small, embedder), 3, silent)
     said = [json.loads(line) for line in kept.read_text("utf-8").splitlines()]
     assert [one["op"] for one in said if one["op"] != "search"] == ["hello", "load", "load", "close"]
     assert said[1]["memories"][3] == {
@@ -90,7 +89,7 @@ def test_a_rival_that_wants_vectors_gets_those_of_the_embedder(tmp_path, small, 
         vectors=True,
         search="""{"ok": True, "keys": [memories[len(asked["vector"]) % 2]["key"]]}""",
     )
-    measured(Rival(folder, cache, PATIENT), prepared(small, embedder), 3, silent)
+    measure(Rival(folder, cache, PATIENT), prepare(small, embedder), 3, silent)
     texts = [item.indexed for item in small.parts[1].items]
     assert np.array_equal(np.load(kept), embedder.embed(texts))
 
@@ -103,13 +102,13 @@ def test_the_time_that_a_rival_says_it_took_stands_before_what_the_pipe_took(tmp
 
 @pytest.mark.slow
 def test_the_time_of_the_cues_vector_counts_for_who_uses_it(tmp_path, small, embedder, cache):
-    parts = prepared(small, embedder)
+    parts = prepare(small, embedder)
     found = {}
     for vectors in (False, True):
         folder = rival(
             tmp_path, f"v{vectors}", vectors=vectors, search="""{"ok": True, "keys": [], "ms": 1}"""
         )
-        found[vectors] = [one.ms for one in measured(Rival(folder, cache, PATIENT), parts, 3, silent).answers]
+        found[vectors] = [one.ms for one in measure(Rival(folder, cache, PATIENT), parts, 3, silent).answers]
     more = [ms for one in parts for ms in one.cue_ms]
     assert found[True] == [1.0 + ms for ms in more]
     assert set(found[False]) == {1.0}

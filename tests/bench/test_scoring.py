@@ -4,15 +4,15 @@ from dataclasses import replace
 import pytest
 
 from priming import BenchError
-from priming.bench.contestants import Found
-from priming.bench.scoring import Asked, asked, columns, summary
+from priming.bench.contestants import SearchResult
+from priming.bench.scoring import ScoredAnswer, columns, score_answer, summary
 
 KEYS = ("D1:1", "D2:1", "D1:3")
 
 
 def one(category="1", gold=("a",), labels=("a", "x", "y"), confidence=0.5, ms=1.0):
     """A question that was asked; labels are their own keys."""
-    return Asked("p", 0, category, frozenset(gold), labels, labels, None, confidence, ms)
+    return ScoredAnswer("p", 0, category, frozenset(gold), labels, labels, None, confidence, ms)
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_columns_have_a_figure_a_question():
 
 def answer(small, **given):
     part = small.parts[0]
-    return asked(Found(**{"keys": KEYS, "ms": 1.0} | given), part.queries[0], part, 7, 2.0, 3)
+    return score_answer(SearchResult(**{"keys": KEYS, "ms": 1.0} | given), part.queries[0], part, 7, 2.0, 3)
 
 
 def test_an_answer_is_put_beside_its_question_with_the_time_it_took(small):

@@ -34,7 +34,7 @@ sys.argv = ["priming", *sys.argv[1:]]
 try:
     main()
 except SystemExit as done:
-    heavy = ("numpy", "tokenizers", "rich", "priming.engine", "priming.store", "priming.embed")
+    heavy = ("numpy", "tokenizers", "rich", "priming.memory", "priming.recall", "priming.storage", "priming.embedding")
     print([name for name in heavy if name in sys.modules], file=sys.stderr)
     raise
 """

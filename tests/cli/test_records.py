@@ -9,7 +9,8 @@ import pytest
 
 from priming.cli import records
 from priming.cli.output import timestamp
-from priming.types import Change, Link, MemoryRecord, Operation, Retention, Step, Use
+from priming.results import Step
+from priming.types import Change, Link, MemoryRecord, Operation, Retention, Use
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 A = MemoryRecord("1", "default", "deploy-failed", "episode", "The deploy failed.", "The deploy failed.")

@@ -17,7 +17,15 @@ from priming.cli.start import QUICK
 
 from .conftest import root
 
-HEAVY = ("numpy", "tokenizers", "rich", "priming.engine", "priming.store", "priming.embed")
+HEAVY = (
+    "numpy",
+    "tokenizers",
+    "rich",
+    "priming.memory",
+    "priming.recall",
+    "priming.storage",
+    "priming.embedding",
+)
 START = [sys.executable, "-c", "from priming.cli.start import main; main()"]
 LOADED = """
 import sys

@@ -4,11 +4,12 @@ import os
 
 import pytest
 
-from priming import HashedEmbedder, Memory, ParamError, profiles
+from priming import HashedEmbedder, Memory, ParamError
+from priming.config import profiles
 from priming.config.environment import AgentSettings
 from priming.config.params.server import SERVER, ServerParams
 from priming.config.settings import TABLE, load, read
-from priming.words import PROFILES
+from priming.config.words import PROFILES
 
 RETRIEVAL = {
     "spreading_strength": 0.85,

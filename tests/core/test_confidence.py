@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.config.params.recall import ConfidenceParams
-from priming.core.confidence import confidence
+from priming.core.fusion import confidence
 from priming.errors import ParamError
 
 share = st.floats(0.0, 1.0)

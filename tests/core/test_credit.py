@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from priming.config.params.laws import SpreadParams
 from priming.core.credit import credit, path_credit, strongest_path, strongest_paths
 from priming.core.graph import Graph
-from priming.core.spread import SpreadParams, spread
+from priming.core.spread import spread
 from priming.errors import ParamError
 
 PLAIN = SpreadParams(

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.core import lexical
-from priming.core.lexical import STOP_WORDS, bigrams, bm25, idf, is_stop, minmax, scaled, terms, tf_part
+from priming.core.lexical import bm25, idf, minmax, scaled, tf_part
 from priming.errors import ParamError
+from priming.text import tokens
+from priming.text.tokens import STOP_WORDS, bigrams, is_stop, terms
 
 ANY_TEXT = st.text(st.characters())
 SCORES = st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=8)
@@ -102,7 +103,7 @@ def test_threads_share_the_stemmer_safely():
     ]
     words = [f"{a}{word}" for a in "bcdfghjklmn" for word in words]
     want = [terms(word) for word in words]
-    lexical._term.cache_clear()
+    tokens._term.cache_clear()
     got: list[list[list[str]]] = []
     threads = [threading.Thread(target=lambda: got.append([terms(w) for w in words])) for _ in range(8)]
     for thread in threads:

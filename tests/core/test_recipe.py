@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.core.recipe import (
-    best,
+from priming.core.fusion import (
+    best_rows,
     blend_anchors,
     bridge,
-    evidence,
+    combined_evidence,
     fuse,
     give_way,
     route_score,
@@ -27,13 +27,13 @@ def test_fusion_is_the_weighted_sum_of_the_parts_that_have_a_weight():
 
 
 def test_evidence_is_relative_to_the_best_and_never_negative():
-    h = evidence(np.array([0.4, 0.2, 0.0]), np.array([0.1, 0.05, -0.5]))
+    h = combined_evidence(np.array([0.4, 0.2, 0.0]), np.array([0.1, 0.05, -0.5]))
     assert h.tolist() == pytest.approx([1.0, 0.5, 0.0])
 
 
 @given(amounts, st.integers(1, 30))
 def test_the_best_are_the_largest_positive_values_in_order(values, count):
-    chosen = best(values, count).tolist()
+    chosen = best_rows(values, count).tolist()
     expected = sorted((i for i in range(len(values)) if values[i] > 0), key=lambda i: (-values[i], i))[:count]
     assert chosen == expected
 
@@ -46,7 +46,7 @@ def test_anchors_sum_to_one_and_keep_the_order_of_the_evidence(h, count, tempera
         return
     assert a.sum() == pytest.approx(1.0)
     assert all(a[:-1] >= a[1:])
-    assert rows.tolist() == best(h, count).tolist()
+    assert rows.tolist() == best_rows(h, count).tolist()
 
 
 def test_two_anchors_a_temperature_apart_stand_as_e_to_one():

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from priming.config.params.laws import SpreadParams
 from priming.core.graph import Edges, Graph
-from priming.core.spread import SpreadParams, spread
+from priming.core.spread import spread
 from priming.errors import ParamError
 
 # The rows of the table of LAWS §1.

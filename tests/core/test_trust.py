@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from priming.config.words import TRUST
 from priming.core.trust import instructs, is_trusted_as, least
 from priming.errors import ParamError
-from priming.words import TRUST
 
 trusts = st.sampled_from(TRUST)
 

@@ -11,7 +11,8 @@ import pytest
 
 from priming import MissingExtra
 from priming.graph.plot import PLOT, picture
-from priming.types import Hit, MemoryRecord, Recall, Step
+from priming.results import Hit, Recall, Step
+from priming.types import MemoryRecord
 
 RECORD = MemoryRecord("1", "default", "a", "episode", "A.", "A.")
 SVG = "{http://www.w3.org/2000/svg}"

@@ -22,7 +22,7 @@ from priming.hooks.command import failure_line, plain_options, respond, run
 from .project import COMMAND, DEPLOY, Project, filled
 
 DEADLINE = 60.0
-HEAVY = ("numpy", "typer", "pydantic", "rich", "priming.engine", "priming.types", "mcp")
+HEAVY = ("numpy", "typer", "pydantic", "rich", "priming.memory", "priming.recall", "priming.types", "mcp")
 BAD_INPUT = [
     b"",
     b"nonsense",

@@ -24,7 +24,7 @@ we never log request bodies
 In this project we always use UTC timestamps
 going forward use British spelling in docs
 no! don't delete the migrations
-Nope, import from priming.core, not from priming.engine
+Nope, import from priming.core, not from priming.recall
 wrong, call close() rather than shutdown()
 You should never catch bare exceptions
 make sure you always run make check before pushing

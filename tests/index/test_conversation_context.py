@@ -5,7 +5,7 @@ import random
 import pytest
 
 from priming.config.profiles import PRIMING
-from priming.engine.evidence import Evidence
+from priming.recall.priors import Priors
 
 WORDS = ("red", "car", "sea", "sky", "wall", "paint", "Ada", "Bob")
 CUES = ("Ada painted the red car", "sea sky", "red car wall")
@@ -14,7 +14,7 @@ CUES = ("Ada painted the red car", "sea sky", "red car wall")
 def evidence_by_key(memory, text):
     """The evidence for each living memory, by key."""
     working = memory.working(memory.now())
-    evidence = Evidence(working, memory.embedder, text, PRIMING.recall, memory.now())
+    evidence = Priors(working, memory.embedder, text, PRIMING.recall, memory.now())
     keys = {one.id: one.key for one in memory.list(limit=1000)}
     document = {keys[one]: int(working.document[row]) for one, row in working.row_of.items() if one in keys}
     terms = (

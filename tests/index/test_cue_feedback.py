@@ -1,7 +1,7 @@
 from random import Random
 
-from priming.core.lexical import terms
 from priming.index.cue_feedback import CueFeedback
+from priming.text.tokens import terms
 
 
 def alike(_term):

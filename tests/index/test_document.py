@@ -6,15 +6,8 @@ import numpy as np
 import pytest
 
 from priming import Memory
-from priming.core.slots import Statement
-from priming.index.document import (
-    Statements,
-    describe,
-    embedded_text,
-    is_rare_word,
-    slot_of,
-    slot_of_title,
-)
+from priming.index.document import Statements, describe, embedded_text, is_rare_word, slot_of, slot_of_title
+from priming.text.statements import Statement
 from priming.types import MemoryRecord
 
 AT = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from priming import HashedEmbedder
-from priming.embed.static import StaticEmbedder
+from priming.embedding.wordllama import StaticEmbedder
 from priming.index.vocabulary import Vocabulary
 
 WORDS = (

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from priming import Cue, FixedClock, Memory, PrimingError, profiles
+from priming import Cue, FixedClock, Memory, PrimingError
+from priming.config import profiles
 from priming.index.snapshot import load, save
 from priming.index.working_set import WorkingSet
 

@@ -11,7 +11,7 @@ from priming import ParamError
 from priming.llm.prompts import fenced, prompt
 
 SCHEMA = {"type": "object", "required": ["gist"]}
-SLEEP = "priming.engine.sleep"
+SLEEP = "priming.sleep"
 
 
 def test_a_prompt_begins_with_its_phase_and_ends_with_the_schema():

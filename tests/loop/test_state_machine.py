@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from priming.config.words import ENDS, STATES, STOPS, TASK_STATUSES, WAITS
 from priming.errors import AgentError
 from priming.llm.command import CommandAgent
 from priming.llm.scripted import ScriptedAgent
@@ -12,7 +13,6 @@ from priming.loop.report import status_of
 from priming.loop.run import ResumeOptions, run
 from priming.loop.session import Verification
 from priming.loop.session_store import Sessions, limits
-from priming.words import ENDS, STATES, STOPS, TASK_STATUSES, WAITS
 
 from .scripted_runs import (
     FAILS,

@@ -13,11 +13,11 @@ import pytest
 
 from priming.config.params.server import ServerParams, SocketParams
 from priming.config.settings import load
-from priming.engine.tokens import Tokens
 from priming.operations.service import LocalService
 from priming.server.http import create_app
 from priming.server.listeners import local_listener
 from priming.server.process import UvicornServer
+from priming.server.tokens import Tokens
 
 DEADLINE = 60.0
 PATIENT = SocketParams(knock=DEADLINE)
@@ -26,7 +26,7 @@ PATIENT = SocketParams(knock=DEADLINE)
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
     """However busy the machine is, a server that is there is waited for."""
-    monkeypatch.setattr("priming.operations.client.SOCKET", PATIENT)
+    monkeypatch.setattr("priming.config.params.server.SOCKET", PATIENT)
 
 
 class Server:

@@ -18,11 +18,11 @@ import pytest
 
 from priming import FixedClock, HashedEmbedder
 from priming.config.params.server import ServerParams
-from priming.engine.tokens import Tokens
 from priming.operations.service import LocalService
 from priming.server.http import create_app
 from priming.server.listeners import local_listener
 from priming.server.process import UvicornServer
+from priming.server.tokens import Tokens
 
 DEADLINE = 30.0
 

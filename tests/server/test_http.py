@@ -18,12 +18,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from starlette.responses import PlainTextResponse
 
 from priming import HashedEmbedder
-from priming.engine.tokens import Tokens
 from priming.operations import schema as wire
 from priming.operations.service import LocalService
 from priming.operations.table import BY_NAME, SERVED
 from priming.server.http import Mount, create_app
 from priming.server.telemetry import JsonFormatter
+from priming.server.tokens import Tokens
 
 from .conftest import bearer
 from .scene import OPERATIONS, example, prepare

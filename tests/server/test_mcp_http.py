@@ -9,7 +9,7 @@ import pytest
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from priming.engine.tokens import Tokens
+from priming.server.tokens import Tokens
 
 pytestmark = pytest.mark.slow
 

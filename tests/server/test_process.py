@@ -15,9 +15,9 @@ import httpx2
 import pytest
 
 from priming import Memory
-from priming.engine.tokens import Tokens
 from priming.errors import Conflict, ParamError
 from priming.server.process import run
+from priming.server.tokens import Tokens
 
 from .conftest import DEADLINE, until
 

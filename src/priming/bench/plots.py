@@ -9,11 +9,11 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from priming.bench.benchmark import Benchmark, Row
+from priming.bench.run import Benchmark, Row
 from priming.bench.scoring import headline
 from priming.config.params.checked import Checked, param
-from priming.core.metrics import recall_at
 from priming.errors import MissingExtra, StoreError
+from priming.learning.metrics import recall_at
 
 _COLOURS = ("#2f7ed8", "#d9822b", "#3f9c57", "#b05fc4", "#c9504f", "#8a7350", "#3ba3a8", "#7d7f86")
 """Each can be told from white and from black."""
@@ -27,7 +27,7 @@ _MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
 @dataclass(frozen=True, slots=True)
-class PlotParams(Checked):
+class FigureParams(Checked):
     """How the figures are drawn."""
 
     width: float = param(7.2, low=1.0, unit="inches", doc="width of a figure")
@@ -43,7 +43,7 @@ class PlotParams(Checked):
     margin: float = param(0.6, low=0.0, unit="bars", doc="room above the first bar and below the last")
 
 
-PLOT = PlotParams()
+PLOT = FigureParams()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +64,17 @@ class Bar:
     high: float
 
 
-def write(benchmark: Benchmark, folder: Path, params: PlotParams = PLOT) -> list[Path]:
+def write_figures(benchmark: Benchmark, folder: Path, params: FigureParams = PLOT) -> list[Path]:
     """Draw every figure that a run has the numbers for; the files that were written."""
     figures = {
         f"{benchmark.of.name}-quality-by-k.svg": by_k(benchmark, params),
         f"{benchmark.of.name}-quality-by-tokens.svg": by_tokens(benchmark, params),
         f"{benchmark.of.name}-ablations.svg": ablations(benchmark, params),
     }
-    return save({name: data for name, data in figures.items() if data}, folder)
+    return save_figures({name: data for name, data in figures.items() if data}, folder)
 
 
-def save(figures: Mapping[str, bytes], folder: Path) -> list[Path]:
+def save_figures(figures: Mapping[str, bytes], folder: Path) -> list[Path]:
     """Write figures into a folder, made if need be."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -85,7 +85,7 @@ def save(figures: Mapping[str, bytes], folder: Path) -> list[Path]:
     return [folder / name for name in figures]
 
 
-def by_k(benchmark: Benchmark, params: PlotParams = PLOT) -> bytes:
+def by_k(benchmark: Benchmark, params: FigureParams = PLOT) -> bytes:
     """Recall at each k, a line a contestant."""
     deep = range(1, benchmark.plan.params.hits + 1)
     curves = []
@@ -103,7 +103,7 @@ def by_k(benchmark: Benchmark, params: PlotParams = PLOT) -> bytes:
     )
 
 
-def by_tokens(benchmark: Benchmark, params: PlotParams = PLOT) -> bytes:
+def by_tokens(benchmark: Benchmark, params: FigureParams = PLOT) -> bytes:
     """The evidence held within each budget of tokens, a line a contestant; nothing where it was not measured."""
     curves = [
         Curve(row.outcome.name, [(float(budget), y) for budget, y in row.curve])
@@ -118,7 +118,7 @@ def by_tokens(benchmark: Benchmark, params: PlotParams = PLOT) -> bytes:
     )
 
 
-def ablations(benchmark: Benchmark, params: PlotParams = PLOT) -> bytes:
+def ablations(benchmark: Benchmark, params: FigureParams = PLOT) -> bytes:
     """What recall loses without each term, with intervals; nothing where no term was switched off."""
     name = f"R@{benchmark.of.ks[1]}"
     bars = [
@@ -130,7 +130,7 @@ def ablations(benchmark: Benchmark, params: PlotParams = PLOT) -> bytes:
     return differences(bars, title, f"change of {name}, points, with its interval", params) if bars else b""
 
 
-def latency(curves: Sequence[Curve], title: str, params: PlotParams = PLOT) -> bytes:
+def latency(curves: Sequence[Curve], title: str, params: FigureParams = PLOT) -> bytes:
     """Milliseconds by number of memories, both logarithmic."""
     return lines(curves, title, "memories", "median ms a search", params=params, logarithmic=True, both=True)
 
@@ -141,7 +141,7 @@ def lines(
     x: str,
     y: str,
     *,
-    params: PlotParams = PLOT,
+    params: FigureParams = PLOT,
     share: bool = False,
     logarithmic: bool = False,
     both: bool = False,
@@ -188,7 +188,7 @@ def _by_tens(axis: Any, scale: Callable[[str], None]) -> None:
     axis.set_minor_formatter(lambda value, _: f"{value:,.10g}" if f"{value:e}"[0] in _LABELLED else "")
 
 
-def differences(bars: Sequence[Bar], title: str, x: str, params: PlotParams = PLOT) -> bytes:
+def differences(bars: Sequence[Bar], title: str, x: str, params: FigureParams = PLOT) -> bytes:
     """Bars from nothing, each with its interval, in the order given from above."""
 
     def draw(axes: Any) -> None:
@@ -213,7 +213,7 @@ def _whole(rows: Sequence[Row]) -> list[Row]:
 
 
 def _drawn(
-    draw: Callable[[Any], None], title: str, x: str, y: str, height: float, params: PlotParams
+    draw: Callable[[Any], None], title: str, x: str, y: str, height: float, params: FigureParams
 ) -> bytes:
     """One figure on no ground of its own."""
     try:

@@ -11,8 +11,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from priming.bench.benchmark import Benchmark, Row
-from priming.bench.scoring import Asked, Figures
+from priming.bench.run import Benchmark, Row
+from priming.bench.scoring import Figures, ScoredAnswer
 from priming.bench.sets import BenchSet
 from priming.errors import StoreError
 
@@ -24,7 +24,7 @@ _DIGITS = 6
 """Digits of what is written: more would be noise."""
 
 
-def document(of: Benchmark, at: datetime, *, questions: bool = True) -> dict[str, Any]:
+def report_document(of: Benchmark, at: datetime, *, questions: bool = True) -> dict[str, Any]:
     """Everything that was found; each question's answers only where ``questions``."""
     return {
         "benchmark": of.of.name,
@@ -82,7 +82,7 @@ def _figures(figures: Figures) -> dict[str, Any]:
     return {**counts, **{name: _short(value) for name, value in figures.values.items()}}
 
 
-def _questions(answers: Sequence[Asked], of: BenchSet) -> list[dict[str, Any]]:
+def _questions(answers: Sequence[ScoredAnswer], of: BenchSet) -> list[dict[str, Any]]:
     """What each question got: numbers and keys only."""
     keys: dict[tuple[str, str], list[str]] = {}
     for part in of.parts:
@@ -199,7 +199,7 @@ def machine() -> dict[str, Any]:
     }
 
 
-def write(path: Path, text: str) -> None:
+def write_report(path: Path, text: str) -> None:
     """Write a report, or ``StoreError``."""
     try:
         path.write_text(text, "utf-8")

@@ -6,16 +6,19 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from priming.bench.contestants import Found
-from priming.bench.sets import BenchSet, Part, Query
-from priming.core.metrics import auc, percentiles, recall_at, reciprocal_rank
+from priming.bench.contestants import SearchResult
+from priming.bench.sets import BenchItem, BenchPart, BenchQuery, BenchSet
+from priming.core.pack import estimate_tokens
 from priming.errors import BenchError
+from priming.learning.metrics import auc, percentiles, recall_at, reciprocal_rank
+from priming.recall.formatting import format_full
+from priming.types import MemoryRecord
 
 MRR = "MRR"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ScoredAnswer:
     """One question and what a contestant brought up for it.
 
     ``labels`` are what gold names the ``keys`` by; ``confidence`` is None where the contestant is silent or does
@@ -57,7 +60,9 @@ class Summary:
     auc: float | None
 
 
-def asked(answer: Found, query: Query, part: Part, number: int, ms: float, limit: int) -> Asked:
+def score_answer(
+    answer: SearchResult, query: BenchQuery, part: BenchPart, number: int, ms: float, limit: int
+) -> ScoredAnswer:
     """Check an answer and put it beside its question.
 
     Raises:
@@ -73,7 +78,7 @@ def asked(answer: Found, query: Query, part: Part, number: int, ms: float, limit
     confidence = answer.confidence
     if confidence is None and scores:
         confidence = scores[0]
-    return Asked(
+    return ScoredAnswer(
         part.name,
         number,
         query.category,
@@ -86,7 +91,7 @@ def asked(answer: Found, query: Query, part: Part, number: int, ms: float, limit
     )
 
 
-def _problem(answer: Found, keys: Sequence[str], labels: Mapping[str, str], limit: int) -> str | None:
+def _problem(answer: SearchResult, keys: Sequence[str], labels: Mapping[str, str], limit: int) -> str | None:
     """What cannot be scored in an answer, if anything."""
     numbers = [*(answer.scores or ()), answer.ms, *([] if answer.confidence is None else [answer.confidence])]
     wild = next((number for number in numbers if not math.isfinite(number)), None)
@@ -102,18 +107,18 @@ def _problem(answer: Found, keys: Sequence[str], labels: Mapping[str, str], limi
     return f"the key {unknown[0]!r} was never handed over" if unknown else None
 
 
-def columns(answers: Sequence[Asked], ks: Sequence[int]) -> dict[str, list[float]]:
+def columns(answers: Sequence[ScoredAnswer], ks: Sequence[int]) -> dict[str, list[float]]:
     """Each figure of each question, by name."""
     recalls = {f"R@{k}": [recall_at(answer.gold, answer.labels, k) for answer in answers] for k in ks}
     return {**recalls, MRR: [reciprocal_rank(answer.gold, answer.labels) for answer in answers]}
 
 
-def headline(answers: Sequence[Asked], of: BenchSet) -> list[Asked]:
+def headline(answers: Sequence[ScoredAnswer], of: BenchSet) -> list[ScoredAnswer]:
     """The questions that the headline is about: those that have an answer."""
     return [answer for answer in answers if answer.category != of.unanswerable]
 
 
-def summary(answers: Sequence[Asked], of: BenchSet) -> Summary:
+def summary(answers: Sequence[ScoredAnswer], of: BenchSet) -> Summary:
     """All figures of one contestant on one set."""
     if not answers:
         raise BenchError(f"{of.name}: no question was asked, so there is nothing to sum up")
@@ -132,14 +137,14 @@ def summary(answers: Sequence[Asked], of: BenchSet) -> Summary:
     )
 
 
-def figures(answers: Sequence[Asked], ks: Sequence[int]) -> Figures:
+def figures(answers: Sequence[ScoredAnswer], ks: Sequence[int]) -> Figures:
     """Means over questions; no figures of none."""
     values = columns(answers, ks) if answers else {}
     means = {name: math.fsum(each) / len(each) for name, each in values.items()}
     return Figures(len(answers), means, sum(not answer.keys for answer in answers))
 
 
-def _auc(answers: Sequence[Asked], of: BenchSet) -> float | None:
+def _auc(answers: Sequence[ScoredAnswer], of: BenchSet) -> float | None:
     """How well confidence tells answerable from unanswerable; who says nothing is the least sure of all."""
     if all(answer.confidence is None for answer in answers):
         return None
@@ -149,3 +154,131 @@ def _auc(answers: Sequence[Asked], of: BenchSet) -> float | None:
             -math.inf if answer.confidence is None else answer.confidence
         )
     return auc(*sure) if all(sure) else None
+
+
+SHARES = (0.8, 0.9)
+"""Of the gold, how much is to be held on the mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What it takes to hold ``share`` of the gold, on the mean over questions.
+
+    ``budget``: the smallest number of tokens that does it, the same for each question. ``k``: the fewest hits that
+    do, and ``tokens``, the mean length of so many. ``saved``: 1 − budget / whole, ``whole`` being the mean length
+    of all that a question could be about. None where the ranking does not hold so much.
+    """
+
+    share: float
+    whole: float
+    budget: int | None = None
+    k: int | None = None
+    tokens: float | None = None
+
+    @property
+    def saved(self) -> float | None:
+        """Which part of the whole need not be read."""
+        return None if self.budget is None else 1.0 - self.budget / self.whole
+
+
+def length(item: BenchItem) -> int:
+    """Tokens of an item as recall packs it, with the end of its line: the same for every contestant."""
+    record = MemoryRecord(
+        id=item.key,
+        namespace="bench",
+        key=item.key,
+        kind=item.kind,
+        content=item.text,
+        gist=item.text,
+        heading=item.heading,
+        speaker=item.speaker,
+        session=item.session,
+        occurred_at=item.occurred_at,
+    )
+    return estimate_tokens(format_full(record) + "\n")
+
+
+def lengths(of: BenchSet) -> dict[str, dict[str, int]]:
+    """The length of each item, by part and key."""
+    return {part.name: {item.key: length(item) for item in part.items} for part in of.parts}
+
+
+def tokens_of_part(answers: Sequence[ScoredAnswer], sizes: Mapping[str, Mapping[str, int]]) -> float:
+    """Mean over questions of the tokens of all memories of their part."""
+    total = {name: sum(each.values()) for name, each in sizes.items()}
+    return math.fsum(total[answer.part] for answer in answers) / len(answers)
+
+
+def costs(
+    answers: Sequence[ScoredAnswer], sizes: Mapping[str, Mapping[str, int]], shares: Sequence[float] = SHARES
+) -> tuple[Cost, ...]:
+    """What each share costs. ``answers`` should be ranked far deeper than it takes."""
+    everything = tokens_of_part(answers, sizes)
+    by_tokens = evidence_by_budget([_arrivals(answer, sizes[answer.part]) for answer in answers])
+    by_place = evidence_by_budget([_arrivals(answer, dict.fromkeys(answer.keys, 1)) for answer in answers])
+    return tuple(_cost(share, everything, by_tokens, by_place, answers, sizes) for share in shares)
+
+
+def _cost(
+    share: float,
+    everything: float,
+    by_tokens: Sequence[tuple[int, float]],
+    by_place: Sequence[tuple[int, float]],
+    answers: Sequence[ScoredAnswer],
+    sizes: Mapping[str, Mapping[str, int]],
+) -> Cost:
+    budget, k = reaching(by_tokens, share), reaching(by_place, share)
+    if budget is None or k is None:
+        return Cost(share, everything)
+    taken = [sum(sizes[answer.part][key] for key in answer.keys[:k]) for answer in answers]
+    return Cost(share, everything, budget, k, math.fsum(taken) / len(taken))
+
+
+def _arrivals(answer: ScoredAnswer, sizes: Mapping[str, int]) -> tuple[list[int], int]:
+    """At how much each of the gold is held, and how many there are."""
+    seen, used, at = set(), 0, []
+    for key, label in zip(answer.keys, answer.labels, strict=True):
+        used += sizes[key]
+        if label in answer.gold and label not in seen:
+            seen.add(label)
+            at.append(used)
+    return at, len(answer.gold)
+
+
+def evidence_by_budget(arrivals: Sequence[tuple[Sequence[int], int]]) -> list[tuple[int, float]]:
+    """The mean share of the gold that is held, wherever it grows: (how much is read, share), both ascending.
+
+    >>> held([([3, 10], 2), ([3], 1)])
+    [(3, 0.75), (10, 1.0)]
+    """
+    growth: dict[int, list[float]] = {}
+    for at, gold in arrivals:
+        for size in at:
+            growth.setdefault(size, []).append(1.0 / (gold * len(arrivals)))
+    parts: list[float] = []
+    steps = []
+    for at_most in sorted(growth):
+        parts += growth[at_most]
+        steps.append((at_most, round(math.fsum(parts), _EXACT)))
+    return steps
+
+
+def reaching(steps: Sequence[tuple[int, float]], share: float) -> int | None:
+    """The least that holds a share; None if nothing does.
+
+    >>> reaching([(3, 0.75), (10, 1.0)], 0.8)
+    10
+    """
+    return next((used for used, got in steps if got >= share), None)
+
+
+def curve(
+    answers: Sequence[ScoredAnswer], sizes: Mapping[str, Mapping[str, int]], budgets: Sequence[int]
+) -> list[tuple[int, float]]:
+    """The mean share that is held within each budget."""
+    steps = evidence_by_budget([_arrivals(answer, sizes[answer.part]) for answer in answers])
+    return [(budget, max((got for used, got in steps if used <= budget), default=0.0)) for budget in budgets]
+
+
+_EXACT = 12
+"""Decimals of a share: sums of fractions that make a whole are one."""

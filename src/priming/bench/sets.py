@@ -28,7 +28,7 @@ _HOPS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class BenchItem:
     """One thing to remember. ``label`` is what gold names it by: its key, or the title that it shares."""
 
     key: str
@@ -65,7 +65,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class BenchQuery:
     """A question, the labels of what answers it, and its category."""
 
     text: str
@@ -74,12 +74,12 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BenchPart:
     """Memories that stand in one store, and the questions that are asked of it."""
 
     name: str
-    items: tuple[Item, ...]
-    queries: tuple[Query, ...]
+    items: tuple[BenchItem, ...]
+    queries: tuple[BenchQuery, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class BenchSet:
     """A set: its parts, the places that are reported, and what its headline figures leave out."""
 
     name: str
-    parts: tuple[Part, ...]
+    parts: tuple[BenchPart, ...]
     ks: tuple[int, ...]
     digest: str
     files: tuple[str, ...]
@@ -123,7 +123,7 @@ class BenchSet:
         return replace(self, parts=tuple(_shuffled(part, rng) for part in self.parts))
 
 
-def _shuffled(part: Part, rng: np.random.Generator) -> Part:
+def _shuffled(part: BenchPart, rng: np.random.Generator) -> BenchPart:
     order = rng.permutation(len(part.queries))
     pairs = zip(part.queries, order, strict=True)
     return replace(part, queries=tuple(replace(query, gold=part.queries[i].gold) for query, i in pairs))
@@ -196,7 +196,7 @@ def _locomo(path: Path) -> BenchSet:
     )
 
 
-def _dialogue(dialogue: Mapping[str, Any]) -> Part:
+def _dialogue(dialogue: Mapping[str, Any]) -> BenchPart:
     """One dialogue: a turn is a memory; a question without a turn that is there is left out."""
     items = tuple(_turns(dialogue["conversation"]))
     keys = {item.key for item in items}
@@ -204,11 +204,11 @@ def _dialogue(dialogue: Mapping[str, Any]) -> Part:
     for question in dialogue["qa"]:
         named = {f"D{a}:{b}" for text in question["evidence"] for a, b in _EVIDENCE.findall(text)}
         if gold := frozenset(named & keys):
-            queries.append(Query(str(question["question"]), gold, str(question["category"])))
-    return Part(str(dialogue["sample_id"]), items, tuple(queries))
+            queries.append(BenchQuery(str(question["question"]), gold, str(question["category"])))
+    return BenchPart(str(dialogue["sample_id"]), items, tuple(queries))
 
 
-def _turns(conversation: Mapping[str, Any]) -> list[Item]:
+def _turns(conversation: Mapping[str, Any]) -> list[BenchItem]:
     items, number = [], 1
     while f"session_{number}" in conversation or f"session_{number}_date_time" in conversation:
         session = f"session_{number}"
@@ -217,7 +217,9 @@ def _turns(conversation: Mapping[str, Any]) -> list[Item]:
         for turn in conversation.get(session, ()):
             caption = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
             key, text = str(turn["dia_id"]), turn["text"] + caption
-            items.append(Item(key, text, key, speaker=str(turn["speaker"]), session=session, occurred_at=at))
+            items.append(
+                BenchItem(key, text, key, speaker=str(turn["speaker"]), session=session, occurred_at=at)
+            )
         number += 1
     return items
 
@@ -227,7 +229,7 @@ def _hotpot(path: Path) -> BenchSet:
     return _passages(
         "hotpot",
         path,
-        lambda row: Query(
+        lambda row: BenchQuery(
             row["question"], frozenset(title for title, _ in row["supporting_facts"]), str(row["type"])
         ),
     )
@@ -238,7 +240,7 @@ def _musique(path: Path) -> BenchSet:
     return _passages(
         "musique",
         path,
-        lambda row: Query(
+        lambda row: BenchQuery(
             row["question"],
             frozenset(passage["title"] for passage in row["paragraphs"] if passage["is_supporting"]),
             str(row["id"])[:_HOPS],
@@ -246,14 +248,14 @@ def _musique(path: Path) -> BenchSet:
     )
 
 
-def _passages(name: str, path: Path, query: Callable[[Mapping[str, Any]], Query]) -> BenchSet:
+def _passages(name: str, path: Path, query: Callable[[Mapping[str, Any]], BenchQuery]) -> BenchSet:
     """Questions over a corpus of passages that stands beside them."""
     corpus = path.with_name(f"{path.stem}{_CORPUS}.json")
     if not corpus.is_file():
         raise ParamError("data", str(path), f"must have its passages beside it, in {corpus.name}")
     rows = _rows(_read(corpus))
     items = tuple(
-        Item(f"{path.stem}-{i}", text, title, kind="fact", heading=title)
+        BenchItem(f"{path.stem}-{i}", text, title, kind="fact", heading=title)
         for i, (title, text) in enumerate(rows)
     )
     titles = Counter(title for title, _ in rows)
@@ -265,7 +267,7 @@ def _passages(name: str, path: Path, query: Callable[[Mapping[str, Any]], Query]
     )
     return BenchSet(
         name=name,
-        parts=(Part(path.stem, items, usable),),
+        parts=(BenchPart(path.stem, items, usable),),
         ks=(2, 5, 10),
         digest=_digest(path, corpus),
         files=(path.name, corpus.name),

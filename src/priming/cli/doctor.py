@@ -142,7 +142,7 @@ def _settings(store: StoreOptions) -> Iterator[Check]:
 
 
 def _weights(_store: StoreOptions) -> Iterator[Check]:
-    from priming.embed import weights
+    from priming.embedding import weights
 
     folder = weights.folder()
     weights.stamp(folder)
@@ -160,7 +160,7 @@ def _store(store: StoreOptions) -> Iterator[Check]:
         remedy = "the first memory creates it: priming remember TEXT"
         yield Check("store", WARN, f"there is none at {path} yet", remedy)
         return
-    from priming.engine import schema
+    from priming.storage import sqlite
 
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
@@ -172,7 +172,7 @@ def _store(store: StoreOptions) -> Iterator[Check]:
         yield Check("store", FAIL, f"{path} cannot be read: {error}", remedy)
         return
     size = f"{path.stat().st_size / _MIB:.1f} MiB"
-    newest, ours = schema.newest(), schema.mark()
+    newest, ours = sqlite.newest(), sqlite.mark()
     if mark != ours or version > newest:
         problem = (
             "is of another program" if mark != ours else f"has schema {version}; the newest known is {newest}"

@@ -12,8 +12,8 @@ from typer import Argument, Option
 from priming.cli import parse
 from priming.cli.parse import complete, complete_embedders, complete_profiles
 from priming.config import environment
+from priming.config.words import KINDS, OUTCOMES, PACK, RELATIONS, SOURCES, STATUSES, TRUST
 from priming.errors import ParamError, PrimingError
-from priming.words import KINDS, OUTCOMES, PACK, RELATIONS, SOURCES, STATUSES, TRUST
 
 if TYPE_CHECKING:
     from priming.config.settings import Settings

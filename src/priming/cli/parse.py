@@ -158,7 +158,7 @@ def complete_profiles(incomplete: str) -> list[str]:
 
 def complete_embedders(incomplete: str) -> list[str]:
     """Shell completion of embedders."""
-    from priming.embed.choose import NAMES
+    from priming.embedding.registry import NAMES
 
     return complete(tuple(NAMES))(incomplete)
 
@@ -172,6 +172,6 @@ def complete_importers(incomplete: str) -> list[str]:
 
 def complete_terms(incomplete: str) -> list[str]:
     """Shell completion of the terms of recall."""
-    from priming.engine.recall import TERMS
+    from priming.recall.recall import TERMS
 
     return complete(tuple(TERMS))(incomplete)

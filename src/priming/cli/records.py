@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from priming.cli.output import DIM, KEY, WARN, Line, Part, Span, Table, count, line, timestamp
 
 if TYPE_CHECKING:
-    from priming.types import Link, MemoryRecord, Operation, Step
+    from priming.results import Step
+    from priming.types import Link, MemoryRecord, Operation
 
 _SHORT = 2
 _MISSING_PARTS = {

@@ -11,62 +11,23 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from priming.config import environment
 from priming.config.environment import AgentSettings
-from priming.config.settings_files import PROJECT, USER, File, checked, nearest
+from priming.config.settings_files import DEFAULT, ENVIRONMENT, PROJECT, USER, File, Setting, checked, nearest
+from priming.config.words import PROFILES
 from priming.errors import ParamError, violation
-from priming.words import PROFILES
 
 if TYPE_CHECKING:
     from priming.config.params.server import ServerParams
     from priming.config.profiles import Profile
 
-DEFAULT, ENVIRONMENT = "default", "environment"
+
 LEVELS = ("debug", "info", "warning", "error")
 WEIGHTS = ("weight_similarity", "weight_activation", "weight_structural")
 _SHARE = {"low": 0.0, "high": 1.0}
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One setting. ``param`` names the field of ``priming.config.params`` that has its range, as ``Class.field``.
-
-    ``within`` lists the layers that may set it: a project's folder may be somebody else's work and must not choose
-    what runs here; a secret is never in a file.
-    """
-
-    section: str
-    key: str
-    kind: type
-    default: Any = None
-    variable: str = ""
-    param: str = ""
-    about: Mapping[str, Any] = field(default_factory=dict)
-    within: tuple[str, ...] = (ENVIRONMENT, PROJECT, USER)
-    doc: str = ""
-
-    @property
-    def name(self) -> str:
-        """Its name in messages: section and key."""
-        return f"{self.section}.{self.key}"
-
-    @property
-    def environment(self) -> str:
-        """Its variable."""
-        return self.variable or f"PRIMING_{self.section}_{self.key}".upper()
-
-    @property
-    def range(self) -> Mapping[str, Any]:
-        """Its bounds and choices."""
-        if not self.param:
-            return self.about
-        owner, _, name = self.param.partition(".")
-        fields = getattr(import_module("priming.config.params"), owner).__dataclass_fields__
-        return fields[name].metadata  # type: ignore[no-any-return]
 
 
 _OWN, _SECRET = (ENVIRONMENT, USER), (ENVIRONMENT,)

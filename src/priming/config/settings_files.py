@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from priming.config import environment
 from priming.config.params.checked import rule_of
 from priming.errors import ParamError
-
-if TYPE_CHECKING:
-    from priming.config.settings import Setting
 
 PROJECT, USER = "project", "user"
 LONGEST = 65_536
@@ -123,3 +121,44 @@ def nearest(name: str, names: Collection[str]) -> str:
     if near:
         return f": did you mean {near[0]}?"
     return f": use {'one of ' if len(names) > 1 else ''}{', '.join(names)}"
+
+
+DEFAULT, ENVIRONMENT = "default", "environment"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting. ``param`` names the field of ``priming.config.params`` that has its range, as ``Class.field``.
+
+    ``within`` lists the layers that may set it: a project's folder may be somebody else's work and must not choose
+    what runs here; a secret is never in a file.
+    """
+
+    section: str
+    key: str
+    kind: type
+    default: Any = None
+    variable: str = ""
+    param: str = ""
+    about: Mapping[str, Any] = field(default_factory=dict)
+    within: tuple[str, ...] = (ENVIRONMENT, PROJECT, USER)
+    doc: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its name in messages: section and key."""
+        return f"{self.section}.{self.key}"
+
+    @property
+    def environment(self) -> str:
+        """Its variable."""
+        return self.variable or f"PRIMING_{self.section}_{self.key}".upper()
+
+    @property
+    def range(self) -> Mapping[str, Any]:
+        """Its bounds and choices."""
+        if not self.param:
+            return self.about
+        owner, _, name = self.param.partition(".")
+        fields = getattr(import_module("priming.config.params"), owner).__dataclass_fields__
+        return fields[name].metadata  # type: ignore[no-any-return]

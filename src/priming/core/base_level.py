@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from priming.checks import check_number
 from priming.config.params.laws import BASE_LEVEL, SCORE
-from priming.core.check import Floats, floats, like
+from priming.core.arrays import Floats, floats, like
+from priming.core.checks import check_number
 from priming.core.inhibit import squash
 from priming.errors import ParamError
 

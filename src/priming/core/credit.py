@@ -22,11 +22,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from priming.checks import check_number
 from priming.config.params.laws import PLASTICITY
-from priming.core.flow import Arrival, Flow
+from priming.core.checks import check_number
 from priming.core.graph import rows_of
-from priming.core.routes import Routes
+from priming.core.kernel.flow import Arrival, Flow
+from priming.core.kernel.routes import Routes
 
 Link = tuple[int, int, str]
 """Source, target and relation of a link as it is stored."""
@@ -63,7 +63,8 @@ def credit(flow: Flow | Routes, target: int, *, floor: float = PLASTICITY.credit
     Examples
     --------
     >>> from priming.core.graph import Graph
-    >>> from priming.core.spread import SpreadParams, spread
+    >>> from priming.config.params.laws import SpreadParams
+    >>> from priming.core.spread import spread
     >>> graph = Graph.from_links(4, [0, 1, 2], [1, 3, 3], [0.5, 0.5, 0.25])
     >>> params = SpreadParams(
     ...     steps=2, gain=1.0, retention=1.0, restart=0.0, normalise="none", direction="out"
@@ -122,7 +123,8 @@ def path_credit(
     Examples
     --------
     >>> from priming.core.graph import Graph
-    >>> from priming.core.spread import SpreadParams, spread
+    >>> from priming.config.params.laws import SpreadParams
+    >>> from priming.core.spread import spread
     >>> graph = Graph.from_links(3, [0, 0], [1, 2], [0.5, 0.5])
     >>> flow = spread(graph, {0: 1.0}, SpreadParams(steps=3), record_flow=True).flow
     >>> list(credit(flow, 1)), list(path_credit(flow, 1))
@@ -172,7 +174,8 @@ def strongest_path(flow: Flow | Routes, target: int) -> tuple[Arrival, ...]:
     Examples
     --------
     >>> from priming.core.graph import Graph
-    >>> from priming.core.spread import SpreadParams, spread
+    >>> from priming.config.params.laws import SpreadParams
+    >>> from priming.core.spread import spread
     >>> graph = Graph.from_links(3, [0, 1], [1, 2], [0.5, 0.5])
     >>> flow = spread(graph, {0: 1.0}, SpreadParams(steps=2), record_flow=True).flow
     >>> [(hop.source, hop.target) for hop in strongest_path(flow, 2)]

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from priming.checks import check_number, check_whole, interval
 from priming.config.params.laws import FORGETTING, FSRS, FsrsParams
-from priming.core.check import Floats, floats, like
+from priming.core.arrays import Floats, floats, like
+from priming.core.checks import check_number, check_whole, interval
 from priming.errors import ParamError
 
 AGAIN, HARD, GOOD, EASY = 1, 2, 3, 4

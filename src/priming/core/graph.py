@@ -18,8 +18,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from priming.checks import check_whole
-from priming.core.check import Floats, floats
+from priming.core.arrays import Floats, floats
+from priming.core.checks import check_whole
 from priming.errors import ParamError
 
 Ints = NDArray[np.int64]

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from priming.checks import check_number, check_whole
 from priming.config.params.laws import INHIBIT, SQUASH
-from priming.core.check import floats, like
+from priming.core.arrays import floats, like
+from priming.core.checks import check_number, check_whole
 from priming.errors import ParamError
 
 POOLS = ("mean", "sum")

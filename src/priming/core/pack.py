@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TypeAlias
 
-from priming.checks import check_number
 from priming.config.params.laws import TierParams
+from priming.core.checks import check_number
 from priming.errors import ParamError
 
 LEVELS = ("full", "gist", "name", "omit")

@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from priming.checks import check_number, check_whole
 from priming.config.params.laws import FORGETTING, PLASTICITY
+from priming.core.arrays import Floats, floats, like
 from priming.core.bitemporal import aware
-from priming.core.check import Floats, floats, like
+from priming.core.checks import check_number, check_whole
 from priming.core.forgetting import edge_decay
 from priming.errors import ParamError
 

@@ -31,9 +31,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import SpreadParams
-from priming.core.check import Floats, floats
-from priming.core.flow import Arrival, Flow, Stream, Walk
+from priming.core.arrays import Floats, floats
 from priming.core.graph import Adjacency, Bools, Ints, in_order, rows_of
+from priming.core.kernel.flow import Arrival, Emission, Flow, Walk
 from priming.errors import ParamError
 
 __all__ = ["Activation", "Arrival", "Flow", "SpreadParams", "spread"]
@@ -94,7 +94,7 @@ def spread(
     """
     walk = Walk.over(graph, params, gate)
     rows, start = anchors_of(anchors, graph.n)
-    reached = _Reached(graph.n, rows)
+    reached = _ReachedRows(graph.n, rows)
     a, history = start, [start]
     with np.errstate(over="ignore", invalid="ignore"):
         for _ in range(params.steps):
@@ -141,7 +141,7 @@ def marks_of(anchors: Ints) -> Ints:
     return anchors << HOPS
 
 
-def _activation(reached: _Reached, a: Floats, flow: Flow | None) -> Activation:
+def _activation(reached: _ReachedRows, a: Floats, flow: Flow | None) -> Activation:
     live = np.flatnonzero(a > 0)
     live = live[in_order(reached.rows[live])]
     live = live[strongest_first(a[live])]
@@ -153,7 +153,7 @@ def strongest_first(values: Floats) -> Ints:
     return in_order(~values.view(np.int64), digits=4)  # the bits of positive floats compare as they do
 
 
-def _step(walk: Walk, reached: _Reached, a: Floats, start: Floats) -> Floats:
+def _step(walk: Walk, reached: _ReachedRows, a: Floats, start: Floats) -> Floats:
     """Return a' from a; both by slot (see ``_Reached``), a' over the slots that this step added too."""
     params = walk.params
     emitters = walk.emitters(reached.rows, a)
@@ -205,7 +205,7 @@ class _Scratch(threading.local):
 SCRATCH = _Scratch()
 
 
-class _Reached:
+class _ReachedRows:
     """The rows that activation has met during one spread, each with a slot, an origin and a distance.
 
     ``place[row]`` is the row's slot if it bears this spread's stamp, else left from another spread [3]:
@@ -221,7 +221,7 @@ class _Reached:
         self.rows = anchors
         self.marks = marks_of(anchors)
 
-    def admit(self, stream: Stream, emitters: Ints) -> Ints:
+    def admit(self, stream: Emission, emitters: Ints) -> Ints:
         """Return the slot of each target of ``stream``, whose emitters have the slots ``emitters``."""
         places = self.place.take(stream.target)
         fresh = np.flatnonzero(places < self.stamp)

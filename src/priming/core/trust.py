@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from priming.config.words import TRUST
 from priming.errors import ParamError
-from priming.words import TRUST
 
 INSTRUCTING = "agent"
 """The least trust whose rules are shown as rules; below it they are quoted data."""

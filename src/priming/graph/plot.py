@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from priming.config.params.checked import Checked, param
-from priming.engine.layout import LAYOUT, positions
 from priming.errors import MissingExtra, ParamError, StoreError
+from priming.graph.layout import LAYOUT, positions
 
 if TYPE_CHECKING:
-    from priming.types import Recall, Step
+    from priming.results import Recall, Step
 
 SUFFIXES = {".svg": b"<svg", ".png": b"\x89PNG"}
 """Suffixes of pictures, with the bytes that identify each format."""

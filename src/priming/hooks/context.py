@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from priming.config.params.hooks import HOOK
-from priming.core.stop_words import STOP_WORDS
 from priming.text.languages import MANIFESTS, language_of
+from priming.text.tokens import STOP_WORDS
 
 _SCRIPT_TASKS = ("test", "build", "deploy", "release", "migrate", "lint", "format", "install", "publish")
 """Tasks that a script or a target names itself: ``make deploy``, ``./release.sh``."""

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.core.check import Floats
-from priming.embed.protocol import Embedder, TokenEmbedder
+from priming.config.words import KINDS
+from priming.core.arrays import Floats
+from priming.embedding.protocol import Embedder, TokenEmbedder
 from priming.index.columns import NONE, Column, Ints, Ragged, VectorColumn
 from priming.index.conversation_context import ConversationContext, Conversations, window_mean
 from priming.index.cue_feedback import CueFeedback, Practice
@@ -21,7 +22,6 @@ from priming.index.document import Document, Statements, bare_terms, is_rare_wor
 from priming.index.lexicon import Lexicon
 from priming.index.topology import Topology
 from priming.index.vocabulary import Vocabulary
-from priming.words import KINDS
 
 ENTITY = KINDS.index("entity")
 _SNAPSHOT_AFTER = 256

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.core.check import Floats
+from priming.core.arrays import Floats
 from priming.core.lexical import length_norm
 from priming.index.columns import NONE, Column, Ints
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from priming.core.lexical import terms
-from priming.store.rows import VerdictRow
+from priming.storage.rows import VerdictRow
+from priming.text.tokens import terms
 from priming.types import Retention, Use
 
 SIGN = {"used": 1, "confirmed": 1, "not-relevant": -1, "not-useful": -1, "overridden": -1}

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.core.dates import has_time, is_question
-from priming.core.details import details
-from priming.core.lexical import spelled, terms
-from priming.core.names import heading_name, normal
-from priming.core.slots import Statement, statement
-from priming.embed.protocol import Embedder, TokenEmbedder, WordEmbedder
+from priming.embedding.protocol import Embedder, TokenEmbedder, WordEmbedder
+from priming.text.dates import has_time, is_question
+from priming.text.names import heading_name, normal
+from priming.text.statements import Statement, statement
+from priming.text.tokens import specificity, spelled, terms
 from priming.types import MemoryRecord
 
 RULES = "rules"
@@ -149,7 +148,7 @@ def _document(
         occurred=at.timestamp() if at is not None else np.nan,
         timed=indexed and has_time(record.content),
         asks=indexed and is_question(record.content),
-        specificity=details(record.content) if indexed else 0,
+        specificity=specificity(record.content) if indexed else 0,
         indexed=indexed,
         slot=slot_of_record(record),
         when=record.when,

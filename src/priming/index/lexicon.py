@@ -15,7 +15,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.core.check import Floats
+from priming.core.arrays import Floats
 from priming.core.lexical import idf, length_norm, okapi
 from priming.index.columns import Column, Ints, Ragged
 

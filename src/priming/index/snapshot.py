@@ -23,14 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.environment import VERSION
-from priming.core.slots import Statement
-from priming.embed.protocol import Embedder
+from priming.embedding.protocol import Embedder
 from priming.index.columns import Column, Ragged, VectorColumn
 from priming.index.cue_feedback import CueFeedback, Practice
 from priming.index.document import bare_terms
 from priming.index.vocabulary import Vocabulary
 from priming.index.working_set import WorkingSet
-from priming.store.protocol import Store
+from priming.storage.protocol import Store
+from priming.text.statements import Statement
 
 FORMAT = 6
 _ALIGN = 64

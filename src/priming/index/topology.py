@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.core.check import Floats
+from priming.core.arrays import Floats
 from priming.index.columns import Column, Ints
 
 MENTIONS = "mentions"

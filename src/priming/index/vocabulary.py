@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.core.check import Floats
-from priming.embed.protocol import Embedder, WordEmbedder
+from priming.core.arrays import Floats
+from priming.embedding.protocol import Embedder, WordEmbedder
 from priming.index.columns import Ints, VectorColumn
 
 EXACT = 6

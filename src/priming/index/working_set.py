@@ -10,12 +10,12 @@ from datetime import datetime
 
 import numpy as np
 
-from priming.embed.protocol import Embedder
+from priming.embedding.protocol import Embedder
 from priming.index.arrays import NamespaceArrays
 from priming.index.cue_feedback import Practice
 from priming.index.document import Document, describe
-from priming.store.protocol import Logged, Store
-from priming.store.rows import (
+from priming.storage.protocol import Logged, Store
+from priming.storage.rows import (
     LinkRow,
     MemoryRow,
     RowChange,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from priming.config.params.llm import AGENT, AgentParams
 from priming.errors import AgentError, ParamError, shown
-from priming.json_endpoint import JsonEndpoint, check_endpoint, is_url
 from priming.llm.answers import request_answer
+from priming.llm.json_endpoint import JsonEndpoint, check_endpoint, is_url
 from priming.llm.protocol import Answer, Schema
 
 if TYPE_CHECKING:

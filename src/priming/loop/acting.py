@@ -15,7 +15,6 @@ from pathlib import PurePosixPath
 from typing import Protocol
 
 from priming.config.params.loop import CONTEXT, LOOP, ContextParams, LoopParams
-from priming.engine.present import quoted
 from priming.errors import AgentError, ParamError
 from priming.llm.agents import DeadlineExceeded
 from priming.llm.answers import text_field, validated_answer
@@ -42,6 +41,7 @@ from priming.loop.session import (
     with_outcome,
     with_task,
 )
+from priming.recall.formatting import quote_text
 
 PHASE = "act"
 
@@ -118,10 +118,10 @@ def acting_prompt(
 
 
 def _task_section(plan: TaskPlan) -> str:
-    lines = [f"objective: {quoted(plan.objective)}"]
+    lines = [f"objective: {quote_text(plan.objective)}"]
     if plan.delta:
-        lines.append(f"files: {', '.join(map(quoted, plan.delta))}")
-    lines.append(f"verify: {'none' if plan.verify is None else quoted(plan.verify)}")
+        lines.append(f"files: {', '.join(map(quote_text, plan.delta))}")
+    lines.append(f"verify: {'none' if plan.verify is None else quote_text(plan.verify)}")
     return "The task:\n" + fenced("\n".join(lines))
 
 

@@ -12,9 +12,9 @@ from priming.config.params.laws import SCORE
 from priming.config.params.loop import CONTEXT, ContextParams
 from priming.core.metacognition import Assessment
 from priming.core.score import effectiveness
-from priming.engine import lessons
-from priming.engine.reach import reach
 from priming.errors import NotFound
+from priming.graph.traversal import neighbors
+from priming.learning import lessons
 from priming.loop.context import PROFILE, RESOLUTION, TRIGGER, gather
 from priming.loop.learning import FAILURE, PATTERN, lesson
 from priming.loop.report import describe_assessment
@@ -66,7 +66,7 @@ def store(
     if reason is not None:
         return {"status": REJECTED, "name": "", "reason": reason}
     arguments = lesson(type, trigger, resolution, params=params, source=source or None)
-    stored = lessons.keep(memory, arguments, least=params.similar)
+    stored = lessons.store_lesson(memory, arguments, least=params.similar)
     if stored.status == lessons.STORED:
         return {"status": ADDED, "name": stored.key, "reason": ""}
     reason = f"similar exists: {stored.cosine:.2f} alike, strengthened"
@@ -147,8 +147,8 @@ def feedback(memory: Memory, utilized: Sequence[str], injected: Sequence[str]) -
     used = [name for name in existing if name in utilized]
     unused = [name for name in existing if name not in utilized]
     repeated = {
-        *lessons.judged(memory, used, "used", None),
-        *lessons.judged(memory, unused, "not-useful", None),
+        *lessons.judge_lessons(memory, used, "used", None),
+        *lessons.judge_lessons(memory, unused, "not-useful", None),
     }
     for again, session in ((False, None), (True, _WITHOUT_RECALL)):
         good, bad = ([name for name in names if (name in repeated) is again] for names in (used, unused))
@@ -175,7 +175,7 @@ def connected(memory: Memory, name: str, *, params: ContextParams = CONTEXT) -> 
     """The memories that strong links connect with a memory, at most two links away."""
     if get(memory, name) is None:
         return []
-    neighbours = reach(memory, [name], hops=params.hops, least=params.link_weight)
+    neighbours = neighbors(memory, [name], hops=params.hops, least=params.link_weight)
     return [{**memory_shape(node.memory), "_hop": node.hop, "_via": node.via} for node in neighbours]
 
 

@@ -15,9 +15,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from priming.config.params.loop import CONTEXT, ContextParams
-from priming.core.lexical import terms
 from priming.loop.session import Codebase
 from priming.text.languages import code_language_of
+from priming.text.tokens import terms
 
 _MANIFESTS = (
     *("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "package.json", "go.mod"),

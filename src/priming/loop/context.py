@@ -8,17 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from priming.config.params.loop import CONTEXT, ContextParams
-from priming.core.lexical import terms
 from priming.core.metacognition import Assessment
 from priming.core.when import evaluate
-from priming.engine.present import quoted
-from priming.engine.reach import reach
 from priming.errors import NotFound
+from priming.graph.traversal import neighbors
 from priming.llm.prompts import fenced
 from priming.loop.codebase import look
 from priming.loop.session import Codebase, Complexity, ObjectiveContext, ShownMemory, Verification
 from priming.memory import Memory
-from priming.types import Cue, Hit, MemoryRecord
+from priming.recall.formatting import quote_text
+from priming.results import Hit
+from priming.text.tokens import terms
+from priming.types import Cue, MemoryRecord
 
 PACKAGE = "priming.loop"
 """Where the prompts are."""
@@ -187,7 +188,7 @@ def _connected(memory: Memory, keys: Sequence[str], params: ContextParams) -> li
     """The memories that strong links connect with those that are shown."""
     if not keys:
         return []
-    neighbours = reach(memory, keys, hops=params.hops, least=params.link_weight)
+    neighbours = neighbors(memory, keys, hops=params.hops, least=params.link_weight)
     return [node.memory for node in neighbours if node.memory.kind != "behavior"][: params.connected]
 
 
@@ -218,7 +219,7 @@ def memories_section(gathered: ObjectiveContext) -> str:
     lines = []
     for memory in gathered.shown:
         fires = "applies here, " if memory.key in gathered.fired else ""
-        lines.append(f"[{_label(memory.key)}] {fires}{memory.kind}: {quoted(memory.text)}")
+        lines.append(f"[{_label(memory.key)}] {fires}{memory.kind}: {quote_text(memory.text)}")
     return "Memories of earlier work, by key:\n" + fenced("\n".join(lines))
 
 
@@ -226,14 +227,14 @@ def codebase_section(codebase: Codebase) -> str | None:
     """The files of the project; None if there is nothing to say of them."""
     named = {"languages": codebase.languages, "frameworks": codebase.frameworks, "tests in": codebase.tests}
     lines = [f"{title}: {', '.join(names)}" for title, names in named.items() if names]
-    lines += ["files about it:", *map(quoted, codebase.relevant)] if codebase.relevant else []
+    lines += ["files about it:", *map(quote_text, codebase.relevant)] if codebase.relevant else []
     return f"The project has {codebase.files:,} files:\n" + fenced("\n".join(lines)) if lines else None
 
 
 def lineage_section(lineage: Sequence[str], params: ContextParams = CONTEXT) -> str | None:
     """The latest tasks and attempts."""
     latest = lineage[len(lineage) - params.lineage :] if len(lineage) > params.lineage else lineage
-    lines = [quoted(cut(text, params.memory_length)) for text in latest]
+    lines = [quote_text(cut(text, params.memory_length)) for text in latest]
     return "Earlier tasks and attempts:\n" + fenced("\n".join(lines)) if lines else None
 
 
@@ -247,7 +248,7 @@ def verification_section(failed: Verification, params: ContextParams = CONTEXT) 
 def plain(text: str) -> str:
     """A text line by line as a terminal shows it, with control characters written out."""
     lines = _TERMINAL.sub("", text).replace("\t", "    ").splitlines()
-    return "\n".join(quoted(line)[1:-1].replace('\\"', '"').replace("\\\\", "\\") for line in lines)
+    return "\n".join(quote_text(line)[1:-1].replace('\\"', '"').replace("\\\\", "\\") for line in lines)
 
 
 def shortened(text: str, most: int) -> str:
@@ -259,4 +260,4 @@ def shortened(text: str, most: int) -> str:
 
 
 def _label(key: str) -> str:
-    return quoted(key) if any(char in key for char in '"[]') else quoted(key)[1:-1]
+    return quote_text(key) if any(char in key for char in '"[]') else quote_text(key)[1:-1]

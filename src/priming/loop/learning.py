@@ -13,20 +13,12 @@ from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
 from priming.config.params.loop import CONTEXT, ContextParams
-from priming.engine import lessons
-from priming.engine.links import link_many
 from priming.errors import NotFound, ParamError
+from priming.learning import lessons
 from priming.loop.context import DELTA, RESOLUTION, TRIGGER, cut, plain
-from priming.loop.session import (
-    BLOCKED,
-    DELIVERED,
-    Attempt,
-    LearningResult,
-    Session,
-    Task,
-    Verification,
-)
+from priming.loop.session import BLOCKED, DELIVERED, Attempt, LearningResult, Session, Task, Verification
 from priming.memory import Memory
+from priming.remember.links import link_many
 from priming.types import Operation
 
 FAILURE, PATTERN, LEARNED_FROM = "failure", "pattern", "learned-from"
@@ -99,7 +91,7 @@ def store_patterns(
     return _summed([lesson for lesson in stored if lesson is not None])
 
 
-def _summed(results: Sequence[lessons.Kept]) -> LearningResult:
+def _summed(results: Sequence[lessons.StoredLesson]) -> LearningResult:
     """What storing some lessons did, as one result."""
     return LearningResult(
         stored=tuple(result.key for result in results if result.status == lessons.STORED),
@@ -262,7 +254,7 @@ def _key(memory: Memory, name: str) -> str | None:
 
 
 def _fresh(closed: _ClosedTask, keys: Sequence[str], verdict: str) -> list[str]:
-    judged = lessons.judged(closed.memory, keys, verdict, closed.session.id)
+    judged = lessons.judge_lessons(closed.memory, keys, verdict, closed.session.id)
     return [key for key in keys if key not in judged]
 
 
@@ -282,7 +274,7 @@ def _stored(
     arguments: dict[str, Any] | None,
     params: ContextParams,
     credited: Collection[str],
-) -> lessons.Kept | None:
+) -> lessons.StoredLesson | None:
     """Store a lesson of a task, once: if it was stored before, the result of that."""
     if arguments is None:
         return None
@@ -291,9 +283,9 @@ def _stored(
         status = lessons.STRENGTHENED if earlier.kind == "strengthen" else lessons.STORED
         rows = [change for change in earlier.changes if change.table == "memories"]
         keys = [row.key for row in rows if row.after is not None and row.after.get("kind") == kind]
-        return lessons.Kept(keys[0], status, earlier.id) if keys else None
+        return lessons.StoredLesson(keys[0], status, earlier.id) if keys else None
     with closed.memory.identified(closed.id(kind)):
-        return lessons.keep(
+        return lessons.store_lesson(
             closed.memory, arguments, least=params.similar, reason=closed.reason, credited=credited
         )
 

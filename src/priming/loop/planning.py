@@ -7,15 +7,15 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
 from priming.config.params.loop import CONTEXT, ContextParams
+from priming.config.words import ASSESSMENTS, IMPASSES
 from priming.core.metacognition import Assessment
-from priming.engine.present import quoted
 from priming.errors import ParamError
 from priming.llm.answers import text_field, validated_answer
 from priming.llm.prompts import fenced, prompt
 from priming.llm.protocol import Agent, Answer, Schema
 from priming.loop import context
 from priming.loop.session import Impasse, ObjectiveContext, PlanningResult, TaskPlan
-from priming.words import ASSESSMENTS, IMPASSES
+from priming.recall.formatting import quote_text
 
 PHASE = "reason"
 UNCLEAR, IMPASSE = "unclear", "impasse"
@@ -107,7 +107,7 @@ def planning_prompt(
 def _subgoal_section(objective: str | None, params: ContextParams) -> str | None:
     if objective is None:
         return None
-    text = quoted(context.cut(objective, params.memory_length))
+    text = quote_text(context.cut(objective, params.memory_length))
     return "It is a step out of an impasse; once it is done, this goes on:\n" + fenced(text)
 
 
@@ -116,7 +116,7 @@ def _answers_section(answered: Sequence[tuple[str, str]], params: ContextParams)
         return None
     most = params.text_length
     lines = [
-        f"{quoted(context.cut(question, most))} → {quoted(context.cut(answer, most))}"
+        f"{quote_text(context.cut(question, most))} → {quote_text(context.cut(answer, most))}"
         for question, answer in answered
     ]
     return "What was asked, and what a person answered, which holds:\n" + fenced("\n".join(lines))

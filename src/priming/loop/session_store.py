@@ -10,14 +10,14 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from priming.checks import PAGE_LIMIT, check_count, check_text, check_time
 from priming.config.params.loop import LOOP, LoopParams
-from priming.engine.sleep.lock import asleep
+from priming.core.checks import PAGE_LIMIT, check_count, check_text, check_time
 from priming.errors import NotFound, ParamError
-from priming.ids import uuid7
 from priming.loop.session import Limits, Session, dump, parse
 from priming.memory import Memory
-from priming.store.rows import LoopSessionRow
+from priming.sleep.night import sleep_lock
+from priming.storage.rows import LoopSessionRow
+from priming.types import uuid7
 
 _DEEPEST = 10
 """Maximum depth of subgoals, whatever is requested: each is a session within a session."""
@@ -113,7 +113,7 @@ class Sessions:
         folder = self.memory.store.scratch
         name = hashlib.blake2b(f"{self.memory.namespace}\n{session_id}".encode(), digest_size=8).hexdigest()
         path = None if folder is None else folder / f"{name}.loop"
-        with asleep(path, self.memory.now(), "works on this session"):
+        with sleep_lock(path, self.memory.now(), "works on this session"):
             yield
 
     def _rows(self, limit: int) -> Sequence[LoopSessionRow]:

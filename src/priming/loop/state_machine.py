@@ -11,7 +11,6 @@ from dataclasses import astuple, replace
 from operator import add
 
 from priming.errors import AgentError, NotFound, ParamError
-from priming.ids import uuid7
 from priming.llm.agents import DeadlineExceeded
 from priming.loop.acting import AgentDriver, advance, destructive_reason, open_attempt
 from priming.loop.context import PROFILE, gather, shown_memory
@@ -34,6 +33,7 @@ from priming.loop.session import (
     assessment_of,
     with_task,
 )
+from priming.types import uuid7
 
 LAST = "SUMMARY"
 _WHY = {

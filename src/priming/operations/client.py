@@ -12,17 +12,11 @@ from typing import TYPE_CHECKING, Any
 from priming.config import environment
 from priming.config.params.server import SOCKET
 from priming.errors import Conflict, PrimingError
-from priming.ids import uuid7
 from priming.operations import local_socket
-from priming.operations.connection import (
-    ConnectionLost,
-    NotSendable,
-    Progress,
-    ServerConnection,
-    connect,
-)
+from priming.operations.connection import ConnectionLost, NotSendable, Progress, ServerConnection, connect
 from priming.operations.table import Op, served
 from priming.serialization import encode
+from priming.types import uuid7
 
 if TYPE_CHECKING:
     from priming.config.settings import Settings

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from priming.config import environment
 from priming.config.environment import VERSION, Location
-from priming.embed import choose
+from priming.embedding import registry
 from priming.errors import ParamError, StoreError
 
 if TYPE_CHECKING:
@@ -108,13 +108,13 @@ def greeting(
     """
     assert where.path is not None
     status = where.path.stat()
-    embedder = choose.DEFAULT if settings is None else settings["store.embedder"]
+    embedder = registry.DEFAULT if settings is None else settings["store.embedder"]
     return {
         "version": VERSION,
         "database": str(where.path),
         "synchronous": where.synchronous,
         "file": f"{status.st_dev}:{status.st_ino}",
-        "vectors": choose.stamp(embedder) if stamp is None else stamp,
+        "vectors": registry.stamp(embedder) if stamp is None else stamp,
         "profile": profile,
         "retrieval": json.dumps({} if settings is None else dict(settings.retrieval), sort_keys=True),
     }

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from priming.behaviors import Pack
 from priming.errors import StoreError
+from priming.learning.results import Run, StrengthEvent
+from priming.results import Remembered
+from priming.rules.results import Pack
 from priming.serialization import decode
-from priming.types import Link, MemoryRecord, Operation, Remembered
-from priming.verdicts import Run, StrengthEvent
+from priming.types import Link, MemoryRecord, Operation
 
 if TYPE_CHECKING:
     from priming.memory import Memory

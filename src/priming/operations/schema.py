@@ -28,10 +28,10 @@ from pydantic import (
     create_model,
 )
 
+from priming.config.words import FORMATS, KINDS, OUTCOMES, RULES, STAGES, STATUSES, TRUST
 from priming.errors import ParamError, violation
 from priming.operations.table import BY_NAME, Op
 from priming.types import Cue
-from priming.words import FORMATS, KINDS, OUTCOMES, RULES, STAGES, STATUSES, TRUST
 
 NOT_SENT = ("self", "memory", "progress", "agent", "beside")
 """What functions take that no request carries."""

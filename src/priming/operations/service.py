@@ -15,7 +15,7 @@ from priming.serialization import encode
 
 if TYPE_CHECKING:
     from priming.config.settings import Settings
-    from priming.embed.protocol import Embedder
+    from priming.embedding.protocol import Embedder
     from priming.memory import Memory
     from priming.types import Clock
 
@@ -127,7 +127,7 @@ class LocalService:
     def embedder(self) -> Embedder:
         """The embedder of its memories."""
         if self._embedder is None:
-            from priming.embed.choose import DEFAULT, named
+            from priming.embedding.registry import DEFAULT, named
 
             self._embedder = named(self.settings["store.embedder"] if self.settings else DEFAULT)
         return self._embedder

@@ -20,12 +20,12 @@ CALLS = "priming.operations.wire_calls"
 _HOMES = {
     **dict.fromkeys(("str", "int"), "builtins"),
     "Path": "pathlib",
-    **dict.fromkeys(("Learned", "Pack", "Twins", "Why"), "priming.behaviors"),
-    "Ablation": "priming.ablation",
-    "Diff": "priming.history",
-    **dict.fromkeys(("Alias", "Review"), "priming.reviewing"),
-    "Proposal": "priming.sleeping",
-    **dict.fromkeys(("Oscillation", "Run", "StrengthEvent", "Strengths"), "priming.verdicts"),
+    **dict.fromkeys(("Learned", "Pack", "Twins", "Why"), "priming.rules.results"),
+    "Ablation": "priming.learning.results",
+    "Diff": "priming.results",
+    **dict.fromkeys(("Alias", "Review"), "priming.results"),
+    "Proposal": "priming.sleep.proposal",
+    **dict.fromkeys(("Oscillation", "Run", "StrengthEvent", "Strengths"), "priming.learning.results"),
 }
 """Where the types of answers are, those that are not in ``priming.types``."""
 

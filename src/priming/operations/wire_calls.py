@@ -6,10 +6,11 @@ import tempfile
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
-from priming.behaviors import Pack
 from priming.errors import NotFound, ParamError
 from priming.memory import Memory
-from priming.types import Exported, Operation
+from priming.results import Exported
+from priming.rules.results import Pack
+from priming.types import Operation
 
 Progress = Callable[[int, int | None], None]
 

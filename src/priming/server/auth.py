@@ -18,16 +18,16 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from priming.access import EVERYWHERE, Token
 from priming.config.environment import VERSION
 from priming.config.params.server import ServerParams
-from priming.engine.tokens import Tokens
 from priming.errors import PrimingError
 from priming.operations.local_socket import GREETING_PATH, MESSAGE_BYTES, MESSAGE_DEPTH
 from priming.server import telemetry
 from priming.server.limits import RateLimiter, limited, too_large
 from priming.server.responses import Refused, refusal
 from priming.server.telemetry import Metrics
+from priming.server.tokens import Tokens
+from priming.types import EVERYWHERE, Token
 
 OPEN = ("/health", "/ready", "/docs", "/openapi.json")
 """Paths that need no token: they reveal nothing of what is remembered."""

@@ -22,10 +22,9 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from priming.checks import check_name
 from priming.config.environment import VERSION
 from priming.config.params.server import SERVER, SOCKET, ServerParams
-from priming.engine.tokens import Tokens
+from priming.core.checks import check_name
 from priming.errors import NotFound, PrimingError
 from priming.operations import schema
 from priming.operations.connection import JSON_LINES
@@ -38,6 +37,7 @@ from priming.server.jobs import Jobs, ProgressStream, events
 from priming.server.limits import WorkerPool
 from priming.server.responses import JSON, Refused, json_bytes, parse_body, refusal, respond
 from priming.server.scheduler import SleepScheduler
+from priming.server.tokens import Tokens
 from priming.types import Clock, SystemClock
 
 Endpoint = Callable[[Request], Awaitable[Response]]

@@ -13,12 +13,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from priming.embed.choose import stamp_of
-from priming.engine.tokens import Tokens
+from priming.embedding.registry import stamp_of
 from priming.errors import Conflict, ParamError, PrimingError, StoreError
 from priming.operations import local_socket
 from priming.operations.service import LocalService
 from priming.server import telemetry
+from priming.server.tokens import Tokens
 
 _WAITING = 2048
 """Connections that wait to be taken."""

@@ -21,20 +21,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from priming.config.params.server import SERVER, SOCKET, ServerParams
 from priming.config.settings import Settings
-from priming.engine.tokens import Tokens
 from priming.operations import local_socket
 from priming.operations.service import LocalService
 from priming.server import telemetry
 from priming.server.ethos import Conversation, Shared
 from priming.server.http import create_app
-from priming.server.listeners import (
-    LocalListener,
-    beside_store,
-    listening,
-    loopback,
-    refuse_open_server,
-)
+from priming.server.listeners import LocalListener, beside_store, listening, loopback, refuse_open_server
 from priming.server.responses import JSON, json_bytes
+from priming.server.tokens import Tokens
 
 _FILES = 65_536
 _METHODS = (b"GET ", b"HEAD", b"POST", b"PUT ", b"PATC", b"DELE", b"OPTI")

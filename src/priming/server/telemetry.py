@@ -20,7 +20,7 @@ from prometheus_client import (
 )
 
 LOG = logging.getLogger("priming.server")
-ENGINE = "priming.engine"
+ENGINE = "priming.recall"
 METRICS_TYPE = CONTENT_TYPE_LATEST
 _OTHERS = ("uvicorn", "asyncio", "mcp")
 

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from priming.errors import Conflict, NotFound, ParamError, PrimingError, StoreError
-from priming.state import State
+from priming.types import ImportedState
 
 if TYPE_CHECKING:
     from priming.memory import Memory
-    from priming.types import Remembered
+    from priming.results import Remembered
 
 GROUP = "priming.importers"
 OWN = "priming"
@@ -42,7 +42,7 @@ class Entry:
     """
 
     arguments: Mapping[str, Any]
-    state: State | None = None
+    state: ImportedState | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,9 +235,9 @@ class _Loading:
         arguments = [entry.arguments for entry in batch]
         if all(entry.state is None for entry in batch):
             return self.memory.remember_many(arguments)
-        from priming.engine import states
+        from priming.transfer import state
 
-        return states.remember(self.memory, arguments, [entry.state for entry in batch])
+        return state.remember_states(self.memory, arguments, [entry.state for entry in batch])
 
     def _link_arguments(self, batch: list[Tie]) -> list[Mapping[str, Any]]:
         """The links of a batch as ``link_many`` takes them, without those that are to be left alone."""
@@ -252,11 +252,11 @@ class _Loading:
         ]
         if not any(tie.fresh for tie in batch):
             return links
-        from priming.engine import states
+        from priming.transfer import state
 
         fresh = [link for link, tie in zip(links, batch, strict=True) if tie.fresh]
         others = [link for link, tie in zip(links, batch, strict=True) if not tie.fresh]
-        return others + states.to_link(self.memory, fresh)
+        return others + state.to_link(self.memory, fresh)
 
     def _link(self, batch: list[Tie]) -> None:
         """Make a batch of ties, halved like a batch of entries."""

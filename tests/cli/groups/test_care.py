@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from priming.cli.groups import care
+from priming.results import Finding, Stats
 from priming.transfer.importers import Report
-from priming.types import Finding, Stats
 
 from ..conftest import invoke
 

@@ -10,7 +10,8 @@ import pytest
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.cli.groups.history import fading_lines, version_lines
 from priming.cli.output import timestamp
-from priming.types import Fading, MemoryRecord
+from priming.results import Fading
+from priming.types import MemoryRecord
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 A = MemoryRecord("1", "default", "deploy-failed", "episode", "The deploy failed.", "The deploy failed.")

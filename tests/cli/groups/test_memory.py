@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from priming.cli.groups.memory import page_lines, stored_lines
-from priming.types import Link, MemoryRecord, Remembered
+from priming.results import Remembered
+from priming.types import Link, MemoryRecord
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 A = MemoryRecord("1", "default", "deploy-failed", "episode", "The deploy failed.", "The deploy failed.")

@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 import pytest
 
 from priming.cli.groups import recall
-from priming.types import Hit, MemoryRecord, Omitted, Recall, Step
+from priming.results import Hit, Omitted, Recall, Step
+from priming.types import MemoryRecord
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 A = MemoryRecord("1", "default", "deploy-failed", "episode", "The deploy failed.", "The deploy failed.")

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from priming.cli.doctor import Check
     from priming.config.profiles import Profile
     from priming.config.settings import Resolved
+    from priming.results import Finding, Stats, Status
     from priming.transfer.importers import Report
-    from priming.types import Finding, Stats, Status
 
 _UNITS = ("bytes", "KiB", "MiB", "GiB")
 _CHECK_STYLES = {"ok": OK, "warn": WARN, "fail": ERROR}
@@ -269,7 +269,8 @@ def _masked(setting: Resolved) -> Resolved:
 
 def _settings(settings: Sequence[Resolved]) -> Iterator[Part]:
     """A table; of the server's many limits only those that are not the default."""
-    from priming.config.settings import DEFAULT, TABLE
+    from priming.config.settings import TABLE
+    from priming.config.settings_files import DEFAULT
 
     names = {row.name for row in TABLE}
     rows = tuple(

@@ -16,8 +16,8 @@ from priming.cli.parse import complete
 from priming.errors import NotFound, ParamError
 
 if TYPE_CHECKING:
-    from priming.behaviors import Predicate, Route, Why
-    from priming.verdicts import Run
+    from priming.learning.results import Run
+    from priming.rules.results import LinkHistory, Predicate, Why
 
 Keys = Annotated[list[str], Argument(metavar="KEY...", help="Keys or ids of memories")]
 RecallId = Annotated[
@@ -197,7 +197,7 @@ def _why(explanation: Why) -> Iterator[Part]:
         yield from records.operations(explanation.operations)
 
 
-def _route(route: Route) -> Iterator[Part]:
+def _route(route: LinkHistory) -> Iterator[Part]:
     yield line(("recall", "bold"), f"  {route.recall_id}", (f"  {route.profile}  {timestamp(route.at)}", DIM))
     yield line(f"rank {route.rank}, score {route.score:.3f}", indent=2)
     if route.path:

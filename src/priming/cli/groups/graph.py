@@ -16,11 +16,11 @@ from priming.cli.command import Answer, Group, command, group
 from priming.cli.options import TIME, Kinds, KnownAt, Limit, Relation, Since, Source, StoreOptions, Target
 from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, clean, count, line, timestamp
 from priming.cli.parse import complete
+from priming.config.words import FORMATS
 from priming.errors import StoreError
-from priming.words import FORMATS
 
 if TYPE_CHECKING:
-    from priming.verdicts import Oscillation, StrengthEvent, Strengths
+    from priming.learning.results import Oscillation, StrengthEvent, Strengths
 
 DRAW = "draw"
 _BAR, _LEVELS, _EMPTY = "█", "▁▂▃▄▅▆▇█", "·"

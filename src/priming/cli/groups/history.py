@@ -15,10 +15,9 @@ from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, count, li
 from priming.errors import NotFound
 
 if TYPE_CHECKING:
-    from priming.history import Diff, LinkMove, MemoryMove, RankMove
     from priming.memory import Memory
-    from priming.reviewing import Alias, Claim, Review
-    from priming.types import Fading, MemoryRecord, Operation
+    from priming.results import Alias, ConflictingFact, Diff, Fading, LinkMove, MemoryMove, RankMove, Review
+    from priming.types import MemoryRecord, Operation
 
 T = TypeVar("T")
 LAST = "last"
@@ -239,7 +238,7 @@ def _reviews(reviews: Sequence[Review]) -> Iterator[Part]:
             yield line((hint, DIM), indent=4)
 
 
-def _claim(claim: Claim) -> Part:
+def _claim(claim: ConflictingFact) -> Part:
     date = f"{timestamp(claim.told_at)[:10]}  " if claim.told_at else ""
     return line((date, DIM), (claim.key, KEY), f"  {claim.content}", indent=2)
 

@@ -15,8 +15,8 @@ from priming.cli.parse import complete_terms
 from priming.errors import ParamError
 
 if TYPE_CHECKING:
-    from priming.ablation import Ablation, Reweighing, Worth
-    from priming.bench.benchmark import Benchmark
+    from priming.bench.run import Benchmark
+    from priming.learning.results import Ablation, Reweighing, Worth
 
 _TERM_COLUMNS = ("term", "is worth", "95 % interval", "better", "worse", "weight")
 
@@ -79,11 +79,11 @@ def bench(
     import json
     from datetime import UTC, datetime
 
-    from priming.bench import benchmark, report, sets
-    from priming.embed.choose import named
+    from priming.bench import report, run, sets
+    from priming.embedding.registry import named
 
     settings = store.settings()
-    plan = benchmark.Plan(
+    plan = run.BenchPlan(
         profile=str(settings["store.profile"]),
         ablate=ablate or (),
         baselines=_baselines() if baselines else (),
@@ -94,10 +94,10 @@ def bench(
     )
     _check_paths(out, plots)
     question_set = sets.load(name, data).first(limit)
-    result = benchmark.run(question_set, named(str(settings["store.embedder"])), plan, progress)
-    document = report.document(result, datetime.now(UTC))
+    result = run.run(question_set, named(str(settings["store.embedder"])), plan, progress)
+    document = report.report_document(result, datetime.now(UTC))
     if out is not None:
-        report.write(out, json.dumps(document, ensure_ascii=False) + "\n")
+        report.write_report(out, json.dumps(document, ensure_ascii=False) + "\n")
     figures = _figures(result, plots)
     files = [*([] if out is None else [out]), *figures]
     return Answer(document, [*_result(result), *(line(("wrote", OK), f"  {path}") for path in files)])
@@ -110,13 +110,13 @@ def _set_names() -> tuple[str, ...]:
 
 
 def _baselines() -> tuple[str, ...]:
-    from priming.bench.baselines import BASELINES
+    from priming.bench.contestants import BASELINES
 
     return BASELINES
 
 
 def _rivals(folders: list[Path], parents: list[Path]) -> list[Path]:
-    from priming.bench.rival import rivals
+    from priming.bench.rivals import rivals
 
     return rivals(folders, parents)
 
@@ -134,7 +134,7 @@ def _figures(result: Benchmark, folder: Path | None) -> list[Path]:
         return []
     from priming.bench import plots
 
-    return plots.write(result, folder)
+    return plots.write_figures(result, folder)
 
 
 def _result(result: Benchmark) -> Iterator[Part]:

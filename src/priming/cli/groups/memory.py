@@ -29,11 +29,12 @@ from priming.cli.options import (
 )
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, confirm, line, timestamp
 from priming.cli.parse import complete
+from priming.config.words import KINDS, RELATIONS
 from priming.errors import ParamError
-from priming.words import KINDS, RELATIONS
 
 if TYPE_CHECKING:
-    from priming.types import MemoryRecord, Receipt, Remembered
+    from priming.results import Receipt, Remembered
+    from priming.types import MemoryRecord
 
 ANY = "any"
 _NOT_STORED = {

@@ -25,7 +25,8 @@ from priming.cli.output import DIM, KEY, OK, WARN, Part, Span, Table, Tree, coun
 from priming.cli.parse import complete_terms
 
 if TYPE_CHECKING:
-    from priming.types import Hit, MemoryRecord, Recall, Step
+    from priming.results import Hit, Recall, Step
+    from priming.types import MemoryRecord
 
 MIN_SHARE = 0.05
 """Share of a hit's activation below which a link is not drawn, unless it is on the strongest path."""

@@ -14,12 +14,12 @@ from priming.cli.command import Answer, command, group
 from priming.cli.options import DryRun, Key, Reason, ScopeOptions, Session, StoreOptions, Tokens
 from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, count, line, timestamp
 from priming.cli.parse import complete
-from priming.words import KINDS, RULES, TRUST
+from priming.config.words import KINDS, RULES, TRUST
 
 if TYPE_CHECKING:
-    from priming.behaviors import Learned, Pack, Twins
     from priming.memory import Memory
-    from priming.types import Hit, Recall
+    from priming.results import Hit, Recall
+    from priming.rules.results import Learned, NearDuplicates, Pack
 
 GLOBAL = "global"
 """The origin of hits from the global store."""
@@ -138,7 +138,7 @@ def active_lines(result: Recall, *, packed: bool = False) -> Iterator[Part]:
 
 def _rule(rank: int, hit: Hit, text: str) -> Iterator[Part]:
     from priming.core.trust import instructs
-    from priming.engine.present import rule_kind, rule_tier
+    from priming.recall.formatting import rule_kind, rule_tier
 
     memory = hit.memory
     notes = [f"from {hit.origin}"] if hit.origin else []
@@ -204,7 +204,7 @@ def deduplicate(
     return Answer(pairs, _duplicates(pairs, dry_run=dry_run))
 
 
-def _duplicates(pairs: Sequence[Twins], *, dry_run: bool) -> Iterator[Part]:
+def _duplicates(pairs: Sequence[NearDuplicates], *, dry_run: bool) -> Iterator[Part]:
     if not pairs:
         yield line(("no duplicates", DIM))
         return

@@ -21,9 +21,9 @@ from priming.hooks import setup as setup_files
 from priming.hooks.agents import AGENTS
 
 if TYPE_CHECKING:
-    from priming.access import Token
-    from priming.engine.tokens import Tokens
     from priming.hooks.setup import FileChange
+    from priming.server.tokens import Tokens
+    from priming.types import Token
 
 TOOLS = ("default", "full")
 EVENTS = ("session-start", "prompt", "pre-tool", "post-tool", "stop")
@@ -217,7 +217,7 @@ def revoke(
 
 
 def _tokens(store: StoreOptions) -> Tokens:
-    from priming.engine.tokens import Tokens
+    from priming.server.tokens import Tokens
 
     return Tokens(store.location())
 

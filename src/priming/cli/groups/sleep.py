@@ -18,13 +18,13 @@ from priming.cli.errors import report
 from priming.cli.options import AgentOptions, DryRun, StoreOptions
 from priming.cli.output import DIM, KEY, OK, WARN, Part, Progress, count, draw, line, progress
 from priming.cli.parse import complete
+from priming.config.words import STAGES
 from priming.errors import Busy, ParamError
-from priming.words import STAGES
 
 if TYPE_CHECKING:
     from priming.llm.protocol import Agent
     from priming.memory import Memory
-    from priming.sleeping import Item, Proposal
+    from priming.sleep.proposal import Proposal, ProposedItem
 
 _INTERVAL = timedelta(seconds=30)
 """How often new memories are counted between two nights."""
@@ -158,7 +158,7 @@ def _repeat(
 
 def _wait(memory: Memory, interval: timedelta) -> None:
     """Wait until a night is due: after the interval, or sooner after enough new memories."""
-    from priming.sleeping import is_due
+    from priming.sleep.proposal import is_due
     from priming.types import SystemClock
 
     clock = SystemClock()
@@ -199,7 +199,7 @@ def _conclusion(proposal: Proposal, dry_run: bool) -> Part:
     return records.undo_hint(proposal.operation, "the night")
 
 
-def _item(item: Item, *, indent: int = 0) -> Iterator[Part]:
+def _item(item: ProposedItem, *, indent: int = 0) -> Iterator[Part]:
     """An item: the action, the memories, and why."""
     into = () if item.into is None else (" → ", (item.into, KEY))
     yield line((item.action, OK), "  ", (", ".join(item.keys), KEY), *into, indent=indent)

@@ -1,0 +1,53 @@
+"""Argument checks that every law shares: a bad value raises ``ParamError`` naming it and its range."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from priming.core.checks import interval
+from priming.errors import ParamError
+
+Floats = NDArray[np.float64]
+
+
+def floats(
+    name: str,
+    value: ArrayLike,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    below: float | None = None,
+) -> Floats:
+    """``value`` as float64, each element in ``[low, high]`` and under ``below``, or ``ParamError``.
+
+    NaN and infinities are refused. A scalar becomes a 0-d array.
+    """
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParamError(name, value, "must be a number or an array of numbers") from None
+    if not array.size or _within(float(array.min()), float(array.max()), low, high, below):
+        return array
+    bad = ~np.isfinite(array) | (array < low) | (array > high)
+    if below is not None:
+        bad |= array >= below
+    raise ParamError(name, float(array[bad].flat[0]), f"must be {interval(low, high, below)}")
+
+
+def _within(least: float, most: float, low: float, high: float, below: float | None) -> bool:
+    """Whether all from ``least`` to ``most`` is finite and in the range; NaN, which any comparison denies, is not."""
+    finite = -math.inf < least and most < math.inf
+    return finite and low <= least and most <= high and not _reaches(most, below)
+
+
+def _reaches(value: float, below: float | None) -> bool:
+    return below is not None and value >= below
+
+
+def like(array: Floats) -> Any:
+    """A 0-d result as a plain float, anything else as the array: scalars in, scalars out."""
+    return float(array) if array.ndim == 0 else array

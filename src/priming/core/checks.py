@@ -1,0 +1,232 @@
+"""Checks of arguments: one function a kind of argument, one form of message.
+
+Each returns the value as the package keeps it, or raises ``ParamError`` with the name, the value and the rule. Arrays
+are checked by ``core/check.py``; this module does not import numpy.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from priming.config.params.store import STORE
+from priming.config.words import NIGHT, PACK, SOURCES
+from priming.errors import ParamError
+
+PAGE_LIMIT = 1_000_000
+"""The longest page that may be requested at once."""
+PACK_NAME = r"[a-z0-9]+(?:[-_.][a-z0-9]+)*"
+PACK_VERSION = r"[0-9A-Za-z]+(?:[-_.+][0-9A-Za-z]+)*"
+_NAME_LENGTH, _PACK_NAME_LENGTH = 512, 64
+_DEPTH = 100
+_BREAKS = ("Cc", "Zl", "Zp")
+
+
+def check_text(name: str, value: Any) -> str:
+    """A text without NUL and lone surrogates."""
+    if not isinstance(value, str):
+        raise ParamError(name, value, "must be a text")
+    if "\x00" in value:
+        raise ParamError(name, value, "must not contain the NUL character")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ParamError(name, value, "must be valid Unicode, without lone surrogates") from None
+    return value
+
+
+def check_content(value: Any) -> str:
+    """The text of a memory: a text that is not blank and not too long."""
+    text = check_text("content", value)
+    if not text.strip():
+        raise ParamError("content", text, "must not be blank")
+    if len(text) > STORE.content_limit:
+        rule = f"has {len(text):,} characters, at most {STORE.content_limit:,}: split it into parts"
+        raise ParamError("content", text, rule)
+    return text
+
+
+def check_name(name: str, value: Any) -> str | None:
+    """A short text that names something, or None."""
+    if value is None:
+        return None
+    text = check_text(name, value)
+    if not text.strip() or len(text) > _NAME_LENGTH or _has_breaks(text):
+        raise ParamError(name, text, f"must be one printable line of 1 to {_NAME_LENGTH} characters")
+    return text
+
+
+def _has_breaks(text: str) -> bool:
+    """Whether a text has a line break or a control character; other scripts' spaces and joiners are allowed."""
+    return not text.isprintable() and any(unicodedata.category(letter) in _BREAKS for letter in text)
+
+
+def check_uuid(name: str, value: Any) -> str:
+    """A UUID in its usual form."""
+    try:
+        return str(UUID(check_text(name, value)))
+    except ValueError:
+        rule = "must be a UUID, such as 01890a5d-ac96-774b-bcce-b302099a8057"
+        raise ParamError(name, value, rule) from None
+
+
+def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
+    """One of a fixed set of words."""
+    if value not in choices:
+        raise ParamError(name, value, f"must be one of {', '.join(choices)}")
+    return str(value)
+
+
+def check_number(
+    name: str, value: Any, *, low: float = -math.inf, high: float = math.inf, below: float | None = None
+) -> float:
+    """A finite number in ``[low, high]`` and under ``below``."""
+    if not isinstance(value, Real):
+        raise ParamError(name, value, "must be one number")
+    number = float(value)
+    if not math.isfinite(number) or not low <= number <= high or (below is not None and number >= below):
+        raise ParamError(name, number, f"must be {interval(low, high, below)}")
+    return number
+
+
+def check_fraction(name: str, value: Any) -> float:
+    """A number in [0, 1]."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise ParamError(name, value, f"must be {interval(0, 1)}")
+    return float(value)
+
+
+def check_whole(name: str, value: Any, *, low: int = 0) -> int:
+    """A whole number of at least ``low``."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
+        raise ParamError(name, value, f"must be a whole number ≥ {low}")
+    return int(value)
+
+
+def check_count(name: str, value: Any, low: int, high: int) -> int:
+    """A whole number from ``low`` to ``high``."""
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise ParamError(name, value, f"must be a whole number in [{low:,}, {high:,}]")
+    return value
+
+
+def interval(low: float, high: float, below: float | None = None) -> str:
+    """A range in words: ``finite``, ``finite and ≥ 0``, ``in [0, 1]`` or ``in [0, 1)``."""
+    if below is not None:
+        return f"in [{low:g}, {below:g})"
+    if math.isfinite(low) and math.isfinite(high):
+        return f"in [{low:g}, {high:g}]"
+    if math.isfinite(low):
+        return f"finite and ≥ {low:g}"
+    return f"finite and ≤ {high:g}" if math.isfinite(high) else "finite"
+
+
+def check_time(name: str, value: Any) -> datetime:
+    """A time with a zone, in UTC."""
+    if not isinstance(value, datetime):
+        raise ParamError(name, value, "must be a datetime")
+    if value.tzinfo is None:
+        raise ParamError(name, value.isoformat(), "must carry a time zone, e.g. datetime.now(timezone.utc)")
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise ParamError(name, value.isoformat(), "must lie between the years 1 and 9999 in UTC") from None
+
+
+def check_path(value: str | Path) -> Path:
+    """A path that a file can have."""
+    text = str(value)
+    if not text or "\x00" in text:
+        raise ParamError("path", text, "must name a file, without the NUL character")
+    return Path(value)
+
+
+def check_tags(value: Any) -> tuple[str, ...]:
+    """Short texts, each once, in their order."""
+    if isinstance(value, (str, Mapping)) or not isinstance(value, (Sequence, set, frozenset)):
+        raise ParamError("tags", value, "must be a list of texts")
+    names = [check_name("tags", check_text("tags", tag)) or "" for tag in value]
+    return tuple(dict.fromkeys(sorted(names) if isinstance(value, (set, frozenset)) else names))
+
+
+def check_metadata(value: Any) -> Mapping[str, Any]:
+    """A mapping that JSON can hold."""
+    if not isinstance(value, Mapping):
+        raise ParamError("metadata", value, "must be a mapping")
+    try:
+        encoded = json.dumps(dict(value), allow_nan=False, ensure_ascii=False)
+        encoded.encode()
+    except (TypeError, ValueError) as error:
+        raise ParamError("metadata", value, f"must hold what JSON holds ({error})") from None
+    except RecursionError:
+        raise ParamError("metadata", list(value), "must not be nested so deep") from None
+    decoded: Mapping[str, Any] = json.loads(encoded)
+    level: list[Any] = [decoded]
+    for _ in range(_DEPTH + 1):
+        level = [inner for item in level for inner in _items(item)]
+    if level:
+        raise ParamError("metadata", list(value), f"must be nested at most {_DEPTH} deep")
+    return decoded
+
+
+def _items(value: Any) -> Collection[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def check_predicates(value: Any) -> Mapping[str, Any]:
+    """Conditions under which a memory applies: by predicate a value, or a list of alternatives."""
+    if not isinstance(value, Mapping):
+        raise ParamError("when", value, "must be a mapping of predicates, such as {'language': 'python'}")
+    for name, condition in value.items():
+        place = f"when.{check_text('when', name)}"
+        options = condition if isinstance(condition, (list, tuple)) else [condition]
+        if not options or not all(_is_plain(place, option) for option in options):
+            raise ParamError(place, condition, "must be a text, a number, true, false or a list of these")
+    return {str(name): list(item) if isinstance(item, tuple) else item for name, item in value.items()}
+
+
+def _is_plain(name: str, value: Any) -> bool:
+    """Whether a value is a text that can be kept, a finite number, true or false."""
+    if isinstance(value, str):
+        return check_text(name, value) == value
+    return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+
+
+def check_source(value: object) -> str | None:
+    """Who made a change: one of ``SOURCES``, a pack as ``pack:NAME@VERSION``, a night as ``sleep:ID``, or None."""
+    if isinstance(value, str) and value.startswith((PACK, NIGHT)):
+        return check_name("source", value)
+    return None if value is None else check_choice("source", value, SOURCES)
+
+
+def check_pack_name(name: str, value: Any) -> str:
+    """The name of a pack."""
+    return _check_pattern(name, value, PACK_NAME, "lower-case letters and digits, joined by - _ or .")
+
+
+def check_pack_version(name: str, value: Any) -> str:
+    """The version of a pack."""
+    return _check_pattern(name, value, PACK_VERSION, "letters and digits, joined by - _ . or +")
+
+
+def _check_pattern(name: str, value: Any, pattern: str, rule: str) -> str:
+    text = check_text(name, value)
+    if not re.fullmatch(pattern, text) or len(text) > _PACK_NAME_LENGTH:
+        raise ParamError(name, text, f"must be {rule}, at most {_PACK_NAME_LENGTH}")
+    return text
+
+
+def check_description(name: str, value: Any) -> str:
+    """A line about a pack; empty for a blank text."""
+    text = check_text(name, value)
+    return "" if not text.strip() else check_name(name, text) or ""

@@ -1,0 +1,242 @@
+"""The arithmetic of the default recall: evidence fused, anchors chosen, names covered, routes scored.
+
+Each function is one line of the recipe. Arrays have one element a memory; ``s(x)`` is ``scaled``:
+``max(x, 0) / max x``. The constants are those of ``RecallParams``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.config.params.recall import CONFIDENCE, ConfidenceParams
+from priming.core.arrays import Floats
+from priming.core.checks import check_number
+from priming.core.lexical import scaled
+
+Ints = NDArray[np.int64]
+
+
+def combined_evidence(fused: Floats, priors: Floats) -> Floats:
+    """How much speaks for each memory, relative to the best: h = s(r + p).
+
+    Args:
+        fused: r, the weighted sum of scaled matches, shape (n,).
+        priors: p, what speaks for a memory beside its match, shape (n,).
+
+    Returns:
+        h in [0, 1], shape (n,); all zeros where nothing speaks for anything.
+
+    >>> evidence(np.array([0.5, 0.25, 0.0]), np.array([0.0, 0.0, -0.1])).tolist()
+    [1.0, 0.5, 0.0]
+    """
+    return np.asarray(scaled(fused + priors), dtype=np.float64)
+
+
+def fuse(parts: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
+    """The weighted sum of matches: r = Σ w·s(x), over the parts that have a weight.
+
+    Args:
+        parts: name → scaled match, each of shape (n,) in [0, 1].
+        weights: name → weight.
+
+    Returns:
+        r, shape (n,).
+
+    >>> fuse({"bm25": np.array([1.0, 0.0]), "cosine": np.array([0.5, 1.0])}, {"bm25": 0.3, "cosine": 0.6})
+    array([0.6, 0.6])
+    """
+    total: Floats = np.zeros(len(next(iter(parts.values()))))
+    for name, part in parts.items():
+        if weights.get(name):
+            total = total + weights[name] * part
+    return total
+
+
+def best_rows(values: Floats, count: int) -> Ints:
+    """The positions of the ``count`` largest positive values, descending, ties by position.
+
+    >>> best(np.array([0.2, 0.9, 0.0, 0.9]), 3).tolist()
+    [1, 3, 0]
+    """
+    positive = np.flatnonzero(values > 0)
+    if len(positive) > count:
+        bar = np.partition(values[positive], len(positive) - count)[len(positive) - count]
+        positive = positive[values[positive] >= bar]
+    order = np.lexsort((positive, -values[positive]))
+    return positive[order][:count]
+
+
+def softmax_anchors(h: Floats, count: int, temperature: float) -> tuple[Ints, Floats]:
+    """The best memories as anchors: a ∝ exp((h − max h)/τ), Σ a = 1.
+
+    Args:
+        h: evidence, shape (n,).
+        count: how many anchors at the most.
+        temperature: τ > 0.
+
+    Returns:
+        rows, descending in h, and their activations; both empty where h is 0 everywhere.
+
+    >>> rows, a = softmax_anchors(np.array([0.0, 1.0, 0.92]), 20, 0.08)
+    >>> rows.tolist(), a.round(3).tolist()
+    ([1, 2], [0.731, 0.269])
+    """
+    rows = best_rows(h, count)
+    if not len(rows):
+        return rows, np.zeros(0)
+    a = np.exp((h[rows] - h[rows[0]]) / temperature)
+    return rows, a / a.sum()
+
+
+def blend_anchors(
+    first: tuple[Ints, Floats], second: tuple[Ints, Floats], share: float
+) -> tuple[Ints, Floats]:
+    """Two sets of anchors as one: a ← (1 − ω)·a + ω·b, rows ascending.
+
+    >>> blend_anchors((np.array([3, 1]), np.array([0.6, 0.4])), (np.array([1]), np.array([1.0])), 0.5)
+    (array([1, 3]), array([0.7, 0.3]))
+    """
+    rows, inverse = np.unique(np.concatenate([first[0], second[0]]), return_inverse=True)
+    amounts = np.concatenate([(1.0 - share) * first[1], share * second[1]])
+    summed = np.bincount(inverse, weights=amounts, minlength=len(rows))
+    return rows.astype(np.int64), summed.astype(np.float64)
+
+
+def route_score(activation: Floats, priors: Floats, temperature: float, floor: float) -> Floats:
+    """What ranks a hit: τ·ln(x + floor) + p, a soft maximum over the routes that reached it.
+
+    With no links x is the anchor's softmax, so that the logarithm gives the anchors' order back.
+
+    >>> route_score(np.array([1.0, 0.0]), np.array([0.0, 0.1]), 0.08, 1e-5).round(3).tolist()
+    [0.0, -0.821]
+    """
+    return np.asarray(temperature * np.log(activation + floor) + priors, dtype=np.float64)
+
+
+def bridge(named: Floats, rarest: float, rest: Floats, whole: float) -> Floats:
+    """How far a memory leads on from the best hit: b = min(1, named/rarest · rest/whole).
+
+    The best hit seldom holds all that a question over two hops asks. The memory of the next hop shares a name
+    with it and meets what it leaves open; to do one of the two is nothing.
+
+    Args:
+        named: BM25 of the name of the best hit that tells most in each memory, ≥ 0, shape (n,).
+        rarest: the idf of a name that only one memory holds, > 0.
+        rest: BM25 of what the best hit leaves open of the cue, ≥ 0, shape (n,).
+        whole: Σ idf of the cue's terms, > 0.
+
+    Returns:
+        b in [0, 1], shape (n,).
+
+    >>> bridge(np.array([2.0, 2.0, 0.0]), 4.0, np.array([3.0, 0.0, 3.0]), 6.0).tolist()
+    [0.25, 0.0, 0.0]
+    """
+    return np.asarray(np.minimum(1.0, (named / rarest) * (rest / whole)), dtype=np.float64)
+
+
+def give_way(
+    scores: Floats,
+    holds: NDArray[np.bool_],
+    worth: Floats,
+    group: Ints,
+    alone: NDArray[np.bool_],
+    covered: float,
+    repeated: float,
+    count: int,
+) -> tuple[Ints, Floats, dict[str, Floats]]:
+    """Hits once each has given way for what better ones hold: s − λ·share − ρ·(1 − ½^m).
+
+    share = Σ worth of the hit's terms that better hits hold / Σ worth of its terms; m = better hits of its
+    group. The best keeps its score; a hit without any term of the cue adds none, and counts as covered. One
+    after the other the best of what is left is chosen, so scores never rise.
+
+    Args:
+        scores: descending, shape (n,).
+        holds: which terms of the cue each hit holds, shape (n, t).
+        worth: what each term is worth, > 0, shape (t,).
+        group: hits of one group repeat each other, shape (n,); −1 is none.
+        alone: which hits give way for their terms, shape (n,); the share of the others stays 0.
+        covered: λ ≥ 0.
+        repeated: ρ ≥ 0.
+        count: how many are chosen one by one; the rest follow by what is left of their scores.
+
+    Returns:
+        The new order as positions; by old position the scores, and what was taken for, each in [0, 1]:
+        ``covered``, the share, and ``repeated``, 1 − ½^m.
+
+    >>> holds = np.array([[True, False], [True, False], [False, True]])
+    >>> scores, worth = np.array([0.9, 0.8, 0.7]), np.array([1.0, 1.0])
+    >>> order, _, _ = give_way(scores, holds, worth, np.full(3, -1), np.full(3, True), 0.15, 0.2, 3)
+    >>> order.tolist()
+    [0, 2, 1]
+    """
+    now, share, again = scores.copy(), np.zeros(len(scores)), np.zeros(len(scores))
+    left, chosen = np.ones(len(scores), np.bool_), []
+    weighed, covered_terms = holds * worth, np.zeros(len(worth), np.bool_)
+    total = weighed.sum(axis=1)
+    for turn in range(min(count, len(scores))):
+        at = int(np.argmax(np.where(left, now, -np.inf)))
+        chosen.append(at)
+        left[at] = False
+        news, grouped = bool((holds[at] & ~covered_terms).any()), group[at] >= 0
+        if len(worth) and (news or turn == 0):
+            covered_terms |= holds[at]
+            shares = np.divide(weighed @ covered_terms, total, out=np.ones(len(scores)), where=total > 0)
+            share[left & alone] = np.minimum(1.0, shares[left & alone])
+        if grouped:
+            same = left & (group == group[at])
+            again[same] = (1.0 + again[same]) / 2.0
+        if news or grouped or turn == 0:
+            now = np.where(left, scores - covered * share - repeated * again, now)
+    rest = np.flatnonzero(left)
+    rest = rest[np.argsort(-now[rest], kind="stable")]
+    order = np.concatenate([np.array(chosen, np.int64), rest]).astype(np.int64)
+    return order, now, {"covered": share, "repeated": again}
+
+
+def confidence(
+    score: float, covered: float, cosine: float, rivalry: float, params: ConfidenceParams = CONFIDENCE
+) -> float:
+    """Tell how likely the best hit answers: a logistic function of what speaks for it as such.
+
+    confidence = 1 / (1 + e^−(w₀ + w₁·score + w₂·covered + w₃·cosine + w₄·rivalry)).
+
+    A ranking only says which memory is the best there is; these figures do not depend on the others being worse.
+
+    Parameters
+    ----------
+    score : the best hit's score, as the default profile gives it, less what its neighbourhood adds to it: what has
+        none would else seem less sure.
+    covered : share of the cue's terms, by their idf, that the best hit holds, in [0, 1].
+    cosine : of the cue and the best hit, in [0, 1].
+    rivalry : how much better the cue is met by the speaker whom it names than by all others, in [−2, 2]; below 0
+        where another speaker said it. 0 where the cue names no speaker.
+    params : the weights.
+
+    Returns
+    -------
+    A number in [0, 1]. It is a share of right answers only for stores and cues like those it was fitted on.
+
+    Raises
+    ------
+    ParamError : an argument that is not a finite number.
+
+    References
+    ----------
+    .. [1] A. Maharana et al., Evaluating Very Long-Term Conversational Memory of LLM Agents, 2024: the questions
+       about what was never said, beside others whose answers were taken out of the store.
+
+    Examples
+    --------
+    >>> round(confidence(0.1, 1.0, 0.7, 0.2), 2), round(confidence(-0.3, 0.2, 0.2, -0.5), 2)
+    (0.89, 0.03)
+    """
+    figures = {"score": score, "covered": covered, "cosine": cosine, "rivalry": rivalry}
+    total = params.constant + math.fsum(
+        getattr(params, name) * check_number(name, value) for name, value in figures.items()
+    )
+    return 1.0 / (1.0 + math.exp(-total)) if total > -params.extreme else 0.0

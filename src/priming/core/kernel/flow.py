@@ -1,0 +1,252 @@
+"""What links carry in one step, e(u→v), and the record from which it can be told afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from priming.config.params.laws import SpreadParams
+from priming.core.arrays import Floats, floats
+from priming.core.graph import Adjacency, Bools, Edges, Ints, in_order, rows_of
+from priming.errors import ParamError
+
+MUTUAL = frozenset({"conflicts"})
+"""Suppressing relations that act both ways; all others act from source to target."""
+
+SMALLEST = float(np.nextafter(0.0, 1.0))
+
+GATE_CHECKED = 65_536
+"""A gate of up to so many rows is checked whole; of a longer one the entries that energy meets, since to
+check all of it would cost more than the spread."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Emission:
+    """What some rows emitted in one step: the links that carried anything, and how much."""
+
+    edges: Edges
+    amount: Floats
+    """Energy on each link, > 0."""
+
+    @property
+    def owner(self) -> Ints:
+        """Position of the emitter of each link, in the rows that emitted."""
+        return self.edges.owner
+
+    @property
+    def target(self) -> Ints:
+        """Row that each link's energy moved to."""
+        return self.edges.neighbour
+
+    def only(self, keep: Bools) -> Emission:
+        """Return the links that ``keep`` marks, in the same order."""
+        return self if keep.all() else Emission(self.edges.only(keep), self.amount[keep])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Walk:
+    """How links are walked: a graph, the constants, the gate, and which relations suppress."""
+
+    graph: Adjacency
+    params: SpreadParams
+    gate: Floats | None
+    suppresses: Bools
+    """By relation code: takes activation away."""
+    mutual: Bools
+    """By relation code: does so both ways."""
+
+    @classmethod
+    def over(cls, graph: Adjacency, params: SpreadParams, gate: ArrayLike | None) -> Walk:
+        """Check the gate, and look up which of the graph's relations suppress."""
+        suppresses = [name in params.suppressing for name in graph.relations]
+        mutual = [name in MUTUAL and name in params.suppressing for name in graph.relations]
+        return cls(
+            graph,
+            params,
+            None if gate is None else _gate(gate, graph.n),
+            np.array(suppresses, np.bool_),
+            np.array(mutual, np.bool_),
+        )
+
+    def emitters(self, rows: Ints, a: Floats) -> Ints:
+        """Return the positions of the nodes that emit, in order of row: the order of meeting moves no sum."""
+        loud = np.flatnonzero(a >= max(self.params.epsilon, SMALLEST))
+        return loud[in_order(rows[loud])]
+
+    def emit(self, rows: Ints, a: Floats) -> tuple[Emission, Emission | None]:
+        """Return e and s: what ``rows``, at activations ``a``, give to others and take from them."""
+        out = self.params.direction == "out"
+        edges = self.graph.edges(rows, both=not out or bool(self.mutual.any()))
+        if not self.suppresses.any():
+            return self._stream(edges, a, self.gate), None
+        against = self.suppresses[edges.relation]
+        if not against.any():
+            return self._stream(edges.only(edges.forward) if out else edges, a, self.gate), None
+        acts = edges.forward | self.mutual[edges.relation]
+        gives = ~against & edges.forward if out else ~against
+        return self._stream(edges.only(gives), a, self.gate), self._stream(
+            edges.only(against & acts), a, None
+        )
+
+    def _stream(self, edges: Edges, a: Floats, gate: Floats | None) -> Emission:
+        """Return e(u→v) = a(u) · gain · hop_decay · w · exp(−rho · hours) / norm(u) over ``edges``."""
+        params = self.params
+        weight = edges.weight if gate is None else edges.weight * _factors_of(gate, edges.neighbour)
+        amount = (a * params.gain * params.hop_decay).take(edges.owner) * weight
+        if params.rho:
+            amount *= np.exp(-params.rho * np.fmax(edges.hours, 0.0))
+        if params.normalise != "none":
+            amount /= _norms(weight, edges.owner, a.size, params.normalise).take(edges.owner)
+        stream = Emission(edges, amount)
+        if params.max_neighbours is not None:
+            stream = stream.only(foremost(edges, weight, params.max_neighbours))
+        return stream.only(stream.amount > 0)
+
+
+def _norms(weight: Floats, owner: Ints, emitters: int, how: str) -> Floats:
+    """Return norm(u) of each emitter: its number of links that carry (``fan``), or their summed weight."""
+    counted = weight if how == "share" else (weight > 0).astype(np.float64)
+    norms = np.bincount(owner, weights=counted, minlength=emitters).astype(np.float64, copy=False)
+    norms[norms == 0] = 1.0
+    return norms
+
+
+def foremost(edges: Edges, weight: Floats, limit: int) -> Bools:
+    """Mark each emitter's ``limit`` strongest links; of equals those to lower rows, and then the earlier ones."""
+    order = np.lexsort((edges.neighbour, -weight, edges.owner))
+    owner = edges.owner[order]
+    rank = np.arange(owner.size) - np.searchsorted(owner, owner)
+    keep = np.zeros(owner.size, np.bool_)
+    keep[order[rank < limit]] = True
+    return keep
+
+
+def _gate(gate: ArrayLike, n: int) -> Floats:
+    try:
+        array: Floats = np.asarray(gate, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParamError("gate", gate, "must be an array of numbers") from None
+    if array.shape != (n,):
+        raise ParamError("gate", array.shape, f"must have one factor a row, shape ({n},)")
+    return _factors(array) if n <= GATE_CHECKED else array
+
+
+def _factors_of(gate: Floats, rows: Ints) -> Floats:
+    """Return the factors of some rows; those of a long gate are checked only here."""
+    factors: Floats = gate.take(rows)
+    return factors if gate.size <= GATE_CHECKED else _factors(factors)
+
+
+def _factors(factors: Floats) -> Floats:
+    """Return ``factors``, if they are finite and ≥ 0."""
+    if factors.size and not (factors.min() >= 0 and factors.max() < np.inf):
+        floats("gate", factors, low=0.0)
+    return factors
+
+
+class _Entry(NamedTuple):
+    source: int
+    target: int
+    relation: str
+    step: int
+    amount: float
+
+
+class Arrival(_Entry):
+    """What one link brought in one step: (source, target, relation, step, amount), as the energy moved.
+
+    ``forward`` tells whether the link is stored in that direction; ``key`` is the link as it is stored.
+    """
+
+    forward: bool
+
+    def __new__(
+        cls, source: int, target: int, relation: str, step: int, amount: float, forward: bool = True
+    ) -> Arrival:
+        """Keep ``forward`` beside the five, so that they unpack and compare as they are."""
+        self = super().__new__(cls, source, target, relation, step, amount)
+        self.forward = forward
+        return self
+
+    @property
+    def key(self) -> tuple[int, int, str]:
+        """(source, target, relation) of the link as it is stored."""
+        ends = (self.source, self.target) if self.forward else (self.target, self.source)
+        return (*ends, self.relation)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Flow:
+    """What each link carried, worked out on demand from the activations that each step started from.
+
+    It asks the graph again, so it holds as long as the graph stays as it was.
+    """
+
+    walk: Walk
+    rows: Ints
+    """Every row that activation reached, in the order in which it did."""
+    history: tuple[Floats, ...]
+    """Activation of the first of ``rows`` after 0, 1, … steps; those beyond had none yet."""
+
+    @property
+    def n(self) -> int:
+        """Number of rows of the graph."""
+        return self.walk.graph.n
+
+    @property
+    def steps(self) -> int:
+        """Number of steps."""
+        return len(self.history) - 1
+
+    @property
+    def params(self) -> SpreadParams:
+        """The constants of the spread."""
+        return self.walk.params
+
+    def by_row(self) -> tuple[Ints, Floats]:
+        """Return the rows met, ascending, and their activations after 0, 1, … steps, shape (steps + 1, rows)."""
+        rows, slot = np.unique(self.rows, return_inverse=True)
+        history = [np.bincount(slot[: a.size], weights=a, minlength=rows.size) for a in self.history]
+        return rows, np.array(history, np.float64)
+
+    def values(self, step: int, rows: Ints | None = None) -> dict[int, float]:
+        """Return row → activation > 0 after ``step`` steps, of all rows or of ``rows``; 0 = the anchors."""
+        a = self.history[step]
+        live = a > 0
+        if rows is not None:
+            live &= np.isin(self.rows[: a.size], rows)
+        return dict(zip(self.rows[: a.size][live].tolist(), a[live].tolist(), strict=True))
+
+    def into(self, row: int) -> tuple[Arrival, ...]:
+        """Return one ``Arrival`` per link and step that brought ``row`` activation, step by step."""
+        rows = rows_of("row", [row], self.walk.graph.n)
+        return tuple(entry for step in range(1, self.steps + 1) for entry in self.arrivals(step, rows))
+
+    def arrivals(self, step: int, rows: Ints) -> list[Arrival]:
+        """Return what came to any of ``rows`` in ``step``, sorted."""
+        sources, stream = self.stream(step, rows)
+        names = self.walk.graph.relations
+        columns = (
+            sources.tolist(),
+            stream.target.tolist(),
+            stream.edges.relation.tolist(),
+            stream.amount.tolist(),
+            stream.edges.forward.tolist(),
+        )
+        return sorted(
+            Arrival(source, target, names[code], step, amount, forward)
+            for source, target, code, amount, forward in zip(*columns, strict=True)
+        )
+
+    def stream(self, step: int, rows: Ints) -> tuple[Ints, Emission]:
+        """Return the emitters and the stream of what came to any of ``rows`` in ``step``."""
+        a = self.history[step - 1]
+        near = self.walk.graph.edges(rows, both=True).neighbour
+        emitters = self.walk.emitters(self.rows[: a.size], a)
+        emitters = emitters[np.isin(self.rows[emitters], near)]
+        gives, _ = self.walk.emit(self.rows[emitters], a[emitters])
+        gives = gives.only(np.isin(gives.target, rows))
+        return self.rows[emitters[gives.owner]], gives

@@ -1,0 +1,246 @@
+"""What is kept of a flow: the links that brought activation to some rows, and each step's frontier.
+
+A ``Flow`` asks the graph again, so it holds only as long as the graph stays as it was. ``Routes`` stands for
+itself. Since what a link carries is linear in the activation of its source, one rate a link and the
+activations after each step tell everything:
+
+    e(u→v) in step t = rate(u→v) · a(u) after t − 1 steps, where that is at least epsilon
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from priming.config.params.laws import PLASTICITY, SpreadParams
+from priming.core.arrays import Floats
+from priming.core.checks import check_number
+from priming.core.graph import Bools, Ints, among, rows_of
+from priming.core.kernel.flow import SMALLEST, Arrival, Flow
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Routes:
+    """The links by which activation moved among some rows; answers ``credit`` and ``strongest_paths`` as a flow does.
+
+    Its own rows are numbered 0 … n − 1; ``rows`` says which row of the graph each stood for.
+    """
+
+    rows: Ints
+    history: Floats
+    """Activation after 0, 1, … steps; shape (steps + 1, n)."""
+    source: Ints
+    target: Ints
+    relation: Ints
+    """Code of each link's relation, a position in ``relations``."""
+    rate: Floats
+    """Energy that each link carried in a step for each unit of its source's activation."""
+    forward: Bools
+    """Whether the link is stored in the direction in which the energy moved."""
+    relations: tuple[str, ...]
+    params: SpreadParams
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.rows.size)
+
+    @property
+    def steps(self) -> int:
+        """Number of steps."""
+        return len(self.history) - 1
+
+    def local(self, row: int) -> int | None:
+        """Return the own number of a row of the graph; None if nothing is known of it."""
+        at = int(np.searchsorted(self.rows, row))
+        return at if at < self.n and self.rows[at] == row else None
+
+    def locals(self) -> dict[int, int]:
+        """Return the own numbers of all rows of the graph that anything is known of, for where many are asked."""
+        return {row: at for at, row in enumerate(self.rows.tolist())}
+
+    def values(self, step: int, rows: Ints | None = None) -> dict[int, float]:
+        """Return row → activation > 0 after ``step`` steps, of all rows or of ``rows``; 0 = the anchors."""
+        a = self.history[step]
+        live = np.flatnonzero(a > 0) if rows is None else np.unique(rows[a[rows] > 0])
+        return dict(zip(live.tolist(), a[live].tolist(), strict=True))
+
+    def amounts(self, step: int) -> Floats:
+        """Return what each link carried in ``step``, from 1 on."""
+        before = self.history[step - 1]
+        loud = np.where(before >= max(self.params.epsilon, SMALLEST), before, 0.0)
+        return self.rate * loud[self.source]
+
+    def arrivals(self, step: int, rows: Ints) -> list[Arrival]:
+        """Return what came to any of ``rows`` in ``step``, sorted."""
+        near, amount = self._into(step, rows)
+        columns = (
+            self.source[near].tolist(),
+            self.target[near].tolist(),
+            self.relation[near].tolist(),
+            amount.tolist(),
+            self.forward[near].tolist(),
+        )
+        return sorted(
+            Arrival(source, target, self.relations[code], step, carried, forward)
+            for source, target, code, carried, forward in zip(*columns, strict=True)
+        )
+
+    def largest(self, step: int, rows: Ints) -> dict[int, Arrival]:
+        """Return the fullest arrival at each of ``rows`` in ``step``, where the row itself held less.
+
+        Of equals that of the lowest source, and of links from there that of the first relation by name.
+        """
+        near, amount = self._into(step, rows)
+        target = self.target[near]
+        most = self.params.retention * self.history[step - 1]
+        if self.params.combine != "max":
+            most = np.maximum(most, self.params.restart * self.history[0])
+        own = most[target]
+        np.maximum.at(most, target, amount)
+        largest: dict[int, Arrival] = {}
+        for i in np.flatnonzero((amount == most[target]) & (amount > own)).tolist():
+            arrival = self._arrival(near[i], step, amount[i])
+            earlier = largest.get(arrival.target)
+            if earlier is None or arrival < earlier:
+                largest[arrival.target] = arrival
+        return largest
+
+    def _arrival(self, link: int, step: int, amount: float) -> Arrival:
+        name = self.relations[self.relation[link]]
+        source, target = int(self.source[link]), int(self.target[link])
+        return Arrival(source, target, name, step, float(amount), bool(self.forward[link]))
+
+    def _into(self, step: int, rows: Ints) -> tuple[Ints, Floats]:
+        """Return the links that brought any of ``rows`` something in ``step``, and how much."""
+        targeted = np.zeros(self.n, np.bool_)
+        targeted[rows] = True
+        near = np.flatnonzero(targeted[self.target])
+        amount = self.amounts(step)[near]
+        positive = amount > 0
+        return near[positive], amount[positive]
+
+
+def routes(flow: Flow, targets: Iterable[int], by_row: tuple[Ints, Floats] | None = None) -> Routes:
+    """Return the routes of a flow among the rows that emitted, and from them to ``targets``.
+
+    Parameters
+    ----------
+    flow : what a spread recorded.
+    targets : rows of the graph whose activation is to be explained later.
+    by_row : ``flow.by_row()``, from whoever has it already.
+
+    Returns
+    -------
+    Routes
+        From which ``credit`` and ``strongest_paths`` give for every target what they give for ``flow``.
+
+    Raises
+    ------
+    ParamError
+        A target is no row of the graph.
+
+    Examples
+    --------
+    >>> from priming.core.credit import credit
+    >>> from priming.core.graph import Graph
+    >>> from priming.core.spread import spread
+    >>> graph = Graph.from_links(3, [0, 1], [1, 2], [0.5, 0.5])
+    >>> kept = routes(spread(graph, {0: 1.0}, SpreadParams(steps=2), record_flow=True).flow, [2])
+    >>> sorted(credit(kept, kept.local(2)))
+    [(0, 1, 'similar-to'), (1, 2, 'similar-to')]
+
+    """
+    target_rows = rows_of("targets", list(targets), flow.n)
+    rows, history = flow.by_row() if by_row is None else by_row
+    loud = (history[:-1] >= max(flow.params.epsilon, SMALLEST)).any(axis=0)
+    emitters, stays = rows[loud], loud | among(rows, np.unique(target_rows))
+    kept_rows = rows[stays]
+    gives, _ = flow.walk.emit(emitters, np.ones(emitters.size))
+    gives = gives.only(among(gives.target, kept_rows))
+    return Routes(
+        rows=kept_rows,
+        history=history[:, stays],
+        source=np.searchsorted(kept_rows, emitters[gives.owner]),
+        target=np.searchsorted(kept_rows, gives.target),
+        relation=gives.edges.relation.astype(np.int64),
+        rate=gives.amount,
+        forward=gives.edges.forward,
+        relations=flow.walk.graph.relations,
+        params=flow.params,
+    )
+
+
+def trimmed(
+    whole: Routes,
+    targets: Collection[int],
+    *,
+    least: float = PLASTICITY.kept_share,
+    also: Collection[tuple[int, int]] = (),
+) -> Routes:
+    """Return ``whole`` without the links that brought hardly anything to any of ``targets``.
+
+    Parameters
+    ----------
+    whole : the routes of a spread.
+    targets : own rows of ``whole`` that are to be explained.
+    least : a link stays whose shares in all targets together are at least so much, ≥ 0.
+    also : pairs (source, target) of own rows whose links stay in any case.
+
+    Notes
+    -----
+    The shares of all targets are walked back at once, so each alone is at most what is measured here: with
+    ``least`` well under the floor of ``credit`` no link that would be credited goes.
+
+    """
+    shares = _joint_shares(whole, np.array(sorted(targets), np.int64))
+    stays = shares >= check_number("least", least, low=0.0)
+    stays &= shares > 0
+    if also:
+        ends = np.array(sorted(also), np.int64)
+        stays |= np.isin(whole.source * whole.n + whole.target, ends[:, 0] * whole.n + ends[:, 1])
+    links = np.flatnonzero(stays)
+    rows = np.unique(np.concatenate([whole.source[links], whole.target[links], sorted(targets)])).astype(
+        np.int64
+    )
+    return replace(
+        whole,
+        rows=whole.rows[rows],
+        history=whole.history[:, rows],
+        source=np.searchsorted(rows, whole.source[links]),
+        target=np.searchsorted(rows, whole.target[links]),
+        relation=whole.relation[links],
+        rate=whole.rate[links],
+        forward=whole.forward[links],
+    )
+
+
+def _joint_shares(whole: Routes, targets: Ints) -> Floats:
+    """Walk back from all ``targets`` at once; the sum over them of each link's share (see ``credit``)."""
+    responsibility = np.zeros(whole.n)
+    responsibility[targets[whole.history[-1][targets] > 0]] = 1.0
+    shares = np.zeros(whole.rate.size)
+    for step in range(whole.steps, 0, -1):
+        before, amount = whole.history[step - 1], whole.amounts(step)
+        retained = whole.params.retention * before
+        restart = whole.params.restart * whole.history[0]
+        if whole.params.combine == "max":
+            amount = np.where(_winners(whole, amount, retained), amount, 0.0)
+            brought = np.bincount(whole.target, weights=amount, minlength=whole.n)
+            retained, restart = np.where(brought > 0, 0.0, retained), np.zeros(whole.n)
+        total = retained + restart + np.bincount(whole.target, weights=amount, minlength=whole.n)
+        per_unit = np.divide(responsibility, total, out=np.zeros(whole.n), where=total > 0)
+        moved = amount * per_unit[whole.target]
+        shares += moved
+        responsibility = retained * per_unit + np.bincount(whole.source, weights=moved, minlength=whole.n)
+    return shares
+
+
+def _winners(whole: Routes, amount: Floats, retained: Floats) -> Bools:
+    """Mark the links that brought most to their target, where that beats what it kept; equals all count."""
+    most = np.zeros(whole.n)
+    np.maximum.at(most, whole.target, amount)
+    wins: Bools = (amount == most[whole.target]) & (amount > retained[whole.target])
+    return wins

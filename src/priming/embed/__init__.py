@@ -1,1 +1,0 @@
-"""How texts become vectors: one small protocol and its backends."""

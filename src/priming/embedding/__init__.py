@@ -1,0 +1,1 @@
+"""How texts become vectors: a protocol and its backends."""

@@ -1,1 +1,0 @@
-"""The verbs: read a snapshot, compute, write one operation."""

@@ -1,1 +1,0 @@
-"""Sleep: a file for each stage, each a pure plan from what was read to the rows that would change."""

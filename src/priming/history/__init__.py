@@ -1,0 +1,1 @@
+"""The log: versions, undo, and questions about the past."""

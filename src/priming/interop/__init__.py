@@ -1,1 +1,0 @@
-"""Importers and exporters, one file each."""

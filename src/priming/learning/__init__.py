@@ -1,0 +1,1 @@
+"""Learning from use: feedback, co-activation, reviews, ablation."""

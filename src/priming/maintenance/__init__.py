@@ -1,0 +1,1 @@
+"""Keeping a namespace in order: merging, aliases, contradictions, health."""

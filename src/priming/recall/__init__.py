@@ -1,0 +1,1 @@
+"""Recall: retrieval, ranking, packing, traces."""

@@ -1,0 +1,115 @@
+"""The query of a recall, and the memories that can answer it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.config.params.store import STORE
+from priming.config.profiles import Profile
+from priming.config.words import KINDS
+from priming.core.checks import check_text
+from priming.core.score import partial_activation
+from priming.core.when import evaluate
+from priming.errors import ParamError
+from priming.history.as_of import Moment
+from priming.index.arrays import ENTITY
+from priming.index.working_set import WorkingSet
+from priming.namespace import Namespace
+from priming.recall.priors import Priors
+from priming.remember.drafts import words
+from priming.storage import filters as filtering
+from priming.types import Cue
+
+
+@dataclass(frozen=True, slots=True)
+class RecallQuery:
+    """The checked arguments of ``recall``."""
+
+    text: str
+    cue: Cue
+    profile: Profile
+    limit: int
+    kinds: tuple[str, ...] | None = None
+    tokens: int | None = None
+    session: str | None = None
+    condition: filtering.Condition | None = None
+    floor: float | None = None
+    moment: Moment | None = None
+    spread: bool = True
+    ablate: frozenset[str] = frozenset()
+    trace: bool = False
+
+
+def cue_text(text: Any, cue: Cue) -> str:
+    """The text to match: the cue's text and its speaker; without a text, the values of the context."""
+    context = {name: check_text(f"cue.{name}", words(value)) for name, value in cue.context().items()}
+    if text is not None and check_text("text", text).strip():
+        if len(text) > STORE.content_limit:
+            rule = f"has {len(text):,} characters, at most {STORE.content_limit:,}: ask for less at once"
+            raise ParamError("text", text, rule)
+        speaker = context.get("speaker", "")
+        return f"{text} {speaker}" if speaker and speaker not in text else str(text)
+    if not context:
+        raise ParamError("text", text, "must not be blank: give a text, a cue with a context, or both")
+    return " ".join(context.values())
+
+
+def eligible_candidates(
+    memory: Namespace, query: RecallQuery, working: WorkingSet, valid: datetime
+) -> tuple[dict[int, float], NDArray[np.bool_], NDArray[np.bool_]]:
+    """How well each document's predicates fit the cue, the rows that may be hits, the possible anchors."""
+    kinds = working.kind.values
+    living = working.alive.values.copy()
+    context: dict[int, float] = {}
+    cue = query.cue.context()
+    for document, when in working.predicates.items() if cue else ():
+        confirmed, contradicted, _ = evaluate(when, cue)
+        if contradicted:
+            living[working.row[document]] = False
+        elif confirmed:
+            context[document] = float(partial_activation(confirmed, len(when)))
+    if query.condition is not None:
+        ids = memory.store.matching(memory.namespace, query.condition, valid)
+        mask = np.zeros(working.rows, np.bool_)
+        mask[[working.row_of[memory_id] for memory_id in ids if memory_id in working.row_of]] = True
+        living &= mask
+    if query.kinds is None:
+        eligible = living & (kinds != ENTITY)
+    else:
+        eligible = living & np.isin(kinds, [KINDS.index(kind) for kind in query.kinds])
+    over_names = query.kinds is not None and "entity" in query.kinds
+    able = working.alive.values if over_names else eligible
+    return context, eligible, able[working.row.values] & working.living.values
+
+
+def no_result_reason(
+    evidence: Priors, eligible: NDArray[np.bool_], pool: NDArray[np.bool_], query: RecallQuery
+) -> str | None:
+    """Why a recall can have no result; None where it can have one."""
+    if not evidence.working.memories:
+        return "nothing is remembered in this namespace yet"
+    if not eligible.any():
+        return "no memory passes the kinds, filters and predicates asked for"
+    if not pool.any():
+        return "no memory with a text may answer"
+    if evidence.context or pool[evidence.found.rows].any() or query.floor == 0:
+        return None
+    nearest, floor = float(evidence.cosine[pool].max()), query.profile.recall.floor
+    if nearest >= floor:
+        return None
+    why = f"no memory holds a word of the cue, and the best cosine is {nearest:.3f}, less than {floor:g}"
+    return f"nothing above the floor: {why}"
+
+
+def confidence_floor(query: RecallQuery, evidence: Priors) -> float:
+    """The confidence floor. It does not apply to filtered recalls, nor to small namespaces."""
+    if query.floor is not None:
+        return query.floor
+    law = query.profile.confidence
+    narrowed = query.kinds is not None or query.condition is not None or bool(evidence.context)
+    return 0.0 if law is None or narrowed or evidence.working.memories < law.least else law.floor

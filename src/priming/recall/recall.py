@@ -1,0 +1,345 @@
+"""recall: cue → anchors → spread → score → pack → trace. A read: no weight moves."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.config.profiles import Profile, get
+from priming.config.words import KINDS
+from priming.core.checks import check_choice, check_count, check_name, check_number
+from priming.core.pack import Packed, pack
+from priming.errors import ParamError
+from priming.history import as_of
+from priming.history.as_of import moment
+from priming.index.working_set import WorkingSet
+from priming.learning.tuning import in_force
+from priming.namespace import Namespace
+from priming.recall import traces
+from priming.recall.candidates import (
+    RecallQuery,
+    confidence_floor,
+    cue_text,
+    eligible_candidates,
+    no_result_reason,
+)
+from priming.recall.confidence import answer_confidence
+from priming.recall.designs import rank
+from priming.recall.formatting import HEADER, packables
+from priming.recall.priors import Priors
+from priming.recall.ranking import Ranked, RankingQuery
+from priming.remember.entity_resolution import entities_in_cue
+from priming.results import Hit, Omitted, Recall, Step
+from priming.storage import filters as filtering
+from priming.types import Cue, MemoryRecord, uuid7
+
+TERMS = (
+    "bm25",
+    "cosine",
+    "near",
+    "pairs",
+    "named",
+    "date",
+    "time",
+    "length",
+    "question",
+    "window",
+    "session",
+    "gist",
+    "answer",
+    "details",
+    "news",
+    "context",
+    "proved",
+    "refused",
+    "retention",
+    "base",
+    "coverage",
+    "spread",
+    "next",
+    "names",
+    "titled",
+    "idf",
+    "prior",
+    "bridge",
+    "covered",
+    "repeated",
+)
+"""What ``ablate`` can switch off."""
+
+MOST_HITS = 10_000
+_DIGITS = 6
+LOG = logging.getLogger(__name__)
+"""Tells every iteration of a spread, to those who debug: it names what is remembered, and so nothing above that."""
+
+
+@dataclass(slots=True)
+class Stopwatch:
+    """Milliseconds a step took, by name."""
+
+    laps: dict[str, float] = field(default_factory=dict)
+    _last: float = field(default_factory=time.perf_counter)
+
+    def lap(self, name: str) -> None:
+        """End a step."""
+        now = time.perf_counter()
+        self.laps[name] = (now - self._last) * 1000.0
+        self._last = now
+
+
+def recall(
+    memory: Namespace,
+    text: str | None = None,
+    *,
+    cue: Cue | None = None,
+    kinds: Collection[str] | None = None,
+    limit: int = 10,
+    tokens: int | None = None,
+    session: str | None = None,
+    filters: Mapping[str, Any] | None = None,
+    profile: str | None = None,
+    floor: float | None = None,
+    valid_at: datetime | None = None,
+    known_at: datetime | None = None,
+    include_superseded: bool = False,
+    spread: bool = True,
+    ablate: Collection[str] = (),
+    trace: bool = False,
+) -> Recall:
+    """Bring up the memories that matter for a cue, each with its score, its components and its path.
+
+    Args:
+        text: what is asked or seen; ``cue`` may give a context beside it, or instead.
+        cue: a context: file, language, task, environment, project, speaker, and others by name.
+        kinds: kinds of memory that may come up; None: all but entities.
+        limit: most hits.
+        tokens: budget of ``Recall.text``; None: no limit.
+        session: the session that the recall is kept under.
+        filters: which memories may come up (see ``priming.storage.filters``).
+        profile: another profile for this recall.
+        floor: how sure the best hit must be, in [0, 1], for anything to come up; None: the profile's.
+        valid_at: ask what was true then.
+        known_at: ask what was known then: the answer that was given then, its clock included. A recall with
+            any of these three is not kept: no verdict can be given on it.
+        include_superseded: whether versions that held no longer may come up too, marked.
+        spread: whether activation spreads; without, the anchors alone answer.
+        ablate: names of terms to leave out (``priming.recall.recall.TERMS``).
+        trace: whether ``Recall.spread`` lists every step's activations.
+
+    Raises:
+        ParamError: a blank cue, or an argument outside its range.
+        NotFound: a namespace that does not exist.
+
+    """
+    if cue is not None and not isinstance(cue, Cue):
+        raise ParamError("cue", cue, "must be a Cue")
+    cue = cue or Cue()
+    query = RecallQuery(
+        text=cue_text(cue.text if text is None else text, cue),
+        cue=cue,
+        profile=get(profile, memory.profiles) if profile else memory.profile,
+        kinds=None if kinds is None else _choices("kinds", kinds, KINDS),
+        limit=check_count("limit", limit, 1, MOST_HITS),
+        tokens=None if tokens is None else check_count("tokens", tokens, 0, 10_000_000),
+        session=check_name("session", session),
+        condition=None if filters is None else filtering.parse(filters),
+        spread=bool(spread),
+        ablate=frozenset(_choices("ablate", ablate, TERMS)),
+        trace=bool(trace),
+        floor=None if floor is None else check_number("floor", floor, low=0.0, high=1.0),
+        moment=moment(valid_at, known_at, superseded=include_superseded),
+    )
+    return _recall(memory, query)
+
+
+def _choices(name: str, value: Any, choices: Sequence[str]) -> tuple[str, ...]:
+    """One or several of a fixed set of words."""
+    words = (value,) if isinstance(value, str) else value
+    if not isinstance(words, Collection):
+        raise ParamError(name, value, f"must be some of {', '.join(choices)}")
+    return tuple(check_choice(name, word, choices) for word in words)
+
+
+@dataclass(frozen=True, slots=True)
+class RecallOutcome:
+    """The hits of a recall before they are packed and traced."""
+
+    hits: tuple[Hit, ...]
+    flow: traces.StoredTrace
+    reason: str | None
+    confidence: float | None
+    degraded: tuple[str, ...]
+    spread: tuple[Mapping[str, float], ...]
+    carried: tuple[Step, ...]
+
+
+def _recall(memory: Namespace, query: RecallQuery) -> Recall:
+    """Answer a checked query."""
+    watch = Stopwatch()
+    with memory.lock:
+        memory.require_exists()
+        queried = as_of.namespace_at(memory, query.moment)
+        with queried.store.transaction(write=False):
+            query = replace(query, profile=in_force(queried, query.profile))
+            outcome = _outcome(queried, query, watch)
+        packed = _packed(query, outcome.hits)
+        watch.lap("pack")
+        recall_id, untraced = _traced(memory, query, outcome)
+        watch.lap("trace")
+    return Recall(
+        recall_id=recall_id,
+        hits=outcome.hits,
+        reason=outcome.reason,
+        degraded=(*outcome.degraded, *untraced),
+        text=packed.text if packed else "",
+        omitted=tuple(Omitted(o.key, o.reason, o.tokens) for o in packed.omitted) if packed else (),
+        profile=query.profile.name,
+        confidence=outcome.confidence,
+        timings=MappingProxyType(watch.laps),
+        spread=outcome.spread,
+        carried=outcome.carried,
+    )
+
+
+def _packed(query: RecallQuery, hits: Sequence[Hit]) -> Packed | None:
+    """The text of the hits within the budget; None without hits."""
+    tiers = query.profile.tiers
+    shown = packables(hits, tiers=tiers is not None) if hits else ()
+    return pack(shown, query.tokens, tiers=tiers, header=HEADER) if hits else None
+
+
+def _traced(memory: Namespace, query: RecallQuery, outcome: RecallOutcome) -> tuple[str, list[str]]:
+    """Keep the trace of a recall of the present; one of another time says nothing of what is useful now."""
+    if query.moment is not None:
+        return uuid7(memory.now()), []
+    return traces.store_trace(
+        memory,
+        text=query.text,
+        cue=query.cue,
+        profile=query.profile.name,
+        session=query.session,
+        hits=[(hit.memory.id, hit.score) for hit in outcome.hits],
+        flow=outcome.flow,
+    )
+
+
+_NOTHING = Ranked(np.zeros(0, np.int64), np.zeros(0))
+
+
+def _outcome(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> RecallOutcome:
+    """Find the hits in one state of the store: another process may write or purge meanwhile."""
+    now = memory.now()
+    valid = memory.valid_time(now)
+    working = memory.working(valid)
+    watch.lap("refresh")
+    context, eligible, pool = eligible_candidates(memory, query, working, valid)
+    profile, at = query.profile, query.cue.at or now
+    evidence = Priors(working, memory.embedder, query.text, profile.recall, at, context, query.ablate, pool)
+    reason = no_result_reason(evidence, eligible, pool, query)
+    watch.lap("evidence")
+    ranked = _NOTHING
+    if reason is None:
+        ranked = rank(_ranking_query(memory, query, evidence, eligible, pool, now))
+    confidence = answer_confidence(evidence, ranked, profile.confidence) if profile.confidence else None
+    floor = confidence_floor(query, evidence)
+    if confidence is not None and confidence < floor:
+        reason = f"nothing above the floor: confidence {confidence:.3f}, less than {floor:g}"
+        ranked = _NOTHING
+    watch.lap("rank")
+    steps = _steps(memory, working, ranked) if query.trace or LOG.isEnabledFor(logging.DEBUG) else ()
+    _log(steps)
+    flow = traces.stored_trace(working, profile, ranked, _matched(working, profile, evidence))
+    hits = as_of.describe_moment(memory, _hits(memory, working, ranked, flow, valid), query.limit)
+    watch.lap("paths")
+    return RecallOutcome(
+        hits=hits,
+        flow=flow,
+        reason=reason if hits or reason else "nothing above the floor",
+        confidence=confidence,
+        degraded=("vectors",) if working.missing_vectors else (),
+        spread=steps if query.trace else (),
+        carried=traces.carried_links(memory, flow, [hit.memory.id for hit in hits]) if query.trace else (),
+    )
+
+
+def _ranking_query(
+    memory: Namespace,
+    query: RecallQuery,
+    evidence: Priors,
+    eligible: NDArray[np.bool_],
+    pool: NDArray[np.bool_],
+    now: datetime,
+) -> RankingQuery:
+    working, valid = evidence.working, memory.valid_time(now)
+    return RankingQuery(
+        working,
+        evidence,
+        query.profile,
+        eligible,
+        pool,
+        limit=as_of.past_room(memory, query.limit),
+        now=now,
+        records=lambda rows: _records(memory, working, rows, valid),
+        named=lambda: entities_in_cue(memory.store, working, query.text, valid),
+        spreading=query.spread,
+        ablate=query.ablate,
+    )
+
+
+def _log(steps: Sequence[Mapping[str, float]]) -> None:
+    """Log the activations of every step, for those who debug."""
+    for number_, values in enumerate(steps):
+        shown = {key: float(f"{value:.{_DIGITS}g}") for key, value in values.items()}
+        LOG.debug("step %d of the spread: %s", number_, json.dumps(shown, ensure_ascii=False))
+
+
+def _matched(working: WorkingSet, profile: Profile, evidence: Priors) -> traces.Matched | None:
+    """How well the cue itself matched some rows, in the design whose anchors have priors too."""
+    return (lambda rows: working.at(evidence.match, rows)) if profile.anchors is None else None
+
+
+def _records(
+    memory: Namespace, working: WorkingSet, rows: Collection[int], valid: datetime
+) -> dict[int, MemoryRecord]:
+    ids = {working.ids[row]: int(row) for row in rows}
+    records = memory.store.records(memory.namespace, list(ids), valid)
+    return {ids[memory_id]: record for memory_id, record in records.items()}
+
+
+def _hits(
+    memory: Namespace, working: WorkingSet, ranked: Ranked, flow: traces.StoredTrace, valid: datetime
+) -> tuple[Hit, ...]:
+    records = _records(memory, working, ranked.rows.tolist(), valid)
+    paths = traces.steps_of(memory, flow, [record.id for record in records.values()])
+    columns = {name: column.tolist() for name, column in ranked.components.items()}
+    hits = []
+    for i, row in enumerate(ranked.rows.tolist()):
+        if row in records:
+            values = {name: float(column[i]) for name, column in columns.items()}
+            shown = {name: value for name, value in values.items() if value == value}  # not NaN
+            score = float(ranked.scores[i])
+            path = paths.get(records[row].id, ())
+            hits.append(Hit(records[row], score, MappingProxyType(shown), path, distance=len(path)))
+    return tuple(hits)
+
+
+def _steps(memory: Namespace, working: WorkingSet, ranked: Ranked) -> tuple[Mapping[str, float], ...]:
+    """The activation of every row after each step, by key."""
+    if ranked.activation is None or ranked.activation.flow is None:
+        return ()
+    flow = ranked.activation.flow
+    steps = [flow.values(step) for step in range(flow.steps + 1)]
+    rows = {row for step in steps for row in step}
+    names = memory.store.names(memory.namespace, [working.ids[row] for row in rows])
+    return tuple(
+        MappingProxyType({names[working.ids[row]]: value for row, value in step.items()}) for step in steps
+    )

@@ -1,0 +1,173 @@
+"""The links of a namespace as one recall spreads over them, weighed as its profile says.
+
+A link's effective weight is its learned weight × the profile's factor for its relation, computed only for links
+that a spread reaches. A name that a single memory mentions leads nowhere, and one that everything mentions leads
+everywhere: such names carry nothing, and others carry less the more memories share them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.config.params.recall import LinkFactors, RecallParams
+from priming.core.arrays import Floats
+from priming.core.graph import Edges
+from priming.index.columns import Ints
+from priming.index.topology import MENTIONS, SIMILAR, CompressedLinks, Topology, WeightedLinks, stretches
+
+
+class WeightedGraph:
+    """The links of a namespace with the effective weights of one profile.
+
+    It serves one recall: a row that was read is not read again, even if its links change. Where no link changes from
+    recall to recall, all links are weighed once for all of them. ``heading_entity`` gives, for rows, the entities
+    that their own headings name (−1: none), and ``titled`` marks the rows that the heading of any memory names.
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        factors: LinkFactors,
+        recall: RecallParams,
+        heading_entity: Callable[[Ints], Ints],
+        titled: Callable[[Ints], NDArray[np.bool_]],
+        documents: int,
+        now: float,
+    ) -> None:
+        self._topology = topology
+        self._factors = factors
+        self._heading_entity = heading_entity
+        self._titled = titled
+        self._now = now
+        self.n = topology.rows
+        self.relations = tuple(topology.relations)
+        self._recall = recall
+        by_relation = dict(factors.by_relation)
+        self._by_code = np.array([by_relation.get(name, factors.others) for name in self.relations])
+        self._documents = documents
+        self._visited: dict[bool, VisitedLinks] = {}
+        self._all_links: dict[bool, CompressedLinks | None] = {}
+        self._mention_bounds = recall.mention_min, max(recall.mention_max, recall.mention_share * documents)
+
+    def edges(self, rows: NDArray[np.int64], *, both: bool) -> Edges:
+        """The links that leave ``rows`` and, if ``both``, those that enter them, grouped by row."""
+        constants = (self._factors, self._recall, self._documents, self._heading_entity, self._titled, both)
+        if both not in self._all_links:
+            everything = np.arange(self.n)
+            self._all_links[both] = self._topology.weight_cache.get(
+                constants, lambda: CompressedLinks.of(self.n, self._links(everything, both=both))
+            )
+            self._visited[both] = VisitedLinks(self.n)
+        links = self._all_links[both]
+        if links is not None:
+            return self._aged(links.take(rows))
+        return self._visited[both].edges(rows, lambda fresh: self._aged(self._links(fresh, both=both)))
+
+    def _aged(self, links: WeightedLinks) -> Edges:
+        hours = self._hours(links.link)
+        return Edges(links.owner, links.neighbour, links.weight, links.relation, hours, links.forward)
+
+    def _links(self, rows: NDArray[np.int64], *, both: bool) -> WeightedLinks:
+        owner, link = self._topology.gather(rows, inward=False)
+        forward = np.ones(len(link), np.bool_)
+        if both or self._factors.mirror:
+            other, inward = self._topology.gather(rows, inward=True)
+            mirrored = self._mirrored(inward)
+            if not both:
+                other, inward, mirrored = other[mirrored], inward[mirrored], mirrored[mirrored]
+            owner, link = np.concatenate([owner, other]), np.concatenate([link, inward])
+            forward = np.concatenate([forward, mirrored])
+        order = np.argsort(owner, kind="stable")
+        owner, link, forward = owner[order], link[order], forward[order]
+        source, target = self._topology.source[link], self._topology.target[link]
+        neighbour = np.where(source == rows[owner], target, source)
+        relation = self._topology.relation[link]
+        return WeightedLinks(owner, link, neighbour, self.weights(link), relation, forward)
+
+    def _mirrored(self, link: Ints) -> NDArray[np.bool_]:
+        """Which links count as leaving the row that they enter."""
+        if not self._factors.mirror:
+            return np.zeros(len(link), np.bool_)
+        return np.asarray(self._topology.relation[link] == self._topology.code(SIMILAR))
+
+    def weights(self, link: Ints) -> Floats:
+        """The effective weights of links, by number."""
+        topology, factors = self._topology, self._factors
+        code = topology.relation[link]
+        weight: Floats = topology.weight[link] * self._by_code[code] if len(link) else np.zeros(0)
+        if topology.has_relation(SIMILAR) and factors.similar != 1.0:
+            by_rule = (code == topology.code(SIMILAR)) & ~topology.explicit[link]
+            weight[by_rule] *= factors.similar
+        if factors.terms != 1.0:
+            weight[topology.words[topology.target[link]]] *= factors.terms
+        if topology.has_relation(MENTIONS) and factors.fan_out_names:
+            named = np.flatnonzero((code == topology.code(MENTIONS)) & ~topology.explicit[link])
+            weight[named] *= self._name_factor(link[named])
+        return weight
+
+    def _name_factor(self, link: Ints) -> Floats:
+        source, target = self._topology.source[link], self._topology.target[link]
+        df = self._topology.mentioned[target]
+        low, high = self._mention_bounds
+        own = np.where(self._heading_entity(source) == target, self._recall.heading_mention, 1.0)
+        anyones = np.where(self._titled(target), self._recall.titled_mention, 1.0)
+        worth = own * anyones / np.log1p(np.maximum(df, 1))
+        return np.asarray(np.where((df >= low) & (df <= high), worth, 0.0))
+
+    def _hours(self, link: Ints) -> Floats:
+        return np.asarray(np.maximum(0.0, (self._now - self._topology.activated[link]) / 3600.0))
+
+
+class VisitedLinks:
+    """The links that were read so far, row by row: the steps of a spread visit the same rows again and again."""
+
+    def __init__(self, n: int) -> None:
+        self._place = np.zeros(n, np.int64)
+        """One more than a row's position among the visited rows; 0 for other rows."""
+        self._first = self._count = np.zeros(0, np.int64)
+        self._links: Edges | None = None
+
+    def edges(self, rows: Ints, read: Callable[[Ints], Edges]) -> Edges:
+        """The links of ``rows``; ``read`` returns those of rows that were not visited before."""
+        fresh = rows[self._place[rows] == 0]
+        if self._links is None or fresh.size:
+            edges = self._add(fresh, read(fresh))
+            if fresh.size == rows.size:
+                return edges
+        assert self._links is not None, "links were added"
+        at = self._place[rows] - 1
+        owner, links = stretches(self._first[at], self._count[at])
+        visited = self._links
+        return Edges(
+            owner,
+            visited.neighbour[links],
+            visited.weight[links],
+            visited.relation[links],
+            visited.hours[links],
+            visited.forward[links],
+        )
+
+    def _add(self, rows: Ints, edges: Edges) -> Edges:
+        visited = self._links
+        count = np.bincount(edges.owner, minlength=rows.size)
+        before = 0 if visited is None else visited.owner.size
+        self._place[rows] = np.arange(1, rows.size + 1) + self._count.size
+        self._first = np.concatenate([self._first, before + np.cumsum(count) - count])
+        self._count = np.concatenate([self._count, count])
+        self._links = edges if visited is None else _joined(visited, edges)
+        return edges
+
+
+def _joined(a: Edges, b: Edges) -> Edges:
+    """The links of both; the owners, which mean nothing together, are left as they are."""
+    return Edges(
+        np.concatenate([a.owner, b.owner]),
+        np.concatenate([a.neighbour, b.neighbour]),
+        np.concatenate([a.weight, b.weight]),
+        np.concatenate([a.relation, b.relation]),
+        np.concatenate([a.hours, b.hours]),
+        np.concatenate([a.forward, b.forward]),
+    )

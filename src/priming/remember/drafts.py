@@ -1,0 +1,176 @@
+"""The arguments of ``remember``, and the checks of arguments that many verbs take."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import Any
+
+from priming.config.words import KINDS, OUTCOMES, TRUST
+from priming.core.checks import (
+    check_choice,
+    check_content,
+    check_fraction,
+    check_metadata,
+    check_name,
+    check_predicates,
+    check_tags,
+    check_time,
+)
+from priming.errors import ParamError
+from priming.serialization import stamp
+from priming.storage.rows import VersionRow
+from priming.types import EMPTY
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The arguments of ``remember``, checked."""
+
+    content: str
+    heading: str | None = None
+    kind: str = "episode"
+    key: str | None = None
+    session: str | None = None
+    speaker: str | None = None
+    occurred_at: datetime | None = None
+    tags: Sequence[str] = ()
+    metadata: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    when: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    importance: float = 0.5
+    outcome: str | None = None
+    source: str | None = None
+    trust: str = "user"
+
+    @property
+    def title(self) -> str | None:
+        """What the memory is indexed under beside its text."""
+        return self.heading or self.speaker
+
+    @property
+    def digest(self) -> str:
+        """Equal for what would be the same memory: kind, title, text, session and time."""
+        at = stamp(self.occurred_at) if self.occurred_at else None
+        same = json.dumps([self.kind, self.title, self.content, self.session, at], ensure_ascii=False)
+        return hashlib.blake2b(same.encode(), digest_size=16).hexdigest()
+
+    def version(
+        self, memory_id: str, number: int, now: datetime, start: datetime | None = None
+    ) -> VersionRow:
+        """What is told here as a version of a memory, recorded now and true from ``start`` on; None: ever since."""
+        return VersionRow(
+            id=memory_id,
+            version=number,
+            recorded_at=now,
+            valid_from=start,
+            content=self.content,
+            gist=gist_of(self.content),
+            digest=self.digest,
+            heading=self.heading,
+            session=self.session,
+            speaker=self.speaker,
+            when=self.when,
+            tags=tuple(self.tags),
+            metadata=self.metadata,
+            source=self.source,
+            trust=self.trust,
+            importance=self.importance,
+            outcome=self.outcome,
+            occurred_at=self.occurred_at,
+        )
+
+
+FIELDS = tuple(f.name for f in fields(Draft))
+
+
+def draft(item: Mapping[str, Any]) -> Draft:
+    """Check a mapping of the arguments of ``remember``; the first that is wrong raises ``ParamError``."""
+    if not isinstance(item, Mapping):
+        raise ParamError("item", item, "must be a mapping of the arguments of remember")
+    unknown = [name for name in item if name not in FIELDS]
+    if unknown:
+        raise ParamError("item", unknown[0], f"is not an argument of remember: {', '.join(FIELDS)}")
+    return checked(Draft(**{"content": None, **item}))
+
+
+def checked(raw: Draft) -> Draft:
+    """Check every field of a draft, None being its default; the first that is wrong raises ``ParamError``."""
+    kind = check_choice("kind", _or(raw.kind, "episode"), KINDS)
+    details = check_metadata(_or(raw.metadata, EMPTY))
+    if kind == "procedure":
+        _check_procedure(details)
+    return Draft(
+        content=check_content(raw.content),
+        heading=check_name("heading", raw.heading),
+        kind=kind,
+        key=check_name("key", raw.key),
+        session=check_name("session", raw.session),
+        speaker=check_name("speaker", raw.speaker),
+        occurred_at=None if raw.occurred_at is None else check_time("occurred_at", raw.occurred_at),
+        tags=check_tags(_or(raw.tags, ())),
+        metadata=details,
+        when=check_predicates(_or(raw.when, EMPTY)),
+        importance=check_fraction("importance", _or(raw.importance, 0.5)),
+        outcome=None if raw.outcome is None else check_choice("outcome", raw.outcome, OUTCOMES),
+        source=check_name("source", raw.source),
+        trust=check_choice("trust", _or(raw.trust, "user"), TRUST),
+    )
+
+
+def _or(value: Any, default: Any) -> Any:
+    return default if value is None else value
+
+
+def words(value: Any) -> str:
+    """A value of a cue as it is matched by its words; of a list all of them."""
+    return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def _check_procedure(known: Mapping[str, Any]) -> None:
+    """What the metadata of a procedure say of how and when it is carried out."""
+    steps = known.get("steps", [])
+    if not isinstance(steps, list) or not all(isinstance(one, str) and one.strip() for one in steps):
+        raise ParamError("metadata.steps", steps, "must be a list of texts, one for each step")
+    trigger = known.get("trigger")
+    if trigger is not None and not (isinstance(trigger, str) and trigger.strip()):
+        raise ParamError("metadata.trigger", trigger, "must be a text that says when to do it")
+
+
+_SLUG_WORDS, _SLUG_LETTERS = 6, 48
+_GIST_LETTERS = 120
+_WORDS = re.compile(r"[^\W_]+")
+SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?<!^\d\.)(?<!^\d\d\.)\s|\n")
+"""Not after the number of a first step: "1. Stop the server" is one sentence."""
+
+
+def gist_of(content: str) -> str:
+    """The first sentence or line, cut at a word to at most 120 characters."""
+    first = SENTENCE_END.split(content.strip(), maxsplit=1)[0].strip() or content.strip()
+    line = " ".join(first[: 4 * _GIST_LETTERS].split())
+    if len(line) <= _GIST_LETTERS:
+        return line
+    cut = line[: _GIST_LETTERS - 1]
+    return (cut[: cut.rfind(" ")] if " " in cut else cut).rstrip(" ,;:") + "…"
+
+
+def slug(text: str) -> str:
+    """A readable key: the first words of a text, lower-cased and joined by hyphens."""
+    plain = unicodedata.normalize("NFC", text[:400]).casefold()
+    words = _WORDS.findall(plain)[:_SLUG_WORDS]
+    return "-".join(words)[:_SLUG_LETTERS].strip("-") or "memory"
+
+
+def free_key(wanted: str, memory_id: str, taken: Container[str] | Callable[[str], bool]) -> str:
+    """``wanted`` if it is free, else with the end of the memory's id."""
+    is_taken = taken if callable(taken) else taken.__contains__
+    tail = memory_id.replace("-", "")
+    for length in (0, 6, 12, 20):
+        key = f"{wanted}-{tail[-length:]}" if length else wanted
+        if not is_taken(key):
+            return key
+    return memory_id

@@ -1,0 +1,271 @@
+"""Links by hand: make one, set its strength, list them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.config.params.laws import PLASTICITY
+from priming.config.params.learning import LinkParams
+from priming.core.checks import check_fraction, check_name, check_text, check_time
+from priming.core.plasticity import increment
+from priming.embedding.protocol import Vectors
+from priming.errors import NotFound, ParamError
+from priming.history.weights_over_time import MANUAL, past
+from priming.index.columns import VectorColumn as Grown
+from priming.index.working_set import WorkingSet
+from priming.namespace import Namespace
+from priming.storage.protocol import Store
+from priming.storage.rows import LinkRow, RowChange
+from priming.types import Link, Operation
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRequest:
+    """The checked arguments of ``link``."""
+
+    source: str
+    target: str
+    relation: str
+    weight: float
+
+
+def link(
+    memory: Namespace,
+    source: str,
+    target: str,
+    relation: str = "similar-to",
+    weight: float = PLASTICITY.start,
+) -> Link:
+    """Link two memories; made twice, it is the same link with the weight set anew."""
+    return _link_all(memory, [_request(source, target, relation, weight)], MANUAL)[0]
+
+
+def link_many(memory: Namespace, items: Iterable[Mapping[str, Any]]) -> list[Link]:
+    """Link many pairs in one operation: mappings of the arguments of ``link``."""
+    return _link_all(memory, [_parsed(item) for item in items], None)
+
+
+def _link_all(memory: Namespace, requests: Sequence[LinkRequest], source: str | None) -> list[Link]:
+    """Make links as one operation of a source; importers' operations have none."""
+    with memory.writing() as now:
+        ends: dict[str, str] = {}
+        rows = {}
+        for request in requests:
+            row = _row(memory, request, now, ends)
+            rows[row.source, row.target, row.relation] = row
+        stored = {
+            (row.source, row.target, row.relation): row
+            for row in memory.store.links(memory.namespace, {row.source for row in rows.values()})
+        }
+        results = [_change(stored.get(identity), row) for identity, row in rows.items()]
+        changes = [change for change in results if change.before != change.after]
+        if changes:
+            memory.write("link", now, changes, source=source)
+        return list(memory.to_links([row.after for row in results if isinstance(row.after, LinkRow)]))
+
+
+def _parsed(item: Mapping[str, Any]) -> LinkRequest:
+    """The link that a mapping asks for."""
+    if not isinstance(item, Mapping):
+        raise ParamError("item", item, f"must be a mapping of {', '.join(_FIELDS)}")
+    for name in item:
+        if name not in _FIELDS:
+            raise ParamError("item", name, f"is not an argument of link: {', '.join(_FIELDS)}")
+    return _request(
+        item.get("source"),
+        item.get("target"),
+        item.get("relation", "similar-to"),
+        item.get("weight", PLASTICITY.start),
+    )
+
+
+def _request(source: Any, target: Any, relation: Any, weight: Any) -> LinkRequest:
+    return LinkRequest(
+        source=check_text("source", source),
+        target=check_text("target", target),
+        relation=check_name("relation", check_text("relation", relation)) or "",
+        weight=check_fraction("weight", weight),
+    )
+
+
+_FIELDS = tuple(field.name for field in fields(LinkRequest))
+
+
+def _row(memory: Namespace, request: LinkRequest, now: datetime, ends: dict[str, str]) -> LinkRow:
+    for key in (request.source, request.target):
+        if key not in ends:
+            ends[key] = memory.find(key, now).id
+    source, target = ends[request.source], ends[request.target]
+    if source == target:
+        raise ParamError("target", request.target, "must be another memory than the source")
+    return LinkRow(source, target, request.relation, request.weight, now, given=True)
+
+
+def _change(before: LinkRow | None, after: LinkRow) -> RowChange:
+    if before is None:
+        return RowChange(None, after)
+    return RowChange(before, replace(before, weight=after.weight, given=True))
+
+
+def set_strength(
+    memory: Namespace, source: str, target: str, weight: float, relation: str | None = None
+) -> Operation:
+    """Set the weight of all links between two memories, in either direction, clamped to [.05, .95].
+
+    None between them: nothing moves, and the operation's message says so.
+    """
+    requested = check_fraction("weight", weight)
+    clamped = min(max(requested, PLASTICITY.low), PLASTICITY.high)
+    with memory.writing() as now:
+        a, b = memory.find(source, now), memory.find(target, now)
+        between = [
+            row
+            for row in memory.store.links(memory.namespace, [a.id])
+            if {row.source, row.target} == {a.id, b.id} and relation in (None, row.relation)
+        ]
+        if not between and relation is not None:
+            raise NotFound(
+                f"there is no link {relation!r} between {a.key!r} and {b.key!r}: make it with link"
+            )
+        moved = [RowChange(row, replace(row, weight=clamped)) for row in between if row.weight != clamped]
+        message = f"{len(between)} {'link' if len(between) == 1 else 'links'} set to {clamped:g}"
+        if clamped != requested:
+            message += f"; {requested:g} was clamped to [{PLASTICITY.low:g}, {PLASTICITY.high:g}]"
+        return memory.to_operation(memory.write("set-strength", now, moved, source=MANUAL, message=message))
+
+
+def links(
+    memory: Namespace,
+    key: str | None = None,
+    *,
+    relation: str | None = None,
+    known_at: datetime | None = None,
+) -> list[Link]:
+    """The links of a memory in both directions, or all links of the namespace.
+
+    ``known_at`` asks for them as they were then, what was recorded at that very instant included.
+    """
+    with memory.lock:
+        return _links(memory, key, relation, known_at)
+
+
+def _links(memory: Namespace, key: str | None, relation: str | None, known_at: datetime | None) -> list[Link]:
+    memory.require_exists()
+    at = None if known_at is None else check_time("known_at", known_at)
+    ids = None if key is None else [memory.find(key).id]
+    relation = check_name("relation", relation)
+    if at is None:
+        return list(memory.to_links(memory.store.links(memory.namespace, ids, relation)))
+    then = past(memory, at)
+    rows = [
+        row
+        for row in then.links
+        if relation in (None, row.relation) and (ids is None or not {row.source, row.target}.isdisjoint(ids))
+    ]
+    return [
+        replace(
+            link_then,
+            source=then.gone.get(link_then.source, link_then.source),
+            target=then.gone.get(link_then.target, link_then.target),
+        )
+        for link_then in memory.to_links(rows)
+    ]
+
+
+SIMILAR = "similar-to"
+_BLOCK = 64
+
+Neighbour = list[tuple[str, float]]
+"""Memories and their cosines."""
+
+
+@dataclass
+class Linker:
+    """Links to the nearest, for one call that remembers: memories of the same call are near each other too."""
+
+    store: Store
+    working: WorkingSet
+    now: datetime
+    params: LinkParams
+    _fresh: list[str] = field(default_factory=list)
+    _vectors: Grown | None = None
+    _known: dict[tuple[str, str], RowChange] = field(default_factory=dict)
+    """What became of links in this call, by their ends."""
+
+    def nearest(self, vectors: Vectors) -> list[Neighbour]:
+        """For each vector, the nearest stored memories at or above the bar; one more, which may be itself."""
+        living = self.working.living.values
+        found = []
+        for first in range(0, len(vectors), _BLOCK):
+            cosines = self.working.vectors.dot(vectors[first : first + _BLOCK].T)
+            for cosine in cosines.T:
+                close = np.flatnonzero((cosine >= self.params.similarity) & living)
+                order = close[np.argsort(-cosine[close], kind="stable")][: self.params.nearest + 1]
+                found.append([(self.working.ids[self.working.row[i]], float(cosine[i])) for i in order])
+        return found
+
+    def link(self, memory_id: str, vector: NDArray[np.float32], near: Neighbour) -> Iterator[LinkRow]:
+        """The links of a new memory to its nearest; each starts at their cosine."""
+        for other, cosine in self._chosen(memory_id, vector, near):
+            made = LinkRow(memory_id, other, SIMILAR, min(1.0, cosine), self.now)
+            if self.params.strengthen:
+                self._known[memory_id, other] = RowChange(None, made)
+            yield made
+
+    def remember(self, memory_id: str, vector: NDArray[np.float32]) -> None:
+        """Let a new memory be near to those that follow in the same call."""
+        if vector.any():
+            self._fresh.append(memory_id)
+            if self._vectors is None:
+                self._vectors = Grown(len(vector))
+            self._vectors.append(vector)
+
+    def again(self, memory_id: str, vector: NDArray[np.float32], near: Neighbour) -> list[RowChange]:
+        """What a memory that is told again changes: links that are there grow by a step, others are made."""
+        changes = []
+        for other, cosine in self._chosen(memory_id, vector, near):
+            before = self._between(memory_id, other)
+            if before is None:
+                made = LinkRow(memory_id, other, SIMILAR, min(1.0, cosine), self.now)
+            else:
+                made = replace(before, weight=float(increment(before.weight)))
+            if made != before:
+                changes.append(self._changed(before, made))
+        return changes
+
+    def _chosen(self, memory_id: str, vector: NDArray[np.float32], near: Neighbour) -> Neighbour:
+        """The nearest other memories, the stored ones and those of this call; a text without words is like none."""
+        if not vector.any():
+            return []
+        if self._vectors is not None:
+            found = self._vectors.dot(vector)
+            close = np.flatnonzero(found >= self.params.similarity)
+            near = near + [(self._fresh[i], float(found[i])) for i in close]
+        others = [pair for pair in near if pair[0] != memory_id]
+        return sorted(others, key=lambda pair: -pair[1])[: self.params.nearest]
+
+    def _between(self, one: str, other: str) -> LinkRow | None:
+        """The link of two memories, in whichever direction it is stored."""
+        for source, target in ((one, other), (other, one)):
+            change = self._known.get((source, target))
+            found = (
+                self.store.present(self.working.namespace, LinkRow(source, target, SIMILAR, 0.0, self.now))
+                if change is None
+                else change.after
+            )
+            if isinstance(found, LinkRow):
+                return found
+        return None
+
+    def _changed(self, before: LinkRow | None, after: LinkRow) -> RowChange:
+        """One change of a link from what is stored, however often this call has moved it."""
+        ends = after.source, after.target
+        first = self._known[ends].before if ends in self._known else before
+        self._known[ends] = RowChange(first, after)
+        return self._known[ends]

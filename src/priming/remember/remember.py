@@ -1,0 +1,134 @@
+"""remember: text → parse → embed → store → link, many at a time in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from priming.config.params.store import STORE
+from priming.errors import ParamError
+from priming.learning.feedback import count_as_used
+from priming.namespace import Namespace
+from priming.remember.drafts import Draft, checked, draft
+from priming.remember.planner import PlannedMemory, RememberPlan, embed_drafts
+from priming.results import Remembered
+from priming.types import EMPTY
+
+Progress = Callable[[int, int | None], None]
+
+_ROOM_ORDER = {"memories": 0, "versions": 1, "links": 2}
+
+
+def remember(
+    memory: Namespace,
+    content: str,
+    *,
+    heading: str | None = None,
+    kind: str = "episode",
+    key: str | None = None,
+    session: str | None = None,
+    speaker: str | None = None,
+    occurred_at: datetime | None = None,
+    tags: Sequence[str] = (),
+    metadata: Mapping[str, Any] | None = None,
+    when: Mapping[str, Any] | None = None,
+    importance: float = 0.5,
+    outcome: str | None = None,
+    source: str | None = None,
+    trust: str = "user",
+) -> Remembered:
+    """Store a memory and link it at once: to the previous one of its session, to the names in it, to its like.
+
+    The same text of the same kind, title, session and time is a ``duplicate``; text that a recall emitted in
+    the last day is an ``echo``. Neither is stored again: the answer names the memory that is there.
+
+    Raises:
+        ParamError: an argument outside its range.
+        Conflict: ``key`` names another memory.
+
+    """
+    raw = Draft(
+        content,
+        heading=heading,
+        kind=kind,
+        key=key,
+        session=session,
+        speaker=speaker,
+        occurred_at=occurred_at,
+        tags=tags,
+        metadata=EMPTY if metadata is None else metadata,
+        when=EMPTY if when is None else when,
+        importance=importance,
+        outcome=outcome,
+        source=source,
+        trust=trust,
+    )
+    return remember_draft(memory, checked(raw))
+
+
+def remember_many(
+    memory: Namespace, items: Iterable[Mapping[str, Any]], *, progress: Progress | None = None
+) -> list[Remembered]:
+    """Remember mappings of the arguments of ``remember``, one transaction and operation a batch of 500.
+
+    The answers leave ``links`` empty: see ``links``. In a namespace of more than 20,000 memories the nearest
+    memories are not linked. ``progress`` is called with (done, total or None) after each batch; an error or an
+    interrupt keeps the batches before it, and the same call again skips them as duplicates.
+    """
+    total = len(items) if isinstance(items, Sequence) else None
+    done: list[Remembered] = []
+    for batch in _batches(items, STORE.batch):
+        drafts = [_parsed(item, len(done) + i) for i, item in enumerate(batch)]
+        planned, operations = _remember(memory, drafts)
+        done += [Remembered(p.id, p.key, p.status, (), operations.get(p.status)) for p in planned]
+        if progress is not None:
+            progress(len(done), total)
+    return done
+
+
+def remember_draft(memory: Namespace, draft: Draft) -> Remembered:
+    """Remember one draft; the answer lists the new links."""
+    (planned,), operations = _remember(memory, [draft])
+    operation = operations.get(planned.status)
+    with memory.lock:
+        links = memory.to_links(planned.links)
+    return Remembered(planned.id, planned.key, planned.status, links, operation)
+
+
+def _remember(memory: Namespace, drafts: Sequence[Draft]) -> tuple[list[PlannedMemory], dict[str, str]]:
+    """What became of each draft, and the operations by status: what was stored, and which echoes were counted."""
+    operations: dict[str, str] = {}
+    vectors = embed_drafts(drafts, memory.embedder)
+    with memory.lock:
+        with memory.writing() as now:
+            working, linking = memory.working(now), memory.profile.linking
+            plan = RememberPlan(memory.store, working, memory.embedder, now, memory.echo, linking)
+            few = len(drafts) == 1 or plan.working.memories <= plan.params.bulk_nearest
+            plan.add_all(drafts, vectors, nearest=few)
+            if plan.rows:
+                documents = plan.documents()
+                rows = sorted(plan.rows, key=lambda change: _ROOM_ORDER[change.room])
+                logged = memory.write("remember", now, rows, vectors=plan.vectors)
+                operations |= {"stored": logged.id, **({"duplicate": logged.id} if plan.again else {})}
+            if plan.echoed:
+                operations["echo"] = count_as_used(memory, list(plan.echoed)).id
+        if plan.rows:
+            memory.queue_operation(plan.working.head, logged, documents)
+        return plan.results, operations
+
+
+def _parsed(item: Mapping[str, Any], position: int) -> Draft:
+    try:
+        return draft(item)
+    except ParamError as error:
+        raise ParamError.of([f"item {position}: {violation}" for violation in error.violations]) from None
+
+
+def _batches(items: Iterable[Mapping[str, Any]], size: int) -> Iterator[list[Mapping[str, Any]]]:
+    if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
+        raise ParamError("items", items, "must be a sequence of mappings, one for each memory")
+    source = iter(items)
+    while batch := list(islice(source, size)):
+        yield batch

@@ -1,0 +1,1 @@
+"""Rules learned from corrections: learning, activation, conflicts, packs."""

@@ -1,0 +1,114 @@
+"""Tokens: who may use a server of a store. They stand beside the log: they say nothing of what is remembered."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from contextlib import suppress
+from datetime import timedelta
+from threading import Lock
+from types import TracebackType
+from typing import Self
+
+from priming.config.environment import locate
+from priming.core.checks import check_name, check_text, check_time
+from priming.errors import Busy, NotFound, ParamError
+from priming.storage.sqlite import SqliteStore
+from priming.types import Clock, NewToken, SystemClock, Token
+
+_PREFIX = "prm"
+_ID_BYTES, _SECRET_BYTES = 6, 32
+_NOTED = timedelta(minutes=1)
+"""How exactly the last use is known: a write for each request would cost more than the request."""
+_NOBODY = hashlib.sha256(b"").digest()
+
+
+class Tokens:
+    """The tokens of a store. Calls may come from many threads."""
+
+    def __init__(self, url: str | None = None, *, clock: Clock | None = None) -> None:
+        location = locate(url)
+        self._store = SqliteStore(location.path, synchronous=location.synchronous)
+        self._clock = clock or SystemClock()
+        self._lock = Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release the store; a second call does nothing."""
+        with self._lock:
+            self._store.close()
+
+    def new(self, namespace: str, name: str | None = None) -> NewToken:
+        """Make a token for a namespace, or for all of them (``*``); only the digest of its secret is kept."""
+        if check_name("namespace", namespace) is None:
+            raise ParamError("namespace", namespace, "must be given; * stands for all of them")
+        token = Token(
+            secrets.token_hex(_ID_BYTES),
+            namespace,
+            check_name("name", name),
+            check_time("clock.now()", self._clock.now()),
+        )
+        secret = secrets.token_hex(_SECRET_BYTES)
+        with self._lock:
+            self._store.add_token(token, _digest(secret))
+        return NewToken(token, f"{_PREFIX}_{token.id}_{secret}")
+
+    def list(self) -> list[Token]:
+        """All that were ever made, oldest first."""
+        with self._lock:
+            return self._store.tokens()
+
+    def revoke(self, token_id: str) -> Token:
+        """Revoke a token, at once and for good.
+
+        Raises:
+            NotFound: no token of that id; nothing of what was given is repeated, for it may be a secret.
+
+        """
+        with self._lock:
+            check_text("id", token_id)
+            self._store.revoke_token(token_id, check_time("clock.now()", self._clock.now()))
+            found = self._store.token(token_id)
+        if found is None:
+            raise NotFound("there is no token of that id: 'priming token list' shows them")
+        return found[0]
+
+    def needed(self) -> bool:
+        """Whether requests need one: as soon as one was ever made, also where it is revoked by now."""
+        with self._lock:
+            return self._store.any_token()
+
+    def admitted(self, secret: str) -> Token | None:
+        """The token that a secret belongs to; None: none, or one that is revoked."""
+        prefix, _, rest = secret.partition("_")
+        token_id, _, own = rest.partition("_")
+        with self._lock:
+            found = self._store.token(token_id) if prefix == _PREFIX else None
+            token, digest = found or (None, _NOBODY)
+            same = hmac.compare_digest(_digest(own), digest)
+            if token is None or not same or token.revoked_at is not None:
+                return None
+            self._note(token)
+        return token
+
+    def _note(self, token: Token) -> None:
+        """Note that a token is used, now and then; a store that is busy costs only that."""
+        now = check_time("clock.now()", self._clock.now())
+        if token.used_at is None or not timedelta(0) <= now - token.used_at < _NOTED:
+            with suppress(Busy):
+                self._store.use_token(token.id, now)
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode("utf-8", "backslashreplace")).digest()

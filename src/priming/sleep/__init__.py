@@ -1,0 +1,1 @@
+"""Sleep: nightly consolidation, a file for each stage."""

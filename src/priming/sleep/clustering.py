@@ -1,0 +1,110 @@
+"""Clusters of vectors: HDBSCAN with the settings of World Weaver, and what keeps its answers honest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.config.params.sleep import SLEEP, SleepParams
+from priming.core.arrays import Floats
+from priming.index.columns import Ints
+from priming.sleep.plan import ProgressStep
+
+_NOISE = -1
+
+
+def cluster_rows(
+    vectors: NDArray[Any], size: int, params: SleepParams = SLEEP, step: ProgressStep | None = None
+) -> list[Ints]:
+    """Groups of at least ``size`` rows of ``vectors`` that belong together, each in order; the rest is noise.
+
+    Rows without a direction are in none. Windows larger than a batch are clustered batch by batch, and clusters whose
+    centroids are near become one.
+    """
+    nonzero = np.flatnonzero(np.any(vectors != 0.0, axis=1))
+    lengths = np.linalg.norm(vectors[nonzero].astype(np.float64), axis=1, keepdims=True)
+    units = vectors[nonzero].astype(np.float64) / lengths
+    count = -(-len(units) // params.batch)
+    groups: list[Ints] = []
+    for number, batch in enumerate(np.array_split(np.arange(len(units)), max(count, 1)), start=1):
+        groups += [batch[group] for group in _of_batch(units[batch], size, params)]
+        if step is not None:
+            step(number, max(count, 1))
+    joined = _joined(units, groups, params.tight) if count > 1 else groups
+    whole = (_coherent(units, group, params.coherent) for group in joined)
+    return [nonzero[np.sort(group)] for group in whole if len(group) >= size]
+
+
+def centroid(units: Floats) -> Floats:
+    """The direction of the mean of unit vectors; zeros where they cancel out."""
+    mean: Floats = units.mean(axis=0)
+    length = float(np.linalg.norm(mean))
+    if length > 0.0:
+        mean /= length
+    return mean
+
+
+def _of_batch(units: Floats, size: int, params: SleepParams) -> Iterator[Ints]:
+    if len(units) < size:
+        return
+    labels = _hdbscan(units, size, params)
+    if np.all(labels == _NOISE):
+        # A window with a single theme looks like noise to the first attempt.
+        labels = _hdbscan(
+            units, size, params, allow_single_cluster=True, cluster_selection_epsilon=params.epsilon
+        )
+        for members in _members(labels):
+            if float((units[members] @ centroid(units[members])).min()) >= params.tight:
+                yield members
+        return
+    yield from _members(labels)
+
+
+def _hdbscan(units: Floats, size: int, params: SleepParams, **settings: Any) -> Ints:
+    from sklearn.cluster import HDBSCAN
+
+    clustering = HDBSCAN(
+        min_cluster_size=size,
+        min_samples=params.samples,
+        metric="cosine",
+        algorithm="brute",
+        cluster_selection_method="eom",
+        copy=True,
+        **settings,
+    )
+    labels: Ints = clustering.fit(units).labels_
+    return labels
+
+
+def _members(labels: Ints) -> list[Ints]:
+    return [np.flatnonzero(labels == label) for label in range(int(labels.max(initial=_NOISE)) + 1)]
+
+
+def _joined(units: Floats, groups_of_batches: list[Ints], tight: float) -> list[Ints]:
+    """Clusters of several batches, the largest first, each together with those whose centroid is near its own."""
+    groups: list[Ints] = []
+    centres = np.zeros((len(groups_of_batches), units.shape[1]))
+    for group in sorted(groups_of_batches, key=lambda rows: (-len(rows), int(rows[0]))):
+        here = centroid(units[group])
+        cosines = centres[: len(groups)] @ here
+        near = int(cosines.argmax()) if groups else _NOISE
+        if near != _NOISE and cosines[near] >= tight:
+            groups[near] = np.concatenate([groups[near], group])
+            centres[near] = centroid(units[groups[near]])
+        else:
+            centres[len(groups)] = here
+            groups.append(group)
+    return groups
+
+
+def _coherent(units: Floats, rows: Ints, least: float) -> Ints:
+    """Those of a cluster that are near its others on average: HDBSCAN also joins what is merely less far apart."""
+    if len(rows) < 2:
+        return rows
+    own = units[rows]
+    near = (own @ own.sum(axis=0) - 1.0) / (len(rows) - 1)
+    coherent: Ints = rows[near >= least]
+    return coherent

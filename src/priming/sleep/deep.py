@@ -1,0 +1,296 @@
+"""deep: episodes that belong together make an entity that says what they have in common."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.config.params.laws import FORGETTING, PLASTICITY
+from priming.config.params.sleep import SLEEP, SleepParams
+from priming.core.arrays import Floats
+from priming.core.trust import least
+from priming.index.columns import Ints
+from priming.remember.drafts import Draft, free_key, gist_of, slug
+from priming.sleep.clustering import centroid, cluster_rows
+from priming.sleep.gist import (
+    EXTRACTIVE,
+    HAND,
+    MODEL,
+    Embed,
+    EpisodeWindow,
+    Gist,
+    GistWriter,
+    Theme,
+    central_sentence,
+)
+from priming.sleep.plan import (
+    SOURCE_OF,
+    Conflicts,
+    PlannedItem,
+    ProgressStep,
+    current_row,
+    opponents_of,
+    restate,
+    supersede_rows,
+    without_conflicts,
+)
+from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
+from priming.types import MemoryRecord, uuid7
+
+SOURCE = "sleep"
+"""The source of what sleep wrote itself."""
+_GIST = "gist"
+"""Where metadata says that an agent wrote the text."""
+_WRITTEN = "written"
+"""Where metadata holds the digest of what sleep wrote: a text that somebody changed since is left alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownEntity:
+    """An entity that an earlier night made: its state, its versions, the ids of its episodes, and their centroid."""
+
+    memory: MemoryRow
+    versions: Sequence[VersionRow]
+    members: frozenset[str]
+    centre: Floats
+
+
+@dataclass
+class DeepStage:
+    """The plan of one window: ``episodes`` oldest first, and their vectors, rows of zeros where there is none."""
+
+    episodes: Sequence[MemoryRecord]
+    vectors: NDArray[Any]
+    embed: Embed
+    now: datetime
+    entities: Sequence[KnownEntity] = ()
+    conflicts: Conflicts = frozenset()
+    taken: Callable[[str], bool] = field(default=lambda _: False)
+    params: SleepParams = SLEEP
+    step: ProgressStep | None = None
+    teller: GistWriter = field(default_factory=GistWriter)
+
+    def plan(self) -> list[PlannedItem]:
+        """Entities that are made of clusters, or updated by them; what belongs nowhere stays as it is."""
+        groups = cluster_rows(self.vectors, self.params.cluster, self.params, self.step)
+        if not groups:
+            return []
+        window = EpisodeWindow(self.episodes)
+        lengths = np.linalg.norm(self.vectors.astype(np.float64), axis=1, keepdims=True)
+        units = self.vectors / np.where(lengths > 0.0, lengths, 1.0)
+        keys: set[str] = set()
+        planned = []
+        matched = self._matched(groups, units)
+        for number, (together, entity) in enumerate(matched):
+            if self.step is not None:
+                self.step(number, len(matched))
+            rows = self._at_peace(together, units)
+            if len(rows) < self.params.cluster:
+                continue
+            if entity is None:
+                theme = window.theme(rows, units, self.embed, self.params)
+                summary = self._gist(rows, units, theme.text)
+                item: PlannedItem | None = self._new_entity(theme, summary, rows, keys)
+            else:
+                item = self._updated(entity, rows, units)
+            planned += [] if item is None else [item]
+        return planned
+
+    def _at_peace(self, rows: Ints, units: Floats) -> Ints:
+        """A cluster without those that contradict a member nearer to its centroid."""
+        nearest = _nearest(rows, units)
+        peaceful = set(without_conflicts([self.episodes[row].id for row in nearest], self.conflicts))
+        return np.array([row for row in rows if self.episodes[row].id in peaceful], np.int64)
+
+    def _is_at_peace(self, episode: MemoryRecord, entity: KnownEntity) -> bool:
+        """Whether an episode contradicts none that the entity is about already."""
+        return entity.members.isdisjoint(opponents_of(self.conflicts).get(episode.id, ()))
+
+    def _matched(self, groups: Sequence[Ints], units: Floats) -> list[tuple[Ints, KnownEntity | None]]:
+        """Each cluster with the entity that it made before, if any; clusters of one entity are one."""
+        new: list[tuple[Ints, KnownEntity | None]] = []
+        again: dict[str, tuple[Ints, KnownEntity]] = {}
+        for rows in groups:
+            entity = self._before({self.episodes[row].id for row in rows}, centroid(units[rows]))
+            if entity is None:
+                new.append((rows, None))
+                continue
+            others, _ = again.get(entity.memory.id, (rows, entity))
+            again[entity.memory.id] = np.union1d(others, rows), entity
+        return [*again.values(), *new]
+
+    def _before(self, ids: set[str], centre: Floats) -> KnownEntity | None:
+        """The entity that most of the members are of already, else one whose episodes are where they are."""
+        best, match = (0, 0.0), None
+        for entity in self.entities:
+            shared, near = len(ids & entity.members), float(centre @ entity.centre)
+            is_of = 2 * shared >= min(len(ids), len(entity.members)) > 0
+            if (is_of or near >= self.params.tight) and (shared, near) > best:
+                best, match = (shared, near), entity
+        return match
+
+    def _gist(self, rows: Ints, units: Floats, extractive: str) -> Gist:
+        central = _nearest(rows, units)[: self.params.central]
+        return self.teller.gist([self.episodes[row] for row in central], extractive)
+
+    def _confidence(self, rows: Ints) -> float:
+        return min(1.0, len(rows) / len(self.episodes))
+
+    def _new_entity(self, theme: Theme, summary: Gist, rows: Ints, keys: set[str]) -> PlannedItem:
+        members = [self.episodes[row] for row in rows]
+        heading, wish = self._named(theme, keys)
+        draft = Draft(
+            summary.text,
+            heading=heading,
+            kind="entity",
+            metadata=_written({"form": theme.form}, heading, summary),
+            source=SOURCE,
+            trust=least([*(member.trust for member in members), *summary.trusts]),
+        )
+        memory_id = uuid7(self.now)
+        key = free_key(wish, memory_id, lambda name: name in keys or self.taken(name))
+        keys.add(key)
+        memory = MemoryRow(
+            memory_id,
+            key,
+            "entity",
+            weight=PLASTICITY.start,
+            confidence=self._confidence(rows),
+            endurance=FORGETTING.initial_stability,
+        )
+        version = draft.version(memory_id, 1, self.now)
+        changes = [RowChange(None, memory), RowChange(None, version), *self._links(members, memory_id)]
+        reason = f"{len(members)} of the last {len(self.episodes):,} episodes are about {heading}"
+        return PlannedItem(
+            "make",
+            tuple(member.id for member in members),
+            memory_id,
+            reason,
+            self._evidence(heading, theme.form, summary.text, members, memory.confidence) | summary.evidence,
+            tuple(changes),
+        )
+
+    def _named(self, theme: Theme, keys: Collection[str]) -> tuple[str, str]:
+        """The heading of a new entity and the key that it wants: longer by a word where another has that name."""
+        key = f"{theme.form}:{slug(theme.heading)}"
+        if theme.word is None or not (key in keys or self.taken(key)):
+            return theme.heading, key
+        heading = f"{theme.heading}: {theme.word}"
+        return heading, f"{theme.form}:{slug(heading)}"
+
+    def _updated(self, entity: KnownEntity, rows: Ints, units: Floats) -> PlannedItem | None:
+        """What a cluster adds to the entity that is there; nothing where it adds nothing, or somebody took it out."""
+        members = [self.episodes[row] for row in rows]
+        fresh = [
+            member
+            for member in members
+            if member.id not in entity.members and self._is_at_peace(member, entity)
+        ]
+        if entity.memory.status != "active":
+            return None
+        old = current_row(entity.versions, max(member.version for member in entity.versions))
+        summary = self._said_again(old, rows, units, is_changed=bool(fresh))
+        trust = least([old.trust, *(member.trust for member in members), *summary.trusts])
+        changes = reword(entity.versions, old, summary, trust, self.now)
+        if not fresh and not changes:
+            return None
+        confidence = self._confidence(rows)
+        after = replace(entity.memory, confidence=confidence)
+        if after != entity.memory:
+            changes.append(RowChange(entity.memory, after))
+        changes += self._links(fresh, entity.memory.id)
+        last = next((c.row for c in reversed(changes) if isinstance(c.after, VersionRow)), old)
+        assert isinstance(last, VersionRow), "chosen as one"
+        heading, form = old.heading or old.gist, str(old.metadata.get("form"))
+        return PlannedItem(
+            "update",
+            tuple(member.id for member in fresh),
+            entity.memory.id,
+            f"{len(fresh)} more about {heading}"
+            if fresh
+            else f"another text says best what {heading} is about",
+            self._evidence(heading, form, last.content, members, confidence) | summary.evidence,
+            tuple(changes),
+        )
+
+    def _said_again(self, old: VersionRow, rows: Ints, units: Floats, *, is_changed: bool) -> Gist:
+        """What an entity says now: somebody's words stay, and an agent's for as long as the cluster is the same."""
+        by = author_of(old)
+        if by == HAND:
+            return Gist(old.content, HAND)
+        if by == MODEL and not is_changed:
+            return Gist(old.content, MODEL)
+        members = [self.episodes[row] for row in rows]
+        extractive = central_sentence(members, units[rows], self.embed, self.params.central)
+        if extractive == old.content and not is_changed:
+            return Gist(extractive)
+        return self._gist(rows, units, extractive)
+
+    def _links(self, members: Sequence[MemoryRecord], entity: str) -> list[RowChange]:
+        return [
+            RowChange(None, LinkRow(member.id, entity, SOURCE_OF, PLASTICITY.start, self.now))
+            for member in members
+        ]
+
+    def _evidence(
+        self, heading: str, form: str, text: str, members: Sequence[MemoryRecord], confidence: float
+    ) -> dict[str, Any]:
+        return {
+            "heading": heading,
+            "form": form,
+            "text": text,
+            "members": len(members),
+            "window": len(self.episodes),
+            "confidence": confidence,
+        }
+
+
+def _nearest(rows: Ints, units: Floats) -> Ints:
+    """Some rows, those nearest to their centroid first."""
+    nearest: Ints = rows[np.argsort(-(units[rows] @ centroid(units[rows])), kind="stable")]
+    return nearest
+
+
+def author_of(old: VersionRow) -> str:
+    """Who wrote the text of an entity that sleep made: a text that somebody changed since is theirs."""
+    if old.metadata.get(_WRITTEN) != _digest(old.heading, old.content):
+        return HAND
+    return MODEL if old.metadata.get(_GIST) == MODEL else EXTRACTIVE
+
+
+def reword(
+    versions: Sequence[VersionRow], old: VersionRow, summary: Gist, trust: str, at: datetime
+) -> list[RowChange]:
+    """The entity's text, who wrote it, and trust, where they change."""
+    metadata = old.metadata if summary.by == HAND else _written(old.metadata, old.heading, summary)
+    if summary.text != old.content:
+        return supersede_rows(
+            versions,
+            old,
+            at,
+            content=summary.text,
+            gist=gist_of(summary.text),
+            digest=Draft(summary.text, heading=old.heading, kind="entity").digest,
+            metadata=metadata,
+            trust=trust,
+        )
+    if (trust, metadata) == (old.trust, old.metadata):
+        return []
+    return restate(versions, old, at, trust=trust, metadata=metadata)
+
+
+def _written(metadata: Mapping[str, Any], heading: str | None, summary: Gist) -> dict[str, Any]:
+    """The metadata of an entity with what tells who wrote its text."""
+    others = {name: value for name, value in metadata.items() if name != _GIST}
+    by = {_GIST: MODEL} if summary.by == MODEL else {}
+    return {**others, **by, _WRITTEN: _digest(heading, summary.text)}
+
+
+def _digest(heading: str | None, text: str) -> str:
+    return hashlib.blake2b(f"{heading}\n{text}".encode(), digest_size=8).hexdigest()

@@ -1,0 +1,225 @@
+"""What a cluster says in a sentence or two: an agent's words where there is one that answers, else one of its own."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.config.params.sleep import SLEEP, SleepParams
+from priming.core.arrays import Floats
+from priming.core.checks import check_content
+from priming.core.trust import INSTRUCTING
+from priming.errors import AgentError, ParamError
+from priming.index.columns import Ints
+from priming.index.document import embedded_text
+from priming.llm.prompts import fenced, prompt
+from priming.llm.protocol import Agent, Schema
+from priming.recall.formatting import format_full
+from priming.remember.drafts import SENTENCE_END
+from priming.sleep.clustering import centroid
+from priming.text.names import FILE, IDENTIFIER, Name, find, normal
+from priming.text.tokens import terms
+from priming.types import MemoryRecord
+
+PHASE, PACKAGE = "gist", "priming.sleep"
+
+EXTRACTIVE, MODEL, HAND = "extractive", "model", "hand"
+"""Where a gist is from: a sentence of the cluster, an agent, or somebody who wrote it."""
+
+_CUT = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Gist:
+    """The text of an entity, where it is from, and why it is not from the agent that should have said it."""
+
+    text: str
+    by: str = EXTRACTIVE
+    degraded: str | None = None
+
+    @property
+    def trusts(self) -> tuple[str, ...]:
+        """Whom the text adds to its sources: an agent's words are trusted no more than an agent."""
+        return (INSTRUCTING,) if self.by == MODEL else ()
+
+    @property
+    def evidence(self) -> dict[str, Any]:
+        """Where it is from, as an item says it."""
+        return {"gist": self.by, **({} if self.degraded is None else {"degraded": self.degraded})}
+
+
+@dataclass
+class GistWriter:
+    """Says what clusters have in common. An agent that failed a few times in a row is left in peace for the night."""
+
+    agent: Agent | None = None
+    params: SleepParams = SLEEP
+    _failures: list[str] = field(default_factory=list, init=False)
+
+    def gist(self, members: Sequence[MemoryRecord], extractive: str) -> Gist:
+        """What the agent says of members, the most central first; where it says nothing, the extractive gist."""
+        if self.agent is None:
+            return Gist(extractive)
+        if len(self._failures) >= self.params.gist_failures:
+            why = f"not asked, after {len(self._failures)} failures in a row: {self._failures[-1]}"
+            return Gist(extractive, degraded=why)
+        try:
+            text = self._ask(self.agent, members)
+        except AgentError as error:
+            self._failures.append(str(error))
+            return Gist(extractive, degraded=str(error))
+        self._failures.clear()
+        return Gist(text, MODEL)
+
+    def _ask(self, agent: Agent, members: Sequence[MemoryRecord]) -> str:
+        schema = schema_of(self.params)
+        answer = agent.answer(gist_prompt(members, self.params), schema)
+        try:
+            return check_content(" ".join(answer["gist"].split()))
+        except ParamError as error:
+            raise AgentError(f"the agent's gist cannot be kept: {error}") from None
+
+
+def schema_of(params: SleepParams = SLEEP) -> Schema:
+    """The schema of the answer."""
+    gist = {"type": "string", "minLength": 1, "maxLength": params.gist_length}
+    return {
+        "type": "object",
+        "properties": {"gist": gist},
+        "required": ["gist"],
+        "additionalProperties": False,
+    }
+
+
+def gist_prompt(members: Sequence[MemoryRecord], params: SleepParams = SLEEP) -> str:
+    """The prompt for the gist of some episodes, as quoted data, one a line; each has the same share of the room."""
+    share = max(1, params.gist_shown // len(members))
+    lines = [format_full(replace(member, content=_cut(member.content, share))) for member in members]
+    places = {"length": str(params.gist_length), "episodes": fenced("\n".join(lines))}
+    return prompt(PACKAGE, PHASE, places, schema_of(params))
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}{_CUT}"
+
+
+PROJECT, TOOL, CONCEPT = "project", "tool", "concept"
+
+Embed = Callable[[Sequence[str]], NDArray[np.float32]]
+
+_WORD = re.compile(r"[^\W_]+")
+_LONGEST = 400
+_OPENING = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """The heading of an entity, what it is, its text, and a word that tells it from others of that heading."""
+
+    heading: str
+    form: str
+    text: str
+    word: str | None = None
+
+
+class EpisodeWindow:
+    """The episodes that are looked at, and how many of them hold each name and term."""
+
+    def __init__(self, episodes: Sequence[MemoryRecord]) -> None:
+        self._terms = [_surfaces(episode) for episode in episodes]
+        self._names = [_names(episode) for episode in episodes]
+        self._episodes = episodes
+        self._terms_in = Counter(term for names_of_episode in self._terms for term in names_of_episode)
+        self._names_in = Counter(name for names_of_episode in self._names for name in names_of_episode)
+
+    def theme(self, rows: Ints, units: Floats, embed: Embed, params: SleepParams = SLEEP) -> Theme:
+        """What the episodes of some rows are about."""
+        members = [self._episodes[row] for row in rows]
+        project = _agreed((_project(member) for member in members), len(members) * params.shared)
+        name = self._telling(self._names, self._names_in, rows, params.shared)
+        if project is not None:
+            heading, form = project, PROJECT
+        elif name is not None:
+            spelt = [self._names[row][name] for row in rows if name in self._names[row]]
+            heading = Counter(member.text for member in spelt).most_common(1)[0][0]
+            form = TOOL if all(member.kind in (FILE, IDENTIFIER) for member in spelt) else CONCEPT
+        else:
+            heading, form = self._word(rows) or " ".join(members[0].content.split()[:_OPENING]), CONCEPT
+        text = central_sentence(members, units[rows], embed, params.central)
+        return Theme(heading, form, text, self._word(rows, frozenset(terms(heading))))
+
+    def _word(self, rows: Ints, but: Collection[str] = ()) -> str | None:
+        """The word that most of the members share, and few others have, ``but`` for some terms."""
+        term = self._telling(self._terms, self._terms_in, rows, 0.0, but)
+        if term is None:
+            return None
+        words: Counter[str] = Counter(self._terms[row][term] for row in rows if term in self._terms[row])
+        return words.most_common(1)[0][0]
+
+    def _telling(
+        self,
+        features: Sequence[Mapping[str, Any]],
+        whole: Counter[str],
+        rows: Ints,
+        least: float,
+        but: Collection[str] = (),
+    ) -> str | None:
+        """Of what at least a share of the members hold, that which tells them best from the rest of the window."""
+        within = Counter(feature for row in rows for feature in features[row] if feature not in but)
+        others = max(len(features) - len(rows), 1)
+        scores = {
+            feature: number / len(rows) - (whole[feature] - number) / others
+            for feature, number in within.items()
+            if number >= 2 and number >= least * len(rows)
+        }
+        return min(scores, key=lambda feature: (-scores[feature], feature), default=None)
+
+
+def central_sentence(members: Sequence[MemoryRecord], units: Floats, embed: Embed, most: int) -> str:
+    """The most central sentence of the members nearest to their centroid."""
+    centre = centroid(units)
+    nearest = np.argsort(-(units @ centre), kind="stable")[:most]
+    sentences = list(dict.fromkeys(part for i in nearest for part in sentences_of(members[i].content)))
+    cosines = embed(sentences).astype(np.float64) @ centre
+    return sentences[int(cosines.argmax())]
+
+
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a text, as a gist may quote them."""
+    parts = (" ".join(part.split()) for part in SENTENCE_END.split(text))
+    return [part[:_LONGEST] for part in parts if part]
+
+
+def _surfaces(record: MemoryRecord) -> dict[str, str]:
+    """The terms of a heading and a text, each with a word that it comes from."""
+    spellings: dict[str, str] = {}
+    for word in dict.fromkeys(_WORD.findall(embedded_text(record.heading, record.content).lower())):
+        for term in terms(word):
+            spellings.setdefault(term, word)
+    return spellings
+
+
+def _names(record: MemoryRecord) -> dict[str, Name]:
+    """The names in a text by their normal form; who speaks is no theme."""
+    speaker = normal(record.speaker) if record.speaker else None
+    return {
+        slot: name for name in find(record.content, record.heading) if (slot := normal(name.text)) != speaker
+    }
+
+
+def _project(record: MemoryRecord) -> str | None:
+    """The project that an episode says it belongs to."""
+    project = record.when.get(PROJECT, record.metadata.get(PROJECT))
+    return project if isinstance(project, str) and project.strip() else None
+
+
+def _agreed(values: Iterable[str | None], least: float) -> str | None:
+    """The value that enough agree on."""
+    (value, number), *_ = [*Counter(item for item in values if item is not None).most_common(1), (None, 0)]
+    return value if number and number >= least else None

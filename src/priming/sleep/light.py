@@ -1,0 +1,67 @@
+"""light: episodes that say exactly what an earlier one said are marked, and weigh nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+
+from priming.sleep.plan import (
+    DUPLICATE_OF,
+    Conflicts,
+    PlannedItem,
+    Versions,
+    current_row,
+    is_duplicate,
+    restate,
+    without_conflicts,
+)
+from priming.types import MemoryRecord
+
+
+def plan_light(
+    episodes: Sequence[MemoryRecord], versions: Versions, now: datetime, conflicts: Conflicts = frozenset()
+) -> list[PlannedItem]:
+    """Mark exact duplicates among ``episodes``, which come oldest first; the oldest keeps everything.
+
+    One pass: each text is looked up by its digest.
+    """
+    same: dict[str, list[MemoryRecord]] = defaultdict(list)
+    for episode in episodes:
+        same[_digest(episode)].append(episode)
+    return [
+        planned
+        for group in same.values()
+        if len(group) > 1 and (planned := _marked(group, versions, now, conflicts)) is not None
+    ]
+
+
+def _digest(episode: MemoryRecord) -> str:
+    """Equal for what says the same: title, text, and how it came out."""
+    identity = json.dumps([episode.title, episode.content, episode.outcome], ensure_ascii=False)
+    return hashlib.blake2b(identity.encode(), digest_size=16).hexdigest()
+
+
+def _marked(
+    group: Sequence[MemoryRecord], versions: Versions, now: datetime, conflicts: Conflicts
+) -> PlannedItem | None:
+    original = next((copy for copy in group if not is_duplicate(copy)), None)
+    if original is None:
+        return None
+    unopposed = set(without_conflicts([original.id, *(copy.id for copy in group)], conflicts)) - {original.id}
+    fresh = [copy for copy in group if copy.id in unopposed and not is_duplicate(copy)]
+    if not fresh:
+        return None
+    rows = []
+    for copy in fresh:
+        rows_of_copy = versions(copy.id)
+        metadata = {**copy.metadata, DUPLICATE_OF: original.key}
+        rows += restate(
+            rows_of_copy, current_row(rows_of_copy, copy.version), now, importance=0.0, metadata=metadata
+        )
+    reason = f"says word for word what {original.key} says"
+    evidence = {"text": original.gist, "copies": len(fresh)}
+    ids = tuple(copy.id for copy in fresh)
+    return PlannedItem("mark", ids, original.id, reason, evidence, tuple(rows))

@@ -1,0 +1,283 @@
+"""A night: stage after stage, each read, planned, checked, and written as one operation."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from priming.config.params.sleep import SLEEP
+from priming.config.words import NIGHT, STAGES
+from priming.core.checks import PAGE_LIMIT, check_choice, check_count
+from priming.errors import Busy, Conflict, NotFound, ParamError, StoreError
+from priming.history.undo import restored_vectors
+from priming.llm.agents import check_agent
+from priming.llm.protocol import Agent
+from priming.namespace import Namespace
+from priming.sleep.plan import PlannedItem
+from priming.sleep.proposal import Proposal, ProposedItem, StageCheck
+from priming.sleep.reading import StageReader
+from priming.sleep.validation import item_rows, sound_items, unchanged_items
+from priming.storage.protocol import Logged
+from priming.storage.rows import ROOMS, LinkRow, MemoryRow, RowChange, VersionRow
+from priming.types import Operation, uuid7
+
+Progress = Callable[[int, int | None], None]
+
+KIND = "sleep"
+
+
+def sleep(
+    memory: Namespace,
+    stages: Collection[str] | None = None,
+    *,
+    dry_run: bool = False,
+    window: int | None = None,
+    progress: Progress | None = None,
+    agent: Agent | None = None,
+) -> Proposal:
+    """Go through the stages; what is done with each is written before the next is read."""
+    agent = check_agent(agent)
+    chosen = _stages(stages)
+    params = SLEEP if window is None else replace(SLEEP, window=check_count("window", window, 1, PAGE_LIMIT))
+    with memory.lock:
+        memory.require_exists()
+        at, head = memory.now(), memory.store.head(memory.namespace)
+    night = Proposal(uuid7(at), at, memory.namespace, chosen, head=head)
+    with nullcontext() if dry_run else sleep_lock(_lock(memory), at):
+        taken: set[tuple[str, ...]] = set()
+        for stage in chosen:
+            night = night if dry_run else replace(night, head=_head(memory))
+            items, checks = _propose(memory, stage, at, params, taken if dry_run else set(), progress, agent)
+            night = replace(night, items=(*night.items, *items), checks=(*night.checks, *checks))
+            if items and not dry_run:
+                night = _done(memory, night, stage, items)
+    if dry_run:
+        memory.remember_proposal(night)
+    return night
+
+
+def _stages(stages: Collection[str] | None) -> tuple[str, ...]:
+    """The stages asked for, in the order of a night."""
+    if stages is None:
+        return STAGES
+    if isinstance(stages, (str, bytes)) or not isinstance(stages, Collection) or not stages:
+        raise ParamError("stages", stages, f"must be a list of stages: {', '.join(STAGES)}")
+    requested = {check_choice("stages", stage, STAGES) for stage in stages}
+    return tuple(stage for stage in STAGES if stage in requested)
+
+
+def _head(memory: Namespace) -> int:
+    with memory.lock:
+        return memory.store.head(memory.namespace)
+
+
+def _lock(memory: Namespace) -> Path | None:
+    folder = memory.store.scratch
+    name = hashlib.blake2b(memory.namespace.encode(), digest_size=8).hexdigest()
+    return None if folder is None else folder / f"{name}.sleep"
+
+
+def _propose(
+    memory: Namespace,
+    stage: str,
+    at: datetime,
+    params: Any,
+    taken: set[tuple[str, ...]],
+    progress: Progress | None,
+    agent: Agent | None,
+) -> tuple[list[ProposedItem], tuple[StageCheck, ...]]:
+    """The items of a stage, against the store as it is now, and what was checked of them."""
+    tell: Progress = progress or (lambda _done, _total: None)
+    tell(0, None)
+    with memory.lock, memory.store.transaction(write=False):
+        reading = StageReader(memory, max(at, memory.now()), params, agent)
+        plan = reading.stage(stage)
+    planned = plan(tell)
+    with memory.lock, memory.store.transaction(write=False):
+        valid, checks = sound_items(stage, planned, reading.surroundings(planned), taken)
+        items = [_item(memory, stage, number, item) for number, item in enumerate(valid, start=1)]
+    tell(1, 1)
+    return items, checks
+
+
+def _item(memory: Namespace, stage: str, number: int, planned: PlannedItem) -> ProposedItem:
+    """A planned item with a number, and keys for ids."""
+    created = {c.after.id: c.after.key for c in planned.rows if isinstance(c.after, MemoryRow)}
+    ends = {end for change in planned.rows for end in change.ends}
+    ids = {*planned.ids, *([] if planned.into is None else [planned.into]), *ends}
+    names = {**memory.store.names(memory.namespace, ids), **created}
+    return ProposedItem(
+        id=f"{stage}-{number}",
+        stage=stage,
+        action=planned.action,
+        keys=tuple(names.get(end, end) for end in planned.ids),
+        into=None if planned.into is None else names.get(planned.into, planned.into),
+        reason=planned.reason,
+        evidence={name: _named(value, names) for name, value in planned.evidence.items()},
+        changes=memory.to_changes(planned.rows, names),
+    )
+
+
+def _named(value: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(value, Mapping):
+        return {names.get(name, name): item for name, item in value.items()}
+    return value
+
+
+def _done(memory: Namespace, night: Proposal, stage: str, items: Sequence[ProposedItem]) -> Proposal:
+    """The night with one more stage written; what changed while it was planned is left for the next."""
+    with memory.lock, memory.writing() as now:
+        fresh, stale = unchanged_items(memory, items, night.head)
+        check = StageCheck(stage, "unchanged-since", len(fresh), tuple(stale.values()))
+        remaining = tuple(item for item in night.items if item.id not in stale)
+        night = replace(night, items=remaining, checks=(*night.checks, check) if stale else night.checks)
+        if not fresh:
+            return night
+        logged = _write(memory, night, fresh, now, stage)
+    return replace(night, operation=logged.id, operations=(*night.operations, logged.id))
+
+
+def apply(memory: Namespace, proposal: Proposal | str, *, only: Collection[str] | None = None) -> Operation:
+    """Do what a proposal says, or ``only`` the items of these ids, as one operation. Nothing is planned anew.
+
+    ``proposal`` may be the id of one of the latest that this object made.
+
+    Raises:
+        ParamError: an id that is none of the proposal's items, or a proposal of another namespace.
+        NotFound: no proposal of that id is kept.
+        Conflict: something that it would change has changed since, it is applied already, or it is empty.
+
+    """
+    if isinstance(proposal, str):
+        proposal = _remembered(memory, proposal)
+    items = _chosen(memory, proposal, only)
+    with memory.lock, memory.writing() as now:
+        memory.require_exists()
+        _, stale = unchanged_items(memory, items, proposal.head)
+        if stale:
+            raise Conflict(f"{next(iter(stale.values()))}: sleep again")
+        return memory.to_operation(_write(memory, proposal, items, now, "proposal"))
+
+
+def _remembered(memory: Namespace, proposal_id: str) -> Proposal:
+    """The proposal of that id, if it is one of the latest that were made here."""
+    proposal = memory.proposals.get(proposal_id)
+    if proposal is None:
+        raise NotFound(f"there is no proposal {proposal_id!r} here any more: sleep with dry_run again")
+    return proposal
+
+
+def _chosen(memory: Namespace, proposal: Proposal, only: Collection[str] | None) -> list[ProposedItem]:
+    if not isinstance(proposal, Proposal):
+        raise ParamError("proposal", proposal, "must be what sleep(dry_run=True) answered, or its id")
+    if proposal.namespace != memory.namespace:
+        raise ParamError("proposal", proposal.namespace, f"must be of the namespace {memory.namespace!r}")
+    if proposal.operations:
+        raise Conflict(
+            f"proposal {proposal.id} is applied already: undo {proposal.operation} to take it back"
+        )
+    if only is None:
+        chosen = list(proposal.items)
+    else:
+        ids = _ids(only, {item.id for item in proposal.items})
+        chosen = [item for item in proposal.items if item.id in ids]
+    if not chosen:
+        raise Conflict("there is nothing to apply: the proposal has no such items")
+    return chosen
+
+
+def _ids(only: Collection[str], known_ids: Collection[str]) -> set[str]:
+    if isinstance(only, (str, bytes)) or not isinstance(only, Collection):
+        raise ParamError("only", only, "must be a list of ids of items")
+    for item_id in only:
+        if not isinstance(item_id, str) or item_id not in known_ids:
+            raise ParamError("only", item_id, "must be the id of an item of the proposal")
+    return set(only)
+
+
+def _write(
+    memory: Namespace, night: Proposal, items: Sequence[ProposedItem], now: datetime, what: str
+) -> Logged:
+    rows = [_recorded(change, night.at, now) for item in items for change in item_rows(item)]
+    order = {room: place for place, room in enumerate(ROOMS)}
+    rows.sort(key=lambda change: order[change.room])
+    existing = {(c.before.id, c.before.version) for c in rows if isinstance(c.before, VersionRow)}
+    new = [
+        c for c in rows if isinstance(c.after, VersionRow) and (c.after.id, c.after.version) not in existing
+    ]
+    return memory.write(
+        KIND,
+        now,
+        rows,
+        vectors=restored_vectors(memory, new),
+        source=f"{NIGHT}{night.id}",
+        reason=what,
+        message=f"{what}: {_counted(items)}",
+    )
+
+
+def _recorded(change: RowChange, planned: datetime, now: datetime) -> RowChange:
+    """A change with the time of its writing for that of its planning: what is known is known from then on."""
+    before, after = change.before, change.after
+    if isinstance(after, VersionRow):
+        is_new = before is None
+        after = replace(
+            after,
+            recorded_at=_later(after.recorded_at, planned, now) if is_new else after.recorded_at,
+            retired_at=None if after.retired_at is None else _later(after.retired_at, planned, now),
+        )
+    elif isinstance(after, LinkRow) and before is None:
+        after = replace(after, created_at=_later(after.created_at, planned, now))
+    return RowChange(before, after)
+
+
+def _later(at: datetime, planned: datetime, now: datetime) -> datetime:
+    """A time that was set by the plan, brought to its writing; one that was there before stays."""
+    return max(at, now) if at >= planned else at
+
+
+def _counted(items: Sequence[ProposedItem]) -> str:
+    """What items do, in words: ``2 mark, 1 archive``."""
+    numbers: dict[str, int] = {}
+    for item in items:
+        numbers[item.action] = numbers.get(item.action, 0) + 1
+    return ", ".join(f"{number:,} {action}" for action, number in numbers.items())
+
+
+_MOST = 200
+
+
+@contextmanager
+def sleep_lock(path: Path | None, now: datetime, doing: str = "sleeps over this namespace") -> Iterator[None]:
+    """Hold the lock of a night, or of other long work, while the block runs.
+
+    ``Busy`` where another holds it, said by whom and since when. The system lets go of it when the process ends,
+    however it ends. None: nobody else can come to this store.
+    """
+    if path is None:
+        yield
+        return
+    import fcntl  # not on every system: only who holds such a lock needs it
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written, which says who {doing}: {error}") from None
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            who = os.read(descriptor, _MOST).decode("utf-8", "replace").strip() or "another process"
+            raise Busy(f"{who} {doing}: wait until it is done, or stop it") from None
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, f"process {os.getpid()}, since {now.isoformat(timespec='seconds')},".encode())
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,103 @@
+"""prune: what did not help when it was used, and duplicates that nobody missed, leave recall for the archive."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from priming.config.params.sleep import SLEEP, SleepParams
+from priming.core.score import effectiveness
+from priming.learning.reviews import days_between
+from priming.recall.formatting import rule_kind
+from priming.sleep.plan import DUPLICATE_OF, PlannedItem
+from priming.storage.rows import MemoryRow, RowChange
+from priming.types import MemoryRecord
+
+ARCHIVED = "archived"
+
+
+@dataclass(frozen=True, slots=True)
+class PruneCandidate:
+    """A memory as it is now, and its state."""
+
+    record: MemoryRecord
+    row: MemoryRow
+
+
+def plan_prune(
+    candidates: Iterable[PruneCandidate],
+    now: datetime,
+    *,
+    originals: Collection[str] = (),
+    settled: Collection[str] = (),
+    params: SleepParams = SLEEP,
+) -> list[PlannedItem]:
+    """Archive what is to be pruned; nothing is erased, and ``restore`` brings it back.
+
+    ``originals`` are the keys of active memories: a duplicate goes only where what it repeats stays. ``settled`` are
+    the ids of those that somebody brought back already: they stay.
+    """
+    eligible = [
+        candidate
+        for candidate in candidates
+        if candidate.row.status == "active"
+        and candidate.row.id not in settled
+        and not _is_kept(candidate.record)
+    ]
+    planned_by_key = {
+        candidate.row.key: planned
+        for candidate in eligible
+        if (planned := _ineffective(candidate, now, params)) is not None
+    }
+    staying = set(originals).difference(planned_by_key)
+    for candidate in eligible:
+        planned = (
+            None if candidate.row.key in planned_by_key else _old_duplicate(candidate, staying, now, params)
+        )
+        if planned is not None:
+            planned_by_key[candidate.row.key] = planned
+            staying.discard(candidate.row.key)
+    return list(planned_by_key.values())
+
+
+def _is_kept(record: MemoryRecord) -> bool:
+    """Whether a memory is none to prune: names, and what forbids: it is worth most where nothing happens."""
+    return record.kind == "entity" or (record.kind == "behavior" and rule_kind(record) == "constraint")
+
+
+def is_ineffective(row: MemoryRow, params: SleepParams = SLEEP) -> bool:
+    """Whether verdicts enough say that a memory rarely helps."""
+    judged = row.helped + row.failed
+    return judged >= params.uses and float(effectiveness(row.helped, row.failed)) < params.effectiveness
+
+
+def _ineffective(candidate: PruneCandidate, now: datetime, params: SleepParams) -> PlannedItem | None:
+    if (
+        not is_ineffective(candidate.row, params)
+        or days_between(candidate.record.recorded_at or now, now) < params.days
+    ):
+        return None
+    helped, judged = candidate.row.helped, candidate.row.helped + candidate.row.failed
+    share = float(effectiveness(candidate.row.helped, candidate.row.failed))
+    reason = f"helped {helped} of {judged} times: {share:.2f} is below {params.effectiveness:g}"
+    evidence = {"helped": helped, "failed": candidate.row.failed, "effectiveness": share}
+    return _archived(candidate, reason, evidence)
+
+
+def _old_duplicate(
+    candidate: PruneCandidate, originals: Collection[str], now: datetime, params: SleepParams
+) -> PlannedItem | None:
+    original = candidate.record.metadata.get(DUPLICATE_OF)
+    if not isinstance(original, str) or original not in originals or candidate.record.importance > 0.0:
+        return None
+    days = days_between(candidate.record.recorded_at or now, now)
+    if days <= params.duplicate_days:
+        return None
+    reason = f"marked as a duplicate of {original} {days:.0f} days ago"
+    return _archived(candidate, reason, {DUPLICATE_OF: original, "days": days})
+
+
+def _archived(candidate: PruneCandidate, reason: str, evidence: Mapping[str, object]) -> PlannedItem:
+    change = RowChange(candidate.row, replace(candidate.row, status=ARCHIVED))
+    return PlannedItem("archive", (candidate.row.id,), None, reason, evidence, (change,))

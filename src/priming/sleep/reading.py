@@ -1,0 +1,286 @@
+"""What each stage reads, and the plan that it makes of it; nothing is written here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.config.params.sleep import SleepParams
+from priming.config.words import KINDS
+from priming.index.columns import NONE
+from priming.llm.protocol import Agent
+from priming.maintenance.merge import LEARNED, RANKED, MergePlan
+from priming.namespace import Namespace
+from priming.sleep import decay, light, link, prune, skill
+from priming.sleep.clustering import centroid
+from priming.sleep.deep import SOURCE, DeepStage, KnownEntity
+from priming.sleep.gist import GistWriter
+from priming.sleep.plan import (
+    CONFLICTS,
+    DUPLICATE_OF,
+    SOURCE_OF,
+    Conflicts,
+    PlannedItem,
+    ProgressStep,
+    is_duplicate,
+)
+from priming.sleep.skill import steps_of
+from priming.sleep.validation import CheckContext, leaves_recall
+from priming.storage.filters import parse
+from priming.storage.rows import MemoryRow, VersionRow
+from priming.types import MemoryRecord
+
+Plan = Callable[[ProgressStep], list[PlannedItem]]
+"""A plan over what was read; of the store it still asks for the versions of what it is going to change."""
+
+_RESTORE = "restore"
+
+
+@dataclass(frozen=True, slots=True)
+class StageReader:
+    """A namespace as one stage finds it."""
+
+    memory: Namespace
+    now: datetime
+    params: SleepParams
+    agent: Agent | None = None
+
+    def stage(self, name: str) -> Plan:
+        """Read what a stage needs."""
+        return _STAGES[name](self)
+
+    def surroundings(self, planned: Sequence[PlannedItem]) -> CheckContext:
+        """What the items of a stage are checked against; of what is derived only that from what would leave."""
+        if not planned:
+            return CheckContext()
+        leaving = {change.ends[0] for item in planned for change in item.rows if leaves_recall(change)}
+        links = self.memory.store.links(self.memory.namespace, leaving) if leaving else []
+        derived = [(link.source, link.target) for link in links if link.relation == SOURCE_OF]
+        derived += [(link.target, link.source) for link in links if link.relation == LEARNED]
+        active = {link.id for link in self._rows({into for _, into in derived}) if link.status == "active"}
+        ids = {link for item in planned for link in (*item.ids, item.into) if link is not None}
+        return CheckContext(
+            self.conflicts(),
+            frozenset(source for source, into in derived if into in active),
+            self.memory.store.names(self.memory.namespace, ids),
+        )
+
+    def conflicts(self) -> Conflicts:
+        """The pairs of ids that contradict each other."""
+        return frozenset(frozenset((link.source, link.target)) for link in self._links(CONFLICTS))
+
+    def decay(self) -> Plan:
+        """Links that were learnt from use."""
+        links = self._links(decay.RELATION)
+        return lambda _: decay.plan_decay(links, self.now, self.memory.profile.plasticity)
+
+    def light(self) -> Plan:
+        """The latest episodes."""
+        records = self._latest("episode", self.params.light_window)
+        conflicts = self.conflicts()
+        return lambda _: light.plan_light(records, self._versions, self.now, conflicts)
+
+    def deep(self) -> Plan:
+        """The latest episodes that say something new, their vectors, and the entities of earlier nights."""
+        episodes = [
+            episode for episode in self._latest("episode", self.params.window) if not is_duplicate(episode)
+        ]
+        deep = DeepStage(
+            episodes,
+            vectors_of(self.memory, self.now, [episode.id for episode in episodes]),
+            self.memory.embedder.embed,
+            self.now,
+            self._entities(),
+            self.conflicts(),
+            self._is_taken,
+            self.params,
+            teller=GistWriter(self.agent, self.params),
+        )
+
+        def plan(step: ProgressStep) -> list[PlannedItem]:
+            deep.step = step
+            return deep.plan()
+
+        return plan
+
+    def skill(self) -> Plan:
+        """The procedures that are in use."""
+        records = self._all("procedure")
+        rows = {record.id: record for record in self._rows([record.id for record in records])}
+        skills = [
+            skill.ProcedureCandidate(record, rows[record.id], steps_of(record.content, record.metadata))
+            for record in records
+        ]
+        conflicts = self.conflicts()
+        return lambda step: self._unsettled(
+            lambda settled: skill.plan_skill(
+                skills,
+                self._versions,
+                self.memory.embedder.embed,
+                self.now,
+                conflicts=conflicts,
+                settled=settled,
+                params=self.params,
+                step=step,
+            )
+        )
+
+    def prune(self) -> Plan:
+        """Memories that verdicts spoke against, and those that weigh nothing."""
+        store, namespace = self.memory.store, self.memory.namespace
+        judged = {row.id for row in store.memories(namespace) if prune.is_ineffective(row, self.params)}
+        condition = parse({"importance": 0, f"metadata.{DUPLICATE_OF}": {"exists": True}})
+        ids = judged.union(store.matching(namespace, condition, self.now))
+        records = store.records(namespace, ids, self.now) if ids else {}
+        candidates = [prune.PruneCandidate(records[row.id], row) for row in self._rows(records)]
+        original_keys = [str(row.metadata[DUPLICATE_OF]) for row in records.values() if is_duplicate(row)]
+        rows = self._rows(set(store.keys(namespace, original_keys).values()))
+        originals = {row.key for row in rows if row.status == "active"}
+        return lambda _: self._unsettled(
+            lambda settled: prune.plan_prune(
+                candidates, self.now, originals=originals, settled=settled, params=self.params
+            )
+        )
+
+    def likeness(self) -> Plan:
+        """Failures and patterns to merge, and all vectors."""
+        twins, space = self._twins(), self._space()
+        linked, conflicts = self._linked(space), self.conflicts()
+
+        def plan(step: ProgressStep) -> list[PlannedItem]:
+            merges = self._unsettled(
+                lambda settled: link.plan_merges(
+                    [twin for twin in twins if twin.row.id not in settled],
+                    self._merging,
+                    self.now,
+                    conflicts=conflicts,
+                    params=self.params,
+                )
+            )
+            gone = {twin for item in merges for twin in (*item.ids, item.into) if twin is not None}
+            return merges + link.plan_links(space, linked | gone, self.now, params=self.params, step=step)
+
+        return plan
+
+    def _linked(self, space: link.VectorSpace) -> set[str]:
+        """What has a ``similar-to`` link; the store is asked of those that the graph in use has none of."""
+        working, store = self.memory.working(self.now), self.memory.store
+        graph = working.topology
+        similar = graph.alive.values & (graph.relation.values == graph.code(link.SIMILAR))
+        ends = np.union1d(graph.source.values[similar], graph.target.values[similar])
+        linked = {working.ids[row] for row in ends.tolist()}
+        rest = [memory_id for memory_id in space.ids if memory_id not in linked]
+        links = store.links(self.memory.namespace, rest, link.SIMILAR) if rest else []
+        return linked.union(*((memory_id.source, memory_id.target) for memory_id in links))
+
+    def _links(self, relation: str) -> list[Any]:
+        return self.memory.store.links(self.memory.namespace, relation=relation)
+
+    def _rows(self, ids: Collection[str]) -> list[MemoryRow]:
+        return self.memory.store.memories(self.memory.namespace, ids) if ids else []
+
+    def _versions(self, memory_id: str) -> Sequence[VersionRow]:
+        with self.memory.lock:
+            return self.memory.store.versions(self.memory.namespace, memory_id)
+
+    def _is_taken(self, key: str) -> bool:
+        with self.memory.lock:
+            return bool(self.memory.store.keys(self.memory.namespace, [key]))
+
+    def _merging(self, ids: Collection[str]) -> MergePlan:
+        with self.memory.lock:
+            ranked = [link for relation in RANKED for link in self._links(relation)]
+            return MergePlan(self._rows(ids), self.memory.store.links(self.memory.namespace, ids), ranked)
+
+    def _latest(self, kind: str, most: int) -> list[MemoryRecord]:
+        """The latest active memories of a kind, oldest first."""
+        working = self.memory.working(self.now)
+        rows = np.flatnonzero(working.alive.values & (working.kind.values == KINDS.index(kind)))[-most:]
+        ids = [working.ids[row] for row in rows]
+        records = self.memory.store.records(self.memory.namespace, ids, self.now) if ids else {}
+        return [
+            records[memory_id]
+            for memory_id in ids
+            if memory_id in records and records[memory_id].status == "active"
+        ]
+
+    def _all(self, *kinds: str) -> list[MemoryRecord]:
+        return self.memory.store.page(self.memory.namespace, self.now, kinds=kinds, limit=None)
+
+    def _entities(self) -> list[KnownEntity]:
+        """The entities that earlier nights made, whatever became of them since."""
+        members: dict[str, set[str]] = {}
+        for edge in self._links(SOURCE_OF):
+            members.setdefault(edge.target, set()).add(edge.source)
+        entities = []
+        for row in self._rows(members):
+            versions = self._versions(row.id)
+            if row.kind == "entity" and versions[0].source == SOURCE:
+                ids = sorted(members[row.id])
+                vectors = vectors_of(self.memory, self.now, ids).astype(np.float64)
+                entities.append(KnownEntity(row, versions, frozenset(ids), centroid(vectors)))
+        return entities
+
+    def _unsettled(self, plan: Callable[[Collection[str]], list[PlannedItem]]) -> list[PlannedItem]:
+        """A plan that takes nothing out of recall that somebody brought back: who decided is not asked again."""
+        settled: set[str] = set()
+        while True:
+            planned = plan(settled)
+            again = self._restored({memory_id for item in planned for memory_id in item.ids}) - settled
+            if not again:
+                return planned
+            settled |= again
+
+    def _restored(self, ids: Collection[str]) -> set[str]:
+        store, namespace = self.memory.store, self.memory.namespace
+        with self.memory.lock:
+            return {
+                memory_id
+                for memory_id in ids
+                for operation in store.operations(namespace, memory_id=memory_id, kind=_RESTORE, limit=None)
+                if operation.undone_by is None
+            }
+
+    def _twins(self) -> list[link.MergeCandidate]:
+        records = self._all(*link.MERGED_KINDS)
+        rows = {record.id: record for record in self._rows([record.id for record in records])}
+        vectors = vectors_of(self.memory, self.now, [record.id for record in records])
+        return [
+            link.MergeCandidate(record, rows[record.id], vector)
+            for record, vector in zip(records, vectors, strict=True)
+        ]
+
+    def _space(self) -> link.VectorSpace:
+        working = self.memory.working(self.now)
+        living = np.flatnonzero(working.living.values)
+        rows = working.row.values[living]
+        vectors = working.vectors.packed()[living]
+        kinds = [KINDS[int(kind)] for kind in working.kind.values[rows]]
+        return link.VectorSpace([working.ids[row] for row in rows], kinds, vectors)
+
+
+def vectors_of(memory: Namespace, now: datetime, ids: Sequence[str]) -> NDArray[np.float32]:
+    """The vectors of some memories, rows of zeros for those that have none."""
+    working = memory.working(now)
+    vectors = np.zeros((len(ids), memory.embedder.dimension), np.float32)
+    for i, memory_id in enumerate(ids):
+        row = working.row_of.get(memory_id, NONE)
+        document = NONE if row == NONE else int(working.document[row])
+        if document != NONE:
+            vectors[i] = working.vectors[document]
+    return vectors
+
+
+_STAGES: Mapping[str, Callable[[StageReader], Plan]] = {
+    "decay": StageReader.decay,
+    "light": StageReader.light,
+    "deep": StageReader.deep,
+    "skill": StageReader.skill,
+    "prune": StageReader.prune,
+    "link": StageReader.likeness,
+}

@@ -1,0 +1,254 @@
+"""What must hold of every item before anybody sees it; one of which it does not is dropped, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from priming.config.params.sleep import SLEEP
+from priming.index.working_set import IMPORT, RESTORE
+from priming.maintenance.merge import CONSOLIDATED, MERGED
+from priming.namespace import Namespace
+from priming.serialization import decode_row
+from priming.sleep.plan import DUPLICATE_OF, SOURCE_OF, Conflicts, PlannedItem, opponents_of
+from priming.sleep.proposal import ProposedItem, StageCheck
+from priming.sleep.reading import StageReader
+from priming.storage.rows import ROOMS, LinkRow, MemoryRow, Row, RowChange, VersionRow, identity
+
+_TOGETHER = ("make", "update", "consolidate", "merge")
+"""Actions that let one memory stand for several."""
+_COUNTS = ("uses", "helped", "failed", "confirmed", "followed", "overridden")
+_STAND_FOR = (CONSOLIDATED, MERGED)
+
+Verdict = str | None
+"""Why an item may not be proposed, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckContext:
+    """What the items are checked against: pairs that contradict, and ids that something active is derived from."""
+
+    conflicts: Conflicts = frozenset()
+    sources: frozenset[str] = frozenset()
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def name(self, memory_id: str) -> str:
+        """The key of a memory."""
+        return self.names.get(memory_id, memory_id)
+
+
+def sound_items(
+    stage: str, planned: Sequence[PlannedItem], around: CheckContext, taken: set[tuple[str, ...]]
+) -> tuple[list[PlannedItem], tuple[StageCheck, ...]]:
+    """The items that keep every invariant, and what was checked. ``taken`` are rows that earlier items change."""
+    valid, checks = list(planned), []
+    around = replace(around, sources=around.sources | _sources(taken))
+    for rule, broken in RULES.items():
+        passing, dropped = [], []
+        for item in valid:
+            why = broken(item, around)
+            if why is None:
+                passing.append(item)
+            else:
+                dropped.append(f"{_called(item, around)}: {why}")
+        valid = passing
+        checks.append(StageCheck(stage, rule, len(valid), tuple(dropped)))
+    valid, overlap = _disjoint(valid, around, taken)
+    checks.append(StageCheck(stage, "one-change-a-row", len(valid), overlap))
+    return valid, tuple(checks)
+
+
+def broken_rule(item: PlannedItem, around: CheckContext) -> Verdict:
+    """The first invariant that an item does not keep."""
+    return next((why for rule in RULES.values() if (why := rule(item, around)) is not None), None)
+
+
+def _sources(taken: Iterable[tuple[str, ...]]) -> set[str]:
+    """Where the ``source-of`` links among some rows lead from: what they make has not been written yet."""
+    return {row[1] for row in taken if row[-1] == SOURCE_OF}
+
+
+def _called(item: PlannedItem, around: CheckContext) -> str:
+    into = "" if item.into is None else f" → {around.name(item.into)}"
+    return f"{item.action} {', '.join(map(around.name, item.ids))}{into}"
+
+
+def _unreachable(item: PlannedItem, around: CheckContext) -> Verdict:
+    """Sources stay: nothing is removed but links, and who leaves recall is led to by a link, or no source at all."""
+    links = [c.after for c in item.rows if isinstance(c.after, LinkRow)]
+    led = {link.source: link.target for link in links if link.relation in _STAND_FOR}
+    leaving = {c.ends[0] for c in item.rows if leaves_recall(c)}
+    for change in item.rows:
+        if change.after is None and not isinstance(change.before, LinkRow):
+            return f"it would remove a row of {around.name(change.ends[0])}"
+    for memory_id in leaving:
+        target = led.get(memory_id)
+        is_led = target is not None and target not in leaving
+        if not is_led and memory_id in around.sources and DUPLICATE_OF not in item.evidence:
+            return f"{around.name(memory_id)} is a source of what is still in use"
+        if not is_led and item.action in _TOGETHER:
+            return f"{around.name(memory_id)} would lead nowhere"
+    return None
+
+
+def leaves_recall(change: RowChange) -> bool:
+    """Whether a memory is taken out of recall."""
+    before, after = change.before, change.after
+    return (
+        isinstance(before, MemoryRow)
+        and isinstance(after, MemoryRow)
+        and before.status == "active" != after.status
+    )
+
+
+def _contradicts(item: PlannedItem, around: CheckContext) -> Verdict:
+    """What contradicts each other is never made one."""
+    if item.action not in _TOGETHER:
+        return None
+    together = [*item.ids, *([] if item.into is None else [item.into])]
+    opponents = opponents_of(around.conflicts)
+    for i, a in enumerate(together):
+        b = next((b for b in together[:i] if b in opponents[a]), None) if a in opponents else None
+        if b is not None:
+            return f"{around.name(a)} and {around.name(b)} contradict each other"
+    return None
+
+
+def _uncounted(item: PlannedItem, around: CheckContext) -> Verdict:
+    """Uses and verdicts are neither lost nor made: of what becomes one they add up, of all else they stay."""
+    states = [
+        (c.before, c.after)
+        for c in item.rows
+        if isinstance(c.before, MemoryRow) and isinstance(c.after, MemoryRow)
+    ]
+    merging = item.action in ("consolidate", "merge")
+    for name in _COUNTS:
+        total = sum(getattr(before, name) for before, _ in states)
+        if merging and total and item.into not in {before.id for before, _ in states}:
+            return f"{name} would be lost: {total}"
+        for before, after in states:
+            is_kept = merging and before.id == item.into
+            expected = total if is_kept else getattr(before, name)
+            if getattr(after, name) != expected:
+                return f"{name} of {around.name(before.id)} would be {getattr(after, name)}, not {expected}"
+    return None
+
+
+def _disjoint(
+    planned: Sequence[PlannedItem], around: CheckContext, taken: set[tuple[str, ...]]
+) -> tuple[list[PlannedItem], tuple[str, ...]]:
+    """Those that change no row that an earlier one changes; the others wait for the next night."""
+    disjoint, dropped = [], []
+    for item in planned:
+        rows = {identity(change.row) for change in item.rows}
+        if rows & taken:
+            dropped.append(
+                f"{_called(item, around)}: another item changes the same: it waits for the next night"
+            )
+        else:
+            taken |= rows
+            disjoint.append(item)
+    return disjoint, tuple(dropped)
+
+
+RULES: Mapping[str, Callable[[PlannedItem, CheckContext], Verdict]] = {
+    "sources-reachable": _unreachable,
+    "no-contradiction-merged": _contradicts,
+    "counts-conserved": _uncounted,
+}
+"""The invariants, by name."""
+
+
+def unchanged_items(
+    memory: Namespace, items: Iterable[ProposedItem], head: int
+) -> tuple[list[ProposedItem], dict[str, str]]:
+    """The items that rest on what is still so, and for each of the others what changed since."""
+    fresh, stale, moved = [], {}, _moved(memory, head)
+    for item in items:
+        why = _changed(memory, item, moved)
+        if why is None:
+            fresh.append(item)
+        else:
+            stale[item.id] = f"{item.id}: {why}"
+    if fresh and memory.store.head(memory.namespace) != head:
+        why_not = _broken(memory, fresh)
+        stale |= {name: f"{name}: {why}" for name, why in why_not.items()}
+        fresh = [item for item in fresh if item.id not in why_not]
+    return fresh, stale
+
+
+def _broken(memory: Namespace, items: Sequence[ProposedItem]) -> dict[str, str]:
+    """Which items what came since has put against an invariant, and how: a contradiction, say, that was not known."""
+    planned = {item.id: _planned(memory, item) for item in items}
+    around = StageReader(memory, memory.now(), SLEEP).surroundings(list(planned.values()))
+    return {name: why for name, item in planned.items() if (why := broken_rule(item, around)) is not None}
+
+
+def _planned(memory: Namespace, item: ProposedItem) -> PlannedItem:
+    """An item as it was planned, with ids for keys."""
+    rows = tuple(item_rows(item))
+    into = () if item.into is None else (item.into,)
+    ids = {**memory.store.keys(memory.namespace, {*item.keys, *into}), **_created(rows)}
+    return PlannedItem(
+        item.action,
+        tuple(ids[key] for key in item.keys),
+        None if item.into is None else ids[item.into],
+        item.reason,
+        item.evidence,
+        rows,
+    )
+
+
+def _moved(memory: Namespace, head: int) -> set[str]:
+    """The ids of the memories whose text or status changed after an operation; of all, where all was read anew."""
+    moved_ids: set[str] = set()
+    for logged in memory.store.since(memory.namespace, head):
+        if logged.kind in (IMPORT, RESTORE):
+            return {row.id for row in memory.store.memories(memory.namespace)}
+        moved_ids |= {change.ends[0] for change in logged.rows if _says_something_else(change)}
+    return moved_ids
+
+
+def _says_something_else(change: RowChange) -> bool:
+    before, after = change.before, change.after
+    if isinstance(before, MemoryRow) and isinstance(after, MemoryRow):
+        return before.status != after.status
+    return isinstance(change.row, (MemoryRow, VersionRow))
+
+
+def _changed(memory: Namespace, item: ProposedItem, moved: set[str]) -> str | None:
+    """What an item rests on that is no longer so: a memory that it is about, or a row that it changes."""
+    store, namespace, rows = memory.store, memory.namespace, item_rows(item)
+    created = _created(rows)
+    ids_by_key = store.keys(namespace, {*item.keys, *created, *([] if item.into is None else [item.into])})
+    for key in created:
+        if key in ids_by_key:
+            return f"the key {key!r} was taken since"
+    for name in (*item.keys, *([] if item.into is None else [item.into])):
+        if name not in created and (name not in ids_by_key or ids_by_key[name] in moved):
+            return f"{name} changed since"
+    ends = {end for row in rows if row.before is None for end in row.ends}.difference(created.values())
+    if lost := ends - store.names(namespace, ends).keys():
+        return f"{min(lost)} is not here, which it would link"
+    for row, change in zip(rows, item.changes, strict=True):
+        if store.present(namespace, row.row) != row.before:
+            return f"{change.key} changed since"
+    return None
+
+
+def _created(rows: Iterable[RowChange]) -> dict[str, str]:
+    """The memories that an item makes: their ids by their keys."""
+    return {c.after.key: c.after.id for c in rows if c.before is None and isinstance(c.after, MemoryRow)}
+
+
+def item_rows(item: ProposedItem) -> list[RowChange]:
+    """The row changes of an item, read from how it shows them."""
+    return [
+        RowChange(_row(change.table, change.before), _row(change.table, change.after))
+        for change in item.changes
+    ]
+
+
+def _row(table: str, side: Mapping[str, Any] | None) -> Row | None:
+    return None if side is None else decode_row(ROOMS[table], side)

@@ -1,0 +1,195 @@
+"""Backups: a store copied whole while others use it, and put back in one transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from priming.errors import Conflict, Corrupt, ParamError
+from priming.results import Finding
+from priming.storage.sqlite_connection import Connection, ErrorsOf, make_folder
+from priming.storage.sqlite_files import examine_file, migrate, migrations
+
+_TABLES = (
+    "namespaces",
+    "memories",
+    "versions",
+    "generations",
+    "vectors",
+    "links",
+    "verdicts",
+    "pairs",
+    "runs",
+    "weights",
+    "operations",
+    "changes",
+    "touched",
+    "traces",
+    "loop_sessions",
+)
+"""All of them but the text index, in an order in which they can be filled."""
+
+
+def write_backup(db: Connection, path: Path) -> None:
+    """Copy what is committed to a file that appears when it is whole."""
+    partial = path.with_name(f"{path.name}.partial")
+    make_folder(path)
+    with ErrorsOf(path):
+        if path.exists():
+            raise Conflict(f"{path} is there already: name another file, for a backup replaces none")
+        try:
+            partial.unlink(missing_ok=True)
+            with closing(sqlite3.connect(partial)) as copy:
+                db.copy_to(copy)
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def backup_at(path: Path, beside: Path | None) -> Iterator[sqlite3.Connection]:
+    """A private copy of a backup, of the present schema and sound; the file itself is only read.
+
+    ``beside`` is the file of the store that it is for, which is no backup of itself.
+    """
+    if not path.is_file():
+        raise ParamError("path", str(path), "names no file: give one that a backup wrote")
+    if beside is not None and path.samefile(beside):
+        raise Conflict(f"{path} is the store itself: name a backup of it")
+    steps = migrations()
+    examine_file(path, newest=len(steps))
+    with ErrorsOf(path), closing(sqlite3.connect("", isolation_level=None)) as copy:
+        with closing(_reader(path)) as reader:
+            reader.backup(copy)
+        if not copy.execute("PRAGMA user_version").fetchone()[0]:
+            raise Corrupt(f"{path} is empty: name a file that a backup wrote")
+        migrate(copy, None, steps)
+        ((verdict,),) = copy.execute("PRAGMA integrity_check(1)")
+        if verdict != "ok":
+            raise Corrupt(f"{path} is damaged ({verdict}): name another backup, nothing was changed")
+        yield copy
+
+
+def _reader(path: Path) -> sqlite3.Connection:
+    """A connection that writes nothing: a closed store is taken as it stands, also where its folder is read-only."""
+    in_use = path.with_name(f"{path.name}-wal").exists()
+    mode = "mode=ro" if in_use else "immutable=1"
+    return sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True)
+
+
+def replace_all(db: Connection, copy: sqlite3.Connection) -> None:
+    """Put the rows of a copy in the place of all rows; within a transaction."""
+    db.change("INSERT INTO words (words) VALUES ('delete-all')")
+    for table in reversed(_TABLES):
+        db.change(f"DELETE FROM {table}")
+    for table in _TABLES:
+        rows = copy.execute(f"SELECT * FROM {table}")
+        names = [column for column, *_ in rows.description]
+        places = ", ".join("?" * len(names))
+        db.many(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places})", rows)
+    db.change("INSERT INTO words (words) VALUES ('rebuild')")
+
+
+_RESTORE = "restore the file from a backup"
+_SHOWN = 20
+_AGAIN = "export the namespace and import it into a new store"
+_RULES = (
+    (
+        "dangling-link",
+        "SELECT l.source || ' → ' || l.target FROM links l WHERE l.namespace = :namespace AND (NOT EXISTS"
+        " (SELECT 1 FROM memories WHERE namespace = l.namespace AND number = l.source) OR NOT EXISTS"
+        " (SELECT 1 FROM memories WHERE namespace = l.namespace AND number = l.target))",
+        "the link leads to or from a memory that is not there",
+        _AGAIN,
+    ),
+    (
+        "dangling-verdict",
+        "SELECT d.memory || ' ' || d.verdict FROM verdicts d WHERE d.namespace = :namespace AND NOT EXISTS"
+        " (SELECT 1 FROM memories WHERE namespace = d.namespace AND number = d.memory)",
+        "the verdict is on a memory that is not there",
+        _AGAIN,
+    ),
+    (
+        "dangling-pair",
+        "SELECT p.source || ' + ' || p.target FROM pairs p WHERE p.namespace = :namespace AND (NOT EXISTS"
+        " (SELECT 1 FROM memories WHERE namespace = p.namespace AND number = p.source) OR NOT EXISTS"
+        " (SELECT 1 FROM memories WHERE namespace = p.namespace AND number = p.target))",
+        "the pair names a memory that is not there",
+        _AGAIN,
+    ),
+    (
+        "self-link",
+        "SELECT m.key FROM links l JOIN memories m ON m.namespace = l.namespace AND m.number = l.source"
+        " WHERE l.namespace = :namespace AND l.source = l.target",
+        "the memory is linked to itself; the link carries nothing",
+        "undo the operation that made the link",
+    ),
+    (
+        "weight-range",
+        "SELECT m.key || ' ' || l.relation || ' ' || l.weight FROM links l JOIN memories m"
+        " ON m.namespace = l.namespace AND m.number = l.source"
+        " WHERE l.namespace = :namespace AND NOT (l.weight >= 0 AND l.weight <= 1)",
+        "a link's weight is outside [0, 1]",
+        "set it with set_strength",
+    ),
+    (
+        "no-version",
+        "SELECT m.key FROM memories m WHERE m.namespace = :namespace AND NOT EXISTS"
+        " (SELECT 1 FROM versions v WHERE v.namespace = m.namespace AND v.memory = m.number"
+        " AND v.retired_at IS NULL)",
+        "the memory has no version that is known now",
+        "undo the operation that retired it, or purge the memory",
+    ),
+    (
+        "no-memory",
+        "SELECT v.number FROM versions v WHERE v.namespace = :namespace AND NOT EXISTS"
+        " (SELECT 1 FROM memories WHERE namespace = v.namespace AND number = v.memory)",
+        "the version belongs to no memory",
+        _AGAIN,
+    ),
+    (
+        "overlapping-versions",
+        "SELECT DISTINCT m.key FROM versions a JOIN versions b ON b.namespace = a.namespace AND"
+        " b.memory = a.memory AND b.revision > a.revision JOIN memories m ON m.namespace = a.namespace AND"
+        " m.number = a.memory WHERE a.namespace = :namespace AND a.retired_at IS NULL AND b.retired_at IS NULL"
+        " AND (a.valid_to IS NULL OR b.valid_from IS NULL OR b.valid_from < a.valid_to)"
+        " AND (b.valid_to IS NULL OR a.valid_from IS NULL OR a.valid_from < b.valid_to)",
+        "two versions of the memory are valid at the same time",
+        "undo the operation that recorded the later one",
+    ),
+    (
+        "stray-vector",
+        "SELECT x.memory || ' version ' || x.version FROM vectors x WHERE x.namespace = :namespace AND NOT EXISTS"
+        " (SELECT 1 FROM versions v WHERE v.namespace = x.namespace AND v.memory = x.memory"
+        " AND v.version = x.version)",
+        "the vector belongs to no version",
+        _AGAIN,
+    ),
+    (
+        "stale-text-index",
+        "SELECT v.number FROM versions v LEFT JOIN words_docsize d ON d.id = v.number"
+        " WHERE v.namespace = :namespace AND (v.retired_at IS NULL) <> (d.id IS NOT NULL)",
+        "the text index does not hold the texts that are known now",
+        _AGAIN,
+    ),
+)
+
+
+def file_findings(db: Connection, namespace: str) -> list[Finding]:
+    """Damaged pages, rows that point to nothing, a stale index."""
+    try:
+        problems = [
+            Finding("integrity", str(db.path), message, _RESTORE)
+            for (message,) in db.run("PRAGMA integrity_check")
+            if message != "ok"
+        ]
+        for rule, query, detail, remedy in _RULES:
+            subjects = [str(subject) for (subject,) in db.run(query, {"namespace": namespace})]
+            problems += [Finding(rule, subject, detail, remedy) for subject in subjects[:_SHOWN]]
+            if subjects[_SHOWN:]:
+                problems.append(Finding(rule, f"and {len(subjects) - _SHOWN:,} more", detail, remedy))
+    except Corrupt as error:
+        return [Finding("integrity", str(db.path), str(error), _RESTORE)]
+    return problems

@@ -1,0 +1,267 @@
+"""One SQLite connection of ours: opened with care, its errors put in the words of the tree."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from priming.config.params.store import STORE
+from priming.errors import Busy, Conflict, Corrupt, ParamError, PrimingError, StoreError
+from priming.storage.sqlite_files import (
+    Migration,
+    check_version,
+    examine_file,
+    migrate,
+    migrations,
+    primary_code,
+)
+
+_SHORT_WAIT = 0.05
+_OLDEST = (3, 37, 0)
+Values = Sequence[Any] | Mapping[str, Any]
+T = TypeVar("T")
+
+
+class Connection:
+    """A connection in WAL mode with explicit transactions and jittered patience."""
+
+    def __init__(
+        self,
+        path: Path | None,
+        *,
+        synchronous: str = "normal",
+        busy_timeout: float = STORE.busy_timeout,
+        steps: Sequence[Migration] | None = None,
+    ) -> None:
+        self.path = path
+        self.busy_timeout = busy_timeout
+        self._depth = 0
+        self._writes = False
+        self._doomed = False
+        steps = migrations() if steps is None else steps
+        if sqlite3.sqlite_version_info < _OLDEST:
+            raise StoreError(f"SQLite {sqlite3.sqlite_version} is too old: use a Python with 3.37 or newer")
+        if path is not None:
+            examine_file(path, newest=len(steps))
+            make_folder(path)
+        self._errors = ErrorsOf(path)
+        with self._errors:
+            self._sqlite = sqlite3.connect(
+                ":memory:" if path is None else path.absolute(),
+                timeout=_SHORT_WAIT,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+        try:
+            self._patiently(lambda: self._set_up(synchronous, steps))
+        except BaseException:
+            self._sqlite.close()
+            raise
+
+    def _set_up(self, synchronous: str, steps: Sequence[Migration]) -> None:
+        with self._errors:
+            execute = self._sqlite.execute
+            # One state of the file: another process may be just making it.
+            with self.transaction(write=False):
+                version = int(execute("PRAGMA user_version").fetchone()[0])
+                application_id = int(execute("PRAGMA application_id").fetchone()[0])
+                tables = bool(execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+            check_version(self.path, version, application_id, tables, newest=len(steps))
+            ((mode,),) = execute("PRAGMA journal_mode = WAL")
+            if self.path is not None and mode != "wal":
+                raise StoreError(f"{self.path} cannot keep a journal ({mode}): name a store on a local disk")
+            execute(f"PRAGMA synchronous = {synchronous}")
+            execute("PRAGMA secure_delete = ON")
+            migrate(self._sqlite, self.path, steps)
+            execute("PRAGMA foreign_keys = ON")
+
+    def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
+        """Execute one statement; all its rows."""
+        return self._patiently(lambda: self._rows(sql, values))
+
+    def _rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
+        with self._errors:
+            return self._sqlite.execute(sql, values).fetchall()
+
+    def _cursor(self, sql: str, values: Values) -> sqlite3.Cursor:
+        with self._errors:
+            return self._sqlite.execute(sql, values)
+
+    def change(self, sql: str, values: Values = ()) -> int:
+        """Execute one statement that writes; the number of rows it changed."""
+        with self._errors:
+            return self._sqlite.execute(sql, values).rowcount
+
+    def many(self, sql: str, rows: Iterable[Values]) -> int:
+        """Execute one statement that writes for each of ``rows``; the number of rows it changed."""
+        with self._errors:
+            return max(0, self._sqlite.executemany(sql, rows).rowcount)
+
+    def each(self, sql: str, values: Values = (), *, batch: int = 2000) -> Iterator[tuple[Any, ...]]:
+        """The rows of a large read, a batch at a time."""
+        cursor = self._patiently(lambda: self._cursor(sql, values))
+        try:
+            while True:
+                with self._errors:
+                    rows = cursor.fetchmany(batch)
+                if not rows:
+                    return
+                yield from rows
+        finally:
+            cursor.close()
+
+    @contextmanager
+    def transaction(self, *, write: bool = True, patience: float | None = None) -> Iterator[None]:
+        """``BEGIN IMMEDIATE`` … ``COMMIT``; an exception rolls back; nested blocks join the outermost.
+
+        ``patience`` in seconds, where another writer is not worth waiting for as long as usual.
+        """
+        if self._depth:
+            with self._joined(write):
+                yield
+            return
+        self._depth, self._writes, self._doomed = 1, write, False
+        try:
+            self._patiently(lambda: self._rows("BEGIN IMMEDIATE" if write else "BEGIN"), patience)
+            yield
+            if self._doomed:
+                raise StoreError("a write in this transaction failed before: nothing of it was kept")
+            # A commit would ask the text index for what it has to write, even where nothing was written.
+            self._rows("COMMIT" if write else "ROLLBACK")
+        except BaseException:
+            self._roll_back()
+            raise
+        finally:
+            self._depth = 0
+
+    @contextmanager
+    def _joined(self, write: bool) -> Iterator[None]:
+        """A block within another one. After an error in a block that writes, nothing can be committed."""
+        if write and not self._writes:
+            raise StoreError("a transaction that only reads was asked to write: begin one that writes")
+        self._depth += 1
+        try:
+            yield
+        except BaseException:
+            self._doomed = self._doomed or write
+            raise
+        finally:
+            self._depth -= 1
+
+    def _roll_back(self) -> None:
+        with self._errors:
+            if self._sqlite.in_transaction:
+                self._sqlite.execute("ROLLBACK")
+
+    def copy_to(self, other: sqlite3.Connection) -> None:
+        """Copy everything that is committed into an empty database; its errors are left as they are."""
+        self.run("SELECT 1")  # an error where this connection was closed
+        # SQLite copies nothing out of a connection in the middle of a write: it would wait for ever.
+        if self.path is not None:
+            with closing(sqlite3.connect(self.path, timeout=self.busy_timeout)) as reader:
+                reader.backup(other)
+        elif self._depth and self._writes:
+            raise StoreError("a store in memory cannot be copied while it is written: end that first")
+        else:
+            self._sqlite.backup(other)
+
+    def rewrite(self) -> None:
+        """Write the whole file anew, and empty the journal.
+
+        SQLite overwrites what is deleted, but not the copies that a page keeps of rows that moved to another
+        page before: only in a new file there are none. ``Busy`` while another process reads an older state.
+        """
+        if self.path is None:
+            return
+        try:
+            self._patiently(lambda: self._rows("VACUUM"))
+            self._patiently(self._empty_journal)
+        except StoreError as error:
+            raise type(error)(
+                f"what was erased is gone from {self.path}, but its bytes stay there until the file can be"
+                f" written anew: {error}"
+            ) from error
+
+    def _empty_journal(self) -> None:
+        ((busy, _, _),) = self._rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        if busy:
+            raise Busy("another process is reading an older state")
+
+    def _patiently(self, attempt: Callable[[], T], patience: float | None = None) -> T:
+        """Try again while another process writes, after pauses of random length, until the timeout."""
+        deadline = time.monotonic() + (self.busy_timeout if patience is None else patience)
+        while True:
+            try:
+                return attempt()
+            except Busy:
+                if time.monotonic() >= deadline:
+                    raise
+                time.sleep(random.uniform(0.001, _SHORT_WAIT))
+
+    def close(self) -> None:
+        """Close; a second call does nothing."""
+        self._sqlite.close()
+
+
+def make_folder(path: Path) -> None:
+    """Make the folder that a file is to stand in."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{path.parent} cannot be made: {error.strerror}; name a store elsewhere") from error
+
+
+class ErrorsOf:
+    """A block in which SQLite's errors become those of the tree."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, (sqlite3.Error, OSError)):
+            raise translated(error, self._path) from error
+        if isinstance(error, (OverflowError, UnicodeEncodeError)):
+            raise ParamError("value", str(error), "must be a number or a text that can be stored") from error
+
+
+def translated(error: Exception, path: Path | None) -> PrimingError:
+    """The error of the tree for one of SQLite's."""
+    where = path or "the store in memory"
+    if isinstance(error, sqlite3.IntegrityError):
+        return _refusal(error)
+    match primary_code(error):
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED | sqlite3.SQLITE_PROTOCOL:
+            return Busy(f"{where} is in use by another process that writes: try again in a moment")
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
+            return Corrupt(f"{where} is damaged or not a database ({error}): restore it from a backup")
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
+            return StoreError(
+                f"{where} cannot be written ({error}): check the folder's permissions, or name another"
+            )
+        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
+            return StoreError(
+                f"{where} could not be read or written ({error}): is the disk full? Nothing was changed"
+            )
+    if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
+        return StoreError(f"{where} was closed: open it again")
+    return StoreError(f"{where}: {error}")
+
+
+def _refusal(error: sqlite3.IntegrityError) -> PrimingError:
+    match error.sqlite_errorcode:
+        case sqlite3.SQLITE_CONSTRAINT_UNIQUE | sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+            return Conflict(f"a row of the same identity is there already ({error})")
+        case sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
+            return Conflict(f"a row refers to one that is not there, or is still referred to ({error})")
+    return ParamError("row", str(error), "must hold values of the right types")

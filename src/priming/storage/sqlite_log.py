@@ -1,0 +1,266 @@
+"""The SQLite store's log of operations: written, read and erased."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from priming.errors import NotFound
+from priming.serialization import stamp
+from priming.storage.protocol import Changes, Logged
+from priming.storage.rows import Row, RowChange, RunRow, pack, unpack
+from priming.storage.sqlite_connection import Connection
+
+_PIECE = 200
+_OPERATION = (
+    "o.number, o.id, o.kind, o.at, o.actor, o.source, o.reason, o.undone_by, o.message, o.erased, o.undoes"
+)
+_LOG = (
+    f"SELECT {_OPERATION}, c.rows FROM operations o LEFT JOIN changes c"
+    " ON c.namespace = o.namespace AND c.operation = o.number"
+)
+
+
+class SqliteLog:
+    """Operations over one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._db = connection
+
+    def head(self, namespace: str) -> int:
+        """The number of the namespace's latest operation; 0 if there is none."""
+        sql = "SELECT coalesce(max(number), 0) FROM operations WHERE namespace = ?"
+        return int(self._db.run(sql, (namespace,))[0][0])
+
+    def operation_id(self, namespace: str, number: int) -> str | None:
+        """The id of an operation by its number."""
+        sql = "SELECT id FROM operations WHERE namespace = ? AND number = ?"
+        rows = self._db.run(sql, (namespace, number))
+        return str(rows[0][0]) if rows else None
+
+    def since(self, namespace: str, number: int) -> list[Logged]:
+        """The operations after ``number``, oldest first, with their rows."""
+        sql = f"{_LOG} WHERE o.namespace = ? AND o.number > ? ORDER BY o.number, c.piece"
+        return _logged(self._db.run(sql, (namespace, number)))
+
+    def operation(self, namespace: str, operation_id: str) -> Logged | None:
+        """One operation with its rows."""
+        sql = f"{_LOG} WHERE o.namespace = ? AND o.id = ? ORDER BY c.piece"
+        logged = _logged(self._db.run(sql, (namespace, operation_id)))
+        return logged[0] if logged else None
+
+    def operations(
+        self,
+        namespace: str,
+        *,
+        memory_id: str | None = None,
+        kind: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        source: str | None = None,
+        before: int | None = None,
+        limit: int | None = 100,
+    ) -> list[Logged]:
+        """Operations with their rows, newest first; ``until`` and ``before``, a number, are exclusive."""
+        where = ["namespace = :namespace"]
+        if memory_id is not None:
+            where.append(
+                "number IN (SELECT operation FROM touched WHERE namespace = :namespace AND memory = :memory)"
+            )
+        if kind is not None:
+            where.append("kind = :kind")
+        if since is not None:
+            where.append("at >= :since")
+        if until is not None:
+            where.append("at < :until")
+        if source is not None:
+            where.append("source = :source")
+        if before is not None:
+            where.append("number < :before")
+        # The plus keeps SQLite from walking the whole log in its order, rather than the times since. Who reads on
+        # from a number walks it page by page, and would else look through all times since again for each.
+        order = "number" if since is None or before is not None else "+number"
+        numbers = (
+            f"SELECT number FROM operations WHERE {' AND '.join(where)} ORDER BY {order} DESC LIMIT :limit"
+        )
+        sql = (
+            f"{_LOG} WHERE o.namespace = :namespace AND o.number IN ({numbers})"
+            " ORDER BY o.number DESC, c.piece"
+        )
+        values = {
+            "namespace": namespace,
+            "memory": memory_id,
+            "kind": kind,
+            "since": None if since is None else stamp(since),
+            "until": None if until is None else stamp(until),
+            "source": source,
+            "before": before,
+            "limit": -1 if limit is None else limit,
+        }
+        return _logged(self._db.run(sql, values))
+
+    def _log(self, changes: Changes, erased: Collection[str] = (), *, above: int = 0) -> int:
+        """Enter one operation in the log; its number, greater than ``above``. Creates the namespace."""
+        self._db.change("INSERT OR IGNORE INTO namespaces VALUES (?)", (changes.namespace,))
+        number = max(above, self.head(changes.namespace)) + 1
+        logged = Logged(
+            number,
+            changes.id,
+            changes.kind,
+            changes.at,
+            changes.actor,
+            changes.source,
+            changes.reason,
+            None,
+            changes.message,
+            changes.rows,
+            tuple(erased),
+            changes.undoes,
+        )
+        self._enter(changes.namespace, [logged])
+        if changes.undoes:
+            self._refuse_unknown(changes.namespace, changes.undoes)
+            self._mark_undone(changes.namespace)
+        return number
+
+    def _refuse_unknown(self, namespace: str, undone: Collection[str]) -> None:
+        sql = (
+            "SELECT i.value FROM json_each(?) i WHERE NOT EXISTS"
+            " (SELECT 1 FROM operations o WHERE o.namespace = ? AND o.id = i.value)"
+        )
+        for (unknown,) in self._db.run(sql, (json.dumps(list(undone)), namespace)):
+            raise NotFound(f"there is no operation {unknown!r} in {namespace!r} to undo")
+
+    def _mark_undone(self, namespace: str) -> None:
+        """Note by which undo each operation is undone: the latest of its undos that is not undone itself."""
+        sql = "SELECT id, undoes FROM operations WHERE namespace = ? AND undoes IS NOT NULL ORDER BY number DESC"
+        undone_by: dict[str, str | None] = {}
+        for by, undone in self._db.run(sql, (namespace,)):
+            # Whatever undid it came later, and was seen before.
+            stands = by if undone_by.get(by) is None else None
+            for operation_id in json.loads(undone):
+                undone_by[operation_id] = undone_by.get(operation_id) or stands
+        self._db.many(
+            "UPDATE operations SET undone_by = :by"
+            " WHERE namespace = :namespace AND id = :id AND undone_by IS NOT :by",
+            [
+                {"by": by, "namespace": namespace, "id": operation_id}
+                for operation_id, by in undone_by.items()
+            ],
+        )
+
+    def _enter(self, namespace: str, operations: Iterable[Logged]) -> None:
+        for operation in operations:
+            self._db.change(
+                "INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    namespace,
+                    operation.number,
+                    operation.id,
+                    operation.kind,
+                    stamp(operation.at),
+                    operation.actor,
+                    operation.source,
+                    operation.reason,
+                    operation.undone_by,
+                    operation.message,
+                    json.dumps(operation.erased) if operation.erased else None,
+                    json.dumps(operation.undoes) if operation.undoes else None,
+                ),
+            )
+            self._db.many(
+                "INSERT INTO changes VALUES (?, ?, ?, ?)",
+                (
+                    (
+                        namespace,
+                        operation.number,
+                        first // _PIECE,
+                        pack(operation.rows[first : first + _PIECE]),
+                    )
+                    for first in range(0, len(operation.rows), _PIECE)
+                ),
+            )
+            touched = sorted(_touched(operation.rows).union(operation.erased))
+            self._db.many(
+                "INSERT INTO touched VALUES (?, ?, ?)",
+                ((namespace, end, operation.number) for end in touched),
+            )
+
+    def _unlog(self, namespace: str, ids: Collection[str]) -> int:
+        """Take every row about some memories out of the log; how many there were."""
+        pieces = self._db.run(
+            "SELECT DISTINCT c.operation, c.piece, c.rows FROM json_each(:some) i CROSS JOIN touched t"
+            " ON t.namespace = :namespace AND t.memory = i.value CROSS JOIN changes c"
+            " ON c.namespace = t.namespace AND c.operation = t.operation AND instr(c.rows, json_quote(i.value))",
+            {"namespace": namespace, "some": json.dumps(list(ids))},
+        )
+        erased = 0
+        for operation, piece, packed in pieces:
+            rows = unpack(packed)
+            remaining = _without(rows, set(ids))
+            erased += len(rows) - len(remaining)
+            self._db.change(
+                "UPDATE changes SET rows = ? WHERE namespace = ? AND operation = ? AND piece = ?",
+                (pack(remaining), namespace, operation, piece),
+            )
+            self._untouch(namespace, operation, _touched(rows) - _touched(remaining))
+        return erased
+
+    def _untouch(self, namespace: str, operation: int, ends: Iterable[str]) -> None:
+        """Note that memories occur in an operation no more, but for those that other pieces of it are about."""
+        self._db.many(
+            "DELETE FROM touched WHERE namespace = :namespace AND memory = :memory AND operation = :operation"
+            " AND NOT EXISTS (SELECT 1 FROM changes WHERE namespace = :namespace AND operation = :operation"
+            " AND instr(rows, json_quote(:memory)))",
+            [{"namespace": namespace, "memory": end, "operation": operation} for end in ends],
+        )
+
+
+def _touched(rows: Iterable[RowChange]) -> set[str]:
+    return {end for change in rows for end in change.ends}
+
+
+def _without(rows: Sequence[RowChange], ids: set[str]) -> list[RowChange]:
+    """The changes that are not about some memories; runs stay, but have not shown them."""
+
+    def without_erased(row: Row | None) -> Row | None:
+        if not isinstance(row, RunRow):
+            return row
+        return replace(row, shown=tuple(memory_id for memory_id in row.shown if memory_id not in ids))
+
+    return [
+        RowChange(without_erased(change.before), without_erased(change.after))
+        for change in rows
+        if isinstance(change.row, RunRow) or not ids.intersection(change.ends)
+    ]
+
+
+def _logged(rows: list[tuple[Any, ...]]) -> list[Logged]:
+    """Operations from their rows, one for each piece of their changes."""
+    operations = []
+    for _, run in groupby(rows, key=lambda row: int(row[0])):
+        pieces = list(run)
+        number, operation_id, kind, at, actor, source, reason, undone_by, message, erased, undoes, _ = pieces[
+            0
+        ]
+        operations.append(
+            Logged(
+                number,
+                operation_id,
+                kind,
+                datetime.fromisoformat(at),
+                actor,
+                source,
+                reason,
+                undone_by,
+                message,
+                tuple(change for *_, packed in pieces if packed for change in unpack(packed)),
+                tuple(json.loads(erased)) if erased else (),
+                tuple(json.loads(undoes)) if undoes else (),
+            )
+        )
+    return operations

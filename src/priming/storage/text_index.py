@@ -1,0 +1,43 @@
+"""Texts as SQLite's full-text index takes them: words as they are, and scripts without spaces as pairs."""
+
+from __future__ import annotations
+
+from priming.text.tokens import bigrams
+
+
+def cjk_pairs(text: str) -> str | None:
+    """The pairs of adjacent characters of each run without spaces, and the run's last character alone.
+
+    So a run is found by the phrase of its pairs, and a single character by the pairs that begin with it.
+
+    >>> pairs("I moved to 大阪府")
+    '大阪 阪府 府'
+    """
+    return " ".join(pair for run in _runs(text) for pair in (*run, run[-1][1:])).strip() or None
+
+
+def fts_query(words: str) -> str:
+    """The query for texts that hold every one of some words.
+
+    >>> question("moved 大阪府 春")
+    '"moved" "大阪 阪府" "春" *'
+    """
+    return " ".join(part for word in words.replace("\x00", " ").split() for part in _parts(word)) or '""'
+
+
+def _parts(word: str) -> list[str]:
+    runs = _runs(word)
+    spaced = "".join(" " if bigrams(letter) else letter for letter in word) if runs else word
+    phrases = ['"' + part.replace('"', '""') + '"' for part in spaced.split()]
+    return phrases + [f'"{" ".join(run)}"' + ("" if len(run[0]) > 1 else " *") for run in runs]
+
+
+def _runs(text: str) -> list[list[str]]:
+    """The pairs of a text, grouped where each begins with the character that the one before ends with."""
+    runs: list[list[str]] = []
+    for pair in bigrams(text).split():
+        if runs and len(runs[-1][-1]) > 1 and runs[-1][-1][-1] == pair[0]:
+            runs[-1].append(pair)
+        else:
+            runs.append([pair])
+    return runs

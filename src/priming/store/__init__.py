@@ -1,1 +1,0 @@
-"""Where memories are kept: one small protocol and its backends."""

@@ -1,0 +1,368 @@
+"""Dates and times in a cue and in a memory, by rules for English (RECALL)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from priming.config.params.recall import RecallParams
+from priming.core.arrays import Floats
+from priming.errors import ParamError
+
+_LIMIT = 1e14  # seconds; far beyond any date, and safe to convert
+_RECALL = RecallParams()
+
+_LONG = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+_MONTHS = {name[:3]: number for number, name in enumerate(_LONG, 1)}
+_SHORT = r"(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?"
+_MONTH = rf"\b(?P<month>{'|'.join(_LONG)}|{_SHORT})"
+_DAY = r"(?P<day>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
+_YEAR = r"(?P<year>(?:19|20)\d\d)(?![\w])(?![.,]\d)"
+_SOME_YEAR = rf"(?:(?:,[ ]?|[ ])(?:of[ ])?{_YEAR})?"
+
+_NUMERIC = re.compile(
+    r"(?<![\w./-])(?P<year>(?:19|20)\d\d)[-/](?P<month>1[0-2]|0?[1-9])"
+    r"(?:[-/](?P<day>3[01]|[12]\d|0?[1-9]))?(?:(?=T\d)|(?![\w-]))"
+)
+_SLASHED = re.compile(r"(?<![\w/.-])(?P<a>\d{1,2})[/.](?P<b>\d{1,2})[/.](?P<year>(?:19|20)\d\d)(?!\w)")
+_BESIDE = (
+    re.compile(rf"(?<![\w.,]){_DAY}[ ](?:of[ ])?{_MONTH}\b{_SOME_YEAR}", re.IGNORECASE),
+    re.compile(rf"{_MONTH}[ ](?:the[ ])?{_DAY}(?![\w:%])(?!\.\d){_SOME_YEAR}", re.IGNORECASE),
+    re.compile(rf"{_MONTH}\b(?:,[ ]?|[ ])(?:of[ ])?{_YEAR}", re.IGNORECASE),
+)
+_NAMED = re.compile(rf"{_MONTH}\b", re.IGNORECASE)
+_VERBS = ("may", "march", "mar")
+_PRONOUN = r"(?:i|we|you|he|she|it|they|this|that|the|god)"
+_VERB_NEXT = re.compile(rf"\s+{_PRONOUN}\b", re.IGNORECASE)
+_MID_SENTENCE = re.compile(r"[^\W\d_],?\s")
+_CENTURY = re.compile(r"(?:19|20)\d\d")
+_BARE_YEAR = re.compile(rf"(?<![\w.,$€£#/+-]){_YEAR}")
+_RELATIVE = re.compile(
+    r"\b(?:(?P<day>today|yesterday|tomorrow)|(?P<step>last|this|next)[ ](?P<unit>month|year))\b",
+    re.IGNORECASE,
+)
+
+_AUXILIARY = r"(?:did|does|do|was|is|are|were|will|would|can|could|should|shall|had|has|have|might|must|may)"
+_ASKS = re.compile(
+    rf"\bwhen(?:'s|’s|[ ](?:exactly[ ])?{_AUXILIARY}\b|\W*$)"
+    r"|\b(?:since|until|till|by|from|about|know|tell me|tell us|remember|recall|exactly|asks?|asked)[ ]when\b"
+    r"|\A\W*when\b[^,?]*\?"
+    r"|\b(?:what|which)(?:'s the|’s the|[ ]was the|[ ]is the)?[ ]"
+    rf"(?:time(?=\W*$|[ ](?:of|in|on|at|{_AUXILIARY})\b)"
+    r"|(?:\w+[ ])?(?:dates?|days?|weeks?|weekends?|months?|years?|season|century|decade|hour))\b"
+    r"|\bhow[ ](?:long|soon|recently|often)\b"
+    r"|\bhow[ ]many[ ](?:seconds|minutes|hours|days|nights|weeks|weekends|months|years|decades)\b",
+    re.IGNORECASE,
+)
+_WHOLE_TIMES = frozenset(
+    f"{day}day{s}" for day in ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun") for s in ("", "s")
+) | {*_LONG, "yesterday", "today", "tonight", "tomorrow", "ago", "midnight", "noon", "o'clock"} - {
+    "may",
+    "march",
+}
+_UNITS = ("second", "minute", "hour", "day", "night", "weekend", "week", "month", "year", "decade")
+_PERIODS = (
+    *_UNITS,
+    "morning",
+    "afternoon",
+    "evening",
+    "spring",
+    "summer",
+    "autumn",
+    "fall",
+    "winter",
+    "season",
+)
+_HINTS = frozenset(unit + s for unit in _PERIODS for s in ("", "s"))
+_LETTERS = re.compile(r"[a-z]+(?:'clock)?")
+_DIGIT = re.compile(r"\d")
+_SPANS = re.compile(
+    r"\b(?:last|next|this|past|previous|following|coming|every|each|other|few|couple of|several|whole"
+    r"|an?|many|one|two|three|four|five|six|seven|eight|nine|ten|twelve|\d+)[ -]"
+    rf"(?:{'|'.join(_PERIODS)})s?\b"
+)
+_FIGURES = re.compile(
+    r"\b(?:(?:1[5-9]|20)\d\d(?:s|-(?:1[0-2]|0?[1-9])(?:-\d\d?)?)?"
+    r"|[12]?\d:[0-5]\d|[01]?\d ?[ap]\.?m|[0-3]?\d[/.][0-3]?\d[/.](?:\d\d){1,2}"
+    rf"|(?:may|march|{_SHORT}) [0-3]?\d|[0-3]?\d(?:st|nd|rd|th)? (?:of )?(?:may|march|{_SHORT}))(?!\w)"
+)
+_MAY = re.compile(r"\b(?:May|March)\b")
+_CLOSING = " \t\r\n\"'”’»)]*_"
+
+
+@dataclass(frozen=True, slots=True)
+class CueDate:
+    """What of a date a cue names; at least a month or a year."""
+
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+
+
+def cue_date(text: str, now: datetime | None = None) -> CueDate | None:
+    """Find the date that a cue names; of several the most exact, then the first.
+
+    Understood are "2023-05-07", "7 May 2023", "May 7, 2023", "May 7th", "May 2023", "in June", "2022", and
+    with ``now`` also "yesterday", "last month" and the like. "may" and "march" in small letters count with a
+    day or a year beside them only.
+
+    Parameters
+    ----------
+    text : the cue.
+    now : the moment that "yesterday" refers to; without it such words are not read.
+
+    Returns
+    -------
+    The parts that are named, or None.
+
+    Raises
+    ------
+    ParamError : ``now`` is not a datetime.
+
+    Examples
+    --------
+    >>> cue_date("What did she paint on 7 May, 2023?")
+    CueDate(year=2023, month=5, day=7)
+    >>> cue_date("Who may have come in June?"), cue_date("Who may come?")
+    (CueDate(year=None, month=6, day=None), None)
+    """
+    if now is not None and not isinstance(now, datetime):
+        raise ParamError("now", now, "must be a datetime or none")
+    return max(_candidates(text, now), key=_exactness, default=None)
+
+
+def dates(text: str) -> list[tuple[int, int, str]]:
+    """Find the days and months with a year that a text names, in one normal form.
+
+    Understood are the forms of ``cue_date`` that name a month and a year; 5/7/2023, in which day and month may
+    come in either order, is not.
+
+    Parameters
+    ----------
+    text : any text; the work is linear in it.
+
+    Returns
+    -------
+    Start and end in the text, and the date as "2024-05-17" or "2024-05", in order; none overlap.
+
+    Examples
+    --------
+    >>> [day for _, _, day in dates("From 17 May 2024 to June 2024, and on 2024-05-17")]
+    ['2024-05-17', '2024-06', '2024-05-17']
+    """
+    if _CENTURY.search(text) is None:
+        return []
+    spans: list[tuple[int, int, str]] = []
+    end = 0
+    for match, cue in sorted(_exact(text), key=lambda pair: (pair[0].start(), -pair[0].end())):
+        if cue.year is not None and cue.month is not None and match.start() >= end:
+            day = f"-{cue.day:02}" if cue.day else ""
+            spans.append((match.start(), match.end(), f"{cue.year}-{cue.month:02}{day}"))
+            end = match.end()
+    return spans
+
+
+def date_match(cue: CueDate, times: ArrayLike, params: RecallParams = _RECALL) -> Floats:
+    """Score how well moments fit a date that was named (UTC).
+
+    The month (and the year, if named) is right: ``date_month``, and if a day is named and right too,
+    ``date_day``. The month after: ``date_after``, since what happened is often told later. Only a year is
+    named and right: ``date_year``. Else 0.
+
+    Parameters
+    ----------
+    cue : the parts of the date that are named.
+    times : POSIX seconds or datetime64, shape (n,); NaN and NaT, an unknown time, score 0.
+    params : the four values.
+
+    Returns
+    -------
+    float64, shape (n,).
+
+    Raises
+    ------
+    ParamError : times that are neither numbers nor datetime64.
+
+    Examples
+    --------
+    >>> times = np.array(["2023-05-07", "2023-06-01", "2022-05-07"], "datetime64[s]")
+    >>> date_match(CueDate(2023, 5), times).tolist()
+    [1.0, 0.3, 0.0]
+    """
+    moments = _moments(times)
+    dated = ~np.isnat(moments)
+    days = np.where(dated, moments, np.datetime64(0, "s")).astype("datetime64[D]")
+    months = days.astype("datetime64[M]")
+    index = months.astype(np.int64)  # whole months since January 1970
+    if cue.month is None:
+        return np.where(dated & (index // 12 + 1970 == cue.year), params.date_year, 0.0)
+    late = index - (((cue.year or 1970) - 1970) * 12 + cue.month - 1)
+    if cue.year is None:
+        late %= 12
+    score = np.select([late == 0, late == 1], [params.date_month, params.date_after], 0.0)
+    if cue.day is not None:
+        day = (days - months.astype("datetime64[D]")).astype(np.int64) + 1
+        score[(late == 0) & (day == cue.day)] = params.date_day
+    return np.where(dated, score, 0.0)
+
+
+def asks_time(text: str) -> bool:
+    """Tell whether a cue asks for a time: when, what date, which year, how long, how many days.
+
+    Parameters
+    ----------
+    text : the cue.
+
+    Returns
+    -------
+    Whether it asks; "when" as a conjunction ("… when she was ill?") does not.
+
+    Examples
+    --------
+    >>> asks_time("When did Mel go?"), asks_time("How long was it?"), asks_time("What did she do when ill?")
+    (True, True, False)
+    """
+    return _ASKS.search(text) is not None
+
+
+def has_time(text: str) -> bool:
+    """Tell whether a text has an expression of time: a weekday, month, year, clock, "ago", "last week".
+
+    Parameters
+    ----------
+    text : the text of a memory.
+
+    Returns
+    -------
+    Whether there is one.
+
+    Examples
+    --------
+    >>> has_time("I went last week"), has_time("I may go"), has_time("In May we met")
+    (True, False, True)
+    """
+    lowered = text.lower().replace("’", "'")
+    words = set(_LETTERS.findall(lowered))
+    if not _WHOLE_TIMES.isdisjoint(words):
+        return True
+    if not _HINTS.isdisjoint(words) and _SPANS.search(lowered):
+        return True
+    if _DIGIT.search(lowered) and _FIGURES.search(lowered):
+        return True
+    if words.isdisjoint(("may", "march")):
+        return False
+    return any(_is_month(text, *match.span()) for match in _MAY.finditer(text))
+
+
+def is_question(text: str) -> bool:
+    """Tell whether a text ends in a question mark, closing quotes and brackets aside.
+
+    Parameters
+    ----------
+    text : the text of a memory.
+
+    Returns
+    -------
+    Whether its last sentence asks.
+
+    Examples
+    --------
+    >>> is_question("Really?  "), is_question('"Why?" she said.')
+    (True, False)
+    """
+    return text[-64:].rstrip(_CLOSING).endswith(("?", "？", "؟"))
+
+
+def _exactness(cue: CueDate) -> int:
+    """Rank by what is named: the month first, then the year, then the day."""
+    return 4 * (cue.month is not None) + 2 * (cue.year is not None) + (cue.day is not None)
+
+
+def _candidates(text: str, now: datetime | None) -> Iterator[CueDate]:
+    """Yield the dates of a text, form by form; a fuller form of a date comes before its parts."""
+    for _, cue in _exact(text):
+        yield cue
+    if now is not None:
+        yield from _relative(text, now)
+    for match in _NAMED.finditer(text):
+        word = match["month"]
+        if word.rstrip(".").lower() not in _VERBS or _is_month(text, *match.span("month")):
+            yield CueDate(month=_MONTHS[word[:3].lower()])
+    for match in _BARE_YEAR.finditer(text):
+        yield CueDate(year=int(match["year"]))
+
+
+def _exact(text: str) -> Iterator[tuple[re.Match[str], CueDate]]:
+    """Yield the dates of which two parts at least are named, and where they stand."""
+    for match in _NUMERIC.finditer(text):
+        yield match, _date(match["year"], int(match["month"]), match["day"])
+    for match in _SLASHED.finditer(text):
+        yield match, _slashed(int(match["a"]), int(match["b"]), int(match["year"]))
+    for pattern in _BESIDE:
+        for match in pattern.finditer(text):
+            parts = match.groupdict()
+            yield match, _date(parts["year"], _MONTHS[parts["month"][:3].lower()], parts.get("day"))
+
+
+def _is_month(text: str, start: int, end: int) -> bool:
+    """Tell whether "may" or "march" is a month: capitalised, and no verb that starts a sentence."""
+    if text[start].islower():
+        return False
+    inside = _MID_SENTENCE.search(text[max(0, start - 3) : start])
+    return inside is not None or _VERB_NEXT.match(text, end) is None
+
+
+def _date(year: str | None, month: int, day: str | None) -> CueDate:
+    """Put the parts together; a day that the month does not have is left out."""
+    number = int(year) if year else None
+    return CueDate(number, month, int(day) if day and _exists(number, month, int(day)) else None)
+
+
+def _exists(year: int | None, month: int, day: int) -> bool:
+    try:
+        date(year or 2000, month, day)  # 2000 has a 29 February
+    except ValueError:
+        return False
+    return True
+
+
+def _slashed(a: int, b: int, year: int) -> CueDate:
+    """Read 5/7/2023, in which day and month may come in either order: only the year is sure if both fit."""
+    if a != b and max(a, b) <= 12:
+        return CueDate(year)
+    day, month = max(a, b), min(a, b)
+    return _date(str(year), month, str(day)) if 1 <= month <= 12 else CueDate(year)
+
+
+def _relative(text: str, now: datetime) -> Iterator[CueDate]:
+    for match in _RELATIVE.finditer(text):
+        if match["day"]:
+            day = now.date() + timedelta(days={"yesterday": -1, "tomorrow": 1}.get(match["day"].lower(), 0))
+            yield CueDate(day.year, day.month, day.day)
+            continue
+        step = {"last": -1, "next": 1}.get(match["step"].lower(), 0)
+        if match["unit"].lower() == "year":
+            yield CueDate(year=now.year + step)
+        else:
+            months = now.year * 12 + now.month - 1 + step
+            yield CueDate(months // 12, months % 12 + 1)
+
+
+def _moments(times: ArrayLike) -> NDArray[np.datetime64]:
+    array = np.asarray(times)
+    if array.dtype.kind == "M":
+        return array.astype("datetime64[s]")
+    if array.dtype.kind not in "iuf":
+        raise ParamError("times", array.dtype.name, "must be POSIX seconds or datetime64")
+    seconds = array.astype(np.float64)
+    finite = np.abs(seconds) < _LIMIT  # false for NaN
+    whole = np.floor(np.where(finite, seconds, 0.0)).astype(np.int64).astype("datetime64[s]")
+    return np.where(finite, whole, np.datetime64("NaT", "s"))

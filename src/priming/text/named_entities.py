@@ -1,0 +1,224 @@
+"""Names made of capitalised words, by rules: where a capital means something, and what is joined (RECALL)."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from priming.text.non_name_words import DAYS, LONE, MONTHS, NOBODY, PEOPLE, SENTENCE_OPENERS, is_formed
+from priming.text.tokens import is_stop
+
+_SPELLED = re.compile(r"((?:(?<![\w-])[^\W\d_]+(?:-[^\W\d_]+)*[ ]){2,8})\(([A-Z]{2,6})s?\)")
+_SMALL_WORDS = ("of", "the", "and", "for", "in", "on", "to", "de", "von", "van", "la")
+
+SPAN_WORDS = 12
+STRETCH_WORDS = 4
+
+UPPER = "A-Z" + "".join(
+    letter
+    for start, end in ((0xC0, 0x590), (0x1E00, 0x2000))
+    for letter in map(chr, range(start, end))
+    if letter.isupper()
+)
+_JOINERS = frozenset(("of", "the", "de", "la", "von", "van", "for", "and"))
+_GAP = r"[ \t]{1,3}"
+_ABBREVIATION = r"(?:Dr|Mr|Mrs|Ms|St|Prof|Jr|Sr|Mt|Ft|Lt|Col|Gen|Sgt|Capt|Rev|Hon|Gov|Sen)\."
+_INITIALS = rf"(?:[{UPPER}]\.){{2,4}}|[{UPPER}]\.(?=[ ]?[{UPPER}])"
+_PLAIN = rf"[{UPPER}]\w*+(?:['’&-]\w++)*(?!['’&-]\w|[@\\/_]|\.\w|:[\\/])"
+_CAPITAL = rf"(?:{_ABBREVIATION}|{_INITIALS}|{_PLAIN})"
+_LINK = rf"(?:(?:{'|'.join(sorted(_JOINERS))}){_GAP}){{0,2}}"
+_NUMBER = r"\d+(?:[.,:-]\d+)*(?![\w%]|[.,:-]\d)"
+_YEAR = r"(?:1[5-9]|20)\d\d"
+_SPAN = re.compile(
+    rf"(?<![\w@#\\/.$])(?:{_YEAR}{_GAP})?{_CAPITAL}"
+    rf"(?:{_GAP}{_LINK}(?:{_YEAR}{_GAP})?{_CAPITAL}){{0,{SPAN_WORDS - 1}}}(?:{_GAP}{_NUMBER}){{0,2}}"
+)
+_SMALL = re.compile(r"(?<![^\W_])[^\W\d_]+")
+_CALLED = frozenset(("Will", "Will's", "Will’s"))
+_BREAKS = ("", *'.!?…:;\n\r"“”‘(*#>—•')
+_BULLET = re.compile(r"(?:^|\n)[ \t]{0,16}(?:[-+*•]|\d{1,3}[.)]|[-*][ ]?\[[ xX]\])[ \t]{1,3}\Z")
+_AT_A_TIME = re.compile(
+    r"\b(?:in|on|of|since|until|till|by|from|last|next|this|every|each|early|late|mid|before|after|during)[ -]\Z",
+    re.IGNORECASE,
+)
+_BEFORE = 24
+"""Letters before a word that tell whether it begins a sentence or names a time."""
+_ROMAN = re.compile("[IVX]+")
+
+
+def spans(text: str, taken: Sequence[tuple[int, int]]) -> Iterator[tuple[int, str]]:
+    """Yield names made of capitalised words; what lies in ``taken``, which is in order, is a date already."""
+    before, ended = "", -2
+    for start, end, words in _weighed(text, taken):
+        whole = _joined(words)
+        # "Rochester, New York" is one place; of a longer list each neighbouring pair is.
+        if before and start == ended + 2 and text[ended:start] == ", ":
+            yield start, f"{before}, {whole}"
+        before, ended = whole, end
+        for name in _with_parts(words):
+            yield start, name
+
+
+def _weighed(text: str, taken: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, list[str]]]:
+    """Yield the spans whose capitals mean something: start, end, words."""
+    doubtful: dict[str, list[tuple[int, int, list[str]]]] = {}
+    candidates: list[tuple[int, int, list[str]]] = []
+    sure: set[str] = set()
+    for match in _SPAN.finditer(text):
+        start, end = match.span()
+        opening = _opens(text, start)
+        words = _trimmed(match[0].split(), opening=opening)
+        if not words or _is_time(text, start, end, words) or _lies_in(start, end, taken):
+            continue
+        if opening and len(words) == 1 and words[0] == match[0]:
+            if _only_opens(words[0]):
+                continue
+            doubtful.setdefault(strip_markup(words[0]).lower(), []).append((start, end, words))
+        else:
+            sure.update(strip_markup(word).lower() for word in words)
+        candidates.append((start, end, words))
+    # "Coffee is good. I drink coffee": what stands in small letters too is a word, unless it is a name elsewhere.
+    common = doubtful.keys() & set(_SMALL.findall(text)) - sure if doubtful else ()
+    dropped = {start for word in common for start, _, _ in doubtful[word]}
+    yield from (candidate for candidate in candidates if candidate[0] not in dropped)
+
+
+def _lies_in(start: int, end: int, taken: Sequence[tuple[int, int]]) -> bool:
+    at = bisect_right(taken, (end,))
+    return at > 0 and start < taken[at - 1][1]
+
+
+def _only_opens(word: str) -> bool:
+    """Tell whether a capital says no more of a word than that a sentence begins with it."""
+    return word.lower() in LONE or is_formed(word)
+
+
+def _is_time(text: str, start: int, end: int, words: list[str]) -> bool:
+    """Tell whether a span is a day or month, with or without a number: "Tuesday", "in May", "July 1"."""
+    first, *rest = words
+    plain = strip_markup(first).lower()
+    if plain in DAYS:
+        return not rest
+    if plain not in MONTHS or any(word[0].isalpha() for word in rest):
+        return False
+    if rest or plain not in PEOPLE or text[end : end + 2].strip(" ").isdigit():
+        return True
+    return _AT_A_TIME.search(text, max(0, start - _BEFORE), start) is not None
+
+
+def _opens(text: str, start: int) -> bool:
+    """Tell whether a sentence may start here: nothing, a line's end, a bullet or more than a comma is before."""
+    if text[max(0, start - 2) : start].strip(" ")[-1:] in _BREAKS:
+        return True
+    return _BULLET.search(text, max(0, start - _BEFORE), start) is not None
+
+
+def _trimmed(words: list[str], *, opening: bool) -> list[str]:
+    """Take function words off both ends, and openers off the start of a sentence."""
+    first, last = 0, len(words)
+    while first < last and (
+        _dull(words[first], opening=opening and first == 0)
+        or (opening and words[first].lower() in SENTENCE_OPENERS)
+        or (
+            0 < first < last - 1 and words[first].lower() in (DAYS | MONTHS) and words[first + 1][0].isalpha()
+        )
+    ):
+        first += 1
+    while last > first and _dull(words[last - 1], opening=opening and last == 1):
+        last -= 1
+    # What is left of "In 2023" is a number, which names nothing.
+    return words[first:last] if any(word[0].isalpha() for word in words[first:last]) else []
+
+
+def _dull(word: str, *, opening: bool = True) -> bool:
+    """Tell whether a word names nobody. "Will" does inside a sentence."""
+    if word in _JOINERS or word.lower() in NOBODY:
+        return True
+    return is_stop(word) and (opening or word not in _CALLED)
+
+
+def _with_parts(words: list[str]) -> Iterator[str]:
+    """Yield the whole span, the shorter spans inside its stretches between joiners, and its words."""
+    yield _joined(words)
+    if len(words) == 1:
+        yield from _pieces(words[0])
+        return
+    for stretch in _stretches(words):
+        for size in range(min(len(stretch), len(words) - 1, STRETCH_WORDS), 1, -1):
+            for first in range(len(stretch) - size + 1):
+                part = stretch[first : first + size]
+                if _carries(part[0], part[-1]):
+                    yield _joined(part)
+        for word in stretch:
+            if _stands_alone(word):
+                yield strip_markup(word)
+            yield from _pieces(word)
+
+
+def _carries(first: str, last: str) -> bool:
+    """Tell whether a shorter span may begin and end with these words: no "the", not initials alone."""
+    return (_stands_alone(first) or _stands_alone(last)) and not (_dull(first) or _dull(last))
+
+
+def _pieces(word: str) -> list[str]:
+    """Take a compound apart: "Detroit-based" speaks of Detroit."""
+    return [piece for piece in word.split("-") if _stands_alone(piece)] if "-" in word else []
+
+
+def _stretches(words: list[str]) -> list[list[str]]:
+    stretches: list[list[str]] = [[]]
+    for word in words:
+        if word in _JOINERS:
+            stretches.append([])
+        else:
+            stretches[-1].append(word)
+    return stretches
+
+
+def _stands_alone(word: str) -> bool:
+    """Tell whether a word of a longer name is a name itself: no number, initial or function word."""
+    if len(word) < 2 or not word[0].isupper() or word[-1] == ".":
+        return False
+    return not (_ROMAN.fullmatch(word) or is_stop(word))
+
+
+def _joined(words: list[str]) -> str:
+    return strip_markup(" ".join(words))
+
+
+def strip_markup(name: str) -> str:
+    """Take a possessive ending off."""
+    return name[:-2] if name.endswith(("'s", "’s")) else name
+
+
+def expansion_of(words: str, initials: str) -> str | None:
+    """Take the words at the end of some whose initials are given; small words may be passed over.
+
+    >>> spelled_out("It is spreading activation ", "SA"), spelled_out("we use spreading activation", "KB")
+    ('spreading activation', None)
+    """
+    parts = words.replace("-", "- ").split()
+    letters = [letter for letter in initials.casefold() if letter.isalpha()]
+    at = len(parts)
+    for letter in reversed(letters):
+        at -= 1
+        while at > 0 and parts[at].casefold() in _SMALL_WORDS and not parts[at].casefold().startswith(letter):
+            at -= 1
+        if at < 0 or not parts[at].casefold().startswith(letter):
+            return None
+    if not letters or at == len(parts) or parts[at].casefold() in _SMALL_WORDS:
+        return None
+    return " ".join(parts[at:]).replace("- ", "-")
+
+
+def initialisms(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield where a text spells an initialism out in small letters: the place, the words, the initialism.
+
+    >>> list(initialisms("We use spreading activation (SA)."))
+    [(7, 'spreading activation', 'SA')]
+    """
+    for match in _SPELLED.finditer(text):
+        words = expansion_of(match[1], match[2])
+        if words:
+            yield match.end(1) - 1 - len(words), words, match[2]

@@ -1,0 +1,373 @@
+"""Stores of floop (github.com/nvandessel/floop), which keeps what coding agents learn from corrections.
+
+A store is a folder, ``.floop`` in a project or in the home folder, with JSON Lines beside its database:
+
+- ``nodes.jsonl``: objects of ``id``, ``kind``, ``content`` and ``metadata``. The kind of a behaviour is ``behavior``,
+  or ``forgotten-``, ``deprecated-`` or ``merged-behavior`` after it was curated; there are also ``correction`` and
+  ``context-snapshot``. In ``content`` stand ``name``, ``kind`` (directive, constraint, preference, procedure; later
+  also workflow and episodic), ``when``, ``provenance`` (``source_type`` is authored, learned, imported or
+  consolidated), lists of other ids, and ``content`` again with ``canonical``, ``summary``, ``expanded``, ``tags`` and
+  ``structured``. In ``metadata`` stand ``confidence`` (0.6 if it is missing), ``priority`` (any whole number),
+  ``stats`` (``times_activated``, ``times_followed``, ``times_confirmed``, ``times_overridden``, ``last_activated``),
+  ``scope``, and who curated it when and why. Of lines with the same id the last counts. Early stores have
+  ``provenance`` with a ``created_at``; later ones leave it out, and stamp that of ``stats`` anew now and then.
+- ``edges.jsonl``: ``source``, ``target``, ``kind``, ``weight`` in (0, 1] (1 where it is missing or 0),
+  ``created_at``. Likeness is mostly stored twice, once each way. An edge may end in another store's node.
+- ``corrections.jsonl``: ``agent_action``, ``corrected_action``, ``human_response``, ``timestamp``, ``context`` and
+  ``conversation_id`` of what was corrected. A behaviour names its correction in ``provenance.correction_id``; older
+  ones are often missing from the file.
+- ``when`` maps fields of the context to a value, a list of which any will do, or a glob pattern; a field goes by
+  several names (``file_path`` and ``file.path``, ``env`` and ``environment``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from priming.config.params.laws import PLASTICITY
+from priming.config.words import RULES
+from priming.errors import ParamError
+from priming.transfer.importers import Entry, Item, Tie
+from priming.transfer.reading import checked, iso_time, keepable, label, lines, parsed, title
+from priming.types import ImportedState
+
+NODES, EDGES, CORRECTIONS = "nodes.jsonl", "edges.jsonl", "corrections.jsonl"
+
+_STATUSES = {
+    "behavior": "active",
+    "forgotten-behavior": "forgotten",
+    "deprecated-behavior": "deprecated",
+    "merged-behavior": "merged",
+}
+_PREDICATES = {
+    "file_path": "file",
+    "file.path": "file",
+    "file_language": "language",
+    "file.language": "language",
+    "file.ext": "file_ext",
+    "ext": "file_ext",
+    "env": "environment",
+}
+_TRUST = {"authored": "user", "learned": "agent", "consolidated": "agent"}
+_EDGES_OF_NODES = ("requires", "overrides", "conflicts")
+_PLACED = ("content", "when", "similar_to", *_EDGES_OF_NODES)
+"""Fields of a behaviour that become something of their own; the others are kept as metadata."""
+_UNDIRECTED = ("similar-to", "co-activated")
+_CONFIDENCE, _WEIGHT = 0.6, 1.0
+"""What floop takes for a behaviour without confidence, and for an edge without weight."""
+
+Identity = tuple[str, str, str]
+
+
+@dataclass(slots=True)
+class Store:
+    """A folder of floop's, the ids in it, and the edges that only its nodes tell of."""
+
+    folder: Path
+    source: str
+    lines: dict[str, int] = field(default_factory=dict)
+    corrections: set[str] = field(default_factory=set)
+    pending: dict[Identity, float] = field(default_factory=dict)
+
+
+def read(path: Path) -> Iterator[Item]:
+    """Read a store: behaviours with their standing, corrections, and the edges between them.
+
+    ``path`` is the folder or the one that its ``.floop`` is in. A line that is wrong stops the reading.
+    """
+    folder = _folder(path)
+    store = Store(folder, label(f"floop:{folder.absolute()}"))
+    _look_through(store)
+    yield from _corrections(store)
+    for number, line in _lines(store, NODES):
+        where = f"{folder / NODES}, line {number}"
+        node = _object(line, where)
+        if store.lines[_id(node, where)] == number:
+            yield from _node(node, store, where)
+    yield from _edges(store)
+
+
+def _folder(path: Path) -> Path:
+    for folder in (path / ".floop", path):
+        if any((folder / name).is_file() for name in (NODES, CORRECTIONS)):
+            return folder
+    rule = f"must be the folder of a floop store: there is no {NODES} in it or in its .floop"
+    if any((folder / "floop.db").is_file() for folder in (path / ".floop", path)):
+        rule += "; floop writes it beside its floop.db when it syncs"
+    raise ParamError.of([f"path = {str(path)!r}: {rule}"])
+
+
+def _lines(store: Store, name: str) -> Iterator[tuple[int, str]]:
+    """The lines of one of the files; floop goes without those that are not there, and so do we."""
+    if (store.folder / name).is_file():
+        yield from lines(store.folder / name)
+
+
+def _look_through(store: Store) -> None:
+    """Find the line that counts for each node, and the corrections that there are."""
+    for number, line in _lines(store, NODES):
+        where = f"{store.folder / NODES}, line {number}"
+        node = _object(line, where)
+        store.lines[_id(node, where)] = number
+        if node.get("kind") == "correction":
+            store.corrections.add(node["id"])
+
+
+def _object(line: str, where: str) -> dict[str, Any]:
+    value = parsed(line, where)
+    if not isinstance(value, dict):
+        raise ParamError(where, line, "must be a JSON object on one line")
+    return value
+
+
+def _id(value: Mapping[str, Any], where: str, name: str = "id") -> str:
+    own = value.get(name)
+    if not isinstance(own, str) or not own.strip():
+        raise ParamError(f"{where}: {name}", own, "must be the id of a node")
+    return own
+
+
+def _part(value: Mapping[str, Any], name: str, where: str) -> dict[str, Any]:
+    """An object within an object; one that is missing or null is empty."""
+    part = value.get(name)
+    if part is None:
+        return {}
+    if not isinstance(part, dict):
+        raise ParamError(f"{where}: {name}", part, "must be an object")
+    return part
+
+
+def _list(value: Mapping[str, Any], name: str, where: str) -> list[Any]:
+    """A list within an object; one that is missing or null is empty."""
+    items = value.get(name) or []
+    if not isinstance(items, list):
+        raise ParamError(f"{where}: {name}", items, "must be a list")
+    return items
+
+
+def _node(node: Mapping[str, Any], store: Store, where: str) -> Iterator[Item]:
+    if not isinstance(node.get("kind"), (str, type(None))):
+        raise ParamError(f"{where}: kind", node["kind"], "must be a text")
+    if node.get("kind") in _STATUSES:
+        yield from _behavior(node, store, where)
+    elif node.get("kind") == "correction":
+        content = _part(node, "content", where)
+        yield _correction({**_part(node, "metadata", where), **content, "id": node["id"]}, store, where)
+    else:
+        yield _other(node, store, where)
+
+
+def _behavior(node: Mapping[str, Any], store: Store, where: str) -> Iterator[Item]:
+    own, metadata = dict(_part(node, "content", where)), dict(_part(node, "metadata", where))
+    inner = dict(_part(own, "content", where))
+    provenance = _part(own, "provenance", where) or _part(metadata, "provenance", where)
+    kind, name = own.pop("kind", None), own.get("name")
+    when, open_ends = _when(_part(own, "when", where))
+    state = _state(str(node["kind"]), metadata, where)
+    own_id = str(node["id"])
+    text = inner.pop("canonical", None) or inner.get("summary") or name
+    arguments = {
+        "content": keepable(text) if isinstance(text, str) else text,
+        "kind": "episode" if kind == "episodic" else "behavior",
+        "key": label(own_id),
+        "heading": _heading(name),
+        "occurred_at": _time(provenance.get("created_at"), f"{where}: provenance.created_at"),
+        "tags": _tags(inner.pop("tags", None)),
+        "when": when,
+        "source": _source(store, provenance),
+        "trust": _TRUST.get(str(provenance.get("source_type")), "tool"),
+    }
+    rule = {} if kind == "episodic" else {"rule": _rule(kind)}
+    original = {"floop_kind": kind} if rule.get("rule") != kind else {}
+    rest = {name: value for name, value in own.items() if name not in _PLACED}
+    metadata = _merged({**rule, **original, **open_ends}, rest, inner, metadata)
+    entry = checked({**arguments, "metadata": metadata}, where)
+    yield Entry(entry.arguments, state)
+    _note_edges(own_id, own, provenance, store, where)
+
+
+def _rule(kind: Any) -> str:
+    return kind if kind in RULES else "procedure" if kind == "workflow" else "directive"
+
+
+def _heading(name: Any) -> str | None:
+    """A name that somebody gave; floop cuts those of what it learnt from the text itself."""
+    return title(name) if isinstance(name, str) and not name.startswith("learned/") else None
+
+
+def _source(store: Store, provenance: Mapping[str, Any]) -> str:
+    package = provenance.get("package")
+    version = provenance.get("package_version") or ""
+    return label(f"{store.source} {package} {version}".rstrip()) if package else store.source
+
+
+def _tags(value: Any) -> list[str]:
+    names = value if isinstance(value, list) else []
+    return [tag for name in names if isinstance(name, str) and (tag := title(name))]
+
+
+def _when(predicates: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Predicates by the names that a cue has for them; what no predicate can hold is kept beside."""
+    when: dict[str, Any] = {}
+    beside: dict[str, Any] = {}
+    for name, value in predicates.items():
+        options = value if isinstance(value, list) else [value]
+        if value in (None, "", []):
+            continue
+        if all(isinstance(option, (str, int, float)) for option in options):
+            when.setdefault(_PREDICATES.get(name, name), value)
+        else:
+            beside[name] = value
+    ending = when.pop("file_ext", None)
+    if ending is not None and "file" not in when:
+        when["file"] = [f"*{suffix}" for suffix in (ending if isinstance(ending, list) else [ending])]
+    elif ending is not None:
+        beside["file_ext"] = ending
+    return when, {"floop_when": beside} if beside else {}
+
+
+def _state(kind: str, metadata: dict[str, Any], where: str) -> ImportedState:
+    """The standing of a behaviour, taken out of its metadata."""
+    stats = dict(_part(metadata, "stats", where))
+    last = _time(stats.pop("last_activated", None), f"{where}: stats.last_activated")
+    counts = {
+        name: stats.pop(f"times_{name}", None) or 0
+        for name in ("activated", "followed", "confirmed", "overridden")
+    }
+    confidence, priority = metadata.pop("confidence", None), metadata.pop("priority", None)
+    metadata["stats"] = stats
+    if isinstance(confidence, float):
+        confidence = min(max(confidence, 0.0), 1.0)  # floop's sums overshoot by a rounding
+    try:
+        return ImportedState(
+            status=_STATUSES[kind],
+            priority=0 if priority is None else priority,
+            confidence=_CONFIDENCE if confidence is None else confidence,
+            uses=counts.pop("activated"),
+            last_used_at=last,
+            **counts,
+        )
+    except ParamError as error:
+        raise ParamError.of([f"{where}: {violation}" for violation in error.violations]) from None
+
+
+def _time(value: Any, where: str) -> datetime | None:
+    """A time, or None where there is none: Go writes the first day of year 1 for that."""
+    return None if not value or str(value).startswith("0001-01-01") else iso_time(value, where)
+
+
+def _merged(*parts: Mapping[str, Any]) -> dict[str, Any]:
+    """What has no place of its own, by name; a name that comes again is told apart."""
+    merged: dict[str, Any] = {}
+    for part in parts:
+        for name, value in part.items():
+            if value not in (None, "", [], {}):
+                while name in merged and merged[name] != value:
+                    name = f"floop_{name}"
+                merged[name] = value
+    return merged
+
+
+def _note_edges(
+    own: str, content: Mapping[str, Any], provenance: Mapping[str, Any], store: Store, where: str
+) -> None:
+    """Edges that stand in the node itself, for where the file of edges does not tell them."""
+    for relation in _EDGES_OF_NODES:
+        for other in _list(content, relation, where):
+            store.pending[_identity(own, str(other), relation)] = _WEIGHT
+    for other in _list(content, "similar_to", where):
+        if isinstance(other, dict):
+            identity = _identity(own, _id(other, f"{where}: similar_to"), "similar-to")
+            store.pending[identity] = _weight(other.get("score"), f"{where}: similar_to.score")
+    if (correction := str(provenance.get("correction_id"))) in store.corrections:
+        store.pending[own, correction, "learned-from"] = PLASTICITY.start
+
+
+def _corrections(store: Store) -> Iterator[Entry]:
+    for number, line in _lines(store, CORRECTIONS):
+        where = f"{store.folder / CORRECTIONS}, line {number}"
+        value = _object(line, where)
+        own = _id(value, where)
+        if own not in store.lines:
+            store.corrections.add(own)
+            yield _correction(value, store, where)
+
+
+def _correction(value: Mapping[str, Any], store: Store, where: str) -> Entry:
+    value = dict(value)
+    right, wrong = value.pop("corrected_action", None), value.pop("agent_action", None)
+    response = value.get("human_response")
+    if not (right or response):
+        raise ParamError(f"{where}: corrected_action", right, "must say what would have been right")
+    talk = value.pop("conversation_id", None)
+    at = value.pop("timestamp", None)
+    versions = {name: text for name, text in (("right", right), ("wrong", wrong)) if text}
+    text = f"Correction: {right or response}" + (f"\nNot: {wrong}" if wrong else "")
+    return checked(
+        {
+            "content": keepable(text),
+            "kind": "correction",
+            "key": label(value.pop("id")),
+            "session": label(f"floop:{talk}") if talk else None,
+            "occurred_at": _time(at, f"{where}: timestamp"),
+            "tags": _tags(value.pop("extra_tags", None)),
+            "metadata": _merged(versions, value),
+            "source": store.source,
+            "trust": "user" if response else "agent",
+        },
+        where,
+    )
+
+
+def _other(node: Mapping[str, Any], store: Store, where: str) -> Entry:
+    """A node of some other kind, such as a context snapshot: its content as it stands."""
+    content = _part(node, "content", where)
+    metadata = _merged({"floop_kind": node.get("kind")}, _part(node, "metadata", where))
+    return checked(
+        {
+            "content": keepable(json.dumps(content, ensure_ascii=False)),
+            "kind": "fact",
+            "key": label(str(node["id"])),
+            "metadata": metadata,
+            "source": store.source,
+            "trust": "tool",
+        },
+        where,
+    )
+
+
+def _edges(store: Store) -> Iterator[Tie]:
+    """The edges of the file, then those that only nodes told of."""
+    for number, line in _lines(store, EDGES):
+        where = f"{store.folder / EDGES}, line {number}"
+        edge = _object(line, where)
+        relation = title(_id(edge, where, "kind"))
+        ends = _id(edge, where, "source"), _id(edge, where, "target")
+        identity = _identity(*ends, relation or "similar-to")
+        store.pending.pop(identity, None)
+        yield _tie(identity, _weight(edge.get("weight"), f"{where}: weight"))
+    for identity, weight in store.pending.items():
+        yield _tie(identity, weight)
+
+
+def _identity(source: str, target: str, relation: str) -> Identity:
+    """An edge by its ends; one without direction has them in order, however it was stored."""
+    source, target = sorted((source, target)) if relation in _UNDIRECTED else (source, target)
+    return source, target, relation
+
+
+def _tie(identity: Identity, weight: float) -> Tie:
+    source, target, relation = identity
+    return Tie(label(source), label(target), relation, weight, fresh=True)
+
+
+def _weight(value: Any, where: str) -> float:
+    weight = value or _WEIGHT
+    if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 <= weight <= 1:
+        raise ParamError(where, value, "must be a number in [0, 1]")
+    return float(weight)

@@ -1,0 +1,160 @@
+"""The session files of Claude Code: JSON Lines of messages and tool calls, with lines of its own among them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from priming.errors import ParamError
+from priming.transfer.reading import digest, iso_time, keepable, label, one_line
+
+_SPEAKERS = {"user": "user", "assistant": "agent"}
+_OWN = ("sessionId", "session_id", "uuid", "leafUuid", "messageId")
+_UNSAID = ("isMeta", "isApiErrorMessage", "isVisibleInTranscriptOnly")
+_INSERTED = re.compile(r"<(system-reminder|local-command-[a-z]+)>.*?</\1>", re.DOTALL)
+
+
+def is_line(value: Mapping[str, Any], *, among: bool) -> bool:
+    """Whether a JSON object is a line of a session: it names its type, and what it belongs to.
+
+    ``among`` other lines of a session, the type is enough.
+    """
+    return isinstance(value.get("type"), str) and (among or any(name in value for name in _OWN))
+
+
+def message_of(value: Mapping[str, Any], where: str) -> dict[str, Any] | None:
+    """The arguments of ``remember`` for one line; None for a line without a message.
+
+    The program's own lines, tool results and thinking are left out. What a sub-agent
+    (a side chain) says is a session of its own, and its "user" is the agent that called it.
+    """
+    if value["type"] == "summary":
+        return _summary(value)
+    if value["type"] not in _SPEAKERS or any(value.get(name) for name in _UNSAID):
+        return None
+    message = value.get("message")
+    if not isinstance(message, dict):
+        raise ParamError(where, value, "must hold the message of a Claude Code session: role and content")
+    text = keepable(_INSERTED.sub("", message_text(message, where)).strip())
+    return _episode(value, message, text, where) if text else None
+
+
+def _summary(value: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What the program wrote about a whole session, as a fact."""
+    text = value.get("summary")
+    if not isinstance(text, str) or not text.strip():
+        return None
+    leaf = value.get("leafUuid")
+    return {
+        "content": keepable(text),
+        "kind": "fact",
+        "key": label(f"claude-code:summary:{digest(f'{leaf}{text}')}"),
+        "metadata": {"summary_of": str(leaf)} if leaf else {},
+        "trust": "agent",
+    }
+
+
+def _episode(value: Mapping[str, Any], message: Mapping[str, Any], text: str, where: str) -> dict[str, Any]:
+    side, compact = bool(value.get("isSidechain")), bool(value.get("isCompactSummary"))
+    speaker = "assistant" if side or compact else str(value["type"])
+    session = str(value.get("sessionId") or value.get("session_id") or "unnamed")
+    if side:
+        session += f"/{value.get('agentId') or 'sidechain'}"
+    own = value.get("uuid") or digest(f"{session}{value.get('timestamp')}{text}")
+    at = value.get("timestamp")
+    metadata = {"cwd": value.get("cwd"), "branch": value.get("gitBranch"), "model": message.get("model")}
+    return {
+        "content": text,
+        "key": label(f"claude-code:{own}"),
+        "speaker": speaker,
+        "session": label(f"claude-code:{session}"),
+        "occurred_at": None if at is None else iso_time(at, f"{where}: timestamp"),
+        "metadata": {
+            name: keepable(text) for name, text in metadata.items() if isinstance(text, str) and text
+        },
+        "trust": "agent" if speaker == "assistant" else _SPEAKERS[speaker],
+    }
+
+
+_NOTE_LETTERS = 160
+_TEXTS = ("text", "input_text", "output_text")
+_CALLS = ("tool_use", "server_tool_use", "function_call", "tool_call")
+_SILENT = ("thinking", "redacted_thinking", "reasoning", "tool_result", "function_call_output")
+_DETAILS = (
+    "command",
+    "file_path",
+    "notebook_path",
+    "path",
+    "pattern",
+    "query",
+    "url",
+    "prompt",
+    "description",
+)
+
+
+def message_text(message: Mapping[str, Any], where: str) -> str:
+    """The text parts of a message, joined; tool calls and images become a line each."""
+    return "\n".join([*_parts(message.get("content"), where), *_calls(message)])
+
+
+def _parts(content: Any, where: str) -> Iterator[str]:
+    if content is None:
+        return
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, list):
+        for part in content:
+            yield from _part(part, where)
+    else:
+        raise ParamError(f"{where}: content", content, "must be a text or a list of parts")
+
+
+def _part(part: Any, where: str) -> Iterator[str]:
+    if isinstance(part, str):
+        yield part
+        return
+    if not isinstance(part, dict):
+        raise ParamError(f"{where}: content", part, "must hold texts and objects with a type")
+    kind = part.get("type", "text")
+    if kind in _SILENT:
+        return
+    if kind in _CALLS:
+        yield tool_note(part.get("name"), part.get("input", part.get("arguments")))
+    elif kind in _TEXTS or isinstance(part.get("text"), str):
+        if isinstance(part.get("text"), str):
+            yield part["text"]
+    else:
+        yield one_line(f"({str(kind).removeprefix('input_').removesuffix('_url')})", _NOTE_LETTERS)
+
+
+def _calls(message: Mapping[str, Any]) -> Iterator[str]:
+    """Notes on the tool calls beside the content."""
+    calls = message.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
+        function = call.get("function", call) if isinstance(call, dict) else None
+        if isinstance(function, dict):
+            yield tool_note(function.get("name"), function.get("arguments"))
+
+
+def tool_note(name: Any, arguments: Any) -> str:
+    """A line about a tool call: ``ran Bash: git status``."""
+    if isinstance(arguments, str):
+        with suppress(ValueError, RecursionError):
+            arguments = json.loads(arguments)
+    if isinstance(arguments, dict):
+        texts = {key: value for key, value in arguments.items() if isinstance(value, str) and value.strip()}
+        arguments = next(
+            (texts[key] for key in _DETAILS if key in texts), next(iter(texts.values()), arguments)
+        )
+    details = (
+        arguments
+        if isinstance(arguments, str)
+        else json.dumps(arguments, ensure_ascii=False)
+        if arguments
+        else ""
+    )
+    return one_line(f"ran {name or 'a tool'}" + (f": {details}" if details else ""), _NOTE_LETTERS)

@@ -1,0 +1,154 @@
+"""What the importers share: files read with errors that name the place, and texts made fit to keep."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from priming.config.params.store import STORE
+from priming.errors import ParamError
+from priming.remember.drafts import draft
+from priming.transfer.importers import Entry
+
+LABEL_LETTERS = 512
+"""Longest key, session, heading or speaker that a memory takes."""
+
+_DIGEST_BYTES = 4
+_UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
+_MORE = "… ({:,} more characters)"
+
+
+def lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a UTF-8 file that are not blank, with their numbers, read one at a time."""
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if text := _decoded(line, f"{path}, line {number}").strip():
+                    yield number, text
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def text_of(path: Path) -> str:
+    """The whole text of a UTF-8 file, line ends made plain."""
+    try:
+        text = _decoded(path.read_bytes(), str(path))
+    except OSError as error:
+        raise unreadable(path, error) from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _decoded(raw: bytes, where: str) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        wrong = raw[error.start : error.end]
+        raise ParamError(where, wrong, "must be UTF-8 text: save the file as UTF-8") from None
+
+
+def unreadable(path: Path, error: OSError) -> ParamError:
+    """What to raise for a file that the system does not give."""
+    return ParamError("path", str(path), f"cannot be read: {error.strerror or error}")
+
+
+def parsed(text: str, where: str) -> Any:
+    """JSON, or an error that says where it breaks."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f" at line {error.lineno}" if "\n" in text else ""
+        raise ParamError(where, text, f"must be JSON ({error.msg}{place}, column {error.colno})") from None
+    except (ValueError, RecursionError) as error:
+        raise ParamError(where, text, f"must be JSON of reasonable depth and size ({error})") from None
+
+
+def iso_time(value: Any, where: str) -> datetime:
+    """An ISO 8601 time with its zone, in UTC."""
+    try:
+        at = datetime.fromisoformat(value)
+        if at.tzinfo is None:
+            raise ParamError(where, value, "must carry a time zone: add Z or an offset such as +01:00")
+        return at.astimezone(UTC)
+    except (TypeError, OverflowError):
+        raise ParamError(where, value, "must be an ISO 8601 time, such as 2026-03-01T12:00:00Z") from None
+    except ValueError as error:
+        if isinstance(error, ParamError):
+            raise
+        raise ParamError(where, value, "must be an ISO 8601 time, such as 2026-03-01T12:00:00Z") from None
+
+
+def checked(arguments: Mapping[str, Any], where: str) -> Entry:
+    """An entry that ``remember`` will take, or an error that names its place."""
+    try:
+        draft(arguments)
+    except ParamError as error:
+        raise ParamError.of([f"{where}: {violation}" for violation in error.violations]) from None
+    return Entry(arguments)
+
+
+def label(text: str, limit: int = LABEL_LETTERS) -> str:
+    """A text as a key or session: itself if it can be one, else made printable and told apart by a digest."""
+    plain = "".join(letter if letter.isprintable() else "?" for letter in text)
+    if plain == text and text.strip() and len(text) <= limit:
+        return text
+    mark = digest(text)
+    return f"{plain[: limit - len(mark) - 1]}~{mark}"
+
+
+def digest(text: str) -> str:
+    """A few letters that change with the text."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def title(text: str) -> str | None:
+    """A text as a heading or speaker: one printable line, or None if nothing is left."""
+    plain = "".join(letter if letter.isprintable() else " " for letter in text)
+    return one_line(plain, LABEL_LETTERS) or None
+
+
+def one_line(text: str, limit: int) -> str:
+    """A text on one line, cut to ``limit`` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def keepable(text: str, limit: int = STORE.content_limit) -> str:
+    """A foreign text without what no memory can hold, cut to ``limit`` characters."""
+    text = _UNKEEPABLE.sub("�", text)
+    if len(text) <= limit:
+        return text
+    length = limit - len(_MORE.format(len(text)))
+    return text[:length] + _MORE.format(len(text) - length)
+
+
+def files(root: Path, endings: tuple[str, ...]) -> Iterator[Path]:
+    """The files under a folder with one of the endings, in order of name; hidden ones are passed over.
+
+    Links are followed, but no folder and no file is read twice, so that a loop of links ends.
+    """
+    seen: set[str] = set()
+    for folder, folders, names in os.walk(root, followlinks=True):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        if (real := os.path.realpath(folder)) in seen:
+            folders.clear()
+            continue
+        seen.add(real)
+        for name in sorted(names):
+            file = Path(folder, name)
+            is_match = not name.startswith(".") and name.lower().endswith(endings) and file.is_file()
+            if is_match and (real := os.path.realpath(file)) not in seen:
+                seen.add(real)
+                yield file
+
+
+def under(root: Path, path: Path) -> str:
+    """How a file below ``root`` is named in keys and sessions: from the root's own name on."""
+    name = root.resolve().name or "root"
+    below = path.relative_to(root).as_posix()
+    return os.fsencode(f"{name}/{below}").decode("utf-8", "replace")

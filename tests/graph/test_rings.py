@@ -1,0 +1,46 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from priming.graph.traversal import cycles
+
+NODES = "abcdefg"
+links = st.lists(st.tuples(st.sampled_from(NODES), st.sampled_from(NODES)), max_size=25)
+
+
+def leads(some, start, goal):
+    """Whether links lead from one node to another, by trying all ways."""
+    met, waiting = set(), [start]
+    while waiting:
+        node = waiting.pop()
+        for source, target in some:
+            if source == node and target not in met:
+                met.add(target)
+                waiting.append(target)
+    return goal in met
+
+
+@given(links)
+def test_a_ring_follows_links_and_every_circle_has_one(some):
+    some = [(a, b) for a, b in some if a != b]
+    found = cycles(some)
+    for ring in found:
+        assert len(ring) == len(set(ring)) >= 2
+        assert set(zip(ring, (*ring[1:], ring[0]), strict=True)) <= set(some)
+    circles = {
+        frozenset(other for other in NODES if leads(some, node, other) and leads(some, other, node))
+        for node in NODES
+        if leads(some, node, node)
+    }
+    assert {frozenset(ring) <= circle for ring in found for circle in circles if ring[0] in circle} <= {True}
+    assert sorted(min(circle) for circle in circles) == sorted(ring[0] for ring in found)
+
+
+def test_a_link_from_a_node_to_itself_is_no_circle():
+    assert cycles([("a", "a"), ("a", "b")]) == []
+
+
+def test_a_long_chain_is_followed_to_its_end():
+    chain = [(f"{i:05}", f"{i + 1:05}") for i in range(20_000)]
+    assert cycles(chain) == []
+    (ring,) = cycles([*chain, ("20000", "00000")])
+    assert len(ring) == 20_001

@@ -1,0 +1,225 @@
+"""What became different between two times."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from priming import NotFound, ParamError
+from priming.results import LinkMove, MemoryMove, RankMove
+
+DAY = timedelta(days=1)
+
+
+def moves(found):
+    return [(one.key, one.what) for one in found.memories]
+
+
+def links(found, relation):
+    return [one for one in found.links if one.relation == relation]
+
+
+@pytest.fixture
+def two(memory):
+    memory.remember("gulls nest on cliffs", key="gulls")
+    memory.remember("porridge needs salt", key="porridge")
+    return memory
+
+
+def test_what_became_known(two, clock):
+    start = clock.at
+    clock.at += DAY
+    two.remember("terns nest on beaches", key="terns", kind="fact")
+    found = two.diff(start, clock.at)
+    assert found.memories == (MemoryMove("terns", "fact", "known", None, "terns nest on beaches"),)
+    assert (found.since, found.until, found.question, found.answers) == (start, clock.at, None, ())
+
+
+def test_the_first_time_is_excluded_and_the_second_included(two, clock):
+    first = clock.at
+    clock.at += DAY
+    two.remember("terns nest on beaches", key="terns")
+    second = clock.at
+    clock.at += DAY
+    two.remember("puffins dig burrows", key="puffins")
+    assert moves(two.diff(first, second)) == [("terns", "known")]
+    assert moves(two.diff(second, clock.at)) == [("puffins", "known")]
+    assert moves(two.diff(first - DAY, second)) == [
+        ("gulls", "known"),
+        ("porridge", "known"),
+        ("terns", "known"),
+    ]
+    assert moves(two.diff(second, second)) == []
+
+
+def test_what_was_superseded_with_both_texts(two, clock):
+    start = clock.at
+    clock.at += DAY
+    two.supersede("gulls", "gulls nest on roofs")
+    before, after = "gulls nest on cliffs", "gulls nest on roofs"
+    assert two.diff(start, clock.at).memories == (
+        MemoryMove("gulls", "episode", "superseded", before, after),
+    )
+    middle = clock.at
+    clock.at += DAY
+    two.undo(two.log()[0].id)
+    assert two.diff(middle, clock.at).memories == (MemoryMove("gulls", "episode", "reverted", after, before),)
+    assert two.diff(start, clock.at).memories == ()
+
+
+def test_what_took_another_status(two, clock):
+    start = clock.at
+    clock.at += DAY
+    two.forget("gulls")
+    two.deprecate("porridge")
+    assert moves(two.diff(start, clock.at)) == [("gulls", "forgotten"), ("porridge", "deprecated")]
+    middle = clock.at
+    clock.at += DAY
+    two.restore("gulls")
+    assert moves(two.diff(middle, clock.at)) == [("gulls", "restored")]
+    assert moves(two.diff(start, clock.at)) == [("porridge", "deprecated")]
+
+
+def test_a_merge_and_what_was_forgotten_as_soon_as_it_was_known(two, clock):
+    start = clock.at
+    clock.at += DAY
+    two.remember("gulls nest upon cliffs", key="again")
+    two.merge("again", "gulls")
+    assert moves(two.diff(start, clock.at)) == [("again", "known"), ("again", "merged")]
+
+
+def test_what_an_undo_took_away(two, clock):
+    start = clock.at
+    clock.at += DAY
+    two.undo(two.log()[0].id)
+    gone = MemoryMove("porridge", "episode", "gone", "porridge needs salt", None)
+    assert two.diff(start, clock.at).memories == (gone,)
+
+
+def test_what_came_and_went_between_is_nothing(two, clock):
+    start = clock.at
+    clock.at += DAY
+    two.remember("terns nest on beaches", key="terns")
+    two.undo(two.log()[0].id)
+    found = two.diff(start, clock.at)
+    assert (found.memories, found.links) == ((), ())
+
+
+def test_names_that_rules_found_are_left_out_but_their_links_are_told(two, clock):
+    start = clock.at
+    clock.at += DAY
+    two.remember("We met Grace Hopper.", key="met")
+    found = two.diff(start, clock.at)
+    assert moves(found) == [("met", "known")]
+    made = [(one.source, one.target, one.what) for one in links(found, "mentions")]
+    assert ("met", "entity:grace-hopper", "made") in made
+
+
+def test_links_made_moved_and_removed(two, clock):
+    start = clock.at
+    clock.at += DAY
+    two.link("gulls", "porridge", "requires", 0.3)
+    made, middle = clock.at, two.log()[0].id
+    assert links(two.diff(start, made), "requires") == [
+        LinkMove("gulls", "requires", "porridge", "made", None, 0.3)
+    ]
+    clock.at += DAY
+    two.set_strength("gulls", "porridge", 0.8, "requires")
+    moved = two.log()[0].id
+    assert links(two.diff(made, clock.at), "requires") == [
+        LinkMove("gulls", "requires", "porridge", "moved", 0.3, 0.8)
+    ]
+    assert links(two.diff(start, clock.at), "requires") == [
+        LinkMove("gulls", "requires", "porridge", "made", None, 0.8)
+    ]
+    clock.at += DAY
+    two.undo(moved)
+    two.undo(middle)
+    assert links(two.diff(made, clock.at), "requires") == [
+        LinkMove("gulls", "requires", "porridge", "removed", 0.3, None)
+    ]
+
+
+def test_links_of_what_is_gone_are_told_by_its_key(two, clock):
+    two.link("gulls", "porridge", "requires", 0.3)
+    start = clock.at
+    clock.at += DAY
+    two.undo(two.log()[1].id)
+    found = two.diff(start, clock.at)
+    assert ("porridge", "gone") in moves(found)
+    assert links(found, "requires") == [LinkMove("gulls", "requires", "porridge", "removed", 0.3, None)]
+
+
+GULLS, PORRIDGE = "gulls nest on cliffs", "porridge on cliffs is cold"
+
+
+def test_the_answers_to_a_question_side_by_side(memory, clock):
+    memory.remember(GULLS, key="gulls", session="a")
+    memory.remember(PORRIDGE, key="porridge", session="b")
+    start, before = clock.at, memory.recall("gulls nest on cliffs")
+    assert [hit.memory.key for hit in before.hits] == ["gulls", "porridge"]
+    clock.at += DAY
+    memory.forget("gulls")
+    found = memory.diff(start, clock.at, question="gulls nest on cliffs")
+    (left,) = memory.recall("gulls nest on cliffs").hits
+    first, second = (hit.score for hit in before.hits)
+    assert found.question == "gulls nest on cliffs"
+    assert found.answers == (
+        RankMove("porridge", "up", 2, 1, second, left.score, PORRIDGE, PORRIDGE),
+        RankMove("gulls", "gone", 1, None, first, None, GULLS, None),
+    )
+
+
+def test_an_answer_that_says_something_else_in_the_same_place_is_restated(memory, clock):
+    memory.remember("The office is in Oslo.", key="office")
+    memory.remember("The office plays banjo.", key="banjo")
+    memory.supersede("office", "The office is in Bergen.", valid_from=clock.at + 5 * DAY)
+    clock.at += DAY
+    found = memory.diff(clock.at, clock.at + 9 * DAY, question="where is the office in?", limit=1)
+    assert (found.memories, found.links) == ((), ()), "nothing was done: it came true meanwhile"
+    (one,) = found.answers
+    assert (one.key, one.what, one.rank_before, one.rank_after) == ("office", "restated", 1, 1)
+    assert (one.before, one.after) == ("The office is in Oslo.", "The office is in Bergen.")
+
+
+def test_what_a_better_answer_pushes_aside_goes_down(memory, clock):
+    memory.remember("porridge on cliffs is cold", key="porridge", session="b")
+    start = clock.at
+    clock.at += DAY
+    memory.remember("gulls nest on cliffs", key="gulls", session="a")
+    found = memory.diff(start, clock.at, question="gulls nest on cliffs")
+    assert [(one.key, one.what, one.rank_before, one.rank_after) for one in found.answers] == [
+        ("gulls", "new", None, 1),
+        ("porridge", "down", 1, 2),
+    ]
+    again = memory.diff(clock.at, clock.at, question="gulls nest on cliffs")
+    assert {one.what for one in again.answers} == {"same"}
+
+
+def test_a_question_is_asked_of_each_time(two, clock):
+    found = two.diff(clock.at - DAY, clock.at, question="gulls", limit=1)
+    assert [(one.key, one.what, one.rank_after) for one in found.answers] == [("gulls", "new", 1)]
+    assert two.stats().traces == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"d1": datetime(2024, 1, 1)}, "d1"),
+        ({"d2": "today"}, "d2"),
+        ({"limit": 0}, "limit"),
+        ({"question": " "}, "text"),
+    ],
+)
+def test_a_bad_argument_is_named(two, clock, change, name):
+    with pytest.raises(ParamError, match=name):
+        two.diff(**{"d1": clock.at, "d2": clock.at, **change})
+
+
+def test_the_earlier_time_comes_first(two, clock):
+    with pytest.raises(ParamError, match="name the earlier time first"):
+        two.diff(clock.at, clock.at - DAY)
+
+
+def test_of_another_namespace_nothing_is_told(open_memory, clock):
+    with pytest.raises(NotFound, match="there is no namespace"):
+        open_memory(namespace="elsewhere").diff(clock.at, clock.at)

@@ -1,0 +1,42 @@
+"""The log read backwards."""
+
+import re
+from datetime import timedelta
+
+import pytest
+
+from priming.history.log_replay import changes_since, newest_first, rows_at
+
+DAY = timedelta(days=1)
+
+
+@pytest.mark.parametrize("number", [0, 1, 4, 5, 6, 21, 22, 85, 86, 150])
+def test_every_operation_comes_once_the_latest_first(memory, number):
+    for i in range(number):
+        memory.remember(f"number {i}")
+    found = [one.id for one in newest_first(memory)]
+    assert found == [one.id for one in memory.log(limit=1000)]
+    assert len(found) == number
+
+
+def test_who_looks_at_the_latest_alone_reads_no_other(memory):
+    for i in range(9):
+        memory.remember(f"number {i}")
+    statements = []
+    memory.store._db._sqlite.set_trace_callback(statements.append)
+    latest = next(newest_first(memory))
+    memory.store._db._sqlite.set_trace_callback(None)
+    assert latest.id == memory.log(limit=1)[0].id
+    assert [limit for one in statements for limit in re.findall(r"LIMIT (\d+)", one)] == ["1"]
+
+
+def test_what_is_later_ends_at_the_first_operation_that_is_not(memory, clock):
+    start = clock.at
+    for days in (0, 5, 2, 3):
+        clock.at = start + days * DAY
+        memory.remember(f"on day {days}")
+    told = memory.log(limit=10)
+    assert [one.id for one in changes_since(memory, start + 2 * DAY)] == [told[0].id]
+    assert [one.id for one in changes_since(memory, start + 3 * DAY)] == []
+    assert len(list(changes_since(memory, start - DAY))) == 4
+    assert not rows_at(memory, start + 3 * DAY).rows

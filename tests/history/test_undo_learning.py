@@ -1,0 +1,147 @@
+"""Undo of operations that learnt something: verdicts, pairs and runs are rows like others."""
+
+from dataclasses import replace
+
+import pytest
+
+from priming import Conflict
+from priming.serialization import stamp
+from priming.storage.rows import PairRow, RowChange, RunRow, VerdictRow
+
+
+@pytest.fixture
+def two(open_memory, url):
+    memory = open_memory(url)
+    memory.remember("We paint walls.", key="paint", session="s")
+    memory.remember("They sing.", key="sing", session="s")
+    return memory
+
+
+def write(memory, kind, *rows, operation_id=None):
+    """One operation of learning, as its verbs write it; its id."""
+    with memory.writing() as now:
+        changes = [row if isinstance(row, RowChange) else RowChange(None, row) for row in rows]
+        return memory.write(kind, now, changes, operation_id=operation_id).id
+
+
+def held(memory):
+    store = memory.store
+    return [read(memory.namespace) for read in (store.links, store.verdicts, store.pairs, store.runs)]
+
+
+def ends(memory):
+    return sorted(memory.get(key).id for key in ("paint", "sing"))
+
+
+def verdict(memory, operation_id, key="paint"):
+    return VerdictRow(memory.get(key).id, "used", operation_id, "r", memory.now(), "conscious")
+
+
+def pair(memory, *times):
+    return PairRow(*ends(memory), tuple(stamp(one) for one in times))
+
+
+def test_what_was_learnt_is_taken_back_and_done_again(two, clock):
+    before = held(two)
+    run = RunRow("run", "s", clock.at, shown=(two.get("paint").id,))
+    done = write(two, "feedback", verdict(two, "f"), pair(two, clock.at), run, operation_id="f")
+    after = held(two)
+    undone = two.undo(done)
+    assert {one.table for one in undone.changes} == {"verdicts", "pairs", "runs"}
+    assert held(two) == before
+    two.undo(undone.id)
+    assert held(two) == after
+    assert two.validate() == []
+
+
+def test_what_was_moved_goes_back_to_what_it_was(two, clock):
+    first, run = pair(two, clock.at), RunRow("run", "s", clock.at)
+    write(two, "recall", first, run)
+    before = held(two)
+    second = replace(first, times=(*first.times, stamp(clock.at)))
+    ended = replace(run, settled="used", shown=tuple(ends(two)))
+    done = write(two, "feedback", RowChange(first, second), RowChange(run, ended))
+    two.undo(done)
+    assert held(two) == before
+
+
+def test_a_pair_or_run_that_was_moved_since_stands_in_the_way(two, clock):
+    first, run = pair(two, clock.at), RunRow("run", "s", clock.at)
+    pairing, starting = write(two, "pairing", first), write(two, "run-start", run)
+    again = write(two, "again", RowChange(first, replace(first, times=(*first.times, stamp(clock.at)))))
+    ending = write(two, "run-end", RowChange(run, replace(run, settled="unused")))
+    before = held(two), two.log()
+    for operation, later, what in ((pairing, again, "pair"), (starting, ending, "run")):
+        words = rf"{operation} cannot be undone: operation {later} \(.*\) changed the same {what} since"
+        with pytest.raises(Conflict, match=words):
+            two.undo(operation)
+    assert (held(two), two.log()) == before
+    for operation in (ending, again, starting, pairing):
+        two.undo(operation)
+    assert held(two)[1:] == [[], [], []]
+
+
+def test_a_memory_that_goes_takes_what_was_learnt_of_it_along(two, clock):
+    remembered = next(one.id for one in two.log() if "sing" in {change.key for change in one.changes})
+    run = RunRow("run", "s", clock.at, shown=tuple(ends(two)))
+    kept = verdict(two, "f", "paint")
+    write(two, "feedback", verdict(two, "f", "sing"), kept, pair(two, clock.at), run, operation_id="f")
+    before = held(two), two.list()
+    undone = two.undo(remembered)
+    assert held(two)[1:] == [[kept], [], [run]]
+    assert [one.key for one in two.list()] == ["paint"]
+    assert two.validate() == []
+    two.undo(undone.id)
+    assert (held(two), two.list()) == before
+
+
+def test_a_later_verdict_must_be_undone_before_an_earlier_one(two):
+    (link,) = [one for one in two.store.links("default") if one.relation == "next"]
+    (row,) = two.store.memories("default", [two.get("paint").id])
+    before = held(two), two.get("paint").weight
+    stronger, strongest = replace(link, weight=link.weight + 0.01), replace(link, weight=link.weight + 0.02)
+    heavier, heaviest = replace(row, weight=row.weight + 0.01), replace(row, weight=row.weight + 0.02)
+    first = write(two, "feedback", RowChange(link, stronger), RowChange(row, heavier))
+    second = write(two, "feedback", RowChange(stronger, strongest), RowChange(heavier, heaviest))
+    with pytest.raises(Conflict, match=rf"operation {second} \(feedback\) .*: undo that first"):
+        two.undo(first)
+    two.undo(second)
+    two.undo(first)
+    assert (held(two), two.get("paint").weight) == before
+
+
+def test_a_link_does_not_come_back_to_a_memory_that_went(memory):
+    first = memory.remember("We paint walls.", key="paint").operation
+    rule = memory.learn("Use brushes for walls.")
+    memory.deprecate("paint", by=rule.key)
+    (learnt,) = [one for one in memory.log() if one.kind == "learn"]
+    taken_back = memory.undo(learnt.id)
+    gone = memory.undo(first)
+    before = held(memory)
+    with pytest.raises(Conflict, match=rf"operation {gone.id} \(undo\) removed a memory .*: undo that first"):
+        memory.undo(taken_back.id)
+    assert held(memory) == before
+    memory.undo(gone.id)
+    memory.undo(taken_back.id)
+    assert [one.target for one in memory.links("paint", relation="deprecated-to")] == [rule.key]
+    assert memory.validate() == []
+
+
+def test_the_working_set_of_another_passes_over_what_was_learnt(two, open_memory, url, clock):
+    other = open_memory(url)
+    assert [hit.memory.key for hit in other.recall("walls", limit=1).hits] == ["paint"]
+    run = RunRow("run", "s", clock.at, shown=tuple(ends(two)))
+    done = write(two, "feedback", verdict(two, "f"), pair(two, clock.at), run, operation_id="f")
+    assert [hit.memory.key for hit in other.recall("walls", limit=1).hits] == ["paint"]
+    other.undo(done)
+    assert [hit.memory.key for hit in two.recall("walls", limit=1).hits] == ["paint"]
+    assert other.working(clock.at).head == two.store.head("default")
+
+
+def test_the_log_names_what_was_learnt(two, clock):
+    run = RunRow("run", "s", clock.at, shown=tuple(ends(two)))
+    write(two, "feedback", verdict(two, "f"), pair(two, clock.at), run, operation_id="f")
+    first, second = sorted(("paint", "sing"), key=lambda key: two.get(key).id)
+    changes = [(one.table, one.key) for one in two.log(limit=1)[0].changes]
+    assert changes == [("verdicts", "paint"), ("pairs", f"{first} + {second}"), ("runs", "run")]
+    assert two.log(key="sing", limit=1)[0].id == "f"

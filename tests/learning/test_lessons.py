@@ -1,0 +1,79 @@
+"""Lessons: kept once, and strengthened where they are told again."""
+
+import pytest
+
+from priming.learning import lessons
+
+LESSON = {"content": "The gate hangs\nkill the group", "kind": "failure"}
+
+
+def keep(memory, least=0.85, **changes):
+    return lessons.store_lesson(memory, {**LESSON, **changes}, least=least)
+
+
+def test_a_lesson_is_stored_and_told_again_strengthens(memory):
+    first = keep(memory)
+    again = keep(memory)
+    assert (first.status, again.status, again.key) == ("stored", "strengthened", first.key)
+    kept = memory.get(first.key)
+    assert (kept.use.helped, kept.use.uses) == (1, 1)
+    assert again.cosine == pytest.approx(1.0)
+
+
+def test_only_what_is_near_enough_and_of_its_kind_counts_as_the_same(memory):
+    first = keep(memory)
+    assert keep(memory, kind="pattern").status == "stored"
+    # Of the six words of each four are shared: by the hashed embedder a cosine of about 4/6.
+    near = {"content": "The gate hangs\nfree the memory", "kind": "failure"}
+    assert keep(memory, least=0.95, **near).status == "stored"
+    assert keep(memory, least=0.3, content="The gate hangs again\nkill the group").key == first.key
+
+
+def test_what_was_forgotten_is_not_strengthened(memory):
+    first = keep(memory)
+    memory.forget(first.key)
+    again = keep(memory)
+    assert again.status == "stored"
+    assert again.key != first.key
+
+
+def test_what_a_recall_has_just_said_is_stored_all_the_same(memory):
+    memory.remember("The gate hangs\nkill the group", kind="fact")
+    memory.recall("gate")
+    assert keep(memory).status == "stored"
+
+
+def test_each_is_one_operation_and_can_be_undone(memory):
+    first, again = keep(memory), keep(memory)
+    assert [one.id for one in memory.log()][:2] == [again.operation, first.operation]
+    memory.undo(again.operation)
+    assert memory.get(first.key).use.helped == 0
+    memory.undo(first.operation)
+    assert memory.list(kinds=["failure"]) == []
+
+
+def test_a_text_without_words_is_near_to_nothing(memory):
+    assert keep(memory, content="…").status == "stored"
+    assert lessons.nearest_lesson(memory, "…", "failure") is None
+
+
+def test_in_an_empty_store_nothing_is_near(memory):
+    assert lessons.nearest_lesson(memory, "gate", "failure") is None
+
+
+def test_verdicts_on_the_latest_recall_are_known(memory):
+    key = keep(memory).key
+    memory.recall("gate", session="s")
+    assert lessons.judge_lessons(memory, [key], "used", "s") == set()
+    memory.feedback(used=[key], session="s")
+    assert lessons.judge_lessons(memory, [key], "used", "s") == {key}
+    assert lessons.judge_lessons(memory, [key], "not-useful", "s") == set()
+    memory.recall("gate", session="s")
+    assert lessons.judge_lessons(memory, [key], "used", "s") == set()
+
+
+def test_keys_that_begin_alike_are_numbered(memory):
+    same = [
+        keep(memory, content=f"The gate hangs\n{word}").key for word in ("free memory", "kill all", "wait")
+    ]
+    assert same == ["the-gate-hangs", "the-gate-hangs-2", "the-gate-hangs-3"]

@@ -1,0 +1,448 @@
+"""Each profile is its own design: what it answers is worked out again by hand, with dictionaries and loops."""
+
+import math
+import random
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+from priming import Cue, FixedClock, Memory
+from priming.config import profiles
+from priming.core import score
+from priming.core.base_level import associative_strength, base_level_score, optimized
+from priming.core.inhibit import inhibit, squash
+from priming.core.lexical import scaled
+from priming.recall.priors import Priors
+
+NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
+CUE = Cue("Did Zed play the banjo or the violin?", language="go")
+WORDS = (
+    *("violin", "trumpet", "clarinet", "oboe", "tuba", "horn"),
+    *("guitar", "banjo", "cello", "piano", "viola", "lute"),
+)
+KINDS = ("episode", "fact", "procedure", "behavior")
+
+
+@pytest.fixture
+def clock():
+    return FixedClock(NOW)
+
+
+@pytest.fixture
+def told(memory, clock):
+    """Forty memories of all ages, alike and not, with links by rule and by hand; NOW is a month later."""
+    rng = random.Random(11)
+    for i in range(40):
+        words = rng.sample(WORDS, rng.randint(1, 3))
+        memory.remember(
+            " ".join(["they", *words, rng.choice(["Zed", "Oslo", ""])]),
+            key=f"k{i}",
+            kind=rng.choice(KINDS),
+            session=rng.choice([None, "a", "b"]),
+            outcome=rng.choice([None, "success", "failure"]),
+            importance=rng.random(),
+            when=rng.choice(
+                [None, None, {"language": "go"}, {"language": "go", "task": "x"}, {"language": "c"}]
+            ),
+        )
+        clock.at += timedelta(hours=rng.randint(1, 36))
+    for _ in range(25):
+        a, b = rng.sample(range(40), 2)
+        relation = rng.choice(["requires", "co-activated", "similar-to", "conflicts", "overrides"])
+        memory.link(f"k{a}", f"k{b}", relation, rng.random())
+    return memory
+
+
+# The same by hand
+
+
+def evidence(memory, cue=CUE, profile=profiles.PRIMING):
+    """Cosine, BM25 and context of each memory that may answer, by key."""
+    working = memory.working(memory.now())
+    found = Priors(working, memory.embedder, cue.text, profile.recall, memory.now())
+    records = {one.id: one for one in memory.list(limit=1000)}
+    parts = {}
+    for memory_id, record in records.items():
+        document = working.document[working.row_of[memory_id]]
+        values = (float(found.cosine[document]), float(found.bm25[document]), fit(record, cue))
+        if values[2] is not None:
+            parts[record.key] = values
+    return parts
+
+
+def fit(record, cue):
+    """Activation by predicates: 0 without any, None if the cue contradicts one."""
+    given = cue.context()
+    wanted = {name: value for name, value in record.when.items() if name in given}
+    if any(given[name] != value for name, value in wanted.items()):
+        return None
+    return score.partial_activation(len(wanted), len(record.when)) if wanted else 0.0
+
+
+def anchors(memory, profile, limit):
+    parts = evidence(memory, profile=profile)
+    values = {key: cosine for key, (cosine, _, _) in parts.items()}
+    if profile.anchors.evidence == "fused":
+        lexical = dict(zip(parts, scaled([bm25 for _, bm25, _ in parts.values()]), strict=True))
+        values = {k: max(c, 0.5 * (c + lexical[k]), fits) for k, (c, _, fits) in parts.items()}
+    chosen = {}
+    for is_episode, count in ((True, profile.anchors.episodes), (False, profile.anchors.facts)):
+        some = [
+            key for key in values if (memory.get(key).kind == "episode") == is_episode and values[key] > 0
+        ]
+        most = max(count, limit) if profile.anchors.widen else count
+        best = sorted(some, key=lambda key: -values[key])[:most]
+        chosen |= {key: values[key] for key in best}
+    return chosen
+
+
+SUPPRESSING = ("conflicts", "overrides", "deprecated-to", "merged-into")
+
+
+def arrows(memory, profile):
+    """Every way that a link can be walked: (from, to, effective weight, hours, suppressing)."""
+    factors, now = dict(profile.links.by_relation), memory.now()
+    for link in memory.links():
+        weight = link.weight * factors.get(link.relation, profile.links.others)
+        hours = (now - link.created_at).total_seconds() / 3600
+        against = link.relation in SUPPRESSING
+        yield link.source, link.target, weight, hours, against
+        mirrored = profile.links.mirror and link.relation == "similar-to"
+        if (link.relation == "conflicts") if against else (profile.spread.direction == "both" or mirrored):
+            yield link.target, link.source, weight, hours, against
+
+
+def spread_by_hand(memory, profile, start):
+    p, ways = profile.spread, list(arrows(memory, profile))
+    nodes = {end for way in ways for end in way[:2]} | set(start)
+    a = {node: start.get(node, 0.0) for node in nodes}
+    for _ in range(p.steps):
+        gained, lost = {node: [] for node in nodes}, dict.fromkeys(nodes, 0.0)
+        for source, target, weight, hours, against in ways:
+            if a[source] < p.epsilon or a[source] == 0 or weight == 0:
+                continue
+            fan = sum(1 for s, _, w, _, x in ways if s == source and x == against and w > 0)
+            norm = fan if p.normalise == "fan" else 1.0
+            amount = a[source] * p.gain * p.hop_decay * weight * math.exp(-p.rho * hours) / norm
+            if against:
+                lost[target] += amount
+            else:
+                gained[target].append(amount)
+        if p.combine == "max":
+            a = {n: max(0.0, max([p.retention * a[n], *gained[n]]) - lost[n]) for n in nodes}
+        else:
+            a = {n: max(0.0, p.retention * a[n] + sum(gained[n]) - lost[n]) for n in nodes}
+    return {node: value for node, value in a.items() if value > 0}
+
+
+def after_by_hand(memory, profile, active):
+    """Inhibit, cut, squash."""
+    order = sorted(active, key=lambda key: (-active[key], number(memory, key)))
+    values = np.array([active[key] for key in order])
+    if profile.inhibit:
+        values = inhibit(values, beta=0.15, winners=7, pool="mean")
+    kept = [
+        (key, float(value))
+        for key, value in zip(order, values, strict=True)
+        if value >= profile.spread.epsilon
+    ]
+    squashing = {"gain": profile.squash.gain, "centre": profile.squash.centre}
+    return {key: squash(value, **squashing) for key, value in kept}
+
+
+def number(memory, key):
+    return memory._working.row_of[memory.get(key).id]
+
+
+def in_degrees(memory, profile, active):
+    """How many links lead into what is active, of those out of what is active; similarity leads both ways."""
+    into, factors = dict.fromkeys(active, 0), dict(profile.links.by_relation)
+    for link in memory.links():
+        if link.weight * factors.get(link.relation, profile.links.others) > 0:
+            ways = [(link.source, link.target)]
+            ways += [(link.target, link.source)] if link.relation == "similar-to" else []
+            for source, target in ways:
+                if source in active and target in into:
+                    into[target] += 1
+    return into
+
+
+def agree(answer, totals):
+    """The best of the totals, in order; and the order of what is equal is of no account here."""
+    assert [hit.score for hit in answer.hits] == pytest.approx(
+        sorted(totals.values(), reverse=True)[: len(answer.hits)]
+    )
+    for hit in answer.hits:
+        assert hit.score == pytest.approx(totals[hit.memory.key], rel=1e-6), hit.memory.key
+
+
+LIMIT = 12
+
+
+def test_ethos_is_cosine_activation_and_in_degree(told):
+    profile = profiles.ETHOS
+    active = spread_by_hand(told, profile, anchors(told, profile, LIMIT))
+    degrees = in_degrees(told, profile, active)
+    cosine = {key: parts[0] for key, parts in evidence(told, profile=profile).items()}
+    most = max(degrees.values())
+    totals = {k: score.ethos(cosine[k], active[k], degrees[k], most).total for k in active if k in cosine}
+    answer = told.recall(cue=CUE, profile="ethos", limit=LIMIT)
+    agree(answer, totals)
+    assert len(answer.hits) == LIMIT
+
+
+@pytest.mark.parametrize("how", ["not spreading", "ablated", "no gain", "no links"])
+def test_ethos_collapses_to_cosine_where_nothing_spreads(told, open_memory, how):
+    memory, more = told, {"profile": "ethos"}
+    if how == "not spreading":
+        more["spread"] = False
+    elif how == "ablated":
+        more["ablate"] = ["spread"]
+    elif how == "no gain":
+        memory.profile = replace(profiles.ETHOS, spread=replace(profiles.ETHOS.spread, gain=0.0))
+        more = {}
+    else:
+        memory = open_memory()
+        memory.remember_many(
+            {"content": f"they {word} {other}"} for word in WORDS for other in ("sang", "slept")
+        )
+        memory.profile = replace(
+            profiles.ETHOS, links=replace(profiles.ETHOS.links, by_relation=(("similar-to", 0.0),))
+        )
+        more = {}
+    found = evidence(memory, profile=profiles.ETHOS)
+    cosine = {key: parts[0] for key, parts in found.items() if parts[0] > 0}
+    answer = memory.recall(cue=CUE, limit=LIMIT, **more)
+    agree(answer, cosine)
+    assert [dict(hit.components) for hit in answer.hits] == [
+        {"cosine": pytest.approx(hit.score)} for hit in answer.hits
+    ]
+
+
+def test_floop_is_context_base_level_feedback_and_priority(told):
+    profile = profiles.FLOOP
+    active = after_by_hand(told, profile, spread_by_hand(told, profile, anchors(told, profile, LIMIT)))
+    totals = {}
+    for key, (_, _, fits) in evidence(told).items():
+        if key in active:
+            base = base_level_score(optimized(0, 1.0), 0)
+            context = fits if fits else active[key]
+            totals[key] = score.floop(
+                context,
+                base,
+                score.feedback_ratio(0, 0, 0),
+                score.priority_score(0),
+                boost=1.5 if told.get(key).kind == "behavior" else 1,
+            ).total
+    answer = told.recall(cue=CUE, profile="floop", limit=LIMIT)
+    agree(answer, totals)
+    assert all(hit.components["base"] == hit.components["feedback"] == 0.5 for hit in answer.hits)
+
+
+@pytest.mark.parametrize(
+    ("rule", "boost"), [("constraint", 2), ("directive", 1.5), ("preference", 1), (None, 2)]
+)
+def test_floop_boosts_a_rule_by_its_kind_as_given_or_else_as_its_words_tell(open_memory, rule, boost):
+    memory = open_memory()
+    memory.remember("Never deploy on a Friday.", kind="behavior", metadata={"rule": rule} if rule else {})
+    (hit,) = memory.recall("deploy on Friday", profile="floop").hits
+    parts = {name: hit.components[name] for name in ("context", "base", "feedback", "priority")}
+    assert hit.score == pytest.approx(score.floop(**parts).total * boost)
+
+
+def test_poc_is_activation_times_node_weight(told):
+    profile = profiles.POC
+    active = spread_by_hand(told, profile, anchors(told, profile, LIMIT))
+    answer = told.recall(cue=CUE, profile="poc", limit=LIMIT)
+    agree(answer, {key: value * 0.5 for key, value in active.items() if key in evidence(told)})
+    for hit in answer.hits:
+        assert hit.components["node_weight"] == hit.memory.weight == 0.5
+        assert hit.score == pytest.approx(score.poc(hit.components["activation"], 0.5).total)
+
+
+def test_synapse_is_semantic_activation_and_centrality(told):
+    answer = told.recall(cue=CUE, profile="synapse", limit=LIMIT)
+    profile, parts = profiles.SYNAPSE, evidence(told)
+    active = after_by_hand(told, profile, spread_by_hand(told, profile, anchors(told, profile, LIMIT)))
+    assert len(answer.hits) == LIMIT
+    for hit in answer.hits:
+        c = hit.components
+        assert c["semantic"] == pytest.approx(parts[hit.memory.key][0])
+        assert c["activation"] == pytest.approx(active[hit.memory.key])
+        assert 0 <= c["centrality"] <= 1
+        assert hit.score == pytest.approx(
+            score.synapse(c["semantic"], c["activation"], c["centrality"]).total
+        )
+
+
+def test_arc_is_relevance_effectiveness_and_recency(told, clock):
+    totals = {}
+    for key, (cosine, _, _) in evidence(told).items():
+        days = (clock.at - told.get(key).recorded_at).total_seconds() / 86400
+        if cosine > 0:
+            totals[key] = 0.5 * cosine + 0.3 * 0.5 + 0.2 * 2 ** (-days / 7)
+    answer = told.recall(cue=CUE, profile="arc", limit=LIMIT)
+    agree(answer, totals)
+    assert all(set(hit.components) == {"relevance", "effectiveness", "recency"} for hit in answer.hits)
+
+
+def test_world_weaver_scores_each_kind_by_its_own_law(told, clock):
+    answer = told.recall(cue=CUE, profile="world-weaver", limit=40)
+    cosine = {key: parts[0] for key, parts in evidence(told).items()}
+    for hit in answer.hits:
+        one, c = hit.memory, hit.components
+        days = (clock.at - one.recorded_at).total_seconds() / 86400
+        semantic, recency = cosine[one.key], math.exp(-0.1 * days)
+        if one.kind == "episode":
+            outcome = {"success": 1.0, "failure": 0.67, None: 0.83}[one.outcome]
+            wanted = 0.4 * semantic + 0.25 * recency + 0.2 * outcome + 0.15 * one.importance
+        elif one.kind == "procedure":
+            wanted = 0.5 * semantic + 0.3 * 0.5 + 0.2 * recency
+        else:
+            kept = (1 + 0.9 * days) ** -0.5
+            assert c["retrievability"] == pytest.approx(kept)
+            assert 0 < c["activation"] < 1
+            wanted = 0.4 * semantic + 0.35 * c["activation"] + 0.25 * kept
+        assert hit.score == pytest.approx(wanted, abs=1e-6)
+    assert {hit.memory.kind for hit in answer.hits} == set(KINDS)
+
+
+def test_world_weaver_without_noise_adds_base_level_and_association(told, clock):
+    quiet(told)
+    names = {"Zed": "entity:zed"}
+    mentioned = {x.source: x.weight for x in told.links("entity:zed", relation="mentions")}
+    seen = 0
+    for hit in told.recall(cue=CUE, limit=40).hits:
+        if hit.memory.kind in ("fact", "behavior"):
+            hours = (clock.at - hit.memory.recorded_at).total_seconds() / 3600
+            base = math.log(1) - 0.5 * math.log(max(hours, 0.001))
+            # An entity that the cue names and the memory mentions: fan = the entity's own outgoing links, none.
+            strength = mentioned.get(hit.memory.key, 0.0)
+            total = base + (associative_strength(strength, 0) if strength else 0.0) / len(names)
+            assert hit.components["activation"] == pytest.approx(1 / (1 + math.exp(-total)))
+            seen += strength > 0
+    assert seen
+
+
+def quiet(memory):
+    """World Weaver without noise."""
+    law = replace(profiles.WORLD_WEAVER.base_level_params, noise=0.0)
+    memory.profile = replace(profiles.WORLD_WEAVER, base_level_params=law)
+    return memory
+
+
+def active(memory, text):
+    """The activation of each hit, before it is squashed."""
+    shares = {hit.memory.key: hit.components["activation"] for hit in memory.recall(text, limit=40).hits}
+    return {key: math.log(share / (1 - share)) for key, share in shares.items()}
+
+
+def test_world_weaver_shares_attention_out_over_the_names_of_the_cue_and_each_over_its_links(memory, clock):
+    memory.remember("Zed plays the banjo in Oslo.", kind="fact", key="both")
+    memory.remember("Zed has a banjo.", kind="fact", key="zed")
+    for i in range(6):
+        memory.remember(f"They play the banjo of wood {i}.", kind="fact", key=f"wood{i}")
+        memory.link("entity:zed", f"wood{i}", "requires", 0.4)
+    memory.link("both", "entity:oslo", "requires", 0.9)
+    clock.at += timedelta(hours=48)
+    found = active(quiet(memory), "Does Zed play the banjo in Oslo?")
+    # ln(1) − .5 · ln(48), and half of w · (1.6 − ln(fan)) from each name: Zed has six links of his own, Oslo none.
+    base, from_zed, from_oslo = -0.5 * math.log(48), 0.5 * (1.6 - math.log(6)), 0.5 * 1.6
+    assert found["zed"] == pytest.approx(base + from_zed * 0.5)
+    assert found["wood3"] == pytest.approx(base + from_zed * 0.4)
+    assert found["both"] == pytest.approx(base + from_zed * 0.5 + from_oslo * 0.9)
+
+
+def test_in_world_weaver_a_name_that_was_merged_counts_as_the_one_that_stands_for_it(memory, clock):
+    memory.remember("Zed has a banjo.", kind="fact", key="banjo")
+    memory.remember("Zachary Jones, also known as Zed, is here.", kind="fact", key="said")
+    clock.at += timedelta(hours=48)
+    before = active(quiet(memory), "Does Zed play the banjo?")["banjo"]
+    assert before == pytest.approx(-0.5 * math.log(48) + 0.5 * 1.6)
+    assert [one.name for one in memory.aliases()] == ["entity:zachary-jones"]
+    assert active(memory, "Does Zed play the banjo?")["banjo"] == pytest.approx(before)
+
+
+@pytest.mark.parametrize("profile", profiles.ALL)
+def test_a_recall_asks_the_store_no_oftener_for_more_hits_or_names(told, profile):
+    statements = []
+
+    def asked(text, limit):
+        told.recall(text, profile=profile, limit=limit)  # what is new is taken in before
+        told.store._db._sqlite.set_trace_callback(statements.append)
+        try:
+            told.recall(text, profile=profile, limit=limit)
+        finally:
+            told.store._db._sqlite.set_trace_callback(None)
+        count = len(statements)
+        statements.clear()
+        return count
+
+    assert asked("Did Zed play the banjo in Oslo?", 40) == asked("the banjo", 1) > 0
+
+
+def test_world_weaver_draws_the_same_noise_at_the_same_instant(told, clock):
+    first, again = (told.recall(cue=CUE, profile="world-weaver").hits for _ in range(2))
+    assert first == again
+    clock.at += timedelta(microseconds=1)
+    later = told.recall(cue=CUE, profile="world-weaver").hits
+    assert [hit.score for hit in later] != [hit.score for hit in first]
+
+
+RAW = {"ethos": "spread", "poc": "activation"}
+
+
+@pytest.mark.parametrize("profile", profiles.ALL)
+def test_every_profile_answers_with_finite_scores_from_the_best_down(told, profile):
+    for cue in (CUE, Cue("Oslo"), Cue(language="go"), Cue("banjo"), Cue("who is it?")):
+        for more in ({}, {"spread": False}, {"kinds": ["entity", "fact"]}, {"limit": 3}):
+            answer = told.recall(cue=cue, profile=profile, **more)
+            scores = [hit.score for hit in answer.hits]
+            assert answer.profile == profile
+            assert scores == sorted(scores, reverse=True)
+            assert answer.hits or answer.reason
+            for hit in answer.hits:
+                assert math.isfinite(hit.score)
+                for name, value in hit.components.items():
+                    assert 0 <= value <= 1 or (name == RAW.get(profile) and 0 <= value < math.inf)
+
+
+@pytest.mark.parametrize("profile", profiles.ALL)
+def test_every_profile_answers_from_a_single_memory_and_from_none(memory, profile):
+    assert memory.recall("banjo", profile=profile).reason == "nothing is remembered in this namespace yet"
+    memory.remember("they banjo")
+    assert [hit.memory.key for hit in memory.recall("the banjo", profile=profile).hits] == ["they-banjo"]
+
+
+@pytest.mark.parametrize("profile", [name for name in profiles.ALL if name not in ("world-weaver", "arc")])
+def test_a_hit_that_shares_no_word_is_reached_over_a_given_link(open_memory, profile):
+    with open_memory(profile=profile) as memory:
+        memory.remember("they play banjo", key="a")
+        memory.remember("stale bread", key="b")
+        memory.link("a", "b", "requires", 0.9)
+        by_key = {hit.memory.key: hit for hit in memory.recall("play banjo").hits}
+        assert [(x.source, x.relation, x.target) for x in by_key["b"].path] == [("a", "requires", "b")]
+        assert by_key["b"].distance == 1
+
+
+def test_profiles_differ(told):
+    orders = {
+        name: tuple(hit.memory.key for hit in told.recall(cue=CUE, profile=name).hits)
+        for name in profiles.ALL
+    }
+    assert len(set(orders.values())) >= 6
+
+
+def test_synapse_walks_similarity_both_ways_and_other_links_outwards(embedder):
+    with Memory.open("sqlite://", embedder=embedder, clock=FixedClock(NOW), profile="synapse") as memory:
+        for key, text in (("a", "they play banjo"), ("b", "stale bread"), ("c", "deep snow")):
+            memory.remember(text, key=key)
+        memory.link("b", "a", "similar-to", 0.9)
+        memory.link("c", "a", "requires", 0.9)
+        for _ in range(2):
+            start, found = memory.recall("banjo", trace=True).spread[:2]
+            grown = {key for key in found if found[key] > 0.5 * start.get(key, 0.0)}
+            assert grown == {"b"}
+            memory.link("c", "b", "conflicts", 0.0)

@@ -1,0 +1,151 @@
+"""How sure an answer is, and when nothing is said."""
+
+from dataclasses import replace
+
+import pytest
+
+from priming import Cue, Memory, ParamError
+from priming.config.params.recall import ConfidenceParams
+from priming.config.profiles import PRIMING
+from priming.recall.candidates import RecallQuery, eligible_candidates
+from priming.recall.confidence import confidence_figures
+from priming.recall.designs import rank
+from priming.recall.priors import Priors
+from priming.recall.ranking import RankingQuery
+
+PLACES = (
+    "harbour",
+    "orchard",
+    "library",
+    "station",
+    "meadow",
+    "quarry",
+    "chapel",
+    "bakery",
+    "museum",
+    "garden",
+)
+THINGS = ("ladder", "candle", "barrel", "blanket", "lantern", "whistle")
+
+
+@pytest.fixture
+def told():
+    """Sixty turns of two speakers, each of whom said where they left half of the things."""
+    memory = Memory.open("sqlite://")
+    turns = [(place, thing) for place in PLACES for thing in THINGS]
+    memory.remember_many(
+        {
+            "content": f"I left the {thing} of uncle number {i} at the {place} yesterday evening.",
+            "speaker": "Ines" if i % 2 else "Tomas",
+            "key": f"{place}-{thing}",
+            "session": place,
+        }
+        for i, (place, thing) in enumerate(turns)
+    )
+    yield memory
+    memory.close()
+
+
+def speaking(memory, asked):
+    """What speaks for the best hit of a cue."""
+    now = memory.now()
+    working = memory.working(now)
+    query = RecallQuery(asked, Cue(), PRIMING, limit=5)
+    context, eligible, pool = eligible_candidates(memory, query, working, now)
+    evidence = Priors(working, memory.embedder, asked, PRIMING.recall, now, context, (), pool)
+    ranking = RankingQuery(working, evidence, PRIMING, eligible, pool, 5, now, lambda _: {}, lambda: ())
+    return confidence_figures(evidence, rank(ranking))
+
+
+def test_what_was_said_is_surer_than_what_was_not(told):
+    said = told.recall("Where did Ines leave the candle at the harbour?", floor=0.0)
+    unsaid = told.recall("Which orchestra did Ines conduct in Vienna?", floor=0.0)
+    assert said.hits[0].memory.key == "harbour-candle"
+    assert said.confidence > unsaid.confidence
+
+
+def test_what_another_speaker_said_makes_an_answer_less_sure(told):
+    right = told.recall("Did Ines leave the candle at the harbour?", floor=0.0)
+    wrong = told.recall("Did Tomas leave the candle at the harbour?", floor=0.0)
+    assert right.confidence > wrong.confidence
+
+
+def test_who_is_no_speaker_has_no_rivals():
+    facts = {
+        "Kestrel": "Kestrel was written by Ines Moreau.",
+        "Ines Moreau": "Ines Moreau was born in Vienna.",
+        "Vienna": "Vienna lies on the Danube.",
+        "Plover": "Plover is a small harbour.",
+    }
+    with Memory.open("sqlite://") as memory:
+        memory.remember_many({"content": text, "heading": heading} for heading, text in facts.items())
+        *_, rivalry = speaking(memory, "Where was the author of Kestrel born?")
+    assert rivalry == 0.0
+
+
+def test_a_score_counts_less_what_the_neighbourhood_adds(told):
+    asked = "Where did Ines leave the candle at the harbour?"
+    score, *_ = speaking(told, asked)
+    best, p = told.recall(asked, floor=0.0).hits[0], PRIMING.recall
+    around = ("window", "session", "gist", "answer", "details")
+    lift = sum(getattr(p, name) * best.components[name] for name in around)
+    assert lift > 0
+    assert score == pytest.approx(best.score - lift)
+
+
+def test_below_the_floor_nothing_comes_up_and_the_reason_names_both_figures(told):
+    asked = "Which orchestra did Ines conduct in Vienna?"
+    sure = told.recall(asked, floor=0.0).confidence
+    floor = round(sure + 0.05, 2)
+    silent = told.recall(asked, floor=floor)
+    assert silent.hits == ()
+    assert silent.text == ""
+    assert silent.reason == f"nothing above the floor: confidence {sure:.3f}, less than {floor:g}"
+    assert silent.confidence == sure
+
+
+def test_without_a_word_of_the_cue_the_reason_says_how_near_the_nearest_was():
+    with Memory.open("sqlite://") as memory:
+        memory.remember("Vera is allergic to peanuts.")
+        silent = memory.recall("zzz qqq")
+        assert silent.hits == ()
+        start = "nothing above the floor: no memory holds a word of the cue, and the best cosine is 0."
+        assert silent.reason.startswith(start)
+        assert silent.reason.endswith(f", less than {PRIMING.recall.floor:g}")
+        assert memory.recall("zzz qqq", floor=0.0).hits
+
+
+def test_at_the_floor_it_answers(told):
+    asked = "Where did Ines leave the candle at the harbour?"
+    sure = told.recall(asked).confidence
+    assert told.recall(asked, floor=sure).hits
+
+
+def test_a_small_namespace_answers_unless_a_floor_is_asked_for():
+    with Memory.open("sqlite://") as memory:
+        memory.remember("The bread was stale.", key="bread")
+        vague = "was the orchestra of Vienna late again, and who would conduct it in the spring?"
+        assert memory.recall(vague + " bread").hits
+        assert not memory.recall(vague + " bread", floor=0.99).hits
+
+
+def test_who_narrows_a_recall_is_answered(told):
+    told.profile = replace(told.profile, confidence=ConfidenceParams(floor=0.99))
+    told.remember("An old stool.", key="odd", tags=["rare"])
+    vague = "Which orchestra did Ines conduct in Vienna in the spring, and on what stool did she sit?"
+    assert told.recall(vague).hits == ()
+    asked = told.recall(vague, filters={"tags": {"contains": "rare"}})
+    assert [hit.memory.key for hit in asked.hits] == ["odd"]
+    assert told.recall(vague, kinds=["episode"]).hits
+
+
+def test_a_profile_that_does_not_say_how_sure_it_is_has_no_confidence_and_no_floor(told):
+    found = told.recall("candle at the harbour", profile="ethos")
+    assert found.hits
+    assert found.confidence is None
+
+
+@pytest.mark.parametrize("floor", [-0.1, 1.5, float("nan")])
+def test_a_floor_is_a_share(told, floor):
+    with pytest.raises(ParamError, match="floor"):
+        told.recall("candle", floor=floor)

@@ -1,0 +1,557 @@
+"""What speaks for a memory: each term of the recipe is alone able to decide between two memories."""
+
+import math
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+from priming import Cue
+from priming.config.profiles import PRIMING
+from priming.core.lexical import bm25, idf
+from priming.embedding.wordllama import StaticEmbedder
+from priming.recall.priors import Priors
+from priming.recall.recall import TERMS
+
+MAY, JULY = datetime(2023, 5, 7, tzinfo=UTC), datetime(2021, 7, 1, tzinfo=UTC)
+
+
+def item(key, content, **more):
+    return {"key": key, "content": content, **more}
+
+
+COMMON = [item(f"filler-{i}", f"common filler text {i}") for i in range(8)]
+TWO_SESSIONS = [
+    item("wrong", "we paint walls", session="a"),
+    item("after-wrong", "the sea is wide", session="a"),
+    item("right", "we paint walls", session="b"),
+    item("after-right", "a wall to paint", session="b"),
+]
+
+# term → memories, cue, the terms that it needs beside it, links by hand. With the term (and those it needs)
+# `right` stands before `wrong`; without it `wrong`, which is older, does, or `right` is no hit at all.
+SHOWN = {
+    "bm25": ([item("wrong", "sun"), item("right", "paint walls")], "paint", (), ()),
+    "cosine": (
+        [item("wrong", "from under a red car"), item("right", "the red car")],
+        "the red car",
+        ("bm25",),
+        (),
+    ),
+    "near": (
+        [item("wrong", "they paint a bridge"), item("right", "they paint a puppy")],
+        "paint the dog",
+        ("bm25",),
+        (),
+    ),
+    "pairs": ([item("wrong", "car red fast"), item("right", "red car fast")], "red car", ("bm25",), ()),
+    "named": (
+        [
+            item("wrong", "paint dries", heading="Quill Brook"),
+            item("right", "paint dries slow", heading="Quill"),
+        ],
+        "does Quill paint",
+        ("bm25", "prior"),
+        (),
+    ),
+    "date": (
+        [
+            item("wrong", "we paint walls", occurred_at=JULY),
+            item("right", "we paint walls", occurred_at=MAY),
+        ],
+        "paint in May 2023",
+        ("bm25", "prior"),
+        (),
+    ),
+    "time": (
+        [item("wrong", "paint big wall"), item("right", "paint last week")],
+        "when did we paint",
+        ("bm25", "prior"),
+        (),
+    ),
+    "length": (
+        [item("wrong", "paint wall"), item("right", "paint wall paint wall")],
+        "paint wall",
+        ("cosine", "prior"),
+        (),
+    ),
+    "question": (
+        [item("wrong", "paint walls?"), item("right", "paint walls.")],
+        "paint",
+        ("bm25", "prior"),
+        (),
+    ),
+    "window": (
+        [
+            item("before-wrong", "the sea is wide", session="a"),
+            item("wrong", "we paint walls", session="a"),
+            item("before-right", "a wall to paint", session="b"),
+            item("right", "we paint walls", session="b"),
+        ],
+        "paint walls",
+        ("bm25", "prior"),
+        (),
+    ),
+    "session": (TWO_SESSIONS, "paint walls", ("bm25", "prior"), ()),
+    "gist": (
+        [
+            item("before-wrong", "deep sky", session="a"),
+            item("wrong", "paint", session="a"),
+            item("before-right", "the red car went by", session="b"),
+            item("right", "paint", session="b"),
+        ],
+        "paint the red car",
+        ("bm25", "prior"),
+        (),
+    ),
+    "answer": (
+        [
+            item("before-wrong", "we paint walls.", session="a"),
+            item("wrong", "only blue", session="a"),
+            item("before-right", "do we paint walls?", session="b"),
+            item("right", "only blue", session="b"),
+        ],
+        "paint walls blue",
+        ("bm25", "prior"),
+        (),
+    ),
+    "details": (
+        [
+            item("wrong", "we paint walls", session="a"),
+            item("right", "we paint two walls", session="a"),
+        ],
+        "paint walls",
+        ("bm25", "prior"),
+        (),
+    ),
+    "news": (
+        [
+            item("earlier", "we paint lamps", session="a"),
+            item("wrong", "we paint lamps", session="a"),
+            item("right", "we paint walls", session="a"),
+        ],
+        "paint",
+        ("bm25", "prior"),
+        (),
+    ),
+    "context": (
+        [item("wrong", "we paint walls"), item("right", "we paint walls", when={"language": "go"})],
+        Cue("paint", language="Go"),
+        ("bm25", "prior"),
+        (),
+    ),
+    "coverage": (
+        [
+            item("top", "zed paint wall brush"),
+            item("wrong", "paint wall brush"),
+            item("right", "oslo tower bridge"),
+        ],
+        "Zed paint wall brush Oslo",
+        ("bm25",),
+        (),
+    ),
+    "spread": (
+        [item("top", "paint walls"), item("wrong", "wide sea"), item("right", "deep sky")],
+        "paint",
+        ("bm25",),
+        (("top", "right", 0.5),),
+    ),
+    "next": (
+        [
+            item("top", "paint walls", session="a"),
+            item("right", "deep sky", session="a"),
+            item("wrong", "wide sea"),
+        ],
+        "paint",
+        ("bm25", "spread"),
+        (),
+    ),
+    "names": (
+        [item("top", "they paint for Zed"), item("wrong", "wide sea"), item("right", "then Zed slept")],
+        "paint",
+        ("bm25", "spread"),
+        (),
+    ),
+    "idf": (
+        [item("wrong", "common common rare"), item("right", "rare rare rare common"), *COMMON],
+        "common rare",
+        ("cosine",),
+        (),
+    ),
+    "proved": (
+        [item("wrong", "we paint walls"), item("right", "they paint walls")],
+        "paint walls",
+        ("bm25", "prior"),
+        (),
+    ),
+    "refused": (
+        [item("wrong", "we paint walls"), item("right", "they paint walls")],
+        "paint walls",
+        ("bm25", "prior"),
+        (),
+    ),
+    "retention": (
+        [item("wrong", "we paint walls"), item("right", "they paint walls")],
+        "paint walls",
+        ("bm25", "prior"),
+        (),
+    ),
+    "base": (
+        [item("wrong", "we paint walls"), item("right", "they paint walls")],
+        "paint walls",
+        ("bm25", "prior"),
+        (),
+    ),
+    "titled": (
+        [
+            item("top", "they paint for Zed and Kim"),
+            item("wrong", "then Zed slept"),
+            item("right", "wide sea near Kim"),
+            item("about", "deep sky", heading="Kim"),
+        ],
+        "paint",
+        ("bm25", "spread", "names"),
+        (),
+    ),
+    "bridge": (
+        [
+            item("top", "we paint walls red for Zed and Kim"),
+            item("wrong", "then Zed met Kim"),
+            item("right", "the sea was wide for Kim"),
+            *COMMON,
+        ],
+        "paint walls red sea",
+        ("bm25", "spread", "names"),
+        (),
+    ),
+    "covered": (
+        [
+            item("top", "paint walls brush"),
+            item("wrong", "paint walls"),
+            item("right", "sea salt fish water"),
+        ],
+        "paint walls brush sea",
+        ("bm25",),
+        (),
+    ),
+    "repeated": (
+        [
+            item("top", "paint walls red", heading="Quill"),
+            item("wrong", "paint walls blue sky", heading="Quill"),
+            item("right", "paint walls big dark room", heading="Brook"),
+            *(item(f"filler-{i}", f"filler number{i} here") for i in range(45)),
+        ],
+        "paint walls",
+        ("bm25",),
+        (),
+    ),
+    "prior": (
+        [item("right", "paint walls brush sea salt"), item("wrong", "paint walls?")],
+        "paint",
+        ("bm25", "question"),
+        (),
+    ),
+}
+
+
+JUDGED = {
+    "proved": {"used": ["right"]},
+    "refused": {"not_relevant": ["wrong"]},
+    "retention": {"used": ["wrong"]},
+    "base": {"used": ["right"]},
+}
+
+
+def test_every_term_is_shown_below():
+    assert set(SHOWN) == set(TERMS)
+
+
+def place(answer, key):
+    return [hit.memory.key for hit in answer.hits].index(key) if key in keys(answer) else np.inf
+
+
+def keys(answer):
+    return {hit.memory.key for hit in answer.hits}
+
+
+@pytest.mark.parametrize("term", TERMS)
+def test_a_term_decides_and_can_be_switched_off(open_memory, clock, term):
+    items, cue, needed, links = SHOWN[term]
+    memory = open_memory(embedder=StaticEmbedder()) if term == "near" else open_memory()
+    memory.remember_many(items)
+    memory.link_many({"source": a, "target": b, "weight": w} for a, b, w in links)
+    cue = cue if isinstance(cue, Cue) else Cue(cue)
+    if term in JUDGED:
+        memory.feedback(memory.recall(cue=cue).recall_id, **JUDGED[term])
+        clock.at += timedelta(days=30)
+    others = set(TERMS) - {term, *needed}
+    on = memory.recall(cue=cue, ablate=others)
+    off = memory.recall(cue=cue, ablate=others | {term})
+    assert place(on, "right") < place(on, "wrong")
+    assert place(off, "right") == np.inf or place(off, "wrong") < place(off, "right")
+
+
+def test_a_term_that_is_off_is_no_component(memory):
+    memory.remember("Ada painted walls last May.", occurred_at=MAY)
+    (whole,) = memory.recall("when did Ada paint").hits
+    for term in ("bm25", "cosine", "pairs", "named", "date", "time", "length", "question", "news", "context"):
+        (less,) = memory.recall("when did Ada paint", ablate=[term]).hits
+        assert set(whole.components) - set(less.components) == {term}
+
+
+# The evidence of the working set, against the formula counted by hand
+
+
+def evidence(memory, text, **more):
+    working = memory.working(memory.now())
+    return Priors(working, memory.embedder, text, PRIMING.recall, memory.now(), **more)
+
+
+def test_bm25_counts_headings_and_texts_of_the_present_memories(memory):
+    memory.remember("red car", key="a")
+    memory.remember("blue car car", heading="Red", key="b")
+    memory.remember("green car", key="gone")
+    memory.forget("gone")
+    found = evidence(memory, "red car").bm25
+    mean = (2 + 4) / 2
+    a = bm25(1, 2, 2, 2, mean) + bm25(1, 2, 2, 2, mean)
+    b = bm25(1, 2, 2, 4, mean) + bm25(2, 2, 2, 4, mean)
+    assert found == pytest.approx([a, b, 0.0])
+
+
+def test_pairs_count_the_rarity_of_what_stands_side_by_side(memory):
+    for text in ("red car went by", "a car was red", "the red car", "sea"):
+        memory.remember(text)
+    assert evidence(memory, "red car").pairs == pytest.approx([idf(2, 4), 0, idf(2, 4), 0])
+
+
+def test_a_cue_typed_without_accents_finds_what_was_told_with_them(memory):
+    memory.remember("we saw Aschenbrödel", key="told")
+    memory.remember("we saw nothing")
+    for cue in ("Aschenbrodel", "Aschenbrödel", "ASCHENBRO\u0308DEL"):
+        assert (evidence(memory, cue).literal > 0).tolist() == [True, False]
+
+
+def test_a_pair_does_not_reach_from_the_heading_into_the_text(memory):
+    memory.remember("car by the sea", heading="red")
+    assert evidence(memory, "red car").pairs.tolist() == [0]
+
+
+def test_the_window_is_the_memory_with_the_two_before_it_each_counting_less(memory):
+    for i in range(7):
+        memory.remember("red" if i == 3 else f"word{i}", session="s")
+    memory.remember("blue")
+    found = evidence(memory, "red").window
+    assert (found > 0).tolist() == [False, False, False, True, True, True, False, False]
+    assert found[3] > found[4] > found[5]
+
+
+def test_the_window_knows_speakers_by_their_turns_and_not_by_their_names(memory):
+    for i in range(3):
+        memory.remember(f"red {i}", speaker="Ada", session="s")
+        memory.remember(f"blue {i}", speaker="Bob", session="s")
+    assert not evidence(memory, "Ada").window.any()
+    assert evidence(memory, "Ada red").window.tolist() == evidence(memory, "red").window.tolist()
+
+
+def test_the_gist_is_the_mean_cosine_of_the_window(memory):
+    for text in ("red car", "wide sea", "deep sky", "tall tree"):
+        memory.remember(text, session="s")
+    memory.remember("paint walls")
+    found, fade = evidence(memory, "red sea sky"), PRIMING.recall.window_fade
+    a, b, c, d, alone = found.working.vectors.exact(found.query)
+    weight = 1 + fade + fade**2
+    expected = [
+        a,
+        (b + fade * a) / (1 + fade),
+        (c + fade * b + fade**2 * a) / weight,
+        (d + fade * c + fade**2 * b) / weight,
+        alone,
+    ]
+    assert found.gist == pytest.approx(np.maximum(expected, 0), abs=1e-5)
+
+
+def test_what_follows_a_question_has_the_match_of_that_question(memory):
+    for text in ("Red?", "Yes.", "Red.", "No."):
+        memory.remember(text, session="s")
+    memory.remember("Red?")
+    assert evidence(memory, "red").priors["answer"].tolist() == [0, 1, 0, 0, 0]
+
+
+def test_details_speak_for_a_memory_up_to_a_number_of_them(memory):
+    memory.remember("so kind", session="s")
+    memory.remember("we met Ada", session="s")
+    memory.remember("we met Ada, Bob, Cem and Dora", session="s")
+    found = evidence(memory, "met").priors["details"]
+    assert found == pytest.approx([0, 1 / PRIMING.recall.details_full, 1])
+
+
+def test_news_is_how_many_words_no_older_memory_holds(memory):
+    full = math.log1p(PRIMING.recall.news_full)
+    memory.remember("red car", session="s", key="first")
+    memory.remember("red sea, red sky, sea wind", session="s")
+    memory.remember("car sea", session="s")
+    assert evidence(memory, "sea").priors["news"] == pytest.approx(
+        [math.log(3) / full, math.log(4) / full, 0]
+    )
+    memory.forget("first")
+    found = evidence(memory, "sea").priors["news"]
+    assert found[1:] == pytest.approx([math.log(5) / full, math.log(2) / full])
+
+
+def test_enough_new_words_are_enough_news(memory):
+    memory.remember("so kind", session="s")
+    memory.remember(" ".join(f"word{i}" for i in range(2 * PRIMING.recall.news_full)), session="s")
+    assert evidence(memory, "kind").priors["news"][1] == 1
+
+
+def test_a_memory_that_stands_alone_lacks_no_news(memory):
+    for text in ("red car", "car, red"):
+        memory.remember(text)
+    assert evidence(memory, "red").priors["news"].tolist() == [1, 1]
+    for text in ("red, car", "car red"):
+        memory.remember(text, session="s")
+    assert evidence(memory, "red").priors["news"].tolist() == [1, 1, 0, 0]
+
+
+def test_in_a_session_no_hit_gives_way_for_its_words(memory):
+    for text in ("paint walls brush", "paint walls", "paint"):
+        memory.remember(text, session="s")
+    memory.remember("brush walls")
+    shares = {
+        hit.memory.content: hit.components["covered"] for hit in memory.recall("paint walls brush").hits
+    }
+    assert shares.pop("brush walls") > 0
+    assert len(shares) == 3
+    assert not any(shares.values())
+
+
+def test_a_memory_without_neighbours_is_its_own_window_and_session(memory):
+    memory.remember("sea", session="s")
+    memory.remember("sky", session="s")
+    memory.remember("red")
+    found = evidence(memory, "red")
+    assert (found.window > 0).tolist() == [False, False, True]
+    assert (found.session > 0).tolist() == [False, False, True]
+
+
+def test_where_no_memory_has_a_neighbour_nothing_around_it_says_anything(memory):
+    memory.remember("red")
+    memory.remember("two red cars", session="s")
+    found = evidence(memory, "red")
+    for name in ("window", "session", "gist", "answer", "details"):
+        assert not found.priors[name].any()
+
+
+def test_the_window_closes_over_a_forgotten_memory(memory):
+    for i in range(5):
+        memory.remember("red" if i == 0 else f"word{i}", session="s", key=f"k{i}")
+    assert evidence(memory, "red").window[3] == 0
+    memory.forget("k1")
+    assert evidence(memory, "red").window[3] > 0
+
+
+def test_a_session_is_scored_as_one_text(memory):
+    for text, session in (("red car", "a"), ("sea", "a"), ("red", "b"), ("blue", "b"), ("red sky", "c")):
+        memory.remember(text, session=session)
+    mean = (3 + 2 + 2) / 3
+    a, b = bm25(1, 3, 3, 3, mean), bm25(1, 3, 3, 2, mean)
+    assert evidence(memory, "red").session == pytest.approx([a, a, b, b, b])
+
+
+def test_the_date_of_a_cue_may_be_relative_to_the_present(memory, clock):
+    memory.remember("paint", occurred_at=clock.at.replace(month=4), key="april")
+    memory.remember("paint", occurred_at=clock.at.replace(year=2022), key="long ago")
+    assert memory.recall("paint last month").hits[0].memory.key == "april"
+    at = clock.at.replace(year=2022, month=6)
+    assert memory.recall(cue=Cue("paint last month", at=at)).hits[0].memory.key == "long ago"
+
+
+def test_of_speakers_only_the_one_named_first_counts(memory):
+    for i in range(4):
+        memory.remember(f"paint {i}", speaker="Ada", key=f"ada-{i}")
+        memory.remember(f"paint {i}", speaker="Bob", key=f"bob-{i}")
+    ranked = memory.recall("does Bob paint more than Ada", limit=8, ablate=["covered"]).hits
+    assert [hit.components["named"] for hit in ranked] == [1.0] * 4 + [0.0] * 4
+    assert {hit.memory.speaker for hit in ranked[:4]} == {"Bob"}
+
+
+def test_of_rare_headings_every_one_that_is_named_counts(memory):
+    memory.remember_many([{"content": f"filler {i}"} for i in range(50)])
+    for name in ("Dayton", "Oslo"):
+        memory.remember("a town", heading=name)
+    named = {hit.memory.heading: hit.components["named"] for hit in memory.recall("Oslo or Dayton").hits}
+    assert named["Dayton"] == named["Oslo"] == 1.0
+
+
+def test_the_cue_is_weighted_by_the_rarity_of_its_tokens(memory, embedder):
+    memory.remember_many([item("a", "common rare"), *COMMON])
+    tokens = embedder.tokens(["common rare"])[0]
+    weighted = embedder.pool(tokens, idf(np.array([9, 1]), 9))
+    assert evidence(memory, "common rare").query == pytest.approx(weighted)
+    plain = evidence(memory, "common rare", ablate=["idf"]).query
+    assert plain == pytest.approx(embedder.embed(["common rare"])[0])
+
+
+def test_nothing_remembered_is_no_evidence(memory):
+    found = evidence(memory, "When did Ada paint in May?")
+    assert [len(array) for array in (found.bm25, found.cosine, found.window, found.h)] == [0, 0, 0, 0]
+
+
+def test_a_verdict_counts_for_cues_that_share_half_of_what_their_terms_tell(memory):
+    memory.remember("we paint walls", key="a")
+    memory.remember("they paint walls", key="b")
+    recall = memory.recall("who will paint the walls on Friday")
+    memory.feedback(recall.recall_id, not_relevant=["a"])
+    common, unheard = np.log(1 + 0.5 / 2.5), np.log(1 + 2.5 / 0.5)  # idf in 2 of 2 memories, and in none
+    asked = {
+        "paint walls Friday": 1.0,
+        "paint on Friday": (common + unheard) / (2 * common + unheard),
+        "paint walls": 0.0,
+        "walls of Rome": 0.0,
+    }
+    for cue, weight in asked.items():
+        priors = evidence(memory, cue).priors
+        assert priors["refused"].tolist() == pytest.approx([weight, 0.0])
+        assert priors["proved"].tolist() == [0.0, 0.0]
+
+
+def test_what_verdicts_said_is_forgotten_when_they_are_undone_and_kept_over_a_restart(open_memory, url):
+    first = open_memory(url)
+    first.remember("we paint walls", key="a")
+    operation = first.feedback(first.recall("paint walls").recall_id, used=["a"])
+    first.recall("paint walls")
+    first.close()
+    again = open_memory(url)
+    assert evidence(again, "paint walls").priors["proved"].tolist() == [1.0]
+    again.undo(operation.id)
+    assert "proved" not in evidence(again, "paint walls").priors
+
+
+def test_a_heading_whose_parenthesis_the_cue_leaves_out_is_half_named(memory):
+    memory.remember("a verse tragedy", heading="Brand (play)")
+    memory.remember("a village", heading="Brand")
+    memory.remember("a comedy", heading="Brand New (play)")
+    memory.remember_many(item(f"filler-{i}", f"filler number{i} here") for i in range(45))
+    assert evidence(memory, "who wrote Brand").priors["named"][:3].tolist() == [0.5, 1.0, 0.0]
+    assert evidence(memory, "who wrote the play Brand").priors["named"][:3].tolist() == [1.0, 1.0, 0.0]
+
+
+def test_a_name_is_titled_as_long_as_a_memory_has_it_for_its_heading(memory):
+    memory.remember("we met Kim", key="told")
+    memory.remember("a painter", heading="Kim", key="about")
+
+    def titled():
+        working = memory.working(memory.now())
+        return bool(working.titled(np.array([working.entities["kim"]]))[0])
+
+    assert titled()
+    memory.forget("about")
+    assert not titled()
+
+
+def test_details_speak_for_no_memory_that_matches_nothing(memory):
+    memory.remember("the sea", session="s")
+    memory.remember("Ada met Bob", session="s", key="other")
+    words = evidence(memory, "sea", ablate=["cosine"])
+    assert words.priors["details"][1] == 0 < words.working.specificity[1]

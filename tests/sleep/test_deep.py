@@ -1,0 +1,165 @@
+import numpy as np
+import pytest
+
+from priming.sleep.clustering import centroid
+from priming.sleep.deep import DeepStage, KnownEntity
+from priming.storage.rows import LinkRow, MemoryRow, VersionRow
+
+from .making import NOW, around, embed_words, row, told
+
+DISK = [
+    "Kestrel stopped: the disk is full. We waited.",
+    "Kestrel has a full disk again.",
+    "The disk of Kestrel was cleared.",
+    "A full disk stopped Kestrel at noon.",
+]
+TEA = ["Tea is out.", "The tea tin is empty.", "Nobody bought tea."]
+
+
+def window(*groups, **fields):
+    """Episodes of several themes, each theme about an axis of its own."""
+    texts = [text for group in groups for text in group]
+    vectors = np.concatenate([around(i, len(group), seed=i, dimension=26) for i, group in enumerate(groups)])
+    return [told(f"m{i}", text, **fields) for i, text in enumerate(texts)], vectors
+
+
+def deep(episodes, vectors, **more):
+    return DeepStage(episodes, vectors, embed_words, NOW, **more).plan()
+
+
+def made(planned):
+    (memory,) = (c.after for c in planned.rows if isinstance(c.after, MemoryRow))
+    (version,) = (c.after for c in planned.rows if isinstance(c.after, VersionRow) and c.before is None)
+    return memory, version, [c.after for c in planned.rows if isinstance(c.after, LinkRow)]
+
+
+def as_known(planned):
+    """The entity of an earlier night."""
+    memory, version, links = made(planned)
+    return memory, version, frozenset(one.source for one in links)
+
+
+def test_each_cluster_makes_an_entity_that_its_episodes_are_sources_of():
+    disk, tea = sorted(deep(*window(DISK, TEA)), key=lambda one: -len(one.ids))
+    memory, version, links = made(disk)
+    assert (memory.kind, memory.key, version.heading) == ("entity", "concept:kestrel", "Kestrel")
+    assert [(one.source, one.target, one.relation) for one in links] == [
+        (f"m{i}", memory.id, "source-of") for i in range(4)
+    ]
+    assert made(tea)[1].heading == "tea"
+    assert disk.ids == ("m0", "m1", "m2", "m3")
+
+
+def test_the_confidence_is_the_share_of_the_window():
+    disk, tea = sorted(deep(*window(DISK, TEA)), key=lambda one: -len(one.ids))
+    assert made(disk)[0].confidence == pytest.approx(4 / 7)
+    assert made(tea)[0].confidence == pytest.approx(3 / 7)
+
+
+def test_its_text_is_the_most_central_sentence():
+    episodes, _ = window(["Kestrel fell. A disk was full.", "Kestrel fell. A disk was full.", "A disk."])
+    (planned,) = deep(episodes, around(0, 3, dimension=26))
+    assert made(planned)[1].content == "A disk was full."  # the axis of "a" is that of the cluster
+
+
+def test_its_trust_is_the_least_of_its_sources():
+    episodes, vectors = window(DISK)
+    episodes[2] = told("m2", DISK[2], trust="untrusted")
+    (planned,) = deep(episodes, vectors)
+    assert made(planned)[1].trust == "untrusted"
+
+
+@pytest.mark.parametrize(
+    ("texts", "fields", "form", "heading"),
+    [
+        (DISK, {"metadata": {"project": "Heron"}}, "project", "Heron"),
+        ([f"Ran test_db.py, time {i}." for i in range(3)], {}, "tool", "test_db.py"),
+        (TEA, {}, "concept", "tea"),
+    ],
+)
+def test_the_form_follows_from_what_the_episodes_share(texts, fields, form, heading):
+    (planned,) = deep(*window(texts, **fields))
+    _, version, _ = made(planned)
+    assert (version.metadata["form"], version.heading) == (form, heading)
+
+
+def test_who_speaks_does_not_name_the_theme():
+    (planned,) = deep(*window(TEA, speaker="Ada"))
+    assert made(planned)[1].heading == "tea"
+
+
+def test_what_contradicts_a_member_is_left_out():
+    episodes, vectors = window(DISK)
+    (planned,) = deep(episodes, vectors, conflicts=frozenset({frozenset(("m0", "m1"))}))
+    assert len(planned.ids) == 3
+    assert not {"m0", "m1"} <= set(planned.ids)
+    apart = frozenset(frozenset((f"m{i}", f"m{j}")) for i in range(4) for j in range(i))
+    assert deep(episodes, vectors, conflicts=apart) == []
+
+
+def known(planned, vectors, rows, **state):
+    memory, version, members = as_known(planned)
+    memory = row(memory.id, "entity", **{"confidence": memory.confidence, **state})
+    return KnownEntity(memory, [version], members, centroid(vectors[rows]))
+
+
+def test_the_same_cluster_the_next_night_makes_nothing_new():
+    episodes, vectors = window(DISK)
+    (first,) = deep(episodes, vectors)
+    assert deep(episodes, vectors, entities=[known(first, vectors, range(4))]) == []
+
+
+def test_more_of_the_same_update_the_entity():
+    episodes, vectors = window([*DISK, "Kestrel ran out of disk."])
+    (first,) = deep(episodes[:4], vectors[:4])
+    (second,) = deep(episodes, vectors, entities=[known(first, vectors, range(4))])
+    assert (second.action, second.ids, second.into) == ("update", ("m4",), first.into)
+    assert next(c.after for c in second.rows if isinstance(c.after, LinkRow)).source == "m4"
+
+
+def test_an_entity_is_known_by_where_it_is_when_its_episodes_left_the_window():
+    episodes, vectors = window(DISK)
+    (first,) = deep(episodes, vectors)
+    later = [told(f"n{i}", text) for i, text in enumerate(DISK)]
+    (second,) = deep(later, vectors, entities=[known(first, vectors, range(4))])
+    assert (second.action, second.into, len(second.ids)) == ("update", first.into, 4)
+
+
+def test_an_entity_that_somebody_took_out_is_not_made_again():
+    episodes, vectors = window(DISK)
+    (first,) = deep(episodes, vectors)
+    entity = known(first, vectors, range(4), status="forgotten")
+    assert deep(episodes, vectors, entities=[entity]) == []
+
+
+def test_a_text_that_somebody_wrote_is_left_alone():
+    episodes, vectors = window([*DISK, "Kestrel ran out of disk."])
+    (first,) = deep(episodes[:4], vectors[:4])
+    memory, version, members = as_known(first)
+    by_hand = VersionRow(
+        memory.id, 1, NOW, "Mind the disk!", "Mind the disk!", "d", heading=version.heading,
+        metadata=version.metadata, source=version.source,
+    )  # fmt: skip
+    entity = KnownEntity(memory, [by_hand], members, centroid(vectors[:4]))
+    (second,) = deep(episodes, vectors, entities=[entity])
+    assert [c for c in second.rows if isinstance(c.row, VersionRow)] == []
+
+
+def test_a_source_that_is_trusted_less_lowers_the_trust():
+    episodes, vectors = window([*DISK, "Kestrel ran out of disk."])
+    (first,) = deep(episodes[:4], vectors[:4])
+    episodes[4] = told("m4", episodes[4].content, trust="tool")
+    (second,) = deep(episodes, vectors, entities=[known(first, vectors, range(4))])
+    assert [c.after.trust for c in second.rows if isinstance(c.row, VersionRow) and c.before is None][
+        -1
+    ] == "tool"
+
+
+def test_another_theme_of_the_same_name_is_told_apart_by_a_word():
+    (planned,) = deep(*window(DISK), taken=lambda key: key == "concept:kestrel")
+    assert (made(planned)[0].key, made(planned)[1].heading) == ("concept:kestrel-disk", "Kestrel: disk")
+
+
+def test_a_key_that_is_taken_gets_an_end():
+    (planned,) = deep(*window(DISK), taken=lambda key: key in ("concept:kestrel", "concept:kestrel-disk"))
+    assert made(planned)[0].key.startswith("concept:kestrel-disk-")

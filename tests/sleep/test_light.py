@@ -1,0 +1,51 @@
+from priming.sleep import light
+
+from .making import NOW, told, versions_of
+
+TEXT = "The build is green."
+
+
+def plan(*records, **more):
+    return light.plan_light(records, versions_of(records), NOW, **more)
+
+
+def test_the_newer_of_two_equal_texts_is_marked_and_weighs_nothing():
+    (planned,) = plan(told("a", TEXT, session="x"), told("b", TEXT, session="y"))
+    assert (planned.ids, planned.into) == (("b",), "a")
+    retired, again = planned.rows
+    assert (retired.before.id, retired.after.retired_at) == ("b", NOW)
+    assert (again.after.version, again.after.revision, again.after.importance) == (1, 2, 0.0)
+    assert again.after.metadata == {"duplicate_of": "key-a"}
+    assert again.after.content == TEXT
+
+
+def test_what_the_metadata_said_before_stays():
+    (planned,) = plan(told("a", TEXT), told("b", TEXT, metadata={"ticket": 7}))
+    assert planned.rows[-1].after.metadata == {"ticket": 7, "duplicate_of": "key-a"}
+
+
+def test_all_of_a_group_point_to_the_oldest_that_is_none_itself():
+    records = [told("a", TEXT, metadata={"duplicate_of": "gone"}), *(told(one, TEXT) for one in "bcd")]
+    (planned,) = plan(*records)
+    assert (planned.ids, planned.into) == (("c", "d"), "b")
+
+
+def test_texts_that_differ_in_words_title_or_outcome_are_no_duplicates():
+    others = [
+        told("b", TEXT + " "),
+        told("c", TEXT, speaker="Ada"),
+        told("d", TEXT, outcome="failure"),
+    ]
+    assert plan(told("a", TEXT), *others) == []
+
+
+def test_what_is_marked_is_not_marked_again():
+    assert plan(told("a", TEXT), told("b", TEXT, metadata={"duplicate_of": "key-a"}, importance=0.0)) == []
+
+
+def test_what_contradicts_its_original_is_not_marked():
+    assert plan(told("a", TEXT), told("b", TEXT), conflicts=frozenset({frozenset("ab")})) == []
+
+
+def test_nothing_and_one_have_no_duplicates():
+    assert plan() == plan(told("a", TEXT)) == []

@@ -1,0 +1,105 @@
+from dataclasses import replace
+
+import numpy as np
+
+from priming.config.params.learning import LINKING
+from priming.config.params.sleep import SLEEP
+from priming.maintenance.merge import MergePlan
+from priming.sleep.link import MergeCandidate, VectorSpace, plan_links, plan_merges
+from priming.storage.rows import LinkRow, MemoryRow
+
+from .making import DAY, NOW, link, row, told, units
+
+NEAR = units([1, 0, 0], [0.95, 0.31225, 0], [0.8, 0.6, 0])  # cosines to the first: 1, .95, .8
+
+
+def twin(memory_id, vector, kind="failure", text="It broke.", state=None, **fields):
+    return MergeCandidate(
+        told(memory_id, text, kind, state=state, **fields), row(memory_id, kind, **(state or {})), vector
+    )
+
+
+def merges(*twins, links=(), **more):
+    def merging(ids):
+        rows = [one.row for one in twins if one.row.id in ids]
+        return MergePlan(rows, [one for one in links if {one.source, one.target} & set(ids)], [])
+
+    return plan_merges(twins, merging, NOW, **more)
+
+
+def test_failures_from_nine_tenths_on_become_one_with_the_counts_of_all():
+    (one,) = merges(
+        twin("a", NEAR[0], state={"helped": 2, "failed": 1}),
+        twin("b", NEAR[1], state={"helped": 1, "failed": 3}),
+        twin("c", NEAR[2]),
+    )
+    assert (one.ids, one.into) == (("b",), "a")
+    states = {c.after.id: c.after for c in one.rows if isinstance(c.after, MemoryRow)}
+    assert (states["a"].helped, states["a"].failed) == (3, 4)
+    assert states["b"].status == "merged"
+
+
+def test_links_come_to_the_one_that_is_kept():
+    (one,) = merges(twin("a", NEAR[0]), twin("b", NEAR[1]), links=[link("x", "b", "requires")])
+    moved = {(c.after.source, c.after.target) for c in one.rows if isinstance(c.after, LinkRow)}
+    assert ("x", "a") in moved
+
+
+def test_what_helped_more_is_kept_and_what_may_instruct_before_that():
+    helped = twin("b", NEAR[1], state={"helped": 4})
+    assert merges(twin("a", NEAR[0]), helped)[0].into == "b"
+    assert (
+        merges(twin("a", NEAR[0]), replace(helped, record=told("b", "It broke.", "failure", trust="tool")))[
+            0
+        ].into
+        == "a"
+    )
+
+
+def test_other_kinds_contexts_and_contradictions_stay_apart():
+    here = twin("a", NEAR[0])
+    assert merges(here, twin("b", NEAR[0], kind="pattern")) == []
+    assert merges(here, twin("b", NEAR[0], when={"language": "go"})) == []
+    assert merges(here, twin("b", NEAR[0], text="Never do it.")) == []
+    assert merges(here, twin("b", NEAR[0], valid_to=NOW + DAY)) == []
+    assert merges(here, twin("b", NEAR[0]), conflicts=frozenset({frozenset("ab")})) == []
+    assert merges(twin("a", NEAR[0], "episode"), twin("b", NEAR[0], "episode")) == []
+    assert merges(twin("a", np.zeros(3)), twin("b", np.zeros(3))) == []
+
+
+def links(vectors, linked=(), kinds=None, **more):
+    ids = [f"m{i}" for i in range(len(vectors))]
+    space = VectorSpace(ids, kinds or ["episode"] * len(ids), np.asarray(vectors, np.float32))
+    return plan_links(space, set(linked), NOW, **more)
+
+
+def pairs(planned):
+    return [(c.after.source, c.after.target, round(c.after.weight, 2)) for one in planned for c in one.rows]
+
+
+def test_what_has_no_link_is_linked_to_its_like_at_their_cosine():
+    assert pairs(links(NEAR, linked=["m1", "m2"])) == [("m0", "m1", 0.95), ("m0", "m2", 0.8)]
+
+
+def test_a_pair_is_linked_once():
+    assert pairs(links(NEAR[:2])) == [("m0", "m1", 0.95)]
+
+
+def test_only_so_many_as_at_once():
+    vectors = np.repeat(NEAR[:1], 6, axis=0)
+    assert len(pairs(links(vectors, linked=["m1", "m2", "m3", "m4", "m5"]))) == LINKING.nearest
+
+
+def test_what_is_not_alike_or_has_no_vector_stays_alone():
+    assert links(np.eye(3)) == links(np.zeros((3, 3))) == links(np.zeros((0, 3))) == []
+
+
+def test_rules_and_entities_are_not_linked_by_likeness():
+    assert links(NEAR, kinds=["behavior", "entity", "correction"]) == []
+
+
+def test_a_night_looks_at_so_many_and_other_nights_at_others():
+    vectors = np.repeat(NEAR[:1], 40, axis=0)
+    few = replace(SLEEP, linked=2)
+    assert len(links(vectors, params=few)) <= 2
+    assert links(vectors, params=few) == links(vectors, params=few)

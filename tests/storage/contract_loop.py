@@ -1,0 +1,68 @@
+"""The contract of the loop's sessions: kept beside the log, each as it was last, erased with what they name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from priming.errors import Conflict
+from priming.storage.protocol import Store
+from priming.storage.rows import LoopSessionRow
+
+from .making import NOW, operation, remember, whole
+
+
+def _row(session_id: str, body: str = "{}", minutes: int = 0, parent: str | None = None) -> LoopSessionRow:
+    at = NOW + timedelta(minutes=minutes)
+    return LoopSessionRow(session_id, parent, "INIT", "Mend the tests.", at, at, body)
+
+
+def test_sessions_of_the_loop_are_listed_latest_first(store: Store) -> None:
+    store.add_loop("mine", _row("a"))
+    store.add_loop("mine", _row("b", minutes=1, parent="a"))
+    store.add_loop("other", _row("c", minutes=2))
+    assert store.loops("mine") == [_row("b", minutes=1, parent="a"), _row("a")]
+    assert store.loops("mine", limit=1) == [_row("b", minutes=1, parent="a")]
+
+
+def test_a_session_of_the_loop_is_kept_as_it_was_last(store: Store) -> None:
+    store.add_loop("mine", _row("a"))
+    later = replace(_row("a", '{"n": "é"}'), state="ACT", updated_at=NOW + timedelta(hours=1))
+    assert store.keep_loop("mine", later)
+    assert store.loop("mine", "a") == later
+
+
+def test_a_session_of_the_loop_stays_in_its_namespace(store: Store) -> None:
+    store.add_loop("mine", _row("a"))
+    assert store.loop("other", "a") is None
+    assert not store.keep_loop("other", _row("a", "[]"))
+    assert store.loop("mine", "a") == _row("a")
+    assert store.namespaces() == []
+
+
+def test_the_id_of_a_session_of_the_loop_is_taken_once(store: Store) -> None:
+    store.add_loop("mine", _row("a"))
+    with pytest.raises(Conflict):
+        store.add_loop("mine", _row("a", "[]"))
+    assert store.loop("mine", "a") == _row("a")
+
+
+def test_a_purge_erases_the_sessions_that_name_the_memory(store: Store) -> None:
+    remember(store, whole("a", key='say "a"'), whole("b", key="b"))
+    store.add_loop("mine", _row("naming", '{"injected":["b","say \\"a\\""]}'))
+    store.add_loop("mine", _row("other", '{"injected":["b","say"]}'))
+    assert store.purge(operation(()), ["a"])["loop_sessions"] == 1
+    assert [one.id for one in store.loops("mine")] == ["other"]
+    assert not store.keep_loop("mine", _row("naming"))
+
+
+def test_a_backup_holds_the_sessions_of_the_loop(store: Store, tmp_path: Path) -> None:
+    store.add_loop("mine", _row("a"))
+    store.backup(tmp_path / "copy.db")
+    store.keep_loop("mine", _row("a", "[]"))
+    store.add_loop("mine", _row("b"))
+    store.restore_backup(tmp_path / "copy.db", ())
+    assert store.loops("mine") == [_row("a")]

@@ -1,0 +1,352 @@
+"""What every store answers about memories, links and vectors."""
+
+from dataclasses import replace
+from datetime import datetime
+
+import pytest
+
+from priming.storage.filters import parse
+from priming.storage.protocol import Store
+from priming.storage.rows import RowChange
+from priming.types import MemoryRecord
+
+from .making import DAY, GENERATION, NOW, added, link, memory, operation, remember, vector, version, whole
+
+
+def found(store: Store, words: str, at: datetime = NOW) -> list[str]:
+    return [one.id for one in store.page("mine", at, matching=words)]
+
+
+def got(store: Store, key: str, at: datetime = NOW) -> MemoryRecord:
+    record = store.get("mine", key, at)
+    assert record is not None
+    return record
+
+
+def supersede(store: Store, memory_id: str, content: str, *, at: datetime) -> None:
+    """As the engine does: the old row retires, its copy ends, and a new version begins."""
+    old = next(
+        one for one in store.versions("mine", memory_id) if one.retired_at is None and one.valid_to is None
+    )
+    ended = replace(old, recorded_at=at, revision=old.revision + 1, valid_to=at)
+    fresh = replace(
+        version(memory_id, content),
+        version=old.version + 1,
+        revision=old.revision + 2,
+        recorded_at=at,
+        valid_from=at,
+        session=old.session,
+    )
+    store.apply(
+        operation([RowChange(old, replace(old, retired_at=at)), *added(ended, fresh)], kind="supersede")
+    )
+
+
+def test_an_empty_store_answers_with_nothing(store: Store) -> None:
+    assert store.namespaces() == []
+    assert (store.head("mine"), store.since("mine", 0), store.operations("mine")) == (0, [], [])
+    assert (store.get("mine", "a", NOW), store.records("mine", ["a"], NOW), store.page("mine", NOW)) == (
+        None,
+        {},
+        [],
+    )
+    assert (store.memories("mine"), store.links("mine"), store.traces("mine")) == ([], [], [])
+    assert (list(store.scan("mine", NOW)), list(store.vectors("mine", GENERATION))) == ([], [])
+    assert store.counts("mine").memories == {}
+    assert store.check("mine") == []
+
+
+def test_a_memory_is_found_by_its_key_or_its_id(store: Store) -> None:
+    remember(store, whole("a"), whole("b"))
+    assert [got(store, name).id for name in ("a", "key-b")] == ["a", "b"]
+    assert store.get("mine", "nil", NOW) is None
+    assert store.get("mine", "key-", NOW) is None
+
+
+def test_an_id_goes_before_a_key_of_the_same_name(store: Store) -> None:
+    remember(store, whole("a", key="b"), whole("b", key="c"))
+    assert got(store, "b").id == "b"
+
+
+def test_get_gives_the_version_valid_then_else_the_latest(store: Store) -> None:
+    remember(store, whole("a", "first", valid_from=NOW))
+    supersede(store, "a", "second", at=NOW + DAY)
+    supersede(store, "a", "third", at=NOW + 2 * DAY)
+    said = [got(store, "a", NOW + days * DAY).content for days in (0, 1, 2, 9)]
+    assert said == ["first", "second", "third", "third"]
+    assert got(store, "a", NOW - DAY).content == "third"
+
+
+def test_a_forgotten_memory_is_still_there_by_name(store: Store) -> None:
+    remember(store, whole("a", status="forgotten"))
+    assert got(store, "a").status == "forgotten"
+    assert store.records("mine", ["a"], NOW)["a"].status == "forgotten"
+
+
+def test_records_are_those_asked_for_that_are_valid_then(store: Store) -> None:
+    remember(store, whole("a"), whole("b", valid_to=NOW), whole("c", valid_from=NOW + DAY), whole("d"))
+    assert list(store.records("mine", ["d", "a", "a", "b", "c", "nil"], NOW)) == ["d", "a"]
+    assert set(store.records("mine", ["b", "c"], NOW - DAY)) == {"b"}
+    assert store.records("mine", [], NOW) == {}
+
+
+def test_a_validity_begins_at_its_start_and_is_over_at_its_end(store: Store) -> None:
+    remember(store, whole("a", valid_from=NOW, valid_to=NOW + DAY))
+    seen = [bool(store.records("mine", ["a"], at)) for at in (NOW - DAY, NOW, NOW + DAY)]
+    assert seen == [False, True, False]
+
+
+def test_a_page_follows_the_order_of_insertion(store: Store) -> None:
+    remember(store, whole("c"), whole("a"))
+    remember(store, whole("b"))
+    supersede(store, "c", "again", at=NOW)
+    assert [one.id for one in store.page("mine", NOW)] == ["c", "a", "b"]
+    assert [one.id for one in store.page("mine", NOW, limit=2)] == ["c", "a"]
+    assert [one.id for one in store.page("mine", NOW, limit=2, after="a")] == ["b"]
+    assert store.page("mine", NOW, after="b") == []
+    assert store.page("mine", NOW, after="nil") == []
+    assert len(store.page("mine", NOW, limit=None)) == 3
+
+
+def test_a_page_keeps_to_kinds_and_status(store: Store) -> None:
+    remember(store, whole("a"), whole("b", kind="fact"), whole("c", kind="fact", status="forgotten"))
+    assert [one.id for one in store.page("mine", NOW, kinds=["fact"])] == ["b"]
+    assert [one.id for one in store.page("mine", NOW, kinds=["fact"], status="forgotten")] == ["c"]
+    assert [one.id for one in store.page("mine", NOW, status=None)] == ["a", "b", "c"]
+    assert store.page("mine", NOW, kinds=[]) == []
+
+
+def test_words_are_found_in_any_form_and_all_must_be_there(store: Store) -> None:
+    remember(
+        store, whole("a", "The deploys were failing"), whole("b", "A deploy at night", heading="Failure")
+    )
+    assert found(store, "deploy") == ["a", "b"]
+    assert found(store, "Deploying FAILED") == ["a"]
+    assert found(store, "failure") == ["b"]
+    assert found(store, "deploy moon") == []
+
+
+CJK = {
+    "a": "東京タワーに行った",
+    "b": "大阪府へ引っ越した (Osaka Station)",
+    "c": "早春",
+    "d": "春",
+    "e": "서울에서 만났다",
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "ids"),
+    [
+        ("東京", ["a"]),
+        ("京タワ", ["a"]),
+        ("大阪府", ["b"]),
+        ("大阪 osaka", ["b"]),
+        ("大阪stations", ["b"]),
+        ("大阪tokyo", []),
+        ("阪大", []),
+        ("大府", []),
+        ("府", ["b"]),
+        ("春", ["c", "d"]),
+        ("早", ["c"]),
+        ("早春", ["c"]),
+        ("서울", ["e"]),
+        ("만", ["e"]),
+        ("た", ["a", "b"]),
+        ("東京大阪", []),
+    ],
+)
+def test_scripts_without_spaces_are_found_by_any_part(store: Store, words: str, ids: list[str]) -> None:
+    remember(store, *(whole(name, text) for name, text in CJK.items()))
+    assert found(store, words) == ids
+
+
+def test_headings_without_spaces_are_found_too(store: Store) -> None:
+    remember(store, whole("a", "nothing of the kind", heading="東京駅"))
+    assert found(store, "京駅") == ["a"]
+    assert found(store, "駅") == ["a"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        '"',
+        '"" OR 1',
+        "NEAR(a",
+        "heading:",
+        "*",
+        "^",
+        "a AND",
+        "-",
+        "{",
+        "\x00",
+        "",
+        "  ",
+        "!!!",
+        "('",
+        "'; --",
+    ],
+)
+def test_what_means_something_to_an_index_is_only_words_here(store: Store, words: str) -> None:
+    remember(store, whole("x", "plain"))
+    assert found(store, words) == []
+
+
+def test_punctuation_beside_a_word_does_not_hide_it(store: Store) -> None:
+    remember(store, whole("a", "see src/file_one.py (twice)"))
+    assert found(store, "file_one.py") == ["a"]
+    assert found(store, '"twice" !') == ["a"]
+
+
+def test_words_are_those_of_the_version_known_now(store: Store) -> None:
+    remember(store, whole("a", "old words"))
+    supersede(store, "a", "new sayings", at=NOW)
+    assert (found(store, "words"), found(store, "sayings")) == ([], ["a"])
+    assert found(store, "words", NOW - DAY) == ["a"]
+
+
+def test_words_go_and_come_back_with_their_version(store: Store) -> None:
+    rows = whole("a", "words of old")
+    remember(store, rows)
+    retired = replace(version("a", "words of old"), retired_at=NOW)
+    for changes in ([RowChange(rows[1], retired)], [RowChange(row, None) for row in rows]):
+        store.apply(operation(changes))
+        assert found(store, "words") == []
+        store.apply(operation([one.inverse() for one in changes]))
+        assert found(store, "words") == ["a"]
+
+
+def test_a_version_may_change_more_than_once_in_an_operation(store: Store) -> None:
+    remember(store, whole("a", "words of old"))
+    old = version("a", "words of old")
+    ended = replace(old, valid_to=NOW + DAY)
+    store.apply(operation([RowChange(old, ended), RowChange(ended, replace(ended, retired_at=NOW))]))
+    assert found(store, "words") == []
+    store.apply(operation([RowChange(replace(ended, retired_at=NOW), ended), RowChange(ended, old)]))
+    assert found(store, "words") == ["a"]
+    assert store.versions("mine", "a") == [old]
+
+
+def test_the_versions_of_all_memories_come_in_order_of_insertion_whatever_their_status(store: Store) -> None:
+    remember(store, whole("b", "first"), whole("a", status="forgotten"))
+    supersede(store, "b", "second", at=NOW + DAY)
+    rows = store.versions("mine")
+    assert [(one.id, one.revision) for one in rows] == [("b", 1), ("b", 2), ("b", 3), ("a", 1)]
+    assert rows[:3] == store.versions("mine", "b")
+    assert store.versions("other") == []
+
+
+def test_a_scan_gives_what_is_active_and_not_yet_over(store: Store) -> None:
+    remember(
+        store,
+        whole("a"),
+        whole("b", status="forgotten"),
+        whole("c", valid_to=NOW),
+        whole("d", valid_from=NOW + DAY),
+    )
+    remember(store, whole("e", "first"))
+    supersede(store, "e", "second", at=NOW + DAY)
+    assert [(one.id, one.version) for one in store.scan("mine", NOW)] == [
+        ("a", 1),
+        ("d", 1),
+        ("e", 1),
+        ("e", 2),
+    ]
+
+
+def test_a_scan_that_is_given_up_half_way_hinders_nobody(store: Store) -> None:
+    remember(store, *(whole(f"m{i}") for i in range(5)))
+    scan = store.scan("mine", NOW)
+    next(scan)
+    remember(store, whole("z"))
+    del scan
+    assert store.head("mine") == 2
+
+
+def test_memories_come_in_order_of_insertion_whatever_their_status(store: Store) -> None:
+    remember(store, whole("b"), whole("a", status="forgotten"), whole("c"))
+    assert [one.id for one in store.memories("mine")] == ["b", "a", "c"]
+    assert [one.id for one in store.memories("mine", ["c", "b", "b", "nil"])] == ["b", "c"]
+    assert store.memories("mine", []) == []
+
+
+def test_links_are_found_from_either_end_and_by_relation(store: Store) -> None:
+    remember(store, whole("a"), whole("b"), whole("c"), whole("d"))
+    links = [link("a", "b"), link("a", "b", "next"), link("b", "c"), link("c", "a"), link("d", "d2", "x")]
+    remember(store, *links[:4])
+    assert store.links("mine") == links[:4]
+    assert store.links("mine", ["b"]) == links[:3]
+    assert store.links("mine", ["a", "c"]) == links[:4]
+    assert store.links("mine", ["b"], "next") == [links[1]]
+    assert store.links("mine", relation="next") == [links[1]]
+    assert (store.links("mine", ["d"]), store.links("mine", ["nil"]), store.links("mine", [])) == ([], [], [])
+
+
+def test_present_gives_a_row_as_it_is_now(store: Store) -> None:
+    remember(store, whole("a"), whole("b"), link("a", "b"))
+    store.apply(operation([RowChange(memory("a"), memory("a", weight=0.9))]))
+    assert store.present("mine", memory("a")) == memory("a", weight=0.9)
+    assert store.present("mine", version("a")) == version("a")
+    assert store.present("mine", link("a", "b", weight=0.1)) == link("a", "b")
+    for row in (
+        memory("nil"),
+        version("a", revision=2),
+        version("nil"),
+        link("b", "a"),
+        link("a", "b", "next"),
+    ):
+        assert store.present("mine", row) is None
+
+
+def test_keys_and_names_are_each_other_s_inverse(store: Store) -> None:
+    remember(store, whole("a"), whole("b", status="forgotten"))
+    assert store.keys("mine", ["key-a", "key-b", "key-c", "a", "key-a"]) == {"key-a": "a", "key-b": "b"}
+    assert store.names("mine", ["a", "b", "c", "key-a"]) == {"a": "key-a", "b": "key-b"}
+    assert (store.keys("mine", []), store.names("mine", [])) == ({}, {})
+
+
+def test_a_digest_names_the_oldest_active_memory_of_that_content(store: Store) -> None:
+    remember(store, whole("x", "same", status="forgotten"), whole("a", "same"), whole("b", "same"))
+    assert store.digests("mine", ["d-same", "d-same", "d-nil"]) == {"d-same": "a"}
+    supersede(store, "a", "other", at=NOW)
+    assert store.digests("mine", ["d-same", "d-other"]) == {"d-same": "b", "d-other": "a"}
+
+
+def test_the_tail_of_a_session_is_its_latest_active_memories(store: Store) -> None:
+    for name in "abcd":
+        remember(store, whole(name, session="s", status="forgotten" if name == "c" else "active"))
+    remember(store, whole("e", session="t"), whole("f"))
+    assert store.session_tail("mine", "s", 2) == ["d", "b"]
+    supersede(store, "a", "a newer version is no newer memory", at=NOW)
+    assert store.session_tail("mine", "s", 9) == ["d", "b", "a"]
+    assert store.session_tail("mine", "nil", 2) == []
+
+
+def test_vectors_come_by_generation_and_by_memory(store: Store) -> None:
+    remember(store, whole("a"), whole("b"))
+    assert dict(store.vectors("mine", GENERATION)) == {("a", 1): vector(1.0, 1.0), ("b", 1): vector(3.0, 1.0)}
+    assert [key for key, _ in store.vectors("mine", GENERATION, ["b", "nil"])] == [("b", 1)]
+    assert list(store.vectors("mine", GENERATION, [])) == []
+    assert list(store.vectors("mine", "nil")) == []
+
+
+def test_counts_tell_memories_by_kind_and_status_and_links_by_relation(store: Store) -> None:
+    remember(
+        store, whole("a"), whole("b", kind="fact"), whole("c", status="forgotten"), link("a", "b", "next")
+    )
+    counts = store.counts("mine")
+    assert counts.memories == {"episode": {"active": 1, "forgotten": 1}, "fact": {"active": 1}}
+    assert counts.links == {"next": 1}
+    assert (counts.operations, counts.traces, counts.generation) == (1, 0, GENERATION)
+    assert counts.bytes > 0
+
+
+def test_filters_look_at_the_active_memories_in_their_version_valid_then(store: Store) -> None:
+    remember(
+        store, whole("a", "old", valid_from=NOW), whole("b", "old", status="forgotten"), whole("c", "new")
+    )
+    supersede(store, "a", "new", at=NOW + DAY)
+    condition = parse({"content": "new"})
+    assert store.matching("mine", condition, NOW) == ["c"]
+    assert store.matching("mine", condition, NOW + DAY) == ["a", "c"]
+    assert store.matching("mine", parse({}), NOW) == ["a", "c"]

@@ -1,0 +1,117 @@
+"""What holds between several users of one store: two connections, and real processes."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from priming.errors import Busy
+from priming.storage.protocol import Store
+from priming.storage.rows import MemoryRow, RowChange
+
+from .making import NOW, added, dump, memory, operation, remember, trace, whole
+from .processes import Gate, start
+
+Open = Callable[..., Store]
+PROCESSES, TURNS = 4, 25
+
+
+def test_another_connection_sees_what_was_committed_at_its_next_read(open_store: Open) -> None:
+    one, other = open_store(), open_store()
+    assert other.namespaces() == []
+    remember(one, whole("a"), whole("b"))
+    assert dump(other) == dump(one)
+    remember(other, whole("c"))
+    assert dump(other) == dump(one)
+    assert one.head("mine") == 2
+
+
+def test_what_is_not_committed_is_seen_by_nobody_else(open_store: Open) -> None:
+    one, other = open_store(), open_store()
+    with one.transaction():
+        remember(one, whole("a"))
+        assert (one.head("mine"), other.head("mine")) == (1, 0)
+    assert other.head("mine") == 1
+
+
+def test_a_transaction_that_reads_sees_one_state(open_store: Open) -> None:
+    one, other = open_store(), open_store()
+    remember(one, whole("a"))
+    with other.transaction(write=False):
+        before = dump(other)
+        remember(one, whole("b"))
+        assert dump(other) == before
+    assert other.head("mine") == 2
+
+
+def test_a_second_writer_is_told_that_the_store_is_busy(open_store: Open) -> None:
+    one, other = open_store(), open_store(busy_timeout=0.05)
+    with one.transaction():
+        remember(one, whole("a"))
+        with pytest.raises(Busy, match="another process that writes"):
+            remember(other, whole("b"))
+        with pytest.raises(Busy), other.transaction():
+            pass
+    remember(other, whole("b"))
+    assert [row.id for row in one.memories("mine")] == ["a", "b"]
+
+
+def test_a_trace_does_not_wait_long_for_a_writer(open_store: Open) -> None:
+    one, other = open_store(), open_store(busy_timeout=600)
+    with one.transaction(), pytest.raises(Busy):
+        other.add_trace("mine", trace("r"), keep=9, keep_flows=9, not_before=NOW)
+    assert other.traces("mine") == []
+
+
+@pytest.mark.slow
+def test_a_writer_that_waits_gets_its_turn(open_store: Open) -> None:
+    there, done = Gate.closed(), Gate.closed()
+
+    def wait() -> None:
+        store = open_store(busy_timeout=600)
+        there.wait()
+        done.open()
+        remember(store, whole("b"), id="of the child")
+
+    child = start(wait)
+    store = open_store()
+    with store.transaction():
+        there.open()
+        done.wait()
+        remember(store, whole("a"))
+    child.result()
+    assert [row.id for row in store.memories("mine")] == ["a", "b"]
+
+
+@pytest.mark.slow
+def test_no_update_is_lost_when_processes_write_at_once(open_store: Open) -> None:
+    gate = Gate.closed()
+    first = open_store()
+    remember(first, whole("a"))
+    first.close()
+    children = [start(partial(count_up, open_store, gate, name)) for name in range(PROCESSES)]
+    gate.open(PROCESSES)
+    for child in children:
+        child.result()
+    store = open_store()
+    (row,) = store.memories("mine", ["a"])
+    assert row.uses == PROCESSES * TURNS
+    log = store.since("mine", 1)
+    assert [one.number for one in log] == list(range(2, PROCESSES * TURNS + 2))
+    counted = [(one.rows[0].before, one.rows[0].after) for one in log]
+    assert counted == [(memory("a", uses=i), memory("a", uses=i + 1)) for i in range(PROCESSES * TURNS)]
+    assert len(store.memories("mine")) == PROCESSES * TURNS + 1
+    assert store.check("mine") == []
+
+
+def count_up(open_store: Open, gate: Gate, name: int) -> None:
+    store = open_store(busy_timeout=600)
+    gate.wait()
+    for turn in range(TURNS):
+        with store.transaction():
+            (row,) = store.memories("mine", ["a"])
+            used: MemoryRow = replace(row, uses=row.uses + 1)
+            changes = [RowChange(row, used), *added(whole(f"p{name}-{turn}"))]
+            store.apply(operation(changes, id=f"op-{name}-{turn}"))
+    store.close()

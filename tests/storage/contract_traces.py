@@ -1,0 +1,112 @@
+"""What every store does with the traces of recalls."""
+
+from datetime import timedelta
+
+import pytest
+
+from priming.errors import Conflict
+from priming.storage.protocol import Changes, Store, Trace
+
+from .making import DAY, NOW, remember, trace, whole
+
+
+def named(found: list[Trace]) -> list[str]:
+    return [one.recall_id for one in found]
+
+
+def test_traces_come_back_newest_first(store: Store) -> None:
+    first = trace("r1", NOW, "a", "b", session="s", cue={"text": "wörds", "file": None, "n": 1.5, "ok": True})
+    second = trace("r2", NOW + DAY)
+    for one in (first, second):
+        store.add_trace("mine", one, keep=10, keep_flows=9, not_before=NOW)
+    assert store.traces("mine") == [second, first]
+    assert store.traces("mine", since=NOW + DAY) == [second]
+    assert store.traces("mine", since=NOW + DAY + timedelta(microseconds=1)) == []
+    assert store.traces("mine", limit=1) == [second]
+
+
+def test_traces_of_one_instant_keep_their_order(store: Store) -> None:
+    for name in ("b", "c", "a"):
+        store.add_trace("mine", trace(name), keep=10, keep_flows=9, not_before=NOW)
+    assert named(store.traces("mine")) == ["a", "c", "b"]
+
+
+def test_only_the_latest_traces_are_kept(store: Store) -> None:
+    for i in range(7):
+        store.add_trace("other", trace(f"o{i}"), keep=10, keep_flows=9, not_before=NOW)
+        store.add_trace("mine", trace(f"r{i}", NOW + i * DAY), keep=3, keep_flows=9, not_before=NOW)
+    assert named(store.traces("mine")) == ["r6", "r5", "r4"]
+    assert len(store.traces("other")) == 7
+    store.add_trace("mine", trace("r7", NOW + 7 * DAY), keep=3, keep_flows=9, not_before=NOW + 6 * DAY)
+    assert named(store.traces("mine")) == ["r7", "r6"]
+    store.add_trace("mine", trace("r8", NOW + 8 * DAY), keep=0, keep_flows=9, not_before=NOW)
+    assert store.traces("mine") == []
+
+
+def test_a_recall_is_traced_once(store: Store) -> None:
+    store.add_trace("mine", trace("r1", NOW, "a"), keep=3, keep_flows=9, not_before=NOW)
+    with pytest.raises(Conflict):
+        store.add_trace("mine", trace("r1", NOW, "b"), keep=3, keep_flows=9, not_before=NOW)
+    assert store.traces("mine") == [trace("r1", NOW, "a")]
+
+
+def test_a_recall_is_found_by_its_id_with_its_flow(store: Store) -> None:
+    nodes = ("a", 'q "\\ü', "c")
+    kept = trace("r1", NOW, "a", session="s", nodes=nodes, flow=bytes(range(256)))
+    store.add_trace("mine", kept, keep=9, keep_flows=9, not_before=NOW)
+    store.add_trace("mine", trace("r2"), keep=9, keep_flows=9, not_before=NOW)
+    assert store.trace("mine", "r1") == kept
+    assert store.trace("mine", "r2") == trace("r2")
+    assert store.trace("mine", "nil") is None
+    assert store.traces("mine") == [trace("r2"), trace("r1", NOW, "a", session="s")]
+
+
+def test_only_the_latest_recalls_keep_their_flow(store: Store) -> None:
+    for i in range(5):
+        one = trace(f"r{i}", NOW, "a", nodes=("a",), flow=b"flow")
+        store.add_trace("mine", one, keep=4, keep_flows=2, not_before=NOW)
+    found = {one.recall_id: store.trace("mine", one.recall_id) for one in store.traces("mine")}
+    assert {name: one and (one.nodes, one.flow) for name, one in found.items()} == {
+        "r4": (("a",), b"flow"),
+        "r3": (("a",), b"flow"),
+        "r2": ((), None),
+        "r1": ((), None),
+    }
+    store.add_trace("mine", trace("r5", nodes=("a",), flow=b"flow"), keep=9, keep_flows=0, not_before=NOW)
+    flows = [store.trace("mine", one.recall_id) for one in store.traces("mine")]
+    assert [one and one.flow for one in flows] == [None] * 5
+
+
+def test_recalls_are_found_by_session_and_by_hit(store: Store) -> None:
+    traces = [
+        trace("r1", NOW, "a", session="s"),
+        trace("r2", NOW + DAY, "b", session="s"),
+        trace("r3", NOW + 2 * DAY, "a", session="t"),
+        trace("r4", NOW + 3 * DAY, "aa"),
+        trace("r5", NOW + 4 * DAY, "c", "a", session="s"),
+    ]
+    for one in traces:
+        store.add_trace("mine", one, keep=9, keep_flows=9, not_before=NOW)
+    assert named(store.traces("mine", session="s")) == ["r5", "r2", "r1"]
+    assert named(store.traces("mine", memory_id="a")) == ["r5", "r3", "r1"]
+    assert named(store.traces("mine", session="s", memory_id="a")) == ["r5", "r1"]
+    assert named(store.traces("mine", session="s", limit=1)) == ["r5"]
+    assert named(store.traces("mine", memory_id="a", limit=2)) == ["r5", "r3"]
+    assert named(store.traces("mine", session="s", since=NOW + DAY)) == ["r5", "r2"]
+    assert store.traces("mine", session="nil") == store.traces("mine", memory_id="nil") == []
+
+
+def test_a_purge_drops_recalls_of_a_memory_and_flows_through_it(store: Store) -> None:
+    remember(store, whole("a"), whole("b"))
+    flowing = {"nodes": ("b", "a"), "flow": b"through a"}
+    traces = [
+        trace("hit", NOW, "b", "a", **flowing),
+        trace("passed", NOW, "b", **flowing),
+        trace("apart", NOW, "b", nodes=("b", "c"), flow=b"apart"),
+    ]
+    for one in traces:
+        store.add_trace("mine", one, keep=9, keep_flows=9, not_before=NOW)
+    assert store.purge(Changes("mine", "p", "purge", NOW), ["a"])["traces"] == 1
+    assert named(store.traces("mine")) == ["apart", "passed"]
+    assert store.trace("mine", "passed") == trace("passed", NOW, "b")
+    assert store.trace("mine", "apart") == traces[2]

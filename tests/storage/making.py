@@ -1,0 +1,151 @@
+"""Small rows for the tests of the store, and the whole of a store as one value."""
+
+import struct
+from collections.abc import Collection, Iterator
+from dataclasses import astuple
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+
+from priming.serialization import stamp
+from priming.storage.protocol import Changes, Logged, Store, Trace, VersionKey
+from priming.storage.rows import (
+    LinkRow,
+    MemoryRow,
+    PairRow,
+    Row,
+    RowChange,
+    RunRow,
+    VerdictRow,
+    VersionRow,
+    WeightsRow,
+)
+
+NOW = datetime(2026, 5, 1, 12, 0, 0, 250, tzinfo=UTC)
+DAY = timedelta(days=1)
+GENERATION = "hashed/4"
+_ids: Iterator[int] = count(1)
+
+
+def memory(memory_id: str, **fields: Any) -> MemoryRow:
+    return MemoryRow(**{"id": memory_id, "key": f"key-{memory_id}", "kind": "episode", **fields})
+
+
+def version(memory_id: str, content: str | None = None, **fields: Any) -> VersionRow:
+    text = content or f"what {memory_id} says"
+    made = {"version": 1, "recorded_at": NOW, "content": text, "gist": text[:20], "digest": f"d-{text}"}
+    return VersionRow(**{"id": memory_id, **made, **fields})
+
+
+def link(source: str, target: str, relation: str = "mentions", **fields: Any) -> LinkRow:
+    made = {"source": source, "target": target, "relation": relation, "weight": 0.5, "created_at": NOW}
+    return LinkRow(**{**made, **fields})
+
+
+def verdict(memory_id: str, said: str = "used", **fields: Any) -> VerdictRow:
+    made = {"verdict": said, "operation": "op", "recall": "", "at": NOW, "tier": "conscious"}
+    return VerdictRow(**{"id": memory_id, **made, **fields})
+
+
+def pair(source: str, target: str, *times: datetime) -> PairRow:
+    return PairRow(source, target, tuple(stamp(at) for at in times or (NOW,)))
+
+
+def run(run_id: str, *shown: str, **fields: Any) -> RunRow:
+    return RunRow(**{"id": run_id, "session": "s", "started_at": NOW, "shown": shown, **fields})
+
+
+def weights(profile: str, **values: float) -> WeightsRow:
+    return WeightsRow(profile, values)
+
+
+def vector(*numbers: float) -> bytes:
+    return struct.pack(f"<{len(numbers)}f", *numbers)
+
+
+def whole(memory_id: str, content: str | None = None, **fields: Any) -> list[Row]:
+    """A memory and its first version."""
+    kind = {
+        name: fields.pop(name) for name in ("key", "kind", "status", "weight", "priority") if name in fields
+    }
+    return [memory(memory_id, **kind), version(memory_id, content, **fields)]
+
+
+def added(*rows: Row | Collection[Row]) -> list[RowChange]:
+    """New rows, as changes."""
+    flat = [one for row in rows for one in (row if isinstance(row, Collection) else [row])]
+    return [RowChange(None, row) for row in flat]
+
+
+def operation(*changes: RowChange | Collection[RowChange], **fields: Any) -> Changes:
+    flat = [one for some in changes for one in (some if isinstance(some, Collection) else [some])]
+    made = {"namespace": "mine", "id": f"op-{next(_ids)}", "kind": "remember", "at": NOW}
+    return Changes(**{**made, **fields}, rows=tuple(flat))
+
+
+def remember(store: Store, *rows: Row | Collection[Row], vectors: bool = True, **fields: Any) -> int:
+    """Add rows as one operation, with a vector for each version."""
+    changes = added(*rows)
+    made = {
+        (one.row.id, one.row.version): vector(float(i), 1.0)
+        for i, one in enumerate(changes)
+        if isinstance(one.row, VersionRow) and vectors
+    }
+    return store.apply(operation(changes, **{"vectors": made, "generation": GENERATION, **fields}))
+
+
+def trace(recall_id: str, at: datetime = NOW, *hits: str, **fields: Any) -> Trace:
+    found = tuple((hit, 1.0 / (i + 1)) for i, hit in enumerate(hits))
+    return Trace(
+        **{"session": None, "profile": "priming", "cue": {"text": "?"}, **fields},
+        recall_id=recall_id,
+        at=at,
+        hits=found,
+    )
+
+
+def dump(store: Store, namespace: str = "mine") -> dict[str, Any]:
+    """Everything that a namespace holds; two equal dumps are two equal states."""
+    memories = store.memories(namespace)
+    vectors: dict[VersionKey, bytes] = dict(store.vectors(namespace, GENERATION))
+    return {
+        "memories": memories,
+        "versions": [one for row in memories for one in store.versions(namespace, row.id)],
+        "links": store.links(namespace),
+        "verdicts": store.verdicts(namespace),
+        "pairs": store.pairs(namespace),
+        "runs": store.runs(namespace),
+        "weights": store.weights(namespace),
+        "vectors": vectors,
+        "log": store.operations(namespace, limit=None),
+        "traces": [store.trace(namespace, one.recall_id) for one in store.traces(namespace, limit=10**6)],
+        "counts": {**_counted(store, namespace)},
+    }
+
+
+def _counted(store: Store, namespace: str) -> dict[str, Any]:
+    memories, links, operations, traces, _, generation = astuple(store.counts(namespace))
+    return {
+        "memories": memories,
+        "links": links,
+        "log": operations,
+        "traces": traces,
+        "generation": generation,
+    }
+
+
+ROWS = ("memories", "versions", "links", "verdicts", "pairs", "runs", "weights")
+
+
+def rows_of(held: dict[str, Any]) -> dict[str, Any]:
+    """A dump without its log and traces: what an undo must bring back."""
+    return {name: held[name] for name in (*ROWS, "vectors")}
+
+
+def every_row(held: dict[str, Any]) -> list[Row]:
+    """The rows of a dump, in an order in which they can be written."""
+    return [row for name in ROWS for row in held[name]]
+
+
+def texts(log: Collection[Logged]) -> list[str]:
+    return [one.id for one in log]

@@ -1,0 +1,308 @@
+"""Dates that cues name, and times that memories speak of."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from priming.config.params.recall import RecallParams
+from priming.errors import ParamError
+from priming.text.dates import CueDate, asks_time, cue_date, date_match, has_time, is_question
+
+PARAMS = RecallParams()
+ANY_TEXT = st.text(st.characters())
+MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("in May 2023", (2023, 5, None)),
+        ("7 May 2023", (2023, 5, 7)),
+        ("the 7th of May, 2023", (2023, 5, 7)),
+        ("May 7, 2023", (2023, 5, 7)),
+        ("May 7th", (None, 5, 7)),
+        ("December 1,2023", (2023, 12, 1)),
+        ("What happened in June?", (None, 6, None)),
+        ("What happened in june?", (None, 6, None)),
+        ("mid-August 2023", (2023, 8, None)),
+        ("Sept. 3rd", (None, 9, 3)),
+        ("in '2022'", (2022, None, None)),
+        ("in 2022?", (2022, None, None)),
+        ("2023-05-07", (2023, 5, 7)),
+        ("at 2023-05-07T10:00Z", (2023, 5, 7)),
+        ("2023/5", (2023, 5, None)),
+        ("on 12/25/2023", (2023, 12, 25)),
+        ("on 25.12.2023", (2023, 12, 25)),
+        ("on 5/7/2023", (2023, None, None)),
+        ("30 February 2023", (2023, 2, None)),
+        ("29 February", (None, 2, 29)),
+    ],
+)
+def test_the_usual_ways_to_write_a_date_are_read(text, expected):
+    assert cue_date(text) == CueDate(*expected)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "May I go?",
+        "Who may have come?",
+        "they march on",
+        "it cost $2022",
+        "12022 of them",
+        "2022.5 metres",
+        "3000",
+        "flight AA2023x",
+        "version 1.2023",
+        "yesterday",
+        "decide, marry, octopus",
+    ],
+)
+def test_what_is_no_date_is_not_read_as_one(text):
+    assert cue_date(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "month"),
+    [("Who was hurt in May?", 5), ("in May we met", 5), ("may 7", 5), ("in may 2022", 5), ("on 3 march", 3)],
+)
+def test_may_and_march_are_months_when_written_so(text, month):
+    found = cue_date(text)
+    assert found is not None
+    assert found.month == month
+
+
+def test_of_several_dates_the_most_exact_counts():
+    assert cue_date("between August 11 and August 15 2023") == CueDate(2023, 8, 15)
+    assert cue_date("in 2021, or was it June 2022?") == CueDate(2022, 6)
+    assert cue_date("June or July?") == CueDate(None, 6)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("yesterday", (2023, 12, 31)),
+        ("Today", (2024, 1, 1)),
+        ("tomorrow", (2024, 1, 2)),
+        ("last month", (2023, 12, None)),
+        ("next month", (2024, 2, None)),
+        ("this year", (2024, None, None)),
+        ("last year", (2023, None, None)),
+    ],
+)
+def test_words_that_lean_on_the_present_are_read_when_it_is_given(text, expected):
+    assert cue_date(text, datetime(2024, 1, 1, 9, tzinfo=UTC)) == CueDate(*expected)
+    assert cue_date(text) is None
+
+
+def test_the_present_must_be_a_datetime():
+    with pytest.raises(ParamError, match="now"):
+        cue_date("yesterday", 1.7e9)
+
+
+@given(st.dates(datetime(1970, 1, 1).date(), datetime(2099, 12, 31).date()))
+def test_every_day_is_read_in_every_form_and_matches_itself(day):
+    month = MONTHS[day.month - 1]
+    forms = [
+        f"{day.day} {month} {day.year}",
+        f"{month} {day.day}, {day.year}",
+        f"{month[:3]} {day.day}, {day.year}",
+        day.isoformat(),
+    ]
+    for form in forms:
+        named = cue_date(f"What was on {form}?")
+        assert named == CueDate(day.year, day.month, day.day)
+        assert date_match(named, np.array([day], "datetime64[D]")).tolist() == [PARAMS.date_day]
+
+
+def moments(*texts):
+    return np.array(texts, "datetime64[s]")
+
+
+def test_the_right_month_the_right_day_and_the_month_after_score_as_set():
+    times = moments("2023-05-07T23:59", "2023-05-08", "2023-06-30", "2023-07-01", "2023-04-30", "2022-05-07")
+    p = PARAMS
+    assert date_match(CueDate(2023, 5), times).tolist() == [p.date_month] * 2 + [p.date_after, 0.0, 0.0, 0.0]
+    assert date_match(CueDate(2023, 5, 7), times).tolist() == [
+        p.date_day,
+        p.date_month,
+        p.date_after,
+        0.0,
+        0.0,
+        0.0,
+    ]
+    assert date_match(CueDate(None, 5), times)[-1] == p.date_month
+    assert date_match(CueDate(2023), times).tolist() == [p.date_year] * 5 + [0.0]
+
+
+def test_january_is_the_month_after_december():
+    times = moments("2024-01-15", "2023-01-15")
+    assert date_match(CueDate(2023, 12), times).tolist() == [PARAMS.date_after, 0.0]
+    assert date_match(CueDate(None, 12), times).tolist() == [PARAMS.date_after] * 2
+
+
+def test_seconds_and_datetimes_are_the_same_moments():
+    times = moments("2023-05-07", "1969-12-31T23:59:59", "2024-02-29")
+    seconds = times.astype(np.int64).astype(np.float64)
+    for cue in (CueDate(2023, 5, 7), CueDate(1969, 12, 31), CueDate(None, 2, 29), CueDate(2024)):
+        assert date_match(cue, seconds).tolist() == date_match(cue, times).tolist()
+        assert date_match(cue, times).max() > 0
+
+
+def test_an_unknown_time_matches_nothing():
+    assert date_match(CueDate(1970, 1, 1), np.array([np.nan, np.inf, -np.inf])).tolist() == [0.0] * 3
+    assert date_match(CueDate(1970), moments("NaT")).tolist() == [0.0]
+    assert date_match(CueDate(1970), np.array([])).tolist() == []
+
+
+def test_the_values_are_parameters():
+    params = RecallParams(date_month=4.0, date_day=5.0, date_after=2.0, date_year=3.0)
+    times = moments("2023-05-07", "2023-05-08", "2023-06-08")
+    assert date_match(CueDate(2023, 5, 7), times, params).tolist() == [5.0, 4.0, 2.0]
+    assert date_match(CueDate(2023), times, params).tolist() == [3.0] * 3
+
+
+def test_times_must_be_numbers_or_datetimes():
+    with pytest.raises(ParamError, match="times"):
+        date_match(CueDate(2023), np.array(["2023-05-07"]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "When did Caroline go?",
+        "When is it?",
+        "Since when?",
+        "What date was it?",
+        "What was the date of it?",
+        "Which year did they meet?",
+        "what day",
+        "How long did it take?",
+        "How many years ago was that?",
+        "When Evan did meet his wife?",
+        "Do you know when she left?",
+        "What time is it?",
+        "In which month?",
+    ],
+)
+def test_a_cue_that_asks_for_a_time_is_known(text):
+    assert asks_time(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "What did she do when she was ill?",
+        "Who is it?",
+        "How many dogs are there?",
+        "Where was he in May?",
+        "Which time management method is it?",
+        "How did it go?",
+        "What is a whenever?",
+    ],
+)
+def test_other_cues_do_not_ask_for_a_time(text):
+    assert not asks_time(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "on Monday",
+        "last week",
+        "two years ago",
+        "in 1999",
+        "the 1990s",
+        "at 3 pm",
+        "at 10:30",
+        "5 o’clock",
+        "yesterday",
+        "on 7/5/2023",
+        "2023-05-07",
+        "7 may",
+        "May 7",
+        "In May we met",
+        "for an hour",
+        "Sept 3",
+        "the other day",
+        "a few months",
+        "every summer",
+        "tomorrow!",
+        "a 3-day trip",
+        "in june",
+    ],
+)
+def test_expressions_of_time_are_seen(text):
+    assert has_time(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "I may go",
+        "May I?",
+        "we march",
+        "10 dogs",
+        "the weekly",
+        "12 of 34",
+        "3.5 m",
+    ],
+)
+def test_what_tells_no_time_is_not_seen(text):
+    assert not has_time(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("Really?", True),
+        ("Really? ", True),
+        ('"Why?"', True),
+        ("元気？", True),
+        ("Why? I see.", False),
+        ("", False),
+    ],
+)
+def test_a_question_ends_in_its_mark(text, asks):
+    assert is_question(text) is asks
+
+
+@given(ANY_TEXT)
+def test_any_text_can_be_asked(text):
+    found = cue_date(text, datetime(2024, 1, 31, tzinfo=UTC))
+    assert found is None or found.year is not None or found.month is not None
+    assert asks_time(text) in (True, False)
+    assert has_time(text) in (True, False)
+    assert is_question(text) in (True, False)
+
+
+@pytest.mark.parametrize(
+    "unit", ["1", "1 ", "May ", "when ", "what is the ", "2023-", "a", " ", "1/", "last day", "1 of "]
+)
+def test_long_runs_of_anything_are_read_to_the_end(unit):
+    # A pattern that took quadratic time would be stuck here.
+    text = unit * (100_000 // len(unit)) + " on 7 June 2023"
+    assert cue_date(text) == CueDate(2023, 6, 7)
+    assert has_time(text)
+    assert not asks_time(text) or unit.startswith("when")

@@ -1,0 +1,143 @@
+"""What kind of rule a text is, and which rules contradict each other."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from priming.config.words import RULES
+from priming.errors import ParamError
+from priming.text.rule_kinds import contradicts, forbids, rule_kind_of
+
+CASES = {
+    "constraint": [
+        "Never push to main",
+        "You must not commit secrets",
+        "Secrets mustn't be logged",
+        "Don't use print",
+        "Don’t use print",
+        "Please do not rewrite history",
+        "Do not\nrewrite history",
+        "Avoid global state",
+        "Stop adding comments that narrate",
+        "No bare numbers in code",
+        "Use the logger and never print",
+        "Prefer composition; do not inherit",
+        "It is forbidden to edit released migrations",
+        "Never do these: 1. force a push 2. commit a secret",
+        "Always use pathlib, never os.path",
+    ],
+    "directive": [
+        "Always run the tests",
+        "Use snake_case for names",
+        "You must run the linter",
+        "Run the tests before a commit",
+        "Never forget to run the tests",
+        "Don't forget the changelog",
+        "If the tests do not pass, run them again",
+        "If you do not know, ask",
+        "No, ask a person",
+        "Always use pathlib instead of os.path",
+        "Stop the server before a migration",
+        "Use the first argument",
+        "Close the first, then the last",
+        "Support Python 3.11 and 3.12",
+    ],
+    "preference": [
+        "Prefer tuples to lists",
+        "I would prefer shorter functions",
+        "Always prefer composition over inheritance",
+        "Use pathlib instead of os.path",
+        "Use tabs rather than spaces",
+        "Favour plain words",
+        "It is better to ask",
+    ],
+    "procedure": [
+        "1. Stop the server\n2. Migrate\n3. Start it again",
+        "To release:\n  1) tag\n  2) push the tag",
+        "To release: 1. tag 2. push",
+        "Step 1: tag. Step 2: push.",
+        "First run the tests, then commit",
+        "To release, first tag, then push",
+        "Run the tests first, then commit; finally push",
+        "1. Run the tests\n2. Never push when they fail",
+    ],
+}
+
+
+@pytest.mark.parametrize(("rule", "text"), [(rule, text) for rule, texts in CASES.items() for text in texts])
+def test_the_kind_of_a_rule_is_read_from_its_words(rule, text):
+    assert rule_kind_of(text) == rule
+
+
+@given(st.text())
+def test_every_text_is_a_rule_of_one_kind_whatever_its_case(text):
+    assert rule_kind_of(text) in RULES
+    assert rule_kind_of(f"NEVER {text}") == rule_kind_of(f"never {text}")
+
+
+def test_a_rule_is_told_by_its_beginning():
+    assert rule_kind_of(f"Use {'x' * 3000}. Never print.") == "directive"
+
+
+@pytest.mark.parametrize(
+    "text", ["Never print", "Use logging, never print", "Do not print", "1. Never print 2. Log"]
+)
+def test_a_prohibition_is_one_wherever_it_stands(text):
+    assert forbids(text)
+
+
+@pytest.mark.parametrize("text", ["Print", "Never forget to print", "If it does not print, wait"])
+def test_what_asks_forbids_nothing(text):
+    assert not forbids(text)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Never commit to main", "Always commit to main"),
+        ("Do not release on a Friday", "Release on a Friday"),
+        ("Don't use tabs", "Use tabs"),
+        ("You must not use tabs.", "You must use tabs!"),
+    ],
+)
+def test_the_same_thing_asked_for_and_forbidden_in_one_scope_is_a_contradiction(a, b):
+    when = {"language": "Go"}
+    assert contradicts(a, b, when, {"language": ["go"]})
+    assert contradicts(b, a, when, when)
+    assert not contradicts(a, b, when, {"language": "python"})
+    assert contradicts(a, b, when, {})
+    assert contradicts(a, b, {}, when)
+    assert not contradicts(a, b, {"language": "go", "task": "test"}, {"language": "go", "task": "fix"})
+    assert not contradicts(a, a, when, when)
+
+
+def test_the_words_beside_never_and_always_must_overlap_by_three_fifths():
+    # {commit, to, main} and {commit, to, main, x, y}: 3 of 5; one more word makes it 3 of 6.
+    assert contradicts("Never commit to main", "Always commit to main x y", {}, {})
+    assert not contradicts("Never commit to main", "Always commit to main x y z", {}, {})
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Use logging, never print", "Use logging rather than print"),
+        ("Never print", "Log; do not worry; print"),
+        ("Never use print, use logging", "Use logging, not print"),
+        ("Never", "Always"),
+    ],
+)
+def test_of_rules_with_several_clauses_no_contradiction_is_claimed(a, b):
+    assert not contradicts(a, b, {}, {})
+
+
+@pytest.mark.parametrize(
+    "call", [lambda: rule_kind_of(1), lambda: forbids(None), lambda: contradicts("a", 1, {}, {})]
+)
+def test_what_is_no_text_is_refused(call):
+    with pytest.raises(ParamError, match=r"text = .*must be a text"):
+        call()
+
+
+def test_a_scope_that_is_no_mapping_is_refused():
+    with pytest.raises(ParamError, match=r"a_when = 'go'"):
+        contradicts("Never print", "Print", "go", {})

@@ -1,0 +1,462 @@
+"""Stores of floop, in the format of its files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from priming.errors import ParamError
+from priming.remember.drafts import draft
+from priming.transfer.floop import read
+from priming.transfer.importers import Entry, Report, Tie, run
+from priming.types import ImportedState
+
+SCENARIO = Path(__file__).parents[2] / "docs" / "scenario" / "floop"
+
+
+def behavior(number=1, *, kind="behavior", content=None, metadata=None, **inner):
+    """A line of nodes.jsonl as floop writes it."""
+    return {
+        "id": f"behavior-{number}",
+        "kind": kind,
+        "content": {
+            "content": {"canonical": f"Do thing number {number} first.", **inner},
+            "kind": "directive",
+            "name": f"learned/do-thing-number-{number}-first",
+            "provenance": {"source_type": "learned"},
+            **(content or {}),
+        },
+        "metadata": {
+            "confidence": 0.6,
+            "priority": 0,
+            "scope": "local",
+            "stats": {"times_activated": 0, "times_followed": 0, "times_overridden": 0},
+            **(metadata or {}),
+        },
+    }
+
+
+def edge(source, target, kind="requires", weight=1, **more):
+    return {
+        "source": f"behavior-{source}",
+        "target": f"behavior-{target}",
+        "kind": kind,
+        "weight": weight,
+        "created_at": "2026-02-06T09:52:57-08:00",
+        **more,
+    }
+
+
+def correction(number=1, **more):
+    return {
+        "id": f"c-{number}",
+        "timestamp": "2026-02-08T09:09:45.979824699-08:00",
+        "context": {"repo": "git@git.example.org:team/shop.git", "task": "release"},
+        "agent_action": f"Did thing {number} last.",
+        "human_response": "",
+        "corrected_action": f"Do thing {number} first.",
+        "conversation_id": "",
+        "turn_number": 0,
+        "corrector": "ada",
+        "processed": True,
+        **more,
+    }
+
+
+@pytest.fixture
+def floop(tmp_path):
+    """Writes a store in ``.floop`` of a project; the project."""
+
+    def write(nodes=(), edges=(), corrections=()):
+        folder = tmp_path / ".floop"
+        folder.mkdir(exist_ok=True)
+        named = {"nodes": nodes, "edges": edges, "corrections": corrections}
+        for name, values in named.items():
+            text = "".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in values)
+            (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+        return tmp_path
+
+    return write
+
+
+def entries(path):
+    return [item for item in read(path) if isinstance(item, Entry)]
+
+
+def ties(path):
+    return [item for item in read(path) if isinstance(item, Tie)]
+
+
+def test_a_behaviour_keeps_its_rule_conditions_tags_and_text(floop):
+    node = behavior(
+        tags=["release"],
+        summary="Thing one first",
+        content={
+            "kind": "constraint",
+            "when": {"language": "go", "task": ["release", "deploy"]},
+            "provenance": {
+                "source_type": "authored",
+                "author": "ada",
+                "created_at": "2026-01-29T20:22:55.64732705-08:00",
+            },
+        },
+    )
+    (one,) = entries(floop([node]))
+    given = draft(one.arguments)
+    assert (given.kind, given.key, given.content) == ("behavior", "behavior-1", "Do thing number 1 first.")
+    assert (given.tags, given.trust) == (("release",), "user")
+    assert given.when == {"language": "go", "task": ["release", "deploy"]}
+    assert given.occurred_at == datetime(2026, 1, 30, 4, 22, 55, 647327, tzinfo=UTC)
+    assert (given.metadata["rule"], given.metadata["summary"]) == ("constraint", "Thing one first")
+    assert given.metadata["provenance"]["author"] == "ada"
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        ("behavior", "active"),
+        ("forgotten-behavior", "forgotten"),
+        ("deprecated-behavior", "deprecated"),
+        ("merged-behavior", "merged"),
+    ],
+)
+def test_a_curated_behaviour_keeps_its_status(floop, memory, kind, status):
+    run(memory, "floop", floop([behavior(kind=kind)]))
+    assert memory.get("behavior-1").status == status
+
+
+def test_confidence_priority_and_use_come_along(floop, memory):
+    stats = {
+        "times_activated": 9,
+        "times_followed": 5,
+        "times_confirmed": 2,
+        "times_overridden": 1,
+        "last_activated": "2026-02-11T19:19:55-08:00",
+        "updated_at": "2026-02-17T22:03:17-08:00",
+    }
+    run(memory, "floop", floop([behavior(metadata={"confidence": 0.66, "priority": 4, "stats": stats})]))
+    one = memory.get("behavior-1")
+    assert (one.confidence, one.priority) == (0.66, 4.0)
+    assert (one.use.uses, one.use.followed, one.use.confirmed, one.use.overridden) == (9, 5, 2, 1)
+    assert one.use.last_used_at == datetime(2026, 2, 12, 3, 19, 55, tzinfo=UTC)
+    assert one.metadata["stats"] == {"updated_at": "2026-02-17T22:03:17-08:00"}
+
+
+def test_what_has_no_place_is_kept_as_metadata(floop):
+    node = behavior(
+        kind="deprecated-behavior",
+        structured={"prefer": "this", "avoid": "that"},
+        metadata={"deprecation_reason": "old", "replacement_id": "behavior-2", "colour": [1, {"a": None}]},
+        content={"conflicts": None, "mood": "calm", "memory_type": "semantic"},
+    )
+    (one,) = entries(floop([node]))
+    kept = one.arguments["metadata"]
+    assert kept["structured"] == {"prefer": "this", "avoid": "that"}
+    assert (kept["deprecation_reason"], kept["replacement_id"]) == ("old", "behavior-2")
+    assert (kept["colour"], kept["mood"], kept["memory_type"]) == ([1, {"a": None}], "calm", "semantic")
+    assert (kept["name"], kept["scope"]) == ("learned/do-thing-number-1-first", "local")
+    assert "conflicts" not in kept
+
+
+def test_names_that_come_twice_with_other_values_are_both_kept(floop):
+    (one,) = entries(floop([behavior(content={"scope": "wide", "rule": "of thumb"})]))
+    kept = one.arguments["metadata"]
+    assert (kept["scope"], kept["floop_scope"]) == ("wide", "local")
+    assert (kept["rule"], kept["floop_rule"]) == ("directive", "of thumb")
+
+
+@pytest.mark.parametrize(
+    ("kind", "rule"),
+    [
+        ("directive", "directive"),
+        ("constraint", "constraint"),
+        ("preference", "preference"),
+        ("procedure", "procedure"),
+        ("workflow", "procedure"),
+        ("mantra", "directive"),
+    ],
+)
+def test_every_kind_of_behaviour_is_one_of_our_rules(floop, kind, rule):
+    (one,) = entries(floop([behavior(content={"kind": kind})]))
+    assert one.arguments["metadata"]["rule"] == rule
+    assert one.arguments["metadata"].get("floop_kind") == (None if kind == rule else kind)
+
+
+def test_an_episodic_behaviour_is_an_episode(floop):
+    (one,) = entries(floop([behavior(content={"kind": "episodic", "episode_data": {"outcome": "ok"}})]))
+    assert one.arguments["kind"] == "episode"
+    assert "rule" not in one.arguments["metadata"]
+
+
+@pytest.mark.parametrize(
+    ("source", "trust"),
+    [
+        ("authored", "user"),
+        ("learned", "agent"),
+        ("consolidated", "agent"),
+        ("imported", "tool"),
+        (None, "tool"),
+    ],
+)
+def test_trust_follows_the_provenance(floop, source, trust):
+    (one,) = entries(floop([behavior(content={"provenance": {"source_type": source}})]))
+    assert one.arguments["trust"] == trust
+
+
+def test_the_source_names_the_folder_and_the_package(floop):
+    package = {"source_type": "imported", "package": "core", "package_version": "1.2"}
+    path = floop([behavior(1), behavior(2, content={"provenance": package})])
+    assert [one.arguments["source"] for one in entries(path)] == [
+        f"floop:{path}/.floop",
+        f"floop:{path}/.floop core 1.2",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "when"),
+    [
+        ({"file_path": "mcp/*"}, {"file": "mcp/*"}),
+        ({"file.path": ["a/*", "b/*"], "env": "ci"}, {"file": ["a/*", "b/*"], "environment": "ci"}),
+        ({"file_language": "go", "branch": "main"}, {"language": "go", "branch": "main"}),
+        ({"ext": ".go"}, {"file": ["*.go"]}),
+        ({"file_ext": [".go", ".mod"]}, {"file": ["*.go", "*.mod"]}),
+        ({"task": "", "user": None, "roles": []}, {}),
+    ],
+)
+def test_predicates_take_the_names_that_a_cue_has(floop, given, when):
+    (one,) = entries(floop([behavior(content={"when": given})]))
+    assert one.arguments["when"] == when
+
+
+def test_conditions_that_no_predicate_can_hold_are_kept_beside(floop):
+    given = {"language": "go", "custom": {"deep": 1}, "file_path": "a/*", "ext": ".go"}
+    (one,) = entries(floop([behavior(content={"when": given})]))
+    assert one.arguments["when"] == {"language": "go", "file": "a/*"}
+    assert one.arguments["metadata"]["floop_when"] == {"custom": {"deep": 1}, "file_ext": ".go"}
+
+
+def test_the_last_line_of_an_id_counts(floop):
+    (one,) = entries(floop([behavior(canonical="Old."), behavior(canonical="New.")]))
+    assert one.arguments["content"] == "New."
+
+
+def test_a_correction_says_what_was_right_and_what_was_wrong(floop):
+    (one,) = entries(floop(corrections=[correction(extra_tags=["git"], conversation_id="talk-1")]))
+    given = draft(one.arguments)
+    assert (given.kind, given.key) == ("correction", "c-1")
+    assert given.content == "Correction: Do thing 1 first.\nNot: Did thing 1 last."
+    assert (given.metadata["right"], given.metadata["wrong"]) == ("Do thing 1 first.", "Did thing 1 last.")
+    assert given.occurred_at == datetime(2026, 2, 8, 17, 9, 45, 979824, tzinfo=UTC)
+    assert (given.tags, given.session, given.trust) == (("git",), "floop:talk-1", "agent")
+    assert given.metadata["context"]["task"] == "release"
+    assert given.metadata["corrector"] == "ada"
+
+
+def test_a_correction_in_a_persons_words_is_trusted_as_theirs(floop):
+    (one,) = entries(floop(corrections=[correction(human_response="No, first!")]))
+    assert one.arguments["trust"] == "user"
+    assert one.arguments["metadata"]["human_response"] == "No, first!"
+
+
+def test_a_correction_may_stand_among_the_nodes(floop):
+    node = {"id": "c-1", "kind": "correction", "content": correction(), "metadata": {"seen": True}}
+    path = floop([node], corrections=[correction()])
+    (one,) = entries(path)
+    assert one.arguments["kind"] == "correction"
+    assert one.arguments["metadata"]["seen"] is True
+
+
+def test_a_node_of_another_kind_is_a_fact_with_its_content(floop):
+    node = {"id": "snap-1", "kind": "context-snapshot", "content": {"branch": "main"}, "metadata": None}
+    (one,) = entries(floop([node]))
+    assert (one.arguments["kind"], one.arguments["content"]) == ("fact", '{"branch": "main"}')
+    assert one.arguments["metadata"] == {"floop_kind": "context-snapshot"}
+
+
+KINDS = ["requires", "overrides", "conflicts", "learned-from", "deprecated-to", "merged-into", "smells-like"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_edge_is_a_link_of_its_kind_with_its_weight(floop, memory, kind):
+    path = floop([behavior(1), behavior(2)], [edge(2, 1, kind, 0.75, last_activated=None)])
+    assert run(memory, "floop", path).links == 1
+    (link,) = memory.links("behavior-1", relation=kind)
+    assert (link.source, link.target, link.weight) == ("behavior-2", "behavior-1", 0.75)
+
+
+@pytest.mark.parametrize("kind", ["similar-to", "co-activated"])
+def test_an_edge_that_is_stored_both_ways_is_one_link(floop, memory, kind):
+    path = floop([behavior(1), behavior(2)], [edge(1, 2, kind, 0.9), edge(2, 1, kind, 0.9)])
+    run(memory, "floop", path)
+    (link,) = memory.links("behavior-1", relation=kind)
+    assert {link.source, link.target} == {"behavior-1", "behavior-2"}
+    assert (link.weight, link.given) == (0.9, True)
+
+
+@pytest.mark.parametrize("weight", [None, 0])
+def test_an_edge_without_a_weight_has_the_weight_that_floop_gives_it(floop, weight):
+    (tie,) = ties(floop([behavior(1), behavior(2)], [edge(1, 2, weight=weight)]))
+    assert tie.weight == 1.0
+
+
+def test_a_behaviour_is_linked_to_the_correction_that_it_was_learnt_from(floop, memory):
+    learned = {"provenance": {"source_type": "learned", "correction_id": "c-1"}}
+    lost = {"provenance": {"source_type": "learned", "correction_id": "c-gone"}}
+    report = run(
+        memory,
+        "floop",
+        floop([behavior(1, content=learned), behavior(2, content=lost)], corrections=[correction()]),
+    )
+    (link,) = memory.links(relation="learned-from")
+    assert (link.source, link.target) == ("behavior-1", "c-1")
+    assert report == Report(stored=3, links=1)
+
+
+def test_edges_that_only_the_nodes_tell_of_are_links_too(floop):
+    told = {"requires": ["behavior-2"], "overrides": None, "similar_to": [{"id": "behavior-2", "score": 0.8}]}
+    path = floop([behavior(1, content=told), behavior(2)], [edge(1, 2, "requires", 0.6)])
+    assert ties(path) == [
+        Tie("behavior-1", "behavior-2", "requires", 0.6, fresh=True),
+        Tie("behavior-1", "behavior-2", "similar-to", 0.8, fresh=True),
+    ]
+
+
+def test_an_edge_to_a_node_of_another_store_is_reported_and_the_others_are_made(floop, memory):
+    path = floop([behavior(1), behavior(2)], [edge(1, "elsewhere"), edge(1, 2)])
+    report = run(memory, "floop", path)
+    assert (report.links, report.loose) == (1, 1)
+    assert "behavior-1 ─requires→ behavior-elsewhere: there is no memory" in report.skipped[0]
+
+
+def test_a_second_import_adds_nothing(memory):
+    first = run(memory, "floop", SCENARIO)
+    operations = memory.stats().operations
+    again = run(memory, "floop", SCENARIO)
+    assert again == Report(duplicates=first.stored)
+    assert memory.stats().operations == operations
+
+
+def test_a_second_import_leaves_what_moved_since(floop, memory):
+    path = floop(
+        [behavior(1), behavior(2), behavior(3, kind="forgotten-behavior")], [edge(1, 2, "requires", 0.8)]
+    )
+    run(memory, "floop", path)
+    memory.set_strength("behavior-1", "behavior-2", 0.3, "requires")
+    memory.forget("behavior-2")
+    operations = memory.stats().operations
+    assert run(memory, "floop", path) == Report(duplicates=3)
+    assert memory.links("behavior-1", relation="requires")[0].weight == 0.3
+    assert [memory.get(f"behavior-{n}").status for n in (1, 2, 3)] == ["active", "forgotten", "forgotten"]
+    assert memory.stats().operations == operations
+
+
+def test_what_floop_learnt_since_is_added(floop, memory):
+    run(memory, "floop", floop([behavior(1)]))
+    report = run(memory, "floop", floop([behavior(1), behavior(2)], [edge(2, 1)]))
+    assert report == Report(stored=1, duplicates=1, links=1)
+
+
+def test_the_import_can_be_undone_operation_by_operation(memory):
+    run(memory, "floop", SCENARIO)
+    for one in memory.log():
+        memory.undo(one.id)
+    assert memory.list(status=None) == []
+    assert memory.validate() == []
+
+
+def test_the_folder_itself_will_do_for_the_project_it_is_in(floop):
+    path = floop([behavior()])
+    assert [one.arguments["key"] for one in read(path / ".floop")] == ["behavior-1"]
+
+
+def test_a_large_store_is_read_line_by_line(floop):
+    items = read(floop([behavior(n) for n in range(20)], ["{broken"]))
+    assert [next(items).arguments["key"] for _ in range(20)] == [f"behavior-{n}" for n in range(20)]
+    with pytest.raises(ParamError, match=r"edges\.jsonl, line 1"):
+        next(items)
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "rule"),
+    [
+        ("nodes", "{broken", "must be JSON"),
+        ("nodes", "[1]", "must be a JSON object on one line"),
+        ("nodes", '{"kind": "behavior"}', "id = None: must be the id of a node"),
+        ("nodes", '{"id": "a", "kind": "behavior", "content": 7}', "content = 7: must be an object"),
+        ("nodes", '{"id": "a", "kind": "behavior", "content": {}}', "content = None: must be a text"),
+        (
+            "nodes",
+            json.dumps(behavior(2, metadata={"priority": "high"})),
+            "priority = 'high': must be a finite",
+        ),
+        (
+            "nodes",
+            json.dumps(behavior(2, metadata={"confidence": 7})),
+            r"confidence = 7: must be in \[0, 1\]",
+        ),
+        (
+            "nodes",
+            json.dumps(behavior(2, metadata={"stats": {"times_followed": -1}})),
+            "followed = -1: must be a whole number ≥ 0",
+        ),
+        (
+            "nodes",
+            json.dumps(behavior(2, metadata={"stats": {"last_activated": "soon"}})),
+            "stats.last_activated = 'soon': must be an ISO 8601 time",
+        ),
+        ("nodes", '{"id": "a", "kind": ["behavior"]}', r"kind = \['behavior'\]: must be a text"),
+        ("nodes", json.dumps(behavior(2, content={"requires": "b1"})), "requires = 'b1': must be a list"),
+        ("nodes", json.dumps(behavior(2, content={"similar_to": 3})), "similar_to = 3: must be a list"),
+        ("edges", "{broken", "must be JSON"),
+        ("edges", '{"target": "a", "kind": "requires"}', "source = None: must be the id of a node"),
+        ("edges", json.dumps(edge(1, 1, weight=3)), r"weight = 3: must be a number in \[0, 1\]"),
+        ("corrections", '"text"', "must be a JSON object on one line"),
+        ("corrections", json.dumps(correction(timestamp="noon")), "must be an ISO 8601 time"),
+        ("corrections", json.dumps(correction(corrected_action="")), "must say what would have been right"),
+    ],
+)
+def test_a_wrong_line_is_named_by_its_file_and_number_with_the_rule(floop, name, line, rule):
+    good = {"nodes": behavior(1), "edges": edge(1, 1), "corrections": correction()}
+    path = floop(**{one: [value, *([line] if one == name else [])] for one, value in good.items()})
+    with pytest.raises(ParamError, match=rule) as caught:
+        list(read(path))
+    assert f"{name}.jsonl, line 2" in str(caught.value)
+
+
+def test_times_that_go_leaves_empty_are_no_times(floop):
+    never = "0001-01-01T00:00:00Z"
+    node = behavior(
+        content={"provenance": {"created_at": never}}, metadata={"stats": {"last_activated": never}}
+    )
+    (one,) = entries(floop([node]))
+    assert (one.arguments["occurred_at"], one.state) == (None, ImportedState(confidence=0.6))
+
+
+@pytest.mark.parametrize("name", [None, "floop.db", "edges.jsonl"])
+def test_a_folder_that_is_no_store_is_refused_with_what_is_missing(tmp_path, name):
+    if name:
+        (tmp_path / name).write_text("")
+    with pytest.raises(ParamError, match=r"there is no nodes\.jsonl in it or in its \.floop") as caught:
+        list(read(tmp_path))
+    assert ("floop.db" in str(caught.value)) == (name == "floop.db")
+
+
+def test_a_path_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(ParamError, match="must be the folder of a floop store"):
+        list(read(tmp_path / "missing"))
+
+
+def test_a_store_may_lack_edges_and_corrections(floop, memory):
+    path = floop([behavior()])
+    for name in ("edges", "corrections"):
+        (path / ".floop" / f"{name}.jsonl").unlink()
+    assert run(memory, "floop", path) == Report(stored=1)
+
+
+def test_the_scenario_is_copied_whole_into_another_folder(tmp_path, memory):
+    shutil.copytree(SCENARIO, tmp_path / ".floop")
+    assert run(memory, "floop", tmp_path) == Report(stored=6, links=5)

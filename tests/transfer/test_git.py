@@ -1,0 +1,336 @@
+"""Git histories, made by the real git, as memories."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from priming.errors import ParamError
+from priming.transfer.git import GIT, look, read
+from priming.transfer.importers import Entry, Tie, run
+
+pytestmark = pytest.mark.slow
+
+
+def entries(path):
+    return [item.arguments for item in read(path) if isinstance(item, Entry)]
+
+
+def episodes(path):
+    return [one for one in entries(path) if one.get("kind") != "entity"]
+
+
+def ties(path):
+    return [item for item in read(path) if isinstance(item, Tie)]
+
+
+def test_a_commit_is_an_episode_with_its_author_time_day_and_counts_and_no_address(work):
+    name = work.commit("Add the parser\n\nIt reads.", {"a.py": "1\n2\n"}, at="2026-03-01T23:30:00+02:00")
+    (one,) = episodes(work.folder)
+    assert one["key"] == f"commit:{name[:12]}"
+    assert one["content"] == "Add the parser\n\nIt reads.\n\nin `a.py`"
+    assert (one["speaker"], one["session"]) == ("Ada Byron", "work 2026-03-01")
+    assert one["occurred_at"] == datetime.fromisoformat("2026-03-01T23:30:00+02:00")
+    assert one["metadata"] == {
+        "commit": name,
+        "author": "Ada Byron",
+        "files": 1,
+        "insertions": 2,
+        "deletions": 0,
+    }
+    assert "example.org" not in str(one)
+    assert (one["source"], one["trust"]) == (f"git:{work.folder}", "tool")
+
+
+def test_commits_come_oldest_first_and_those_of_a_day_follow_each_other(work, memory):
+    for day, message in ((1, "one"), (1, "two"), (2, "three")):
+        work.commit(message, [f"{message}.py"], at=f"2026-03-0{day}T09:00:00+01:00")
+    run(memory, "git", work.folder)
+    stored = memory.list(kinds=["episode"])
+    assert [one.gist for one in stored] == ["one", "two", "three"]
+    followed = memory.links(relation="next")
+    assert [(link.source, link.target) for link in followed] == [(stored[0].key, stored[1].key)]
+
+
+def test_a_file_is_a_bare_name_that_comes_before_the_first_commit_that_changed_it(work):
+    work.commit("first", ["src/a.py"])
+    work.commit("second", ["src/a.py", "src/b.py"])
+    keys = [one["key"] for one in entries(work.folder)]
+    first, second = (one["key"] for one in episodes(work.folder))
+    assert keys == ["file:src/a.py", first, "file:src/b.py", second]
+    assert entries(work.folder)[0] == {
+        "content": "src/a.py",
+        "kind": "entity",
+        "key": "file:src/a.py",
+        "source": "rules",
+        "metadata": {"form": "file"},
+        "trust": "tool",
+    }
+
+
+ODD = [
+    "a file.py",
+    'it\'s "quoted".txt',
+    "Grüße/日本.md",
+    "tab\there.c",
+    "line\nbreak.c",
+    " leading",
+    "`ticked`.sh",
+    "commit",
+    "-dash",
+    "no_ending",
+    "a => b",
+    "{x => y}/z.py",
+    "x" * 90 + ".py",
+]
+
+
+def test_odd_file_names_are_kept_as_they_are(work):
+    work.commit("odd", ODD)
+    (one,) = episodes(work.folder)
+    assert one["metadata"]["files"] == len(ODD)
+    files = [entry for entry in entries(work.folder) if entry.get("kind") == "entity"]
+    assert {file["content"] for file in files} == set(ODD)
+    assert all(file["key"].isprintable() for file in files)
+    assert len({file["key"] for file in files}) == len(ODD)
+
+
+@pytest.mark.parametrize(
+    "name", ["src/app.py", "a file.py", "Grüße/日本.md", "Makefile", "no_ending", "LICENSE"]
+)
+def test_a_commit_mentions_the_files_that_it_changed(work, memory, name):
+    commit = work.commit("change it", [name])
+    run(memory, "git", work.folder)
+    mentioned = {link.target for link in memory.links(f"commit:{commit[:12]}", relation="mentions")}
+    assert f"file:{name}" in mentioned
+
+
+def test_importing_twice_stores_nothing_new(work, memory):
+    for i in range(5):
+        work.commit(f"step {i}", ["a b.py", f"part{i}.py"], at=f"2026-03-0{i + 1}T09:00:00Z")
+    work.git("mv", "a b.py", "c.py")
+    work.commit("rename")
+    first = run(memory, "git", work.folder)
+    before = memory.stats()
+    second = run(memory, "git", work.folder)
+    assert (first.duplicates, first.skipped) == (0, ())
+    assert (second.stored, second.duplicates, second.skipped) == (0, first.stored, ())
+    assert (memory.stats().memories, memory.stats().links) == (before.memories, before.links)
+
+
+def test_new_commits_join_those_imported_before(work, memory):
+    work.commit("old", ["a.py"])
+    run(memory, "git", work.folder)
+    work.commit("new", ["a.py"])
+    report = run(memory, "git", work.folder)
+    assert report.duplicates == 2
+    assert [one.gist for one in memory.list(kinds=["episode"])] == ["old", "new"]
+
+
+def test_a_renamed_file_is_named_twice_and_its_names_are_tied(work):
+    work.commit("first", {"old.py": "the same\ntext\nstays\n"})
+    work.git("mv", "old.py", "new name.py")
+    work.commit("rename")
+    assert episodes(work.folder)[1]["content"] == "rename\n\nin `new name.py` (was `old.py`)"
+    assert Tie("file:old.py", "file:new name.py", "renamed-to", 0.95) in ties(work.folder)
+
+
+def test_a_merge_is_kept_and_changes_no_file_itself(work):
+    work.commit("base", ["a.py"])
+    work.git("switch", "--quiet", "--create", "side")
+    work.commit("on the side", ["b.py"])
+    work.git("switch", "--quiet", "main")
+    work.commit("on main", ["c.py"])
+    work.git("merge", "--quiet", "--no-edit", "side")
+    last = episodes(work.folder)[-1]
+    assert last["content"] == "Merge branch 'side'"
+    assert last["metadata"]["files"] == 0
+    assert len(episodes(work.folder)) == 4
+
+
+def test_a_commit_without_message_or_change_is_still_something_that_happened(work):
+    work.commit("", ["a.py"])
+    work.commit("")
+    assert [one["content"] for one in episodes(work.folder)] == ["(no message)\n\nin `a.py`", "(no message)"]
+
+
+def test_a_message_that_looks_like_the_format_of_the_log_is_a_message(work):
+    message = "commit\n\n1\t2\tnot-a-file.py\n\n-\t-\tnor-this"
+    work.commit(message, ["real.py"])
+    (one,) = episodes(work.folder)
+    assert one["content"] == f"{message}\n\nin `real.py`"
+    assert one["metadata"]["files"] == 1
+
+
+def made_by_hand(work, person, message):
+    """A commit that git's own commands would refuse to make."""
+    tree = work.git("rev-parse", "HEAD^{tree}").encode()
+    raw = b"tree %b\nauthor %b\ncommitter %b\n\n%b\n" % (tree, person, person, message)
+    name = work.git("hash-object", "-t", "commit", "-w", "--literally", "--stdin", stdin=raw)
+    work.git("update-ref", "HEAD", name)
+
+
+def test_bytes_that_are_no_utf_8_become_replacement_characters(work):
+    work.commit("first", [b"na\xefve.txt"])
+    made_by_hand(work, b"Andr\xe9 <a@example.org> 1700000000 +0000", b"caf\xe9 closed")
+    (one,) = episodes(work.folder)
+    assert one["content"] == "caf� closed\n\nin `na�ve.txt`"
+    assert one["speaker"] == "Andr�"
+
+
+def test_a_binary_file_counts_as_changed_with_no_lines(work):
+    (work.folder / "data.bin").write_bytes(b"\0\1\2")
+    work.commit("data")
+    assert episodes(work.folder)[0]["metadata"]["files"] == 1
+    assert episodes(work.folder)[0]["metadata"]["insertions"] == 0
+
+
+def test_addresses_are_taken_out_of_trailers(work):
+    work.commit("Fix\n\nCo-authored-by: Grace <grace@example.org>\nSee a<b@c>d")
+    assert episodes(work.folder)[0]["content"] == "Fix\n\nCo-authored-by: Grace\nSee a<b@c>d"
+
+
+def test_a_very_long_message_is_cut(work):
+    work.commit("word " * 10_000)
+    content = episodes(work.folder)[0]["content"]
+    assert len(content) == GIT.message
+    assert content.endswith("more characters)")
+
+
+def test_a_commit_of_very_many_files_names_some_and_ties_none(work):
+    work.commit("everything", [f"f{i:02}.py" for i in range(GIT.files + 5)])
+    (one,) = episodes(work.folder)
+    assert one["content"].endswith("`f29.py` and 5 more")
+    assert one["metadata"]["files"] == GIT.files + 5
+    assert len(entries(work.folder)) == GIT.files + 1
+    assert ties(work.folder) == []
+
+
+def test_files_are_tied_by_how_often_they_changed_together_of_how_often_either_did(work):
+    for i, files in enumerate((["a", "b"], ["a", "b"], ["a"], ["b", "c"])):
+        work.commit(f"step {i}", files)
+    weights = {(tie.source, tie.target): tie.weight for tie in ties(work.folder)}
+    assert weights == {("file:a", "file:b"): 2 / 4, ("file:b", "file:c"): 1 / 3}
+
+
+def test_in_a_longer_history_once_together_is_no_habit(work):
+    for i in range(GIT.young):
+        work.commit(f"step {i}", ["a", "b"] if i < 2 else ["b", "c"] if i == 2 else ["z"])
+    assert [(tie.source, tie.target, tie.relation) for tie in ties(work.folder)] == [
+        ("file:a", "file:b", "co-changed")
+    ]
+
+
+def test_a_habit_without_exception_weighs_what_a_weight_may(work):
+    for i in range(3):
+        work.commit(f"step {i}", ["a", "b"])
+    assert [tie.weight for tie in ties(work.folder)] == [0.95]
+
+
+def test_imported_ties_lead_from_file_to_file(work, memory):
+    for i in range(3):
+        work.commit(f"step {i}", ["a.py", "b.py"])
+    assert run(memory, "git", work.folder).links == 1
+    (link,) = memory.links(relation="co-changed")
+    assert (link.source, link.target, link.weight) == ("file:a.py", "file:b.py", 0.95)
+
+
+def test_what_the_first_commits_of_a_shallow_clone_changed_is_not_known(work, tmp_path):
+    for i in range(4):
+        work.commit(f"step {i}", [f"f{i}.py"])
+    shallow = tmp_path / "shallow"
+    work.git("clone", "--quiet", "--depth=2", work.folder.as_uri(), str(shallow))
+    assert look(shallow).shallow
+    assert not look(work.folder).shallow
+    assert [one["content"] for one in episodes(shallow)] == ["step 2", "step 3\n\nin `f3.py`"]
+
+
+def test_a_bare_repository_a_subfolder_and_a_worktree_give_the_same_history(work, tmp_path):
+    work.commit("only", ["deep/a.py"])
+    work.git("clone", "--quiet", "--bare", str(work.folder), str(tmp_path / "bare.git"))
+    work.git("worktree", "add", "--quiet", str(tmp_path / "other"), "HEAD")
+    places = (tmp_path / "bare.git", work.folder / "deep", tmp_path / "other")
+    told = [(one["key"], one["content"]) for path in places for one in episodes(path)]
+    assert len(told) == 3
+    assert len(set(told)) == 1
+    assert [look(path).name for path in places] == ["bare", "work", "work"]
+
+
+def test_an_environment_that_points_elsewhere_is_not_followed(work, tmp_path, monkeypatch):
+    work.commit("mine", ["a.py"])
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
+    assert episodes(work.folder)[0]["content"].startswith("mine")
+
+
+def test_settings_of_the_user_do_not_change_what_is_read(work):
+    work.commit("mine", ["ü.py"])
+    for setting in (
+        "log.showRoot=false",
+        "core.quotePath=true",
+        "log.showSignature=true",
+        "diff.relative=true",
+    ):
+        work.git("config", *setting.split("="))
+    assert episodes(work.folder)[0]["content"] == "mine\n\nin `ü.py`"
+
+
+def test_a_year_that_no_calendar_has_gives_no_time(work):
+    work.commit("first", ["a.py"])
+    made_by_hand(work, b"A <a@example.org> 99999999999999 +0000", b"far future")
+    (one,) = episodes(work.folder)
+    assert (one["occurred_at"], one["session"]) == (None, "work")
+
+
+def test_a_folder_without_repository_is_refused(tmp_path):
+    with pytest.raises(ParamError, match="must be a git repository that git can read"):
+        list(read(tmp_path))
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(ParamError, match=r"missing'.*there is no such folder"):
+        list(read(tmp_path / "missing"))
+
+
+def test_a_repository_without_commits_is_refused(work):
+    with pytest.raises(ParamError, match="without commits: commit something first"):
+        list(read(work.folder))
+
+
+def test_without_the_program_git_the_error_says_so(work, tmp_path, monkeypatch):
+    work.commit("only", ["a.py"])
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    with pytest.raises(ParamError, match="needs the program git"):
+        list(read(work.folder))
+
+
+def test_a_damaged_repository_is_an_error_and_no_shorter_history(work):
+    work.commit("first", ["a.py"])
+    work.commit("second", ["a.py"])
+    blob = work.git("rev-parse", "HEAD:a.py")
+    (work.folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    with pytest.raises(ParamError, match="a history that git cannot read"):
+        list(read(work.folder))
+
+
+def test_a_reader_that_is_left_early_leaves_no_git_behind(work):
+    for i in range(3):
+        work.commit(f"step {i}", ["a.py"])
+    items = read(work.folder)
+    next(items)
+    items.close()
+    children = Path("/proc/self/task").glob("*/children")
+    running = [child for file in children for child in file.read_text().split()]
+    named = [
+        Path(f"/proc/{child}/comm").read_text().strip()
+        for child in running
+        if Path(f"/proc/{child}").exists()
+    ]
+    assert "git" not in named
+
+
+def test_a_link_to_a_repository_is_the_repository(work, tmp_path):
+    work.commit("only", ["a.py"])
+    (tmp_path / "link").symlink_to(work.folder)
+    assert [one["key"] for one in entries(tmp_path / "link")] == [one["key"] for one in entries(work.folder)]

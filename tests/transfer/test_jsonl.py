@@ -1,0 +1,161 @@
+"""Files of memories, one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from priming.errors import ParamError
+from priming.transfer.importers import run
+from priming.transfer.jsonl import read
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(*lines, raw=None):
+        path = tmp_path / "memories.jsonl"
+        text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
+        path.write_bytes(text.encode() if raw is None else raw)
+        return path
+
+    return write
+
+
+def arguments(path):
+    return [item.arguments for item in read(path)]
+
+
+def test_a_line_gives_the_arguments_of_remember(file):
+    path = file(
+        {
+            "content": "Ada wrote the first program.",
+            "kind": "fact",
+            "key": "ada",
+            "heading": "Ada Lovelace",
+            "occurred_at": "1843-07-10T12:00:00+01:00",
+            "tags": ["history"],
+            "when": {"language": "python"},
+            "importance": 0.9,
+            "trust": "user",
+        }
+    )
+    (one,) = arguments(path)
+    assert one["occurred_at"] == datetime(1843, 7, 10, 11, tzinfo=UTC)
+    assert (one["key"], one["trust"], one["importance"]) == ("ada", "user", 0.9)
+    assert one["source"] == f"jsonl:{path}"
+
+
+def test_text_will_do_for_content_and_what_is_unknown_is_metadata(file):
+    path = file({"text": "hello there", "colour": "red", "metadata": {"size": 2}, "n": [1, {"a": None}]})
+    (one,) = arguments(path)
+    assert one["content"] == "hello there"
+    assert one["metadata"] == {"colour": "red", "size": 2, "n": [1, {"a": None}]}
+    assert one["trust"] == "tool"
+
+
+def test_a_text_beside_a_content_is_metadata(file):
+    (one,) = arguments(file({"content": "kept", "text": "beside"}))
+    assert (one["content"], one["metadata"]) == ("kept", {"text": "beside"})
+
+
+def test_null_is_the_same_as_nothing(file):
+    (one,) = arguments(file({"content": None, "text": "said", "key": None, "metadata": None, "source": None}))
+    assert one["content"] == "said"
+    assert not {"key", "metadata"} & set(one)
+
+
+def test_blank_lines_a_byte_order_mark_and_windows_line_ends_do_no_harm(file):
+    path = file(raw=b'\xef\xbb\xbf{"content": "one"}\r\n\r\n  \n{"content": "two \\u00fc"}\r\n')
+    assert [one["content"] for one in arguments(path)] == ["one", "two ü"]
+
+
+def test_importing_twice_stores_nothing_new_with_or_without_keys(file, memory):
+    path = file({"content": "without a key"}, {"content": "with a key", "key": "mine"})
+    assert run(memory, "jsonl", path).stored == 2
+    again = run(memory, "jsonl", path)
+    assert (again.stored, again.duplicates) == (0, 2)
+
+
+def test_a_file_is_read_line_by_line(file):
+    path = file({"content": "good"}, "{broken")
+    items = read(path)
+    assert next(items).arguments["content"] == "good"
+    with pytest.raises(ParamError):
+        next(items)
+
+
+@pytest.mark.parametrize(
+    ("line", "rule"),
+    [
+        ("{broken", "must be JSON"),
+        ('{"content": "a"} trailing', "must be JSON"),
+        ('["content"]', "must be a JSON object on one line"),
+        ('"content"', "must be a JSON object on one line"),
+        ("{}", "must have a content"),
+        ('{"heading": "only"}', "must have a content"),
+        ('{"format": "priming", "version": 1}', "export of Priming"),
+        ('{"content": "   "}', "must not be blank"),
+        ('{"content": 7}', "must be a text"),
+        ('{"content": "a\\u0000b"}', "NUL"),
+        ('{"content": "a\\ud800b"}', "lone surrogates"),
+        ('{"content": "a", "kind": "dream"}', "must be one of episode"),
+        ('{"content": "a", "importance": 2}', r"must be in \[0, 1\]"),
+        ('{"content": "a", "occurred_at": "2026-03-01T12:00:00"}', "must carry a time zone: add Z"),
+        ('{"content": "a", "occurred_at": "2026-03-01"}', "must carry a time zone: add Z"),
+        ('{"content": "a", "occurred_at": "yesterday"}', "must be an ISO 8601 time, such as"),
+        ('{"content": "a", "occurred_at": 1700000000}', "must be an ISO 8601 time, such as"),
+        ('{"content": "a", "occurred_at": "0001-01-01T00:00:00+10:00"}', "must be an ISO 8601 time"),
+        ('{"content": "a", "metadata": [1]}', "must be a mapping"),
+        ('{"content": "a", "more": NaN}', "must hold what JSON holds"),
+        ('{"content": "a", "tags": "one"}', "must be a list of texts"),
+        ("[" * 100_000, "must be JSON"),
+        ('{"content": ' + "9" * 5000 + "}", "must be JSON"),
+    ],
+)
+def test_a_wrong_line_is_named_by_its_number_with_the_rule(file, line, rule):
+    with pytest.raises(ParamError, match=rule) as caught:
+        arguments(file({"content": "good"}, line, {"content": "also good"}))
+    assert "memories.jsonl, line 2" in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+def test_a_wrong_line_keeps_its_whole_batch_out(file, memory):
+    with pytest.raises(ParamError, match="line 3"):
+        run(memory, "jsonl", file({"content": "one"}, {"content": "two"}, "{"))
+    assert memory.list() == []
+
+
+def test_bytes_that_are_no_utf_8_are_refused_with_their_line(file):
+    with pytest.raises(ParamError, match=r"line 2 = b'\\xe9': must be UTF-8"):
+        arguments(file(raw=b'{"content": "a"}\n{"content": "caf\xe9"}\n'))
+
+
+@pytest.mark.parametrize("raw", [b"", b"\n \n"])
+def test_an_empty_file_is_refused(file, raw):
+    with pytest.raises(ParamError, match="is empty: each line must be a JSON object"):
+        arguments(file(raw=raw))
+
+
+def test_a_file_that_is_not_there_and_a_folder_are_refused(tmp_path):
+    for path in (tmp_path / "missing.jsonl", tmp_path):
+        with pytest.raises(ParamError, match=r"cannot be read: (No such file|Is a directory)"):
+            arguments(path)
+
+
+def test_a_path_that_no_source_can_hold_is_made_printable(tmp_path):
+    path = tmp_path / "two\nlines.jsonl"
+    path.write_text('{"content": "kept"}')
+    (one,) = arguments(path)
+    assert one["source"].isprintable()
+
+
+def test_a_pipe_can_be_imported():
+    ours, theirs = os.pipe()
+    os.write(theirs, b'{"content": "through a pipe"}\n')
+    os.close(theirs)
+    with os.fdopen(ours):
+        assert [one["content"] for one in arguments(Path(f"/dev/fd/{ours}"))] == ["through a pipe"]

@@ -1,0 +1,118 @@
+"""Memories that bring a state along, through the seam of importers."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from priming.errors import Conflict, ParamError, StoreError
+from priming.transfer import state
+from priming.types import ImportedState
+
+AT = datetime(2024, 5, 1, tzinfo=UTC)
+STATE = ImportedState("deprecated", 3, 0.4, 7, 2, 5, 1, AT)
+
+
+def remember(memory, *items):
+    """Items are (key, content, state)."""
+    arguments = [{"key": key, "content": content} for key, content, _ in items]
+    return state.remember_states(memory, arguments, [state for *_, state in items])
+
+
+def test_a_new_memory_takes_the_state_that_it_brings(memory):
+    (done,) = remember(memory, ("a", "Apples.", STATE))
+    one = memory.get("a")
+    assert done.status == "stored"
+    assert (one.status, one.priority, one.confidence) == ("deprecated", 3.0, 0.4)
+    assert (one.use.uses, one.use.confirmed, one.use.followed, one.use.overridden) == (7, 2, 5, 1)
+    assert one.use.last_used_at == AT
+
+
+def test_memories_and_their_states_are_two_operations(memory):
+    remember(memory, ("a", "Apples.", STATE), ("b", "Bananas.", None), ("c", "Cherries.", ImportedState()))
+    assert memory.stats().operations == 2
+    assert [memory.get(key).status for key in "abc"] == ["deprecated", "active", "active"]
+
+
+def test_a_state_like_that_of_any_new_memory_is_no_operation(memory):
+    remember(memory, ("a", "Apples.", ImportedState()))
+    assert memory.stats().operations == 1
+
+
+def test_a_memory_that_is_there_keeps_its_state(memory):
+    remember(memory, ("a", "Apples.", ImportedState(uses=3)))
+    (again,) = remember(memory, ("a", "Apples.", STATE))
+    assert again.status == "duplicate"
+    assert (memory.get("a").status, memory.get("a").use.uses) == ("active", 3)
+    assert memory.stats().operations == 2
+
+
+def test_a_memory_that_rests_is_a_duplicate_too(memory):
+    (first,) = remember(memory, ("a", "Apples.", STATE))
+    answers = remember(memory, ("a", "Apples.", STATE), ("b", "Bananas.", STATE))
+    assert [(one.key, one.status) for one in answers] == [("a", "duplicate"), ("b", "stored")]
+    assert answers[0].id == first.id
+
+
+def test_a_key_that_names_another_text_is_a_conflict_whatever_its_state(memory):
+    remember(memory, ("a", "Apples.", STATE))
+    with pytest.raises(Conflict, match="'a' is taken by a deprecated memory"):
+        remember(memory, ("b", "Bananas.", STATE), ("a", "Apricots.", STATE))
+    assert [one.key for one in memory.list(status=None)] == ["a"]
+
+
+def test_what_is_wrong_with_an_item_stores_nothing(memory):
+    with pytest.raises(ParamError, match="content"):
+        remember(memory, ("a", "Apples.", STATE), ("b", " ", STATE))
+    assert memory.stats().operations == 0
+
+
+def test_where_the_states_cannot_be_stored_the_memories_are_not_either(memory):
+    class Broken(ImportedState):
+        @property
+        def status(self):
+            raise StoreError("the disk went away")
+
+    broken = Broken.__new__(Broken)
+    with pytest.raises(StoreError, match="went away"):
+        remember(memory, ("a", "Apples.", broken))
+    assert memory.list(status=None) == []
+    memory.remember("Bananas are yellow.", key="b")
+    assert [hit.memory.key for hit in memory.recall("yellow bananas").hits] == ["b"]
+    assert memory.validate() == []
+
+
+def test_an_undo_takes_the_states_back_or_the_memories_with_them(memory):
+    remember(memory, ("a", "Apples.", STATE))
+    newest, oldest = memory.log()
+    taken = memory.undo(newest.id)
+    assert (memory.get("a").status, memory.get("a").use.uses) == ("active", 0)
+    memory.undo(taken.id)
+    assert memory.get("a").status == "deprecated"
+    memory.undo(oldest.id)
+    assert memory.list(status=None) == []
+    assert memory.validate() == []
+
+
+def test_links_that_somebody_made_are_left_and_those_by_rule_are_set(memory):
+    memory.remember("We met Grace Hopper.", key="a")
+    memory.remember("Apples.", key="b")
+    memory.link("a", "b", "next", 0.3)
+    wanted = [
+        {"source": "a", "target": "b", "relation": "next", "weight": 0.9},
+        {"source": "b", "target": "a", "relation": "next", "weight": 0.9},
+        {"source": "a", "target": "entity:grace-hopper", "relation": "mentions", "weight": 0.9},
+        {"source": "a", "target": "nothing", "relation": "next", "weight": 0.9},
+    ]
+    assert state.to_link(memory, wanted) == wanted[1:]
+
+
+def test_a_link_without_direction_keeps_the_one_that_it_has(memory):
+    text = "the very same words about apples and pears"
+    memory.remember(text, key="old")
+    memory.remember(text + " again", key="new")
+    (by_rule,) = memory.links("old", relation="similar-to")
+    assert (by_rule.source, by_rule.given) == ("new", False)
+    wanted = {"source": "old", "target": "new", "relation": "similar-to", "weight": 0.4}
+    assert state.to_link(memory, [wanted]) == [{**wanted, "source": "new", "target": "old"}]
