@@ -38,7 +38,7 @@ from priming import Memory
 from priming.bench import plots
 from priming.core import lexical
 from priming.embedding.wordllama import StaticEmbedder
-from priming.recall import designs, recall, traces
+from priming.recall import designs, recall, term_weights, traces
 from priming.recall.priors import Priors
 from priming.recall.ranking import RankingQuery
 from priming.recall.recall import Stopwatch
@@ -132,7 +132,9 @@ def _turns(memory: Memory, bare: Bare, cues: Sequence[str]) -> Times:
     ask = partial(memory.recall, limit=HITS)
     peers = {
         "recall": ask,
-        "plain": partial(ask, spread=False, ablate=[term for term in recall.TERMS if term not in PLAIN]),
+        "plain": partial(
+            ask, spread=False, ablate=[term for term in term_weights.TERMS if term not in PLAIN]
+        ),
         "bare": bare.search,
     }
     times: Times = {name: [] for name in peers}

@@ -20,7 +20,7 @@ from priming.config.params.checked import rule_of
 from priming.config.profiles import Profile
 from priming.graph import layout
 from priming.maintenance import health
-from priming.recall.recall import TERMS
+from priming.recall.term_weights import TERMS
 from priming.storage import filters, sqlite_backup
 from priming.transfer import git, markdown
 

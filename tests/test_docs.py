@@ -13,7 +13,7 @@ import typer.main
 from priming import Memory, params
 from priming.cli.app import app
 from priming.graph import layout
-from priming.recall.recall import TERMS
+from priming.recall.term_weights import TERMS
 from priming.transfer import git, markdown
 
 ROOT = Path(__file__).resolve().parent.parent

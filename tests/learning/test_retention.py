@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from priming import Cue, FixedClock, HashedEmbedder, Memory
 from priming.config.params.laws import BASE_LEVEL
 from priming.index.cue_feedback import Practice
-from priming.learning.reviews import (
+from priming.learning.retention import (
     base_levels,
     days_between,
     is_due,

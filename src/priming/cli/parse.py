@@ -172,6 +172,6 @@ def complete_importers(incomplete: str) -> list[str]:
 
 def complete_terms(incomplete: str) -> list[str]:
     """Shell completion of the terms of recall."""
-    from priming.recall.recall import TERMS
+    from priming.recall.term_weights import TERMS
 
     return complete(tuple(TERMS))(incomplete)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -17,19 +16,16 @@ from priming.config.profiles import Profile, get
 from priming.core.arrays import Floats
 from priming.core.checks import check_choice, check_count
 from priming.errors import ParamError
-from priming.index.cue_feedback import SIGN, weighted_jaccard
 from priming.index.working_set import WorkingSet
-from priming.learning import tuning
+from priming.learning.judged_recalls import cue_groups, judged_recalls
 from priming.learning.metrics import paired_difference
 from priming.learning.replay import LearnedState, Replay, replay_cases, steps_since
 from priming.learning.results import Ablation, Reweighing, Worth
 from priming.learning.tuning import WEIGHTS, WeightSearch, propose_weights
 from priming.namespace import Namespace
+from priming.recall import term_weights
 from priming.recall.priors import Priors
-from priming.recall.recall import TERMS
-from priming.storage.protocol import Trace
-from priming.storage.rows import VerdictRow
-from priming.text.tokens import terms
+from priming.recall.term_weights import TERMS
 
 Progress = Callable[[int, int | None], None]
 MEASURE = f"average precision at {ABLATION.depth}"
@@ -83,7 +79,7 @@ def ablate(
     """Replay the recalls that were judged, without each term in turn: what it is worth, and better weights.
 
     Args:
-        terms: names of terms (``priming.recall.recall.TERMS``); None: all.
+        terms: names of terms (``priming.recall.term_weights.TERMS``); None: all.
         profile: whose recalls, and whose weights; one that follows ``docs/recall.md``. None: this memory's own.
         limit: the latest judged recalls, so many of them.
         propose: whether other weights are looked for: it takes longest.
@@ -183,7 +179,7 @@ def _sample(memory: Namespace, query: AblationQuery) -> JudgedSample:
         recalls, left_out = judged_recalls(memory, query.profile.name, working, query.limit)
         steps, known = steps_since(memory, recalls)
         made = replay_cases(memory, query.profile, working, recalls, known)
-        params = tuning.in_force(memory, query.profile).recall
+        params = term_weights.in_force(memory, query.profile).recall
     replay = Replay(memory.embedder, query.profile, LearnedState(working, steps), made)
     rarity = Priors(working, memory.embedder, "", params, now).rarity
     groups = cue_groups(recalls, params.same_cue, rarity)
@@ -218,103 +214,4 @@ def _worth(now: RecallParams, term: str, base: Floats, without: Floats) -> Worth
 
 def _apply(memory: Namespace, profile: Profile, offer: Reweighing) -> str:
     with memory.writing() as now:
-        return tuning.write_weights(memory, profile, offer.weights, offer.before, now).id
-
-
-LOST, OTHER, GONE, NOTHING = (
-    "no longer kept",
-    "by another profile",
-    "relevant memories are gone",
-    "nothing was relevant",
-)
-"""Why a judged recall is not replayed."""
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedRecall:
-    """A recall that was judged.
-
-    ``relevant`` are the ids of the memories that verdicts spoke for, ``first`` is the operation of the first verdict.
-    """
-
-    trace: Trace
-    relevant: frozenset[str]
-    first: str
-
-    @property
-    def text(self) -> str:
-        """What was asked."""
-        return str(self.trace.cue.get("text", ""))
-
-
-def judged_recalls(
-    memory: Namespace, profile: str, working: WorkingSet, limit: int
-) -> tuple[list[JudgedRecall], Mapping[str, int]]:
-    """The latest recalls by a profile that were judged, oldest first; and how many others there are, by reason."""
-    rows: dict[str, list[VerdictRow]] = {}
-    for row in memory.store.verdicts(memory.namespace):
-        if row.recall:
-            rows.setdefault(row.recall, []).append(row)
-    found, left = list[JudgedRecall](), Counter[str]()
-    for recall_id, verdicts in rows.items():
-        trace = memory.store.trace(memory.namespace, recall_id)
-        told = relevant_ids(verdicts)
-        here = {one for one in told if one in working.row_of and working.alive[working.row_of[one]]}
-        why = _left_out(trace, profile, told, here)
-        if why is not None:
-            left[why] += 1
-        elif trace is not None:
-            found.append(JudgedRecall(trace, frozenset(here), verdicts[0].operation))
-    found.sort(key=lambda one: (one.trace.at, one.trace.recall_id))
-    if len(found) > limit:
-        left[f"before the latest {limit:,}"] = len(found) - limit
-    return found[-limit:], dict(sorted(left.items()))
-
-
-def relevant_ids(verdicts: Iterable[VerdictRow]) -> set[str]:
-    """The memories that more verdicts of a recall spoke for than against."""
-    balance = Counter[str]()
-    for row in verdicts:
-        balance[row.id] += SIGN[row.verdict]
-    return {one for one, sum_ in balance.items() if sum_ > 0}
-
-
-def _left_out(trace: Trace | None, profile: str, told: Collection[str], here: Collection[str]) -> str | None:
-    if trace is None:
-        return LOST
-    if trace.profile != profile:
-        return OTHER
-    if not told:
-        return NOTHING
-    return None if here else GONE
-
-
-def cue_groups(
-    recalls: Sequence[JudgedRecall], least: float, rarity: Callable[[str], float]
-) -> list[list[int]]:
-    """The places of recalls whose cues are alike, from ``least`` on: what is like one of a group belongs to it."""
-    known = [frozenset(terms(one.text)) for one in recalls]
-    contexts = [_context(one.trace.cue) for one in recalls]
-    held: dict[str, list[int]] = {}
-    root = list(range(len(recalls)))
-    for i, mine in enumerate(known):
-        for j in sorted({other for term in mine for other in held.get(term, ())}):
-            same = mine == known[j] or weighted_jaccard(mine, known[j], rarity) >= least
-            if _root(root, i) != _root(root, j) and same:
-                root[_root(root, i)] = _root(root, j)
-        for term in mine:
-            held.setdefault(term, []).append(i)
-    found: dict[Any, list[int]] = {}
-    for i in range(len(recalls)):
-        found.setdefault(_root(root, i) if known[i] else contexts[i], []).append(i)
-    return list(found.values())
-
-
-def _context(cue: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((name, str(value)) for name, value in cue.items()))
-
-
-def _root(root: list[int], i: int) -> int:
-    while root[i] != i:
-        i = root[i]
-    return i
+        return term_weights.write_weights(memory, profile, offer.weights, offer.before, now).id

@@ -13,7 +13,7 @@ from priming.core.checks import check_choice, check_name, check_text
 from priming.core.plasticity import TIERS, nudge
 from priming.errors import ParamError
 from priming.learning.coactivation import POSITIVE, learn_coactivation
-from priming.learning.reviews import REVIEW_RATINGS, is_due, review, with_retention, with_use
+from priming.learning.retention import REVIEW_RATINGS, is_due, review, with_retention, with_use
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.remember.drafts import gist_of

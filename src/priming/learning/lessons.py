@@ -11,7 +11,7 @@ import numpy as np
 from priming.config.words import KINDS
 from priming.core.plasticity import CONSCIOUS, nudge
 from priming.index.document import embedded_text
-from priming.learning.reviews import with_use
+from priming.learning.retention import with_use
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.remember.drafts import Draft, draft, free_key, slug

@@ -18,8 +18,8 @@ from priming.config.profiles import Profile
 from priming.embedding.protocol import Embedder
 from priming.history.log_replay import newest_first
 from priming.index.working_set import WorkingSet
-from priming.learning.ablation import JudgedRecall
 from priming.learning.coactivation import RELATION
+from priming.learning.judged_recalls import JudgedRecall
 from priming.learning.metrics import average_precision
 from priming.namespace import Namespace
 from priming.recall.candidates import RecallQuery, cue_text, eligible_candidates, no_result_reason

@@ -13,7 +13,7 @@ from priming.config.words import KINDS
 from priming.core.checks import check_choice, check_fraction, check_name
 from priming.core.trust import instructs, is_trusted_as
 from priming.errors import Conflict, ParamError
-from priming.learning.reviews import with_retention
+from priming.learning.retention import with_retention
 from priming.maintenance.near_duplicates import near_duplicates
 from priming.namespace import Namespace
 from priming.rules.results import NearDuplicates

@@ -30,7 +30,7 @@ from priming.core.kernel.flow import foremost
 from priming.core.lexical import scaled
 from priming.core.spread import Activation, spread
 from priming.index.columns import NONE, Ints
-from priming.learning.reviews import days_between, executions
+from priming.learning.retention import days_between, executions
 from priming.recall.diversify import diversify
 from priming.recall.formatting import rule_kind
 from priming.recall.multi_hop import multi_hop

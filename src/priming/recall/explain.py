@@ -13,10 +13,10 @@ from priming.core.trust import instructs
 from priming.core.when import findings, is_more_specific
 from priming.errors import ParamError
 from priming.learning.results import Verdict
-from priming.learning.tuning import NAMES, in_force
 from priming.maintenance.merge import REPLACED
 from priming.namespace import Namespace
 from priming.recall import traces
+from priming.recall.term_weights import NAMES, in_force
 from priming.rules.pack_file import pack_of
 from priming.rules.results import LinkHistory, Predicate, Why
 from priming.storage.protocol import Trace

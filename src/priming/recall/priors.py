@@ -15,7 +15,7 @@ from priming.core.lexical import idf, okapi, scaled
 from priming.index.columns import NONE, Ints
 from priming.index.cue_feedback import Practice
 from priming.index.lexicon import Occurrences, summed
-from priming.learning.reviews import base_levels, retained_share
+from priming.learning.retention import base_levels, retained_share
 from priming.recall.retrieval import Retrieval
 from priming.text.dates import asks_time, cue_date, date_match
 

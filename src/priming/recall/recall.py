@@ -22,7 +22,6 @@ from priming.errors import ParamError
 from priming.history import as_of
 from priming.history.as_of import moment
 from priming.index.working_set import WorkingSet
-from priming.learning.tuning import in_force
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.recall.candidates import (
@@ -37,44 +36,11 @@ from priming.recall.designs import rank
 from priming.recall.formatting import HEADER, packables
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked, RankingQuery
+from priming.recall.term_weights import TERMS, in_force
 from priming.remember.entity_resolution import entities_in_cue
 from priming.results import Hit, Omitted, Recall, Step
 from priming.storage import filters as filtering
 from priming.types import Cue, MemoryRecord, uuid7
-
-TERMS = (
-    "bm25",
-    "cosine",
-    "near",
-    "pairs",
-    "named",
-    "date",
-    "time",
-    "length",
-    "question",
-    "window",
-    "session",
-    "gist",
-    "answer",
-    "details",
-    "news",
-    "context",
-    "proved",
-    "refused",
-    "retention",
-    "base",
-    "coverage",
-    "spread",
-    "next",
-    "names",
-    "titled",
-    "idf",
-    "prior",
-    "bridge",
-    "covered",
-    "repeated",
-)
-"""What ``ablate`` can switch off."""
 
 MOST_HITS = 10_000
 _DIGITS = 6
@@ -132,7 +98,7 @@ def recall(
             any of these three is not kept: no verdict can be given on it.
         include_superseded: whether versions that held no longer may come up too, marked.
         spread: whether activation spreads; without, the anchors alone answer.
-        ablate: names of terms to leave out (``priming.recall.recall.TERMS``).
+        ablate: names of terms to leave out (``priming.recall.term_weights.TERMS``).
         trace: whether ``Recall.spread`` lists every step's activations.
 
     Raises:

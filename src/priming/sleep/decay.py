@@ -8,7 +8,7 @@ from datetime import datetime
 from priming.config.params.laws import FORGETTING, PLASTICITY, PlasticityParams
 from priming.core.forgetting import edge_decay
 from priming.core.plasticity import edge_is_spent
-from priming.learning.reviews import days_between
+from priming.learning.retention import days_between
 from priming.sleep.plan import PlannedItem
 from priming.storage.rows import LinkRow, RowChange
 

@@ -22,7 +22,8 @@ from priming.namespace import Namespace
 from priming.sleep.plan import PlannedItem
 from priming.sleep.proposal import Proposal, ProposedItem, StageCheck
 from priming.sleep.reading import StageReader
-from priming.sleep.validation import item_rows, sound_items, unchanged_items
+from priming.sleep.staleness import item_rows, unchanged_items
+from priming.sleep.validation import sound_items
 from priming.storage.protocol import Logged
 from priming.storage.rows import ROOMS, LinkRow, MemoryRow, RowChange, VersionRow
 from priming.types import Operation, uuid7

@@ -18,8 +18,8 @@ from priming.core.forgetting import FsrsState
 from priming.errors import Conflict, ParamError, StoreError
 from priming.index.document import RULES, embedded_text
 from priming.index.working_set import IMPORT
-from priming.learning.tuning import with_weights
 from priming.namespace import Namespace
+from priming.recall.term_weights import with_weights
 from priming.serialization import decode_row, encode, encode_row, stamp
 from priming.storage.protocol import Logged, VersionKey
 from priming.storage.rows import (

@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from priming import HashedEmbedder, Memory
-from priming.learning import tuning
-from priming.recall.recall import TERMS
+from priming.recall import term_weights
+from priming.recall.term_weights import TERMS
 
 
 def with_verdicts(shell):
@@ -68,7 +68,7 @@ def test_weights_that_are_set_stand_in_the_figures_of_the_namespace(judged):
         opened = memory
         own = opened.profile.recall.date
         with opened.writing() as now:
-            tuning.write_weights(opened, opened.profile, {"date": 0.5}, {"date": own}, now)
+            term_weights.write_weights(opened, opened.profile, {"date": 0.5}, {"date": own}, now)
     assert re.search(r"^priming +date +0\.5$", judged.run("stats").stdout, re.M)
     assert judged.ask("stats")["weights"] == {"priming": {"date": 0.5}}
     assert f"weights of priming: date {own:g} → 0.5" in judged.run("log", "--limit", "1").stdout

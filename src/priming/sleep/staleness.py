@@ -1,0 +1,110 @@
+"""Whether what an item of a proposal rests on is unchanged since it was planned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from priming.config.params.sleep import SLEEP
+from priming.index.working_set import IMPORT, RESTORE
+from priming.namespace import Namespace
+from priming.serialization import decode_row
+from priming.sleep.plan import PlannedItem
+from priming.sleep.proposal import ProposedItem
+from priming.sleep.reading import StageReader
+from priming.sleep.validation import broken_rule
+from priming.storage.rows import ROOMS, MemoryRow, Row, RowChange, VersionRow
+
+
+def unchanged_items(
+    memory: Namespace, items: Iterable[ProposedItem], head: int
+) -> tuple[list[ProposedItem], dict[str, str]]:
+    """The items that rest on what is still so, and for each of the others what changed since."""
+    fresh, stale, moved = [], {}, _moved(memory, head)
+    for item in items:
+        why = _changed(memory, item, moved)
+        if why is None:
+            fresh.append(item)
+        else:
+            stale[item.id] = f"{item.id}: {why}"
+    if fresh and memory.store.head(memory.namespace) != head:
+        why_not = _broken(memory, fresh)
+        stale |= {name: f"{name}: {why}" for name, why in why_not.items()}
+        fresh = [item for item in fresh if item.id not in why_not]
+    return fresh, stale
+
+
+def _broken(memory: Namespace, items: Sequence[ProposedItem]) -> dict[str, str]:
+    """Which items what came since has put against an invariant, and how: a contradiction, say, that was not known."""
+    planned = {item.id: _planned(memory, item) for item in items}
+    around = StageReader(memory, memory.now(), SLEEP).surroundings(list(planned.values()))
+    return {name: why for name, item in planned.items() if (why := broken_rule(item, around)) is not None}
+
+
+def _planned(memory: Namespace, item: ProposedItem) -> PlannedItem:
+    """An item as it was planned, with ids for keys."""
+    rows = tuple(item_rows(item))
+    into = () if item.into is None else (item.into,)
+    ids = {**memory.store.keys(memory.namespace, {*item.keys, *into}), **_created(rows)}
+    return PlannedItem(
+        item.action,
+        tuple(ids[key] for key in item.keys),
+        None if item.into is None else ids[item.into],
+        item.reason,
+        item.evidence,
+        rows,
+    )
+
+
+def _moved(memory: Namespace, head: int) -> set[str]:
+    """The ids of the memories whose text or status changed after an operation; of all, where all was read anew."""
+    moved_ids: set[str] = set()
+    for logged in memory.store.since(memory.namespace, head):
+        if logged.kind in (IMPORT, RESTORE):
+            return {row.id for row in memory.store.memories(memory.namespace)}
+        moved_ids |= {change.ends[0] for change in logged.rows if _says_something_else(change)}
+    return moved_ids
+
+
+def _says_something_else(change: RowChange) -> bool:
+    before, after = change.before, change.after
+    if isinstance(before, MemoryRow) and isinstance(after, MemoryRow):
+        return before.status != after.status
+    return isinstance(change.row, (MemoryRow, VersionRow))
+
+
+def _changed(memory: Namespace, item: ProposedItem, moved: set[str]) -> str | None:
+    """What an item rests on that is no longer so: a memory that it is about, or a row that it changes."""
+    store, namespace, rows = memory.store, memory.namespace, item_rows(item)
+    created = _created(rows)
+    ids_by_key = store.keys(namespace, {*item.keys, *created, *([] if item.into is None else [item.into])})
+    for key in created:
+        if key in ids_by_key:
+            return f"the key {key!r} was taken since"
+    for name in (*item.keys, *([] if item.into is None else [item.into])):
+        if name not in created and (name not in ids_by_key or ids_by_key[name] in moved):
+            return f"{name} changed since"
+    ends = {end for row in rows if row.before is None for end in row.ends}.difference(created.values())
+    if lost := ends - store.names(namespace, ends).keys():
+        return f"{min(lost)} is not here, which it would link"
+    for row, change in zip(rows, item.changes, strict=True):
+        if store.present(namespace, row.row) != row.before:
+            return f"{change.key} changed since"
+    return None
+
+
+def _created(rows: Iterable[RowChange]) -> dict[str, str]:
+    """The memories that an item makes: their ids by their keys."""
+    return {c.after.key: c.after.id for c in rows if c.before is None and isinstance(c.after, MemoryRow)}
+
+
+def item_rows(item: ProposedItem) -> list[RowChange]:
+    """The row changes of an item, read from how it shows them."""
+    return [
+        RowChange(_row(change.table, change.before), _row(change.table, change.after))
+        for change in item.changes
+    ]
+
+
+def _row(table: str, side: Mapping[str, Any] | None) -> Row | None:
+    return None if side is None else decode_row(ROOMS[table], side)
