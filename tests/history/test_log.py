@@ -8,7 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from priming import Conflict, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
 from priming.core.bitemporal import visible
-from priming.serialization import encode, encode_row
+from priming.serialization import encode_row
 from priming.storage.rows import identity
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
@@ -741,8 +741,8 @@ class Life(RuleBasedStateMachine):
         for operation in reversed(self.memory.store.operations("default", limit=None)):
             for change in operation.rows:
                 name = identity(change.row)
-                assert rows.get(name) == (change.before and encode(change.before))
-                rows[name] = change.after and encode(change.after)
+                assert rows.get(name) == (change.before and encode_row(change.before))
+                rows[name] = change.after and encode_row(change.after)
         assert {name: row for name, row in rows.items() if row} == self.rows()
         assert self.memory.validate() == []
 

@@ -1,4 +1,4 @@
-"""What became different between two times: memories, links, and the answer to a question."""
+"""Differences between two times: in memories, in links, and in the answer to a question."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from datetime import datetime
 
 from priming.core.checks import check_count, check_time
 from priming.errors import ParamError
-from priming.history.log_replay import Identity, PastRows, changes_since
+from priming.history.log_replay import PastRows, changes_since
 from priming.index.document import RULES
 from priming.namespace import Namespace
 from priming.recall.recall import MOST_HITS, recall
 from priming.results import Diff, Hit, LinkMove, MemoryMove, RankMove
-from priming.storage.rows import LinkRow, MemoryRow, Row, VersionRow, ends_of, identity
+from priming.storage.rows import LinkRow, MemoryRow, Row, RowIdentity, VersionRow, ends_of, identity
 
 
 def diff(
     memory: Namespace, d1: datetime, d2: datetime, *, question: str | None = None, limit: int = 10
 ) -> Diff:
-    """What became different after ``d1`` and up to ``d2``: memories, links, and the answer to a question.
+    """Compare two times: memories, links, and the answer to a question after ``d1`` and up to ``d2``.
 
     Args:
         d1: the earlier time.
         d2: the later time.
-        question: what is asked as of both times; without one no answers are compared.
-        limit: most hits of each answer.
+        question: a question to recall as of both times; without one no answers are compared.
+        limit: maximum number of hits in each answer.
 
     Raises:
         ParamError: a time without a time zone, ``d2`` before ``d1``, or an argument outside its range.
@@ -37,81 +37,80 @@ def diff(
         raise ParamError("d2", until.isoformat(), rule)
     check_count("limit", limit, 1, MOST_HITS)
     with memory.reading():
-        changed = _changed(memory, since, until)
-        memories, links = tuple(_memories(memory, changed)), tuple(_links(memory, changed))
-        ends = () if question is None else (since, until)
-        answers = [recall(memory, question, limit=limit, known_at=end).hits for end in ends]
-    return Diff(since, until, memories, links, question, tuple(_answers(*answers)) if answers else ())
+        span = _changed_rows(memory, since, until)
+        memories, links = tuple(_memory_moves(memory, span)), tuple(_link_moves(memory, span))
+        times = () if question is None else (since, until)
+        answers = [recall(memory, question, limit=limit, known_at=at).hits for at in times]
+    return Diff(since, until, memories, links, question, tuple(_rank_moves(*answers)) if answers else ())
 
 
 @dataclass
-class _DiffBuilder:
-    """What a span changed: ``made`` are its rows at the end, ``first`` and ``last`` lead back to its two ends."""
+class _ChangedRows:
+    """The rows that a span changed: ``after`` at its end; ``first`` and ``last`` reach its ends from the present."""
 
     first: PastRows = field(default_factory=PastRows)
     last: PastRows = field(default_factory=PastRows)
-    made: dict[Identity, Row | None] = field(default_factory=dict)
+    after: dict[RowIdentity, Row | None] = field(default_factory=dict)
 
     def pairs(self) -> Iterator[tuple[Row | None, Row | None]]:
-        """Each row at the beginning and at the end, those that were changed last at the end."""
-        for name, after in reversed(self.made.items()):
+        """Yield each row before and after the span; the row changed last comes last."""
+        for name, after in reversed(self.after.items()):
             if self.first.rows[name] != after:
                 yield self.first.rows[name], after
 
 
-def _changed(memory: Namespace, since: datetime, until: datetime) -> _DiffBuilder:
-    found = _DiffBuilder()
+def _changed_rows(memory: Namespace, since: datetime, until: datetime) -> _ChangedRows:
+    span = _ChangedRows()
     within = False
     for logged in changes_since(memory, since):
         within = within or logged.at <= until
-        found.first.back(logged)
+        span.first.step_back(logged)
         if not within:
-            found.last.back(logged)
+            span.last.step_back(logged)
             continue
         for change in reversed(logged.rows):
-            found.made.setdefault(identity(change.row), change.after)
-    return found
+            span.after.setdefault(identity(change.row), change.after)
+    return span
 
 
-def _memories(memory: Namespace, changed: _DiffBuilder) -> Iterator[MemoryMove]:
-    """What became of each memory that changed; a name that a rule made is passed over."""
-    rows = (row for pair in changed.pairs() for row in pair if isinstance(row, (MemoryRow, VersionRow)))
+def _memory_moves(memory: Namespace, span: _ChangedRows) -> Iterator[MemoryMove]:
+    """Yield how each memory changed, except names that rules found."""
+    rows = (row for pair in span.pairs() for row in pair if isinstance(row, (MemoryRow, VersionRow)))
     ids = list(dict.fromkeys(row.id for row in rows))
     memories = memory.store.memories(memory.namespace, ids)
-    versions = [row for one in ids for row in memory.store.versions(memory.namespace, one)]
-    before, after = (_at_one_end(then, memories, versions) for then in (changed.first, changed.last))
+    versions = [row for memory_id in ids for row in memory.store.versions(memory.namespace, memory_id)]
+    before, after = (_states(past, memories, versions) for past in (span.first, span.last))
     for memory_id in ids:
         yield from _moves(before.get(memory_id), after.get(memory_id))
 
 
-_End = tuple[MemoryRow, VersionRow]
-"""A memory with the latest version of it that was known."""
+_State = tuple[MemoryRow, VersionRow]
+"""A memory with its latest version at a time."""
 
 
-def _at_one_end(
-    then: PastRows, memories: Sequence[MemoryRow], versions: Sequence[VersionRow]
-) -> dict[str, _End]:
-    known = [one for one in then.of(VersionRow, versions).values() if one.retired_at is None]
-    latest = {one.id: one for one in sorted(known, key=lambda one: one.version)}
-    there = then.of(MemoryRow, memories).values()
-    return {one.id: (one, latest[one.id]) for one in there if one.id in latest}
+def _states(
+    past: PastRows, memories: Sequence[MemoryRow], versions: Sequence[VersionRow]
+) -> dict[str, _State]:
+    """By id, the memories that existed at one end of a span."""
+    current = [row for row in past.of(VersionRow, versions).values() if row.retired_at is None]
+    latest = {row.id: row for row in sorted(current, key=lambda row: row.version)}
+    rows = past.of(MemoryRow, memories).values()
+    return {row.id: (row, latest[row.id]) for row in rows if row.id in latest}
 
 
-def _moves(before: _End | None, after: _End | None) -> Iterator[MemoryMove]:
-    memory, version = after or before or _nothing()
+def _moves(before: _State | None, after: _State | None) -> Iterator[MemoryMove]:
+    state = after or before
+    assert state is not None, "a memory that changed exists at one end"
+    memory, version = state
     if version.source == RULES and memory.kind == "entity":
         return
     gists = None if before is None else before[1].gist, None if after is None else after[1].gist
-    for what in _what(before, after):
+    for what in _changes(before, after):
         yield MemoryMove(memory.key, memory.kind, what, *gists)
 
 
-def _nothing() -> _End:
-    raise AssertionError("a memory that changed was there at one end")
-
-
-def _what(before: _End | None, after: _End | None) -> Iterator[str]:
-    """What became of a memory, in words; several may be true of one."""
+def _changes(before: _State | None, after: _State | None) -> Iterator[str]:
+    """Yield what happened to a memory, as ``MemoryMove.what`` says it; several may apply."""
     if before is None:
         yield "known"
     if after is None:
@@ -124,10 +123,10 @@ def _what(before: _End | None, after: _End | None) -> Iterator[str]:
         yield "superseded" if before[1].version < after[1].version else "reverted"
 
 
-def _links(memory: Namespace, changed: _DiffBuilder) -> Iterator[LinkMove]:
-    """What became of each link whose weight is another, or that is there at one end only."""
-    pairs = [pair for pair in changed.pairs() if isinstance(pair[0] or pair[1], LinkRow)]
-    names = _names(memory, changed, pairs)
+def _link_moves(memory: Namespace, span: _ChangedRows) -> Iterator[LinkMove]:
+    """Yield how each link changed: another weight, or present at one end only."""
+    pairs = [pair for pair in span.pairs() if isinstance(pair[0] or pair[1], LinkRow)]
+    names = _names(memory, span, pairs)
     for before, after in pairs:
         old, new = _weight(before), _weight(after)
         link = after or before
@@ -141,30 +140,30 @@ def _weight(row: Row | None) -> float | None:
 
 
 def _names(
-    memory: Namespace, changed: _DiffBuilder, pairs: Sequence[tuple[Row | None, Row | None]]
+    memory: Namespace, span: _ChangedRows, pairs: Sequence[tuple[Row | None, Row | None]]
 ) -> Mapping[str, str]:
-    """The keys of the ends of links; who removed a memory wrote down its key."""
+    """The keys of the ends of links, by id; that of a removed memory is in the log."""
     ends = {end for pair in pairs for row in pair if row is not None for end in ends_of(row)}
-    then = [*changed.first.rows.values(), *changed.made.values()]
-    written = {one.id: one.key for one in then if isinstance(one, MemoryRow)}
-    return dict(zip(ends, ends, strict=True)) | written | memory.store.names(memory.namespace, ends)
+    rows = [*span.first.rows.values(), *span.after.values()]
+    logged = {row.id: row.key for row in rows if isinstance(row, MemoryRow)}
+    return dict(zip(ends, ends, strict=True)) | logged | memory.store.names(memory.namespace, ends)
 
 
-def _answers(before: Sequence[Hit], after: Sequence[Hit]) -> Iterator[RankMove]:
-    """Where each hit of two answers stands in both, in the order of the later one, what is gone last."""
+def _rank_moves(before: Sequence[Hit], after: Sequence[Hit]) -> Iterator[RankMove]:
+    """Yield how the rank of each hit changed, in the order of the later answer; hits gone from it come last."""
     old = {hit.memory.key: (rank, hit) for rank, hit in enumerate(before, 1)}
     new = {hit.memory.key: (rank, hit) for rank, hit in enumerate(after, 1)}
     for key in [*new, *(key for key in old if key not in new)]:
-        was, left = old.get(key, (None, None))
-        now, right = new.get(key, (None, None))
-        what = _moved(was, now)
+        old_rank, left = old.get(key, (None, None))
+        new_rank, right = new.get(key, (None, None))
+        what = _direction(old_rank, new_rank)
         if what == "same" and left and right and left.memory.content != right.memory.content:
             what = "restated"
         yield RankMove(
             key,
             what,
-            was,
-            now,
+            old_rank,
+            new_rank,
             None if left is None else left.score,
             None if right is None else right.score,
             None if left is None else left.memory.gist,
@@ -172,7 +171,7 @@ def _answers(before: Sequence[Hit], after: Sequence[Hit]) -> Iterator[RankMove]:
         )
 
 
-def _moved(was: int | None, now: int | None) -> str:
-    if was is None or now is None:
-        return "new" if was is None else "gone"
-    return "same" if now == was else "up" if now < was else "down"
+def _direction(before: int | None, after: int | None) -> str:
+    if before is None or after is None:
+        return "new" if before is None else "gone"
+    return "same" if after == before else "up" if after < before else "down"

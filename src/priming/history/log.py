@@ -1,8 +1,8 @@
-"""What changed and when: supersede, forget, the log, purge."""
+"""Versions and the log: supersede, history, forget, purge, and queries of operations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -28,14 +28,14 @@ _NOT_SUPERSEDED = ("kind", "key")
 def supersede(
     memory: Namespace, /, key: str, content: str, *, valid_from: datetime | None = None, **changes: Any
 ) -> MemoryRecord:
-    """Give a memory a new version that holds from ``valid_from`` (now) on; the old one stays in its history.
+    """Give a memory a new version, valid from ``valid_from`` (now) on; the old version stays in its history.
 
-    ``changes`` are arguments of ``remember``, except kind and key; what is not named stays as it was.
+    ``changes`` are arguments of ``remember`` except kind and key; the other arguments keep their values.
 
     Raises:
         NotFound: no such memory.
-        ParamError: ``valid_from`` lies before the old version's own start.
-        Conflict: the memory is forgotten.
+        ParamError: ``valid_from`` is before the start of the old version.
+        Conflict: the memory is not active.
 
     """
     for name in _NOT_SUPERSEDED:
@@ -45,36 +45,36 @@ def supersede(
             )
     boundary = None if valid_from is None else check_time("valid_from", valid_from)
     with memory.writing() as now:
-        there = memory.find(key, now)
-        if there.status != "active":
-            raise Conflict(f"{there.key!r} is {there.status}: restore it first")
-        old = current_version(memory, there)
-        wanted = draft({**_arguments(old, there.kind), **changes, "content": content})
+        current = memory.find(key, now)
+        if current.status != "active":
+            raise Conflict(f"{current.key!r} is {current.status}: restore it first")
+        old = current_version(memory, current)
+        new = draft({**_arguments(old, current.kind), **changes, "content": content})
         at = max(now, old.recorded_at)  # a clock that was set back does not reorder versions
-        rows, fresh = succeeding_rows(memory, old, wanted, at, boundary or _from_now(old, now, at))
-        now, at_once = at, boundary is None or boundary <= at
-        vector = memory.embedder.embed([embedded_text(wanted.title, wanted.content)])[0]
-        rows += relink_mentions(memory, old, wanted, vector, now, at_once=at_once)
-        told = requote(memory, old, wanted, vector, now) if at_once else []
-        rows += told
-        vectors = restored_vectors(memory, told)
+        rows, version = succeeding_rows(memory, old, new, at, boundary or _default_start(old, now, at))
+        at_once = boundary is None or boundary <= at
+        vector = memory.embedder.embed([embedded_text(new.title, new.content)])[0]
+        rows += relink_mentions(memory, old, new, vector, at, at_once=at_once)
+        gists = requote(memory, old, new, vector, at) if at_once else []
+        rows += gists
+        vectors = restored_vectors(memory, gists)
         if vector.any():
-            vectors[there.id, fresh.version] = vector.astype("<f4").tobytes()
-        memory.write("supersede", now, rows, vectors=vectors)
-        (row,) = memory.store.memories(memory.namespace, [there.id])
-        return record(memory.namespace, row, fresh)
+            vectors[current.id, version.version] = vector.astype("<f4").tobytes()
+        memory.write("supersede", at, rows, vectors=vectors)
+        (row,) = memory.store.memories(memory.namespace, [current.id])
+        return record(memory.namespace, row, version)
 
 
-def _from_now(old: VersionRow, now: datetime, at: datetime) -> datetime:
-    """From when a version holds that is told now: where the clock was set back, not before the one that it ends."""
-    begun = old.valid_from or now
-    return max(now, begun) if begun <= at else now
+def _default_start(old: VersionRow, now: datetime, at: datetime) -> datetime:
+    """The start of a version without ``valid_from``: now, never before the old version if the clock was set back."""
+    start = old.valid_from or now
+    return max(now, start) if start <= at else now
 
 
 def succeeding_rows(
-    memory: Namespace, old: VersionRow, wanted: Draft, now: datetime, start: datetime
+    memory: Namespace, old: VersionRow, new: Draft, now: datetime, start: datetime
 ) -> tuple[list[RowChange], VersionRow]:
-    """What it takes to let ``wanted`` follow a version from ``start`` on: the changes, and the new version."""
+    """The changes that let ``new`` follow the version ``old`` from ``start`` on, and the new version."""
     if old.valid_from is not None and start < old.valid_from:
         rule = (
             f"must be ≥ {old.valid_from.isoformat()}, the start of the version that it ends:"
@@ -82,20 +82,22 @@ def succeeding_rows(
         )
         raise ParamError("valid_from", start.isoformat(), rule)
     parts = split(old, boundary=start, at=now)
-    last = max(one.revision for one in memory.store.versions(memory.namespace, old.id))
+    last = max(version.revision for version in memory.store.versions(memory.namespace, old.id))
     ended = replace(parts.ended, revision=last + 1)
-    fresh = replace(wanted.version(old.id, old.version + 1, now, start), revision=last + 2)
-    return [RowChange(old, parts.retired), RowChange(None, ended), RowChange(None, fresh)], fresh
+    version = replace(new.version(old.id, old.version + 1, now, start), revision=last + 2)
+    changes = [RowChange(old, parts.retired), RowChange(None, ended), RowChange(None, version)]
+    return changes, version
 
 
-def current_version(memory: Namespace, there: MemoryRecord) -> VersionRow:
-    """The version to supersede: the latest that is known now."""
-    known = [one for one in memory.store.versions(memory.namespace, there.id) if one.retired_at is None]
-    latest = max(known, key=lambda one: one.version)
+def current_version(memory: Namespace, memory_record: MemoryRecord) -> VersionRow:
+    """The version of a memory that a new version supersedes: the latest one, if it is open."""
+    versions = memory.store.versions(memory.namespace, memory_record.id)
+    latest = max(
+        (version for version in versions if version.retired_at is None), key=lambda version: version.version
+    )
     if latest.valid_to is not None:
-        raise Conflict(
-            f"{there.key!r} has no open version to supersede: it ended at {latest.valid_to.isoformat()}"
-        )
+        end = latest.valid_to.isoformat()
+        raise Conflict(f"{memory_record.key!r} has no open version to supersede: it ended at {end}")
     return latest
 
 
@@ -117,21 +119,21 @@ def _arguments(old: VersionRow, kind: str) -> dict[str, Any]:
 
 
 def history(memory: Namespace, key: str) -> list[Version]:
-    """The versions of a memory, oldest first, each in its latest row."""
+    """Return the versions of a memory, oldest first, each as its latest row has it."""
     with memory.lock:
-        there = memory.find(key)
-        (row,) = memory.store.memories(memory.namespace, [there.id])
-        latest = {version.version: version for version in memory.store.versions(memory.namespace, there.id)}
+        memory_id = memory.find(key).id
+        (row,) = memory.store.memories(memory.namespace, [memory_id])
+        latest = {version.version: version for version in memory.store.versions(memory.namespace, memory_id)}
         return [record(memory.namespace, row, latest[number]) for number in sorted(latest)]
 
 
 def forget(memory: Namespace, key: str) -> Operation:
-    """Take a memory out of recall; ``undo`` brings it back."""
+    """Take a memory out of recall; ``undo`` restores it."""
     with memory.writing() as now:
-        there = memory.find(key, now)
-        (row,) = memory.store.memories(memory.namespace, [there.id])
+        target = memory.find(key, now)
+        (row,) = memory.store.memories(memory.namespace, [target.id])
         if row.status == "forgotten":
-            raise Conflict(f"{there.key!r} is forgotten already: undo that operation to bring it back")
+            raise Conflict(f"{target.key!r} is forgotten already: undo that operation to bring it back")
         change = RowChange(row, replace(row, status="forgotten"))
         return memory.to_operation(memory.write("forget", now, [change]))
 
@@ -139,59 +141,66 @@ def forget(memory: Namespace, key: str) -> Operation:
 def purge(memory: Namespace, key: str) -> Receipt:
     """Erase a memory: its versions, vectors, links, index entries, log rows and recalls. Not undoable.
 
-    Names that only this memory mentioned go with it. Backups and exports made before are not reached.
+    Names that only this memory mentioned are erased with it. Earlier backups and exports are not changed.
     """
     with memory.lock:
         with memory.writing() as now:
-            memory_id, named = _known(memory, key, now)
-            ids = {memory_id, *_orphans(memory, memory_id), *_orphans_of_the_log(memory, memory_id)}
+            memory_id, name = _stored_or_logged(memory, key, now)
+            ids = {memory_id, *_orphans(memory, memory_id), *_logged_orphans(memory, memory_id)}
             ids |= gists_quoting(memory, memory_id)
             changes = Changes(memory.namespace, memory.next_operation_id(now), "purge", now, actor="user")
             erased = memory.store.purge(changes, ids)
         memory.drop_snapshot()
         memory.store.flush()
-        return Receipt(named, erased, changes.id)
+        return Receipt(name, erased, changes.id)
 
 
-def _known(memory: Namespace, key: str, now: datetime) -> tuple[str, str]:
-    """Id and key of a memory, or of one that only the log still knows: an undo removed it."""
+def _stored_or_logged(memory: Namespace, key: str, now: datetime) -> tuple[str, str]:
+    """The id and key of a memory, also of one that an undo removed and only the log has."""
     if isinstance(key, str) and memory.store.operations(memory.namespace, memory_id=key, limit=1):
         return key, memory.store.names(memory.namespace, [key]).get(key, key)
-    there = memory.find(key, now)
-    return there.id, there.key
+    stored = memory.find(key, now)
+    return stored.id, stored.key
 
 
-def _orphans_of_the_log(memory: Namespace, memory_id: str) -> set[str]:
-    """Names that are gone from the store but not from the log, where only this memory was linked to them."""
-    told = memory.store.operations(memory.namespace, memory_id=memory_id, limit=None)
-    links = [c.row for one in told for c in one.rows if isinstance(c.row, LinkRow)]
+def _logged_orphans(memory: Namespace, memory_id: str) -> set[str]:
+    """Entities made by rule that only the log has, where only this memory was linked to them."""
+    changes = _logged_changes(memory, memory_id)
+    links = [change.row for change in changes if isinstance(change.row, LinkRow)]
     by_rule = {
-        c.row.id for one in told for c in one.rows if isinstance(c.row, VersionRow) and c.row.source == RULES
+        change.row.id
+        for change in changes
+        if isinstance(change.row, VersionRow) and change.row.source == RULES
     }
-    mine = {link.target for link in links if link.source == memory_id} & by_rule
-    held = {end for link in links if memory_id not in (link.source, link.target) for end in _ends(link)}
-    return mine - held - memory.store.names(memory.namespace, mine).keys()
-
-
-def _ends(link: LinkRow) -> tuple[str, str]:
-    return link.source, link.target
+    own = {link.target for link in links if link.source == memory_id} & by_rule
+    return own - _linked_to_others(links, memory_id) - memory.store.names(memory.namespace, own).keys()
 
 
 def _orphans(memory: Namespace, memory_id: str) -> list[str]:
     """Entities made by rule that only this memory is linked to, or was before its text was superseded."""
-    touching = memory.store.links(memory.namespace, [memory_id])
-    told = memory.store.operations(memory.namespace, memory_id=memory_id, limit=None)
-    touching += [change.row for one in told for change in one.rows if isinstance(change.row, LinkRow)]
-    others = {link.target for link in touching if link.source == memory_id}
-    found = memory.store.records(memory.namespace, list(others), memory.now())
-    by_rule = [one for one in found.values() if one.kind == "entity" and one.source == RULES]
-    held = {
+    links = memory.store.links(memory.namespace, [memory_id])
+    links += [change.row for change in _logged_changes(memory, memory_id) if isinstance(change.row, LinkRow)]
+    targets = {link.target for link in links if link.source == memory_id}
+    records = memory.store.records(memory.namespace, list(targets), memory.now())
+    by_rule = [entity.id for entity in records.values() if entity.kind == "entity" and entity.source == RULES]
+    shared = _linked_to_others(memory.store.links(memory.namespace, by_rule), memory_id)
+    return [entity_id for entity_id in by_rule if entity_id not in shared]
+
+
+def _logged_changes(memory: Namespace, memory_id: str) -> list[RowChange]:
+    """All row changes of the operations on a memory."""
+    operations = memory.store.operations(memory.namespace, memory_id=memory_id, limit=None)
+    return [change for logged in operations for change in logged.rows]
+
+
+def _linked_to_others(links: Iterable[LinkRow], memory_id: str) -> set[str]:
+    """The ends of links that do not touch a memory."""
+    return {
         end
-        for link in memory.store.links(memory.namespace, [one.id for one in by_rule])
+        for link in links
         if memory_id not in (link.source, link.target)
         for end in (link.source, link.target)
     }
-    return [one.id for one in by_rule if one.id not in held]
 
 
 def log(
@@ -203,9 +212,9 @@ def log(
     source: str | None = None,
     limit: int = 100,
 ) -> list[Operation]:
-    """Operations with what they changed, newest first; those from ``since`` on and before ``until``.
+    """Return operations with their changes, newest first: from ``since`` on and before ``until``.
 
-    ``source`` keeps what one tier of learning did: "conscious", "automatic" or "manual".
+    ``source`` selects a tier of learning: "conscious", "automatic" or "manual".
     """
     with memory.lock:
         memory.require_exists()
@@ -221,7 +230,7 @@ def log(
 
 
 def operation(memory: Namespace, operation_id: str) -> Operation | None:
-    """The operation of an id with what it changed, or None: whether a call was carried out."""
+    """Return the operation of an id with its changes, or None: this shows whether a call was carried out."""
     with memory.lock:
         logged = memory.store.operation(memory.namespace, check_uuid("operation_id", operation_id))
         return None if logged is None else memory.to_operation(logged)
@@ -229,13 +238,13 @@ def operation(memory: Namespace, operation_id: str) -> Operation | None:
 
 @contextmanager
 def identified(memory: Namespace, operation_id: str) -> Iterator[None]:
-    """Let the first operation inside the block have an id of the caller's own, so that it can look for it later.
+    """Give the first operation inside the block an id of the caller's choice, so that the caller can find it.
 
-    Who lost the answer to a call finds out by ``log`` whether it was carried out, and need not do it twice.
+    A caller that lost the answer to a call looks the id up with ``operation``, and repeats the call only if needed.
 
     Raises:
-        ParamError: it is no UUID.
-        Conflict: raised inside the block by the verb, if there is an operation of that id already.
+        ParamError: the id is not a UUID.
+        Conflict: an operation has that id already; the verb inside the block raises it.
 
     """
     requested = check_uuid("operation_id", operation_id)

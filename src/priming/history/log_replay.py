@@ -1,4 +1,4 @@
-"""The log read backwards: what was done since a time, and the rows as they were then."""
+"""The log read backwards: the operations since a time, and the rows as they were at that time."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from typing import TypeVar
 
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged
-from priming.storage.rows import MemoryRow, Row, identity
+from priming.storage.rows import MemoryRow, Row, RowIdentity, identity
 
-Identity = tuple[str, ...]
 R = TypeVar("R", bound=Row)
 _PAGE, _GROWTH = 64, 4
 
@@ -25,7 +24,7 @@ def newest_first(
     until: datetime | None = None,
     source: str | None = None,
 ) -> Iterator[Logged]:
-    """The operations, read from the log a page at a time: little at first, as most look at the latest alone."""
+    """Yield the operations, newest first, in growing pages: most callers need only the latest."""
     before, limit = None, 1
     while True:
         page = memory.store.operations(
@@ -44,49 +43,49 @@ def newest_first(
 
 
 def changes_since(memory: Namespace, at: datetime) -> Iterator[Logged]:
-    """The operations after ``at``, newest first; what was done at that very instant is not among them.
+    """Yield the operations after ``at``, newest first; an operation at exactly ``at`` is not one of them.
 
-    Where the clock was set back, the latest operation that it dates to ``at`` or before is the last that counts.
+    If the clock was set back, the latest operation dated ``at`` or earlier ends the sequence.
     """
-    return takewhile(lambda one: one.at > at, newest_first(memory))
+    return takewhile(lambda logged: logged.at > at, newest_first(memory))
 
 
 @dataclass
 class PastRows:
-    """The rows that changed since a time, as they were then: None for those that were not there.
+    """The rows that changed since a time, as they were then; None for a row that did not exist.
 
-    ``gone``: whether a memory that was there was taken away since, be it for a while.
+    ``gone``: whether a memory that existed then was removed since, even if it was restored later.
     """
 
-    rows: dict[Identity, Row | None] = field(default_factory=dict)
+    rows: dict[RowIdentity, Row | None] = field(default_factory=dict)
     gone: bool = False
 
-    def back(self, logged: Logged) -> None:
-        """Go back over one more operation, the next older one."""
+    def step_back(self, logged: Logged) -> None:
+        """Reverse one more operation, the next older one."""
         for change in reversed(logged.rows):
             self.rows[identity(change.row)] = change.before
             self.gone = self.gone or (isinstance(change.before, MemoryRow) and change.after is None)
 
-    def of(self, cls: type[R], present: Iterable[R]) -> dict[Identity, R]:
-        """The rows of one table as they were: in the order of ``present``, and those that are no more."""
-        known: dict[Identity, Row | None] = {identity(one): one for one in present}
-        known |= {name: one for name, one in self.rows.items() if name in known or isinstance(one, cls)}
-        return {name: one for name, one in known.items() if isinstance(one, cls)}
+    def of(self, cls: type[R], present: Iterable[R]) -> dict[RowIdentity, R]:
+        """The past rows of one table: those of ``present`` in their order, then those removed since."""
+        rows: dict[RowIdentity, Row | None] = {identity(row): row for row in present}
+        rows |= {name: row for name, row in self.rows.items() if name in rows or isinstance(row, cls)}
+        return {name: row for name, row in rows.items() if isinstance(row, cls)}
 
 
 def rows_at(memory: Namespace, at: datetime) -> PastRows:
-    """What changed since ``at``, as it was then."""
-    found = PastRows()
+    """The rows that changed since ``at``, as they were then."""
+    past = PastRows()
     for logged in changes_since(memory, at):
-        found.back(logged)
-    return found
+        past.step_back(logged)
+    return past
 
 
 def created_at(memory: Namespace, at: datetime) -> dict[str, tuple[int, int]]:
-    """By memory, its place in the order of insertion at ``at``: where it was made last. It reads the whole log."""
-    born: dict[str, tuple[int, int]] = {}
-    for logged in dropwhile(lambda one: one.at > at, newest_first(memory)):
+    """By memory id, the position in the log where it was last created by ``at``. Reads the whole log."""
+    positions: dict[str, tuple[int, int]] = {}
+    for logged in dropwhile(lambda logged: logged.at > at, newest_first(memory)):
         for i, change in enumerate(logged.rows):
             if change.before is None and isinstance(change.after, MemoryRow):
-                born.setdefault(change.after.id, (logged.number, i))
-    return born
+                positions.setdefault(change.after.id, (logged.number, i))
+    return positions

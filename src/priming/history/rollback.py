@@ -1,4 +1,4 @@
-"""Taking back all that happened since a time, as one operation."""
+"""Rollback: everything since a time is undone as one operation."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from datetime import datetime
 
 from priming.core.checks import check_source, check_time
 from priming.errors import Conflict
-from priming.history.change_set import ChangeSet
 from priming.history.log_replay import newest_first
-from priming.history.undo import inverse_rows, restored_vectors
+from priming.history.undo import ChangeSet, add_inverse, restored_vectors
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged
 from priming.storage.rows import RowChange
@@ -21,7 +20,7 @@ _PURGE = "purge"
 
 @dataclass(frozen=True, slots=True)
 class RollbackPlan:
-    """What a rollback does: the operations that it takes back, newest first, those it cannot, and the rows."""
+    """The operations that a rollback undoes, newest first, the purges that it cannot undo, and its row changes."""
 
     undone: Sequence[Logged]
     purges: Sequence[Logged]
@@ -29,13 +28,13 @@ class RollbackPlan:
 
     @property
     def message(self) -> str:
-        """What was done, and what was left."""
+        """The number of operations undone, and the purges left."""
         number = len(self.undone)
-        said = f"rolled back {number:,} {'operation' if number == 1 else 'operations'}"
+        text = f"rolled back {number:,} {'operation' if number == 1 else 'operations'}"
         if not self.purges:
-            return said
-        left = ", ".join(one.id for one in self.purges)
-        return f"{said}; left what cannot be taken back: {_PURGE} {left}"
+            return text
+        left = ", ".join(logged.id for logged in self.purges)
+        return f"{text}; left what cannot be taken back: {_PURGE} {left}"
 
 
 def rollback(memory: Namespace, *, since: datetime, source: str | None = None) -> Operation:
@@ -43,7 +42,7 @@ def rollback(memory: Namespace, *, since: datetime, source: str | None = None) -
 
     Raises:
         ParamError: an argument outside its range.
-        Conflict: there is nothing to roll back, or an operation of another source stands in the way.
+        Conflict: there is nothing to roll back, or an operation of another source changed the same rows.
 
     """
     since, source = check_time("since", since), check_source(source)
@@ -54,14 +53,14 @@ def rollback(memory: Namespace, *, since: datetime, source: str | None = None) -
             now,
             plan.rows,
             vectors=restored_vectors(memory, plan.rows),
-            undoes=[one.id for one in plan.undone],
+            undoes=[undone.id for undone in plan.undone],
             message=plan.message,
         )
         return memory.to_operation(logged)
 
 
 def would_undo(memory: Namespace, *, since: datetime, source: str | None = None) -> list[Operation]:
-    """The operations that ``rollback`` would undo, newest first: it raises the same, and changes nothing."""
+    """Return the operations that ``rollback`` would undo, newest first; same errors, no change."""
     since, source = check_time("since", since), check_source(source)
     with memory.reading():
         return [memory.to_operation(logged) for logged in _plan(memory, since, source).undone]
@@ -69,32 +68,34 @@ def would_undo(memory: Namespace, *, since: datetime, source: str | None = None)
 
 def _plan(memory: Namespace, since: datetime, source: str | None) -> RollbackPlan:
     memory.require_exists()
-    found = list(newest_first(memory, since=since, source=source))
-    ids = {one.id for one in found}
-    purges = [one for one in found if one.kind == _PURGE]
-    # What is undone from outside is undone already; what is undone from within is taken back with its undo.
-    taken = [one for one in found if one.rows and (one.undone_by is None or one.undone_by in ids)]
-    cancelled = _cancelled(taken)
-    undone = [one for one in taken if one.id not in cancelled]
-    view = ChangeSet(memory)
-    for one in taken:
-        inverse_rows(memory, view, one, beside=ids, lenient=False)
-    rows = view.changes()
+    span = list(newest_first(memory, since=since, source=source))
+    ids = {logged.id for logged in span}
+    purges = [logged for logged in span if logged.kind == _PURGE]
+    # An operation undone from outside the span stays undone; one undone within it is reversed with its undo.
+    reversible = [
+        logged for logged in span if logged.rows and (logged.undone_by is None or logged.undone_by in ids)
+    ]
+    cancelled = _cancelled(reversible)
+    undone = [logged for logged in reversible if logged.id not in cancelled]
+    changes = ChangeSet(memory)
+    for logged in reversible:
+        add_inverse(memory, changes, logged, together=ids, lenient=False)
+    rows = changes.changes()
     if not undone or not rows:
         by = f" by the source {source!r}" if source else ""
         raise Conflict(f"nothing was done{by} since {since.isoformat()} that can be rolled back: see the log")
     return RollbackPlan(undone, purges, rows)
 
 
-def _cancelled(taken: Sequence[Logged]) -> set[str]:
-    """Undos whose operations are taken back as well, and these: they come to nothing, and stay as they are."""
-    ids = {one.id for one in taken}
-    found: set[str] = set()
-    for one in taken:
-        if one.undone_by is not None:
-            is_over = one.undone_by in found
+def _cancelled(operations: Sequence[Logged]) -> set[str]:
+    """Undos whose operations are all in the span, and these operations: together they change nothing."""
+    ids = {logged.id for logged in operations}
+    cancelled: set[str] = set()
+    for logged in operations:
+        if logged.undone_by is not None:
+            is_cancelled = logged.undone_by in cancelled
         else:
-            is_over = bool(one.undoes) and ids.issuperset(one.undoes)
-        if is_over:
-            found.add(one.id)
-    return found
+            is_cancelled = bool(logged.undoes) and ids.issuperset(logged.undoes)
+        if is_cancelled:
+            cancelled.add(logged.id)
+    return cancelled

@@ -1,22 +1,26 @@
-"""Taking operations back: the inverse of what each did, as rows that it may still claim."""
+"""Undo: an operation is reversed by the inverse of each row change, as a further operation of the log."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 from priming.config.words import NIGHT, STAGES
 from priming.core.checks import check_text
 from priming.errors import Conflict, NotFound
-from priming.history.change_set import ChangeSet
 from priming.index.document import RULES, SESSION, TERM, embedded_text
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged, VersionKey
 from priming.storage.rows import (
+    ROOMS,
     LinkRow,
     MemoryRow,
     PairRow,
     Row,
     RowChange,
+    RowIdentity,
     RunRow,
     VerdictRow,
     VersionRow,
@@ -28,171 +32,276 @@ from priming.text.names import KINDS
 from priming.types import Operation
 
 _FORMS = (SESSION, TERM, *KINDS)
+_ORDER = {room: place for place, room in enumerate(ROOMS)}
+R = TypeVar("R", bound=Row)
+
+
+class ChangeSet:
+    """Row changes planned before they are written as one operation; each row changes at most once.
+
+    Its queries return the rows as they will be after the write.
+    """
+
+    def __init__(self, memory: Namespace) -> None:
+        self._store = memory.store
+        self._namespace = memory.namespace
+        self._changes: dict[RowIdentity, RowChange] = {}
+        self._by_end: defaultdict[str, set[RowIdentity]] = defaultdict(set)
+
+    def add(self, change: RowChange) -> None:
+        """Add a change of a row as this set leaves it."""
+        name = identity(change.row)
+        earlier = self._changes.pop(name, None)
+        before = change.before if earlier is None else earlier.before
+        if before != change.after:
+            self._changes[name] = RowChange(before, change.after)
+            for end in change.ends:
+                self._by_end[end].add(name)
+
+    def changes(self) -> list[RowChange]:
+        """The changes to write: memories before their versions, versions before the rows that refer to them."""
+        parts = [part for change in self._changes.values() for part in _split_text(change)]
+        return sorted(parts, key=lambda change: _ORDER[change.room])
+
+    def current(self, row: Row) -> Row | None:
+        """The row with the identity of ``row``, None if it will not exist."""
+        change = self._changes.get(identity(row))
+        return self._store.present(self._namespace, row) if change is None else change.after
+
+    def links(self, ids: Collection[str]) -> list[LinkRow]:
+        """The links with an end in ``ids``."""
+        return self._updated(LinkRow, self._store.links(self._namespace, ids), ids)
+
+    def rows_about(self, ids: Collection[str]) -> list[Row]:
+        """The links, verdicts and pairs of the memories ``ids``."""
+        verdicts = self._store.verdicts(self._namespace, ids)
+        pairs = self._store.pairs(self._namespace, ids, both=False)
+        return [
+            *self.links(ids),
+            *self._updated(VerdictRow, verdicts, ids),
+            *self._updated(PairRow, pairs, ids),
+        ]
+
+    def memories_by_key(self, keys: Collection[str]) -> Mapping[str, MemoryRow]:
+        """The memories that have one of ``keys``, by key."""
+        ids = self._store.keys(self._namespace, keys)
+        stored = self._store.memories(self._namespace, set(ids.values())) if ids else []
+        changed = [change.after for change in self._changes.values()]
+        rows = [*map(self.current, stored), *changed]
+        return {row.key: row for row in rows if isinstance(row, MemoryRow) and row.key in keys}
+
+    def missing(self, ids: Collection[str]) -> set[str]:
+        """Those of ``ids`` that belong to no memory."""
+        present = set(self._store.names(self._namespace, ids))
+        for change in self._changes_about(ids).values():
+            if isinstance(change.row, MemoryRow):
+                (present.discard if change.after is None else present.add)(change.row.id)
+        return set(ids) - present
+
+    def _changes_about(self, ids: Iterable[str]) -> dict[RowIdentity, RowChange]:
+        names = {name for memory_id in ids for name in self._by_end.get(memory_id, ())}
+        return {name: self._changes[name] for name in names if name in self._changes}
+
+    def _updated(self, kind: type[R], stored: Iterable[R], ids: Collection[str]) -> list[R]:
+        """Stored rows of one table about ``ids``, with the changes of this set."""
+        rows = {identity(row): row for row in stored}
+        for name, change in self._changes_about(ids).items():
+            if isinstance(change.row, kind):
+                rows.pop(name, None)
+                if isinstance(change.after, kind):
+                    rows[name] = change.after
+        return list(rows.values())
+
+
+def _split_text(change: RowChange) -> tuple[RowChange, ...]:
+    """The change; as a removal and an insertion where a version gets another text, which no update may do."""
+    before, after = change.before, change.after
+    if isinstance(before, VersionRow) and isinstance(after, VersionRow):
+        times = {name: getattr(after, name) for name in ("retired_at", "valid_from", "valid_to")}
+        if replace(before, **times) != after:
+            return RowChange(before, None), RowChange(None, after)
+    return (change,)
 
 
 def undo(memory: Namespace, operation_id: str) -> Operation:
-    """Take an operation back; the undo is an operation too, and can be undone.
+    """Reverse an operation. The undo is an operation too, and can be undone.
+
+    Undoing the last stage of a night of sleep undoes the whole night.
 
     Raises:
         NotFound: no such operation.
-        Conflict: it is undone already, was a purge, or a later operation changed the same rows.
+        Conflict: the operation is undone already, is a purge, or a later operation changed the same rows.
 
     """
     with memory.writing() as now:
         memory.require_exists()
-        done = memory.store.operation(memory.namespace, check_text("operation_id", operation_id))
-        if done is None:
-            raise NotFound(f"there is no operation {operation_id!r} in {memory.namespace!r}: see the log")
-        if done.undone_by is not None:
-            raise Conflict(
-                f"operation {operation_id} is undone already, by {done.undone_by}: undo that to redo it"
-            )
-        if done.kind == "purge":
-            raise Conflict(f"operation {operation_id} is a purge: what it erased is gone")
-        view, together = ChangeSet(memory), _night(memory, done)
-        for one in together:
-            inverse_rows(memory, view, one, beside=[other.id for other in together])
-        rows = view.changes()
+        done = _undoable(memory, operation_id)
+        changes, together = ChangeSet(memory), _night(memory, done)
+        ids = [logged.id for logged in together]
+        for logged in together:
+            add_inverse(memory, changes, logged, together=ids)
+        rows = changes.changes()
         if not rows:
             raise Conflict(f"operation {operation_id} changed nothing that is still there to take back")
         vectors = restored_vectors(memory, rows)
-        logged = memory.write(
-            "undo", now, rows, vectors=vectors, undoes=[one.id for one in together], message=_told(together)
-        )
+        logged = memory.write("undo", now, rows, vectors=vectors, undoes=ids, message=_message(together))
         return memory.to_operation(logged)
 
 
-def _night(memory: Namespace, done: Logged) -> list[Logged]:
-    """The operation alone; for the last one of a night of sleep all of that night that still count, newest first.
+def _undoable(memory: Namespace, operation_id: str) -> Logged:
+    """The operation of an id, unless it cannot be undone at all."""
+    done = memory.store.operation(memory.namespace, check_text("operation_id", operation_id))
+    if done is None:
+        raise NotFound(f"there is no operation {operation_id!r} in {memory.namespace!r}: see the log")
+    if done.undone_by is not None:
+        raise Conflict(
+            f"operation {operation_id} is undone already, by {done.undone_by}: undo that to redo it"
+        )
+    if done.kind == "purge":
+        raise Conflict(f"operation {operation_id} is a purge: what it erased is gone")
+    return done
 
-    What was applied of a proposal is no stage of a night: each time stands for itself.
+
+def _night(memory: Namespace, done: Logged) -> list[Logged]:
+    """The operation; if it ends a night of sleep, all operations of that night not yet undone, newest first.
+
+    An applied proposal has no stage as its reason, so it is undone on its own.
     """
     if done.source is None or not done.source.startswith(NIGHT) or done.reason not in STAGES:
         return [done]
     night = memory.store.operations(memory.namespace, source=done.source, limit=None)
-    return [one for one in night if one.undone_by is None] if night[0].id == done.id else [done]
+    return [logged for logged in night if logged.undone_by is None] if night[0].id == done.id else [done]
 
 
-def _told(together: Sequence[Logged]) -> str:
-    """What was undone, in words."""
-    said = f"undid {_a(together[0].kind)}"
-    return said if len(together) == 1 else f"{said}: all {len(together)} stages of the night"
+def _message(together: Sequence[Logged]) -> str:
+    kind = together[0].kind
+    text = f"undid {'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+    return text if len(together) == 1 else f"{text}: all {len(together)} stages of the night"
 
 
-def inverse_rows(
-    memory: Namespace, view: ChangeSet, done: Logged, *, beside: Collection[str] = (), lenient: bool = True
+def add_inverse(
+    memory: Namespace,
+    changes: ChangeSet,
+    done: Logged,
+    *,
+    together: Collection[str] = (),
+    lenient: bool = True,
 ) -> None:
-    """Add the inverse of an operation to ``view``; ``Conflict`` where a later operation stands in the way.
+    """Add the inverse of an operation to ``changes``; ``Conflict`` if a later operation prevents it.
 
-    Where ``lenient``, a link that it made goes whatever became of it. ``beside`` are the ids of the operations that
-    are taken back together with it.
+    ``together`` are the ids of the operations that are undone with it. If ``lenient``, a link that the operation
+    created is removed even if its weight has changed since.
     """
-    made = {c.row.id for c in done.rows if c.before is None and isinstance(c.row, MemoryRow)}
-    shared = _shared(view, done, made)
-    gone = made - shared
-    # The rows that point to what goes are taken along, also those that came later.
-    for row in view.about(gone) if gone else ():
-        view.take(RowChange(row, None))
+    created = {c.row.id for c in done.rows if c.before is None and isinstance(c.row, MemoryRow)}
+    shared = _shared_entities(changes, done, created)
+    removed = created - shared
+    # Rows that refer to a removed memory are removed with it, also those that are newer than the operation.
+    for row in changes.rows_about(removed) if removed else ():
+        changes.add(RowChange(row, None))
     for change in reversed(done.rows):
         row = change.row
-        if isinstance(row, (LinkRow, VerdictRow, PairRow)) and gone.intersection(change.ends):
+        if isinstance(row, (LinkRow, VerdictRow, PairRow)) and removed.intersection(change.ends):
             continue
         if isinstance(row, (MemoryRow, VersionRow)) and change.before is None and row.id in shared:
             continue
-        there = view.present(row)
+        current = changes.current(row)
         if lenient and change.before is None and isinstance(row, LinkRow):
-            if there is not None:
-                view.take(RowChange(there, None))
-        elif _blocked(change, there):
-            what = f"changed the same {_what(row)}"
-            raise Conflict(_standing_in_the_way(memory, done, row, what, beside))
+            if current is not None:
+                changes.add(RowChange(current, None))
+        elif _is_changed_since(change, current):
+            raise Conflict(_row_conflict(memory, done, row, f"changed the same {_noun(row)}", together))
         else:
-            _refuse_a_taken_key(memory, view, done, change, beside)
-            view.take(RowChange(there, change.before))
-    _refuse_a_lost_end(memory, view, done, beside)
+            _require_free_key(memory, changes, done, change, together)
+            changes.add(RowChange(current, change.before))
+    _require_ends(memory, changes, done, together)
 
 
-def _blocked(change: RowChange, there: Row | None) -> bool:
+def _is_changed_since(change: RowChange, current: Row | None) -> bool:
+    """Whether a row is another than its change left it; a new memory may have another state, but must exist."""
     if isinstance(change.row, MemoryRow) and change.before is None:
-        return there is None
-    return there != change.after
+        return current is None
+    return current != change.after
 
 
-def _shared(view: ChangeSet, done: Logged, made: set[str]) -> set[str]:
-    """Entities that an operation made by rule, and that others have linked since: they stay."""
+def _shared_entities(changes: ChangeSet, done: Logged, created: set[str]) -> set[str]:
+    """Entities that an operation created by rule and that later operations linked: undo leaves them in place."""
     versions = [change.after for change in done.rows if isinstance(change.after, VersionRow)]
-    names = {
-        one.id
-        for one in versions
-        if one.id in made and one.source == RULES and one.metadata.get("form") in _FORMS
+    entities = {
+        version.id
+        for version in versions
+        if version.id in created and version.source == RULES and version.metadata.get("form") in _FORMS
     }
     own = {identity(change.row) for change in done.rows if isinstance(change.row, LinkRow)}
     return {
         end
-        for link in (view.links(names) if names else ())
-        if identity(link) not in own and not made.issuperset(ends_of(link))
+        for link in (changes.links(entities) if entities else ())
+        if identity(link) not in own and not created.issuperset(ends_of(link))
         for end in ends_of(link)
-        if end in names
+        if end in entities
     }
 
 
-def _refuse_a_taken_key(
-    memory: Namespace, view: ChangeSet, done: Logged, change: RowChange, beside: Collection[str]
+def _require_free_key(
+    memory: Namespace, changes: ChangeSet, done: Logged, change: RowChange, together: Collection[str]
 ) -> None:
-    """``Conflict`` where the key of a memory that would come back now belongs to another."""
-    back = change.before
-    if change.after is not None or not isinstance(back, MemoryRow):
+    """``Conflict`` if the key of a memory to restore belongs to another memory now."""
+    restored = change.before
+    if change.after is not None or not isinstance(restored, MemoryRow):
         return
-    holder = view.holders([back.key]).get(back.key)
-    if holder is not None and holder.id != back.id:
-        what = f"took the key {back.key!r}"
-        raise Conflict(_standing_in_the_way(memory, done, holder, what, beside))
+    holder = changes.memories_by_key([restored.key]).get(restored.key)
+    if holder is not None and holder.id != restored.id:
+        raise Conflict(_row_conflict(memory, done, holder, f"took the key {restored.key!r}", together))
 
 
-def _refuse_a_lost_end(memory: Namespace, view: ChangeSet, done: Logged, beside: Collection[str]) -> None:
-    """``Conflict`` where a link, pair or verdict would come back to a memory that went since."""
-    gone = [c.before for c in done.rows if c.after is None]
-    back = [row for row in gone if isinstance(row, (LinkRow, PairRow, VerdictRow)) and view.present(row)]
-    ends = {end for row in back for end in ends_of(row)}
-    lost = min(view.missing(ends), default=None) if ends else None
-    if lost is None:
-        return
-    later = [
-        one
-        for one in _later(memory, done, lost, beside)
-        if any(isinstance(c.before, MemoryRow) and c.before.id == lost and c.after is None for c in one.rows)
+def _require_ends(memory: Namespace, changes: ChangeSet, done: Logged, together: Collection[str]) -> None:
+    """``Conflict`` if a restored link, pair or verdict refers to a memory that no longer exists."""
+    removed = [change.before for change in done.rows if change.after is None]
+    restored = [
+        row for row in removed if isinstance(row, (LinkRow, PairRow, VerdictRow)) and changes.current(row)
     ]
-    chosen = next(iter(later), None)
-    raise Conflict(_because(done, chosen, "removed a memory that it would link again"))
+    ends = {end for row in restored for end in ends_of(row)}
+    missing = min(changes.missing(ends), default=None) if ends else None
+    if missing is None:
+        return
+    removals = [
+        logged
+        for logged in _later(memory, done, missing, together)
+        if any(
+            isinstance(c.before, MemoryRow) and c.before.id == missing and c.after is None
+            for c in logged.rows
+        )
+    ]
+    latest = next(iter(removals), None)
+    raise Conflict(_conflict(done, latest, "removed a memory that it would link again"))
 
 
-def _standing_in_the_way(
-    memory: Namespace, done: Logged, row: Row, what: str, beside: Collection[str]
-) -> str:
+def _row_conflict(memory: Namespace, done: Logged, row: Row, verb: str, together: Collection[str]) -> str:
+    """The message of a conflict over one row, naming the latest operation on it; an undo only if no other is."""
     subject = next(iter(ends_of(row)), None)  # a run that has shown nothing yet is about no memory
     later = [
-        one
-        for one in _later(memory, done, subject, beside)
-        if any(identity(change.row) == identity(row) for change in one.rows)
+        logged
+        for logged in _later(memory, done, subject, together)
+        if any(identity(change.row) == identity(row) for change in logged.rows)
     ]
-    chosen = next((one for one in later if not one.undoes), later[0] if later else None)
-    return _because(done, chosen, what)
+    latest = next((logged for logged in later if not logged.undoes), later[0] if later else None)
+    return _conflict(done, latest, verb)
 
 
-def _later(memory: Namespace, done: Logged, subject: str | None, beside: Collection[str]) -> list[Logged]:
-    """The operations on a memory after one that still count, newest first."""
-    told = memory.store.operations(memory.namespace, memory_id=subject, limit=None)
+def _later(memory: Namespace, done: Logged, subject: str | None, together: Collection[str]) -> list[Logged]:
+    """The operations on a memory after ``done`` that are not undone, newest first."""
     return [
-        one for one in told if one.number > done.number and one.undone_by is None and one.id not in beside
+        logged
+        for logged in memory.store.operations(memory.namespace, memory_id=subject, limit=None)
+        if logged.number > done.number and logged.undone_by is None and logged.id not in together
     ]
 
 
-def _because(done: Logged, chosen: Logged | None, what: str) -> str:
-    which = f"operation {chosen.id} ({chosen.kind})" if chosen else "a later operation"
-    return f"operation {done.id} cannot be undone: {which} {what} since: undo that first"
+def _conflict(done: Logged, later: Logged | None, verb: str) -> str:
+    operation = f"operation {later.id} ({later.kind})" if later else "a later operation"
+    return f"operation {done.id} cannot be undone: {operation} {verb} since: undo that first"
 
 
-def _what(row: Row) -> str:
+def _noun(row: Row) -> str:
     if isinstance(row, WeightsRow):
         return "weights"
     if isinstance(row, (PairRow, RunRow)):
@@ -200,22 +309,19 @@ def _what(row: Row) -> str:
     return "memory"
 
 
-def _a(kind: str) -> str:
-    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
-
-
 def restored_vectors(memory: Namespace, rows: Sequence[RowChange]) -> dict[VersionKey, bytes]:
-    """Vectors are not in the log: a version that comes back is embedded again."""
-    back = [
-        c.after
-        for c in rows
-        if c.before is None and isinstance(c.after, VersionRow) and c.after.source != RULES
+    """Embed the versions that ``rows`` restore, since the log has no vectors."""
+    versions = [
+        change.after
+        for change in rows
+        if change.before is None and isinstance(change.after, VersionRow) and change.after.source != RULES
     ]
-    if not back:
+    if not versions:
         return {}
-    vectors = memory.embedder.embed([embedded_text(one.heading or one.speaker, one.content) for one in back])
+    texts = [embedded_text(version.heading or version.speaker, version.content) for version in versions]
+    vectors = memory.embedder.embed(texts)
     return {
-        (one.id, one.version): vector.astype("<f4").tobytes()
-        for one, vector in zip(back, vectors, strict=True)
+        (version.id, version.version): vector.astype("<f4").tobytes()
+        for version, vector in zip(versions, vectors, strict=True)
         if vector.any()
     }

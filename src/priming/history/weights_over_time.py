@@ -1,4 +1,4 @@
-"""The log read as an instrument: how the weights of links moved, and what they were at another time."""
+"""Weights over time, read from the log: how they moved, and the links and distributions at another time."""
 
 from __future__ import annotations
 
@@ -17,45 +17,45 @@ from priming.history.log_replay import newest_first, rows_at
 from priming.learning.results import Oscillation, StrengthEvent, Strengths
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged
-from priming.storage.rows import LinkRow, MemoryRow, RowChange, ends_of, identity
+from priming.storage.rows import LinkRow, MemoryRow, RowChange, RowIdentity, ends_of, identity
 
 MANUAL = "manual"
 LEARNT = ("similar-to", "co-activated")
-"""Relations whose weight says how much two memories have to do with each other."""
+"""Relations whose weight measures how closely two memories are related."""
 BINS = 10
 _MOST_TIMES = 1_000
-_Links = dict[tuple[str, ...], LinkRow]
+_Links = dict[RowIdentity, LinkRow]
 
 
 @dataclass(frozen=True, slots=True)
 class PastLinks:
-    """The links of another time; ``gone`` has the keys, by id, of memories that were there then and are not now."""
+    """The links of another time; ``gone`` are the keys, by id, of memories that changed or were removed since."""
 
     links: list[LinkRow]
     gone: Mapping[str, str]
 
 
 def past(memory: Namespace, at: datetime) -> PastLinks:
-    """The links as they were at ``at``, what was recorded at that very instant included."""
+    """The links as they were at ``at``, after any operation at that very instant."""
     with memory.store.transaction(write=False):
-        then = rows_at(memory, at)
-        links = then.of(LinkRow, memory.store.links(memory.namespace))
-    # Who removed a memory wrote down its key.
-    gone = {one.id: one.key for one in then.rows.values() if isinstance(one, MemoryRow)}
+        rows = rows_at(memory, at)
+        links = rows.of(LinkRow, memory.store.links(memory.namespace))
+    # The operation that removed a memory has its key.
+    gone = {row.id: row.key for row in rows.rows.values() if isinstance(row, MemoryRow)}
     return PastLinks([links[name] for name in sorted(links)], gone)
 
 
 def links_at(memory: Namespace, at: datetime) -> list[LinkRow]:
-    """The link rows exactly as they were at ``at``, in order of source, target and relation."""
+    """The link rows as they were at ``at``, ordered by source, target and relation."""
     return past(memory, at).links
 
 
 def _present(memory: Namespace) -> _Links:
-    return {identity(one): one for one in memory.store.links(memory.namespace)}
+    return {identity(link): link for link in memory.store.links(memory.namespace)}
 
 
 def _step_back(links: _Links, logged: Logged) -> None:
-    """Bring links from after an operation to before it."""
+    """Reverse what an operation did to links."""
     for change in logged.rows:
         if isinstance(change.before, LinkRow):
             links[identity(change.before)] = change.before
@@ -72,7 +72,7 @@ def events(
     source: str | None = None,
     limit: int = 1000,
 ) -> list[StrengthEvent]:
-    """Every weight of a link or memory that an operation moved, newest first; the arguments are those of ``log``.
+    """Return each change of a link's or memory's weight, newest first; the arguments are those of ``log``.
 
     Raises:
         NotFound: no such memory.
@@ -93,35 +93,35 @@ def events(
 
 
 def weight_events(memory: Namespace, logged: Logged, memory_id: str | None = None) -> list[StrengthEvent]:
-    """What one operation did to weights, of one memory or of any."""
+    """The changes of weights by one operation: those of one memory, or all."""
     moves = [
-        (one, what)
-        for one in logged.rows
-        if (what := _event(one)) is not None and memory_id in (None, *one.ends)
+        (change, event)
+        for change in logged.rows
+        if (event := _event_name(change)) is not None and memory_id in (None, *change.ends)
     ]
     names = {c.row.id: c.row.key for c in logged.rows if isinstance(c.row, MemoryRow)}
-    names |= memory.store.names(memory.namespace, {end for one, _ in moves for end in one.ends})
-    return [_told(one, what, logged, names) for one, what in moves]
+    names |= memory.store.names(memory.namespace, {end for change, _ in moves for end in change.ends})
+    return [_strength_event(change, event, logged, names) for change, event in moves]
 
 
-def _event(change: RowChange) -> str | None:
-    """What a change did to a weight; None if it moved none."""
+def _event_name(change: RowChange) -> str | None:
+    """The name of the event that a change is; None if it moves no weight."""
     before, after = change.before, change.after
     if isinstance(before, (LinkRow, MemoryRow)) and isinstance(after, (LinkRow, MemoryRow)):
-        moved = "strength_adjust" if isinstance(after, LinkRow) else "node_adjust"
-        return None if before.weight == after.weight else moved
+        event = "strength_adjust" if isinstance(after, LinkRow) else "node_adjust"
+        return None if before.weight == after.weight else event
     if isinstance(change.row, LinkRow):
         return "link_made" if before is None else "link_removed"
     return None
 
 
-def _told(change: RowChange, what: str, logged: Logged, names: Mapping[str, str]) -> StrengthEvent:
+def _strength_event(change: RowChange, event: str, logged: Logged, names: Mapping[str, str]) -> StrengthEvent:
     old, new = _weight(change.before), _weight(change.after)
     ends = [names.get(end, end) for end in change.ends]
     edge = (ends[0], change.row.relation, ends[1]) if isinstance(change.row, LinkRow) else (ends[0],)
     return StrengthEvent(
         ts=logged.at,
-        event=what,
+        event=event,
         source=logged.source,
         edge=edge,
         old=old,
@@ -144,9 +144,9 @@ def strengths(
     since: datetime | None = None,
     relation: str | None = None,
 ) -> list[Strengths]:
-    """How the weights of links were distributed ``at`` a time (now), or at ``over`` times up to it.
+    """Return the distribution of link weights ``at`` a time (now), or at ``over`` times up to it.
 
-    These are equally spaced from ``since``, by default the first operation.
+    The times are equally spaced from ``since``, by default the first operation.
 
     Raises:
         ParamError: an argument outside its range, or ``since`` after ``at``.
@@ -156,7 +156,7 @@ def strengths(
         over, relation = check_count("over", over, 1, _MOST_TIMES), check_name("relation", relation)
         end = now if at is None else check_time("at", at)
         if since is not None and over == 1:
-            raise ParamError("since", since, "is where a series of times begins: give over ≥ 2 too")
+            raise ParamError("since", since, "is the start of a series of times: give over ≥ 2 too")
         start = _start(memory, end) if since is None else check_time("since", since)
         if start > end:
             raise ParamError(
@@ -164,28 +164,31 @@ def strengths(
             )
         steps = max(over - 1, 1)
         moments = [end - (end - start) * step / steps for step in range(over)]
-        return list(_back_to(memory, moments, relation))[::-1]
+        return list(_distributions(memory, moments, relation))[::-1]
 
 
 def _start(memory: Namespace, end: datetime) -> datetime:
-    """When the first operation was, but not after ``end``."""
+    """The time of the first operation, at most ``end``."""
     first = memory.store.operations(memory.namespace, before=2, limit=1)
-    return min([end, *(one.at for one in first)])
+    return min([end, *(logged.at for logged in first)])
 
 
-def _back_to(memory: Namespace, moments: Sequence[datetime], relation: str | None) -> Iterator[Strengths]:
-    """The distribution at each of some moments, latest first."""
+def _distributions(
+    memory: Namespace, moments: Sequence[datetime], relation: str | None
+) -> Iterator[Strengths]:
+    """Yield the distribution at each of the moments, latest first."""
     links, log = _present(memory), newest_first(memory)
     logged = next(log, None)
     for moment in moments:
         while logged is not None and logged.at > moment:
             _step_back(links, logged)
             logged = next(log, None)
-        yield distribution(moment, [one.weight for one in links.values() if relation in (None, one.relation)])
+        weights = [link.weight for link in links.values() if relation in (None, link.relation)]
+        yield distribution(moment, weights)
 
 
 def distribution(at: datetime, weights: Sequence[float]) -> Strengths:
-    """How weights are distributed; a bin has its lower bound in it, the last also its upper one."""
+    """The distribution of weights; a bin includes its lower bound, the last bin also its upper bound."""
     bins = [0] * BINS
     for weight in weights:
         bins[min(int(weight * BINS), BINS - 1)] += 1
@@ -196,9 +199,9 @@ def distribution(at: datetime, weights: Sequence[float]) -> Strengths:
 def oscillating(
     memory: Namespace, *, since: datetime | None = None, turns: int = 2, limit: int = 20
 ) -> list[Oscillation]:
-    """The links whose weight turned direction at least ``turns`` times, most first.
+    """Return the links whose weight changed direction at least ``turns`` times, most often first.
 
-    What was undone does not count, nor do undos: nobody pulled.
+    Undone operations and undos do not count: no verdict moved the weight.
 
     Raises:
         ParamError: an argument outside its range.
@@ -207,12 +210,12 @@ def oscillating(
     with memory.reading():
         start = None if since is None else check_time("since", since)
         turns, limit = check_count("turns", turns, 1, PAGE_LIMIT), check_count("limit", limit, 1, PAGE_LIMIT)
-        moves: defaultdict[tuple[str, ...], list[float]] = defaultdict(list)
+        moves: defaultdict[RowIdentity, list[float]] = defaultdict(list)
         for logged in newest_first(memory, since=start):
             if logged.undone_by is not None or logged.undoes:
                 continue
             for change in logged.rows:
-                if isinstance(change.row, LinkRow) and _event(change) == "strength_adjust":
+                if isinstance(change.row, LinkRow) and _event_name(change) == "strength_adjust":
                     delta = (_weight(change.after) or 0.0) - (_weight(change.before) or 0.0)
                     moves[identity(change.row)].append(delta)
         turning = [
@@ -224,36 +227,36 @@ def oscillating(
         return _named(memory, turning[:limit])
 
 
-def _oscillation(name: tuple[str, ...], pulled: Sequence[float]) -> Oscillation:
+def _oscillation(name: RowIdentity, deltas: Sequence[float]) -> Oscillation:
     _, source, target, relation = name
-    turns = sum((a > 0) != (b > 0) for a, b in pairwise(pulled))
-    return Oscillation(source, relation, target, turns, len(pulled), sum(map(abs, pulled)), sum(pulled), None)
+    turns = sum((a > 0) != (b > 0) for a, b in pairwise(deltas))
+    return Oscillation(source, relation, target, turns, len(deltas), sum(map(abs, deltas)), sum(deltas), None)
 
 
-def _named(memory: Namespace, found: Sequence[Oscillation]) -> list[Oscillation]:
-    """With keys for ids, and the present weights."""
-    ends = {end for one in found for end in (one.source, one.target)}
+def _named(memory: Namespace, oscillations: Sequence[Oscillation]) -> list[Oscillation]:
+    """The oscillations with keys in place of ids, and the present weights."""
+    ends = {end for link in oscillations for end in (link.source, link.target)}
     names = memory.store.names(memory.namespace, ends)
     rows = memory.store.links(memory.namespace, ends) if ends else []
-    weights = {(one.source, one.relation, one.target): one.weight for one in rows}
+    weights = {(row.source, row.relation, row.target): row.weight for row in rows}
     return [
         replace(
-            one,
-            source=names.get(one.source, one.source),
-            target=names.get(one.target, one.target),
-            weight=weights.get((one.source, one.relation, one.target)),
+            link,
+            source=names.get(link.source, link.source),
+            target=names.get(link.target, link.target),
+            weight=weights.get((link.source, link.relation, link.target)),
         )
-        for one in found
+        for link in oscillations
     ]
 
 
 def normalize_strengths(
     memory: Namespace, *, relation: str | None = None, apply: bool = False
 ) -> list[StrengthEvent]:
-    """Weigh links by how much their ends' neighbourhoods overlap: clamp(3 · Jaccard index, .1, 1).
+    """Set link weights to the overlap of their ends' neighbourhoods: clamp(3 · Jaccard index, .1, 1).
 
-    ``relation`` picks the links, by default ``similar-to`` and ``co-activated``. Without ``apply`` it only
-    tells what would move.
+    ``relation`` selects the links, by default ``similar-to`` and ``co-activated``. Without ``apply`` nothing is
+    written: the changes are only returned.
 
     Raises:
         ParamError: an argument outside its range.
@@ -278,29 +281,29 @@ def normalize_strengths(
         return weight_events(memory, logged)
 
 
-def _normalised(links: Iterable[LinkRow], wanted: Sequence[str]) -> list[RowChange]:
-    """The links of some relations whose weight is another than their ends' neighbourhoods say."""
-    near: defaultdict[str, set[str]] = defaultdict(set)
-    chosen = []
-    for one in links:
-        if one.relation not in SUPPRESSING:
-            near[one.source].add(one.target)
-            near[one.target].add(one.source)
-        if one.relation in wanted:
-            chosen.append(one)
-    if not chosen:
+def _normalised(links: Iterable[LinkRow], relations: Sequence[str]) -> list[RowChange]:
+    """The links of ``relations`` whose weight differs from the overlap of their ends' neighbourhoods."""
+    neighbours: defaultdict[str, set[str]] = defaultdict(set)
+    selected = []
+    for link in links:
+        if link.relation not in SUPPRESSING:
+            neighbours[link.source].add(link.target)
+            neighbours[link.target].add(link.source)
+        if link.relation in relations:
+            selected.append(link)
+    if not selected:
         return []
-    weights = normalize_strength([_overlap(near, *ends_of(one)) for one in chosen])
+    weights = normalize_strength([_overlap(neighbours, *ends_of(link)) for link in selected])
     return [
-        RowChange(one, replace(one, weight=float(weight)))
-        for one, weight in zip(chosen, weights, strict=True)
-        if one.weight != float(weight)
+        RowChange(link, replace(link, weight=float(weight)))
+        for link, weight in zip(selected, weights, strict=True)
+        if link.weight != float(weight)
     ]
 
 
-def _overlap(near: Mapping[str, set[str]], a: str, b: str) -> float:
-    """Jaccard index of two neighbourhoods, without ``a`` and ``b`` themselves; 0 where both are empty."""
-    first, second = near.get(a, set()), near.get(b, set())
+def _overlap(neighbours: Mapping[str, set[str]], a: str, b: str) -> float:
+    """The Jaccard index of the neighbourhoods of ``a`` and ``b``, without the two themselves; 0 if both are empty."""
+    first, second = neighbours.get(a, set()), neighbours.get(b, set())
     shared = len(first & second)
     either = len(first) + len(second) - (b in first) - (a in second) - shared
     return shared / either if either else 0.0

@@ -146,6 +146,12 @@ class WeightsRow:
 
 
 Row = MemoryRow | VersionRow | LinkRow | VerdictRow | PairRow | RunRow | WeightsRow
+RowIdentity = tuple[str, ...]
+"""What identifies a row: its table, and the fields that never change."""
+LinkIdentity = tuple[str, str, str]
+"""What identifies a link: source, target and relation."""
+MemoryPair = tuple[str, str]
+"""The ids of two memories."""
 R = TypeVar("R", bound=Row)
 ROOMS: dict[str, type[Row]] = {
     "memories": MemoryRow,
@@ -197,8 +203,8 @@ def ends_of(row: Row) -> tuple[str, ...]:
     return (row.source, row.target) if isinstance(row, (LinkRow, PairRow)) else (row.id,)
 
 
-def identity(row: Row) -> tuple[str, ...]:
-    """What makes a row the one that it is: its table, and what never changes in it."""
+def identity(row: Row) -> RowIdentity:
+    """The identity of a row."""
     room = _ROOM_OF[type(row)]
     match row:
         case LinkRow():
