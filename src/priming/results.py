@@ -1,4 +1,4 @@
-"""What the verbs answer: frozen values that carry their evidence."""
+"""Results of the verbs: frozen values that carry their evidence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from priming.types import EMPTY, Link, MemoryRecord
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """The answer to ``remember``: ``duplicate`` and ``echo`` name the memory that was already there."""
+    """The answer to ``remember``; with the status ``duplicate`` or ``echo``, it names the existing memory."""
 
     id: str
     key: str
@@ -22,7 +22,7 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of the path that brought a hit up, in the direction that activation moved."""
+    """A step of the path to a hit, in the direction in which activation spread."""
 
     source: str
     relation: str
@@ -32,7 +32,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory that recall returns, with the evidence for it."""
+    """A memory that recall returns, with its evidence."""
 
     memory: MemoryRecord
     score: float
@@ -40,14 +40,14 @@ class Hit:
     path: tuple[Step, ...] = ()
     distance: int = 0
     origin: str | None = None
-    """The store that it is from, where several are read together: None is the one asked."""
+    """The name of the store, where several are read together; None is the queried one."""
     superseded_by: int | None = None
-    """The version that followed; None for what holds at the time asked about."""
+    """The number of the version that followed; None if this version holds at the queried time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Omitted:
-    """A hit that did not fit the token budget, and why."""
+    """A hit that was left out, and the reason."""
 
     key: str
     reason: str
@@ -56,7 +56,7 @@ class Omitted:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """What came up, and why; ``reason`` says why nothing did."""
+    """The answer to ``recall`` and ``active``; ``reason`` says why there are no hits."""
 
     recall_id: str
     hits: tuple[Hit, ...]
@@ -66,17 +66,17 @@ class Recall:
     omitted: tuple[Omitted, ...] = ()
     profile: str = "priming"
     confidence: float | None = None
-    """How sure the best hit is, in [0, 1] (``core.confidence``); None where the profile does not say."""
+    """The confidence in the best hit, in [0, 1]; None if the profile does not measure it."""
     timings: Mapping[str, float] = field(default_factory=lambda: EMPTY)
     spread: tuple[Mapping[str, float], ...] = ()
-    """Of a trace: the activation of each memory that was met, by key; first of the anchors, then after each step."""
+    """Of a trace: the activation of each memory by key; first of the anchors, then after each step."""
     carried: tuple[Step, ...] = ()
-    """Of a trace: what the links on the way to hits carried, over all steps; most first."""
+    """Of a trace: the activation that links carried towards hits, over all steps; most first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a purge erased, by table. It cannot be undone."""
+    """The number of rows that a purge erased, by table."""
 
     key: str
     erased: Mapping[str, int]
@@ -85,7 +85,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What a namespace holds."""
+    """The size of a namespace, by table and kind."""
 
     namespace: str
     memories: Mapping[str, Mapping[str, int]]
@@ -95,27 +95,27 @@ class Stats:
     bytes: int
     generation: str | None
     weights: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: EMPTY)
-    """By profile, the weights that this namespace has of its own."""
+    """By profile, the weights that this namespace overrides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What one asks first: which Priming this is, where it works, and how much there is."""
+    """The version of Priming, the open namespace, and its size."""
 
     version: str
     namespace: str
     profile: str
     memories: int
-    """Active ones, entities made by rule left out."""
+    """The number of active memories, without entities created by rule."""
     links: int
     operations: int
     generation: str
-    """Of the embedder at work: model, dimension and preparation."""
+    """The embedder in use: model, dimension and preparation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """An export as text: JSON Lines, which ``import_`` reads, and how many memories they hold."""
+    """An export as JSON Lines, which ``import_`` reads, and its number of memories."""
 
     memories: int
     lines: str
@@ -123,10 +123,10 @@ class Exported:
 
 @dataclass(frozen=True, slots=True)
 class Fading:
-    """A memory that matters and is about to be forgotten.
+    """An important memory that is about to be forgotten.
 
-    ``retrievability`` now and ``later``, a week on, by the profile's law, which counts from ``since``; ``lost`` is
-    the difference times ``worth``, how much the memory matters.
+    ``retrievability`` is the present one and ``later`` that in a week, by the profile's law, counted from ``since``;
+    ``lost`` is the difference times ``worth``, the importance of the memory.
     """
 
     key: str
@@ -142,7 +142,7 @@ class Fading:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that ``validate`` found wrong, and what mends it."""
+    """A problem that ``validate`` reports, and its remedy."""
 
     rule: str
     subject: str
@@ -152,10 +152,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class MemoryMove:
-    """What became of a memory; ``before`` and ``after`` are its gists, None where it was not known.
+    """A change of a memory; ``before`` and ``after`` are its gists, None where it did not exist.
 
-    ``what`` is "known", "gone" (what made it was undone), "superseded", "reverted" (that was undone), "restored", or
-    the status that it took.
+    ``what`` is "known" (new), "gone" (its creation was undone), "superseded", "reverted" (the supersede was undone),
+    "restored", or the new status.
     """
 
     key: str
@@ -167,7 +167,7 @@ class MemoryMove:
 
 @dataclass(frozen=True, slots=True)
 class LinkMove:
-    """What became of a link: its weights, None where it was not there. ``what`` is "made", "removed" or "moved"."""
+    """A change of a link: its weights, None where it did not exist. ``what`` is "made", "removed" or "moved"."""
 
     source: str
     relation: str
@@ -179,9 +179,9 @@ class LinkMove:
 
 @dataclass(frozen=True, slots=True)
 class RankMove:
-    """What became of a hit: its ranks from 1, scores and gists, None where it did not come up.
+    """A change of a hit: its ranks from 1, scores and gists, None where it is no hit.
 
-    ``what`` is "new", "gone", "up", "down", "restated" (where it stood, with another text) or "same".
+    ``what`` is "new", "gone", "up", "down", "restated" (same rank, another text) or "same".
     """
 
     key: str
@@ -196,10 +196,10 @@ class RankMove:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """What was done after ``since`` and up to ``until``, as it stands at the end.
+    """The differences between two times: changes after ``since`` and up to ``until``.
 
-    Names that rules found are left out of ``memories``. ``answers`` compares the answers to ``question``, in the
-    order of the later one and what is gone from it last.
+    ``memories`` has no names found by rule. ``answers`` compares the answers to ``question``, in the order of the later
+    answer; hits that are gone come last.
     """
 
     since: datetime
@@ -212,7 +212,7 @@ class Diff:
 
 @dataclass(frozen=True, slots=True)
 class AliasEvidence:
-    """A sentence of a memory that speaks for something."""
+    """A sentence of a memory as evidence for an alias."""
 
     key: str
     text: str
@@ -220,9 +220,9 @@ class AliasEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """Two names for one thing: the entity ``alias`` goes into ``name``.
+    """Two names of one entity: ``alias`` is merged into ``name``.
 
-    ``reason`` is "said" where a text says so, "part" where the part of a full name is used in its session.
+    ``reason`` is "said" if a text states the alias, "part" if a part of a full name is used in the same session.
     """
 
     alias: str
@@ -234,7 +234,7 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class ConflictingFact:
-    """What one of two facts says: its key, its text, its value, and when it was told."""
+    """One of two conflicting facts: its key, text and value, and the time of its statement."""
 
     key: str
     content: str
@@ -244,7 +244,7 @@ class ConflictingFact:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """Two facts that give one subject different values in one slot, and the commands that settle it."""
+    """Two facts that give a subject different values in one slot, and the commands that resolve the conflict."""
 
     id: str
     subject: str

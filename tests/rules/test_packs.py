@@ -459,7 +459,7 @@ def test_a_pack_of_a_newer_format_is_refused_by_name(memory, pack):
         (
             [A, B],
             [{**LINK, "relation": "merged-into"}],
-            "links[0].relation = 'merged-into': tells what happened",
+            "links[0].relation = 'merged-into': records what happened",
         ),
         (
             [A, B],

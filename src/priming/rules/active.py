@@ -1,6 +1,6 @@
-"""active: context → seeds → spread → inhibit → score → resolve → pack → trace. A read: no weight moves.
+"""The behaviours that apply in a context: seeds → spread → inhibit → score → resolve → pack → trace. No weight moves.
 
-Several stores are read together: activation spreads in each on its own, and from there on all compete.
+Where several stores are read together, activation spreads in each separately; then all behaviours compete.
 """
 
 from __future__ import annotations
@@ -35,36 +35,37 @@ from priming.remember.drafts import words
 from priming.results import Hit, Omitted, Recall, Step
 from priming.rules.conflicts import (
     RuleCandidate,
-    near_duplicates_of,
+    duplicates_across_stores,
     resolve_candidates,
     resolve_conflicts,
     rule_claim,
 )
+from priming.storage.rows import MemoryPair
 from priming.types import EMPTY, Cue, MemoryRecord
 
 BEHAVIOR = KINDS.index("behavior")
 _MOST_TOKENS = 10_000_000
-_EXACT = 12  # decimals of a score that the order in which links are summed does not touch
+_DECIMALS = 12  # of a score: the order in which links are summed does not change these
 
 
 @dataclass(frozen=True, slots=True)
 class ActiveQuery:
-    """The checked arguments of ``active``; ``context`` is what the predicates of behaviours are compared with."""
+    """The checked arguments of ``active``; the predicates of behaviours are evaluated against ``context``."""
 
     cue: Cue
     context: Mapping[str, Any]
     tokens: int
     session: str | None
-    beside: Mapping[str, Namespace]
+    others: Mapping[str, Namespace]
 
 
 @dataclass(frozen=True, slots=True)
-class Activated:
-    """What one store brings: where activation came to rest, and which behaviours are there.
+class StoreActivation:
+    """The activation of one store, and its behaviours.
 
-    ``records`` are behaviours by row, ``fits`` their context scores; ``overrides`` and ``conflicts`` are pairs of
-    ids, ``lost`` pairs too: who gave way before activation spread, and to whom. ``known`` and ``excluded`` count
-    behaviours, ``kept`` is for the trace.
+    ``records`` are behaviours by row, ``fits`` their context scores, ``seeds`` the activation they start with.
+    ``overrides`` and ``conflicts`` are pairs of ids, as is ``losses``: the loser and the winner of a conflict decided
+    before activation spread. ``behaviors`` and ``excluded`` are counts.
     """
 
     memory: Namespace
@@ -72,13 +73,13 @@ class Activated:
     activation: Activation
     records: Mapping[int, MemoryRecord]
     fits: Mapping[int, float]
-    overrides: Sequence[tuple[str, str]]
-    conflicts: Sequence[tuple[str, str]]
-    lost: Sequence[tuple[str, str]]
+    overrides: Sequence[MemoryPair]
+    conflicts: Sequence[MemoryPair]
+    losses: Sequence[MemoryPair]
     seeds: Mapping[int, float]
-    known: int
+    behaviors: int
     excluded: int
-    kept: traces.StoredTrace
+    trace: traces.StoredTrace
     paths: Mapping[str, tuple[Step, ...]]
 
 
@@ -90,12 +91,12 @@ def active(
     session: str | None = None,
     beside: Mapping[str, Namespace] = EMPTY,
 ) -> Recall:
-    """Bring up the behaviours that apply in a context, those that others override or contradict left out.
+    """Return the behaviours that apply in a context, without those that others override or contradict.
 
     Args:
         cue: the context; its text confirms ``text`` and ``task`` predicates.
         tokens: budget of ``Recall.text``, never exceeded.
-        session: the session that the recall is kept under.
+        session: the session that the recall belongs to.
         beside: other memories by name, read together with this one, such as ``{"global": memory}``.
 
     Raises:
@@ -110,13 +111,13 @@ def active(
         _context(cue),
         check_count("tokens", tokens, 0, _MOST_TOKENS),
         check_name("session", session),
-        _others(memory, beside),
+        _check_others(memory, beside),
     )
     return _active(memory, query)
 
 
 def _context(cue: Cue) -> Mapping[str, Any]:
-    """The context of a cue, and its text."""
+    """The context of a cue, its text included."""
     context = cue.context()
     for name, value in context.items():
         check_text(f"cue.{name}", words(value))
@@ -125,8 +126,8 @@ def _context(cue: Cue) -> Mapping[str, Any]:
     return context
 
 
-def _others(memory: Namespace, beside: Any) -> Mapping[str, Namespace]:
-    """The open memories to read beside one."""
+def _check_others(memory: Namespace, beside: Any) -> Mapping[str, Namespace]:
+    """The other memories to read, checked."""
     if not isinstance(beside, Mapping):
         raise ParamError("beside", beside, "must be a mapping of name to open memory")
     for name, other in beside.items():
@@ -139,46 +140,46 @@ def _others(memory: Namespace, beside: Any) -> Mapping[str, Namespace]:
 def _active(memory: Namespace, query: ActiveQuery) -> Recall:
     """Answer a checked query."""
     now = memory.now()
-    # One lock at a time: two memories that are read beside each other must not wait for each other.
-    others = [_of_another(other, name, query, now) for name, other in query.beside.items()]
+    # One lock at a time: two memories that read each other must not wait for each other.
+    others = [_activate_other(other, name, query, now) for name, other in query.others.items()]
     with memory.lock:
         memory.require_exists()
-        activated = [_activated(memory, None, query, now), *others]
-        hits, losses = _hits(activated, now)
+        stores = [_activate(memory, None, query, now), *others]
+        hits, losses = _hits(stores, now)
         packed = pack(format_rules(hits), query.tokens, tiers=FLOOP.tiers, header=RULES_HEADER)
-        recall_id, untraced = _keep(activated[0], query, hits)
+        recall_id, untraced = _store_trace(stores[0], query, hits)
     for other in others:
         if any(hit.origin == other.name for hit in hits):
             with other.memory.lock:
-                untraced += _keep(other, query, hits, recall_id)[1]
-    left_out = tuple(Omitted(entry.key, entry.reason, entry.tokens) for entry in packed.omitted)
+                untraced += _store_trace(other, query, hits, recall_id)[1]
+    unpacked = tuple(Omitted(entry.key, entry.reason, entry.tokens) for entry in packed.omitted)
     return Recall(
         recall_id=recall_id,
         hits=tuple(hits),
-        reason=None if hits else _no_result_reason(activated),
+        reason=None if hits else _no_result_reason(stores),
         degraded=tuple(dict.fromkeys(untraced)),
         text=packed.text,
-        omitted=(*losses, *left_out),
+        omitted=(*losses, *unpacked),
         profile=FLOOP.name,
     )
 
 
-def _of_another(memory: Namespace, name: str, query: ActiveQuery, now: datetime) -> Activated:
-    """What another store brings; one that was never written to brings nothing."""
+def _activate_other(memory: Namespace, name: str, query: ActiveQuery, now: datetime) -> StoreActivation:
+    """The activation of another store, under its lock; a store without a namespace has no behaviours."""
     with memory.lock:
-        return _activated(memory, name, query, now)
+        return _activate(memory, name, query, now)
 
 
-def _activated(memory: Namespace, name: str | None, query: ActiveQuery, now: datetime) -> Activated:
-    """Spread from the behaviours that the context confirms, in one state of the store."""
+def _activate(memory: Namespace, name: str | None, query: ActiveQuery, now: datetime) -> StoreActivation:
+    """Spread activation from the behaviours that the context confirms, in one state of the store."""
     with memory.store.transaction(write=False):
         working = memory.working(now)
         behaviors = working.alive.values & (working.kind.values == BEHAVIOR)
-        fits, seeds, barred = _evaluated(working, behaviors, query.context)
+        fits, seeds, barred = _evaluate(working, behaviors, query.context)
         excluded = int(np.count_nonzero(behaviors & barred))
-        lost = _gave_way(memory, {working.ids[row]: row for row in sorted(seeds)}, now)
-        for memory_id, _ in lost:
-            row = working.row_of[memory_id]
+        losses = _seed_losses(memory, {working.ids[row]: row for row in sorted(seeds)}, now)
+        for loser, _ in losses:
+            row = working.row_of[loser]
             barred[row] = True
             del seeds[row]
         activation = spread(
@@ -188,189 +189,195 @@ def _activated(memory: Namespace, name: str | None, query: ActiveQuery, now: dat
             gate=np.where(barred, 0.0, 1.0),
             record_flow=True,
         )
-        may = behaviors & ~barred
-        rows = np.array([row for row in activation.rows.tolist() if may[row]], np.int64)
+        eligible = behaviors & ~barred
+        rows = np.array([row for row in activation.rows.tolist() if eligible[row]], np.int64)
         ids = {working.ids[row]: row for row in (*rows.tolist(), *seeds)}
-        found = memory.store.records(memory.namespace, [*ids, *(one for pair in lost for one in pair)], now)
-        shown = rows[: ACTIVE.most]
-        kept = traces.stored_trace(working, FLOOP, Ranked(shown, np.zeros(len(shown)), activation=activation))
-        return Activated(
+        involved = [*ids, *(memory_id for pair in losses for memory_id in pair)]
+        records = memory.store.records(memory.namespace, involved, now)
+        traced = rows[: ACTIVE.most]
+        trace = traces.stored_trace(
+            working, FLOOP, Ranked(traced, np.zeros(len(traced)), activation=activation)
+        )
+        return StoreActivation(
             memory,
             name,
             activation,
-            {working.row_of[one]: record for one, record in found.items()},
+            {working.row_of[memory_id]: record for memory_id, record in records.items()},
             fits,
             _linked(memory, ids, "overrides"),
             _linked(memory, ids, "conflicts"),
-            [(loser, winner) for loser, winner in lost if loser in found and winner in found],
+            [(loser, winner) for loser, winner in losses if loser in records and winner in records],
             seeds,
             int(np.count_nonzero(behaviors)),
             excluded,
-            kept,
-            traces.steps_of(memory, kept, [working.ids[row] for row in shown.tolist()]),
+            trace,
+            traces.steps_of(memory, trace, [working.ids[row] for row in traced.tolist()]),
         )
 
 
-def _evaluated(
+def _evaluate(
     working: WorkingSet, behaviors: NDArray[np.bool_], context: Mapping[str, Any]
 ) -> tuple[dict[int, float], dict[int, float], NDArray[np.bool_]]:
-    """How well each behaviour fits the context, which are seeds, and which the context contradicts."""
+    """The context score of each behaviour, the activation of the seeds, and the rows that the context contradicts."""
     barred = np.zeros(working.rows, np.bool_)
-    rows, confirmed, asked = [], [], []
-    told: dict[str, list[str]] = {}  # many behaviours have the same conditions
+    rows, confirmed, totals = [], [], []
+    evaluated: dict[str, list[str]] = {}  # many behaviours have the same conditions
     for row in np.flatnonzero(behaviors).tolist():
         when = working.predicates.get(int(working.document[row]), {}) if working.document[row] != NONE else {}
-        if (text := repr(when)) not in told:
-            told[text] = list(_findings(when, context).values())
-        found = told[text]
-        if "contradicted" in found:
+        if (text := repr(when)) not in evaluated:
+            evaluated[text] = list(_findings(when, context).values())
+        results = evaluated[text]
+        if "contradicted" in results:
             barred[row] = True
         else:
             rows.append(row)
-            confirmed.append(found.count("confirmed"))
-            asked.append(len(found))
-    fits = dict(zip(rows, np.atleast_1d(context_score(confirmed, asked)).tolist(), strict=True))
-    starts = np.atleast_1d(partial_activation(confirmed, asked)).tolist()
-    chosen = zip(rows, starts, confirmed, asked, strict=True)
-    return fits, {row: start for row, start, held, wanted in chosen if held or not wanted}, barred
+            confirmed.append(results.count("confirmed"))
+            totals.append(len(results))
+    fits = dict(zip(rows, np.atleast_1d(context_score(confirmed, totals)).tolist(), strict=True))
+    starts = np.atleast_1d(partial_activation(confirmed, totals)).tolist()
+    evaluations = zip(rows, starts, confirmed, totals, strict=True)
+    return fits, {row: start for row, start, number, total in evaluations if number or not total}, barred
 
 
 def _findings(when: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, str]:
-    """What a context says of each predicate. Its text may also confirm a task, but never contradicts one."""
-    found: dict[str, str] = dict(findings(when, context))
-    if found.get("task") == "absent" and "text" in context:
-        told = findings({"task": when["task"]}, {"task": context["text"]})["task"]
-        found["task"] = "confirmed" if told == "confirmed" else "absent"
-    return found
+    """The finding for each predicate. The text of a context may confirm a task, but never contradicts one."""
+    results: dict[str, str] = dict(findings(when, context))
+    if results.get("task") == "absent" and "text" in context:
+        finding = findings({"task": when["task"]}, {"task": context["text"]})["task"]
+        results["task"] = "confirmed" if finding == "confirmed" else "absent"
+    return results
 
 
-def _gave_way(memory: Namespace, seeds: Mapping[str, int], now: datetime) -> list[tuple[str, str]]:
-    """Of seeds that contradict each other the weaker ones, each with the one it gives way to.
+def _seed_losses(memory: Namespace, seeds: Mapping[str, int], now: datetime) -> list[MemoryPair]:
+    """Of seeds that contradict each other, the weaker ones, each with the seed that it loses against.
 
-    They go before activation spreads: who loses should not hold down who wins.
+    They are removed before activation spreads, so that a loser does not inhibit its winner.
     """
     pairs = _linked(memory, seeds, "conflicts")
     if not pairs:
         return []
-    rivals = sorted({one for pair in pairs for one in pair}, key=lambda one: seeds[one])
-    records = memory.store.records(memory.namespace, rivals, now)
-    rivals = [one for one in rivals if one in records]
-    at = {one: i for i, one in enumerate(rivals)}
-    fallen = resolve_conflicts(
-        [rule_claim(records[one]) for one in rivals],
+    ids = sorted({memory_id for pair in pairs for memory_id in pair}, key=lambda memory_id: seeds[memory_id])
+    records = memory.store.records(memory.namespace, ids, now)
+    ids = [memory_id for memory_id in ids if memory_id in records]
+    index = {memory_id: i for i, memory_id in enumerate(ids)}
+    losses = resolve_conflicts(
+        [rule_claim(records[memory_id]) for memory_id in ids],
         [],
-        [(at[a], at[b]) for a, b in pairs if a in at and b in at],
+        [(index[a], index[b]) for a, b in pairs if a in index and b in index],
     )
-    return [(rivals[i], rivals[loss.by]) for i, loss in fallen.items()]
+    return [(ids[i], ids[loss.by]) for i, loss in losses.items()]
 
 
-def _linked(memory: Namespace, ids: Collection[str], relation: str) -> list[tuple[str, str]]:
-    """The pairs among some memories that a relation links."""
+def _linked(memory: Namespace, ids: Collection[str], relation: str) -> list[MemoryPair]:
+    """The pairs among ``ids`` that a relation links."""
     links = memory.store.links(memory.namespace, ids, relation) if ids else []
-    return [(one.source, one.target) for one in links if one.source in ids and one.target in ids]
+    return [(link.source, link.target) for link in links if link.source in ids and link.target in ids]
 
 
-def _hits(activated: Sequence[Activated], now: datetime) -> tuple[list[Hit], list[Omitted]]:
-    """The behaviours that stand, best first, and those that do not, with reasons."""
-    candidates = _candidates(activated, now)
-    twins = near_duplicates_of(candidates)
-    overriding, contradicting = (
-        [getattr(one, name) for one in activated] for name in ("overrides", "conflicts")
+def _hits(stores: Sequence[StoreActivation], now: datetime) -> tuple[list[Hit], list[Omitted]]:
+    """The behaviours to return, best first, and those left out, with reasons."""
+    candidates = _candidates(stores, now)
+    duplicates = duplicates_across_stores(candidates)
+    losses = resolve_candidates(
+        [store.overrides for store in stores], [store.conflicts for store in stores], candidates, duplicates
     )
-    fallen = resolve_candidates(overriding, contradicting, candidates, twins)
-    reasons = {i: f"also in {candidates[by].hit.origin or 'this store'}" for i, by in twins.items()}
-    for i, loss in fallen.items():
-        how = "overridden by" if loss.how == "overridden" else "conflicts with"
-        reasons[i] = f"{how} {candidates[loss.by].hit.memory.key}"
-    standing = [one.hit for i, one in enumerate(candidates) if i not in reasons]
-    losses = [_left_out(candidates[i].hit, reason) for i, reason in sorted(reasons.items())]
-    losses += _quiet(activated, candidates)
-    standing.sort(key=lambda hit: (-hit.score, -hit.components["activation"]))
-    losses += [_left_out(hit, f"beyond the best {ACTIVE.most}") for hit in standing[ACTIVE.most :]]
-    return standing[: ACTIVE.most], losses
+    reasons = {i: f"also in {candidates[by].hit.origin or 'this store'}" for i, by in duplicates.items()}
+    for i, loss in losses.items():
+        relation = "overridden by" if loss.how == "overridden" else "conflicts with"
+        reasons[i] = f"{relation} {candidates[loss.by].hit.memory.key}"
+    hits = [candidate.hit for i, candidate in enumerate(candidates) if i not in reasons]
+    omitted = [_omit(candidates[i].hit, reason) for i, reason in sorted(reasons.items())]
+    omitted += _omitted_before_scoring(stores, candidates)
+    hits.sort(key=lambda hit: (-hit.score, -hit.components["activation"]))
+    omitted += [_omit(hit, f"beyond the best {ACTIVE.most}") for hit in hits[ACTIVE.most :]]
+    return hits[: ACTIVE.most], omitted
 
 
-def _quiet(activated: Sequence[Activated], candidates: Sequence[RuleCandidate]) -> list[Omitted]:
-    """Behaviours that the context brings up and that fell before they were scored, with reasons."""
-    there = {(one.store, one.hit.memory.id) for one in candidates}
-    found = []
-    for i, one in enumerate(activated):
-        by_id = {record.id: record for record in one.records.values()}
-        for loser, winner in one.lost:
-            found.append(
-                _left_out(Hit(by_id[loser], 0.0, {}, origin=one.name), f"conflicts with {by_id[winner].key}")
-            )
-        for row in one.seeds:
-            record = one.records.get(row)
-            if record is not None and (i, record.id) not in there:
-                found.append(
-                    _left_out(Hit(record, 0.0, {}, origin=one.name), "too little activation was left")
-                )
-    return found
+def _omitted_before_scoring(
+    stores: Sequence[StoreActivation], candidates: Sequence[RuleCandidate]
+) -> list[Omitted]:
+    """The behaviours that the context confirms but that were left out before the scoring, with reasons."""
+    scored = {(candidate.store, candidate.hit.memory.id) for candidate in candidates}
+    omitted = []
+    for i, store in enumerate(stores):
+        by_id = {record.id: record for record in store.records.values()}
+        for loser, winner in store.losses:
+            hit = Hit(by_id[loser], 0.0, {}, origin=store.name)
+            omitted.append(_omit(hit, f"conflicts with {by_id[winner].key}"))
+        for row in store.seeds:
+            record = store.records.get(row)
+            if record is not None and (i, record.id) not in scored:
+                hit = Hit(record, 0.0, {}, origin=store.name)
+                omitted.append(_omit(hit, "too little activation was left"))
+    return omitted
 
 
-def _left_out(hit: Hit, reason: str) -> Omitted:
+def _omit(hit: Hit, reason: str) -> Omitted:
     return Omitted(hit.memory.key, reason, estimate_tokens(rule_full(hit.memory, hit.origin)))
 
 
-def _candidates(activated: Sequence[Activated], now: datetime) -> list[RuleCandidate]:
-    """What stays active of all stores together, scored; in the order of the stores, the oldest first."""
-    at = np.concatenate([np.full(len(one.activation.rows), i) for i, one in enumerate(activated)])
-    rows = np.concatenate([one.activation.rows for one in activated])
-    values, stays = settled_activation(FLOOP, _joint([one.activation for one in activated]))
-    chosen = [
-        i for i in np.lexsort((rows, at)).tolist() if stays[i] and int(rows[i]) in activated[at[i]].records
+def _candidates(stores: Sequence[StoreActivation], now: datetime) -> list[RuleCandidate]:
+    """The behaviours of all stores that stay active, scored; in the order of the stores, the oldest first."""
+    positions = np.concatenate([np.full(len(store.activation.rows), i) for i, store in enumerate(stores)])
+    rows = np.concatenate([store.activation.rows for store in stores])
+    values, stays = settled_activation(FLOOP, _joint([store.activation for store in stores]))
+    selected = [
+        (i, stores[positions[i]], int(rows[i]))
+        for i in np.lexsort((rows, positions)).tolist()
+        if stays[i] and int(rows[i]) in stores[positions[i]].records
     ]
-    records = [activated[at[i]].records[int(rows[i])] for i in chosen]
-    fit = np.array([activated[at[i]].fits[int(rows[i])] for i in chosen])
-    scored = cue_relevance(records, values[chosen], fit, now)
-    columns = {name: np.atleast_1d(np.asarray(one)) for name, one in scored.components.items()}
-    totals = np.round(np.atleast_1d(np.asarray(scored.total)), _EXACT)
-    found = []
-    for n, i in enumerate(chosen):
+    records = [store.records[row] for _, store, row in selected]
+    fits = np.array([store.fits[row] for _, store, row in selected])
+    scored = cue_relevance(records, values[[i for i, _, _ in selected]], fits, now)
+    columns = {name: np.atleast_1d(np.asarray(column)) for name, column in scored.components.items()}
+    totals = np.round(np.atleast_1d(np.asarray(scored.total)), _DECIMALS)
+    candidates = []
+    for n, (i, store, _) in enumerate(selected):
         components = {name: float(column[n]) for name, column in columns.items()}
-        path = activated[at[i]].paths.get(records[n].id, ())
+        path = store.paths.get(records[n].id, ())
         hit = Hit(
             records[n],
             float(totals[n]),
             MappingProxyType({**components, "activation": float(values[i])}),
             path,
             len(path),
-            activated[at[i]].name,
+            store.name,
         )
-        found.append(RuleCandidate(int(at[i]), hit))
-    return found
+        candidates.append(RuleCandidate(int(positions[i]), hit))
+    return candidates
 
 
-def _joint(parts: Sequence[Activation]) -> Activation:
-    """The activations of several stores as one, so that all compete with all."""
-    values: Floats = np.concatenate([one.values for one in parts])
-    nothing = np.zeros(len(values), np.int64)
-    return Activation(np.arange(len(values)), values, nothing, nothing)
+def _joint(activations: Sequence[Activation]) -> Activation:
+    """The activations of several stores as a single one, so that all behaviours compete."""
+    values: Floats = np.concatenate([activation.values for activation in activations])
+    zeros = np.zeros(len(values), np.int64)
+    return Activation(np.arange(len(values)), values, zeros, zeros)
 
 
-def _no_result_reason(activated: Sequence[Activated]) -> str:
-    """Why nothing is active."""
-    known, excluded = (sum(getattr(one, name) for one in activated) for name in ("known", "excluded"))
-    if not known:
+def _no_result_reason(stores: Sequence[StoreActivation]) -> str:
+    behaviors, excluded = (
+        sum(getattr(store, name) for store in stores) for name in ("behaviors", "excluded")
+    )
+    if not behaviors:
         return "there is no active behaviour: learn one, or restore one"
-    if excluded == known:
-        return f"no behaviour applies: the context contradicts all {known:,}"
-    return f"no behaviour applies: the context contradicts {excluded:,} of {known:,} and confirms none of the others"
+    if excluded == behaviors:
+        return f"no behaviour applies: the context contradicts all {behaviors:,}"
+    contradicted = f"contradicts {excluded:,} of {behaviors:,}"
+    return f"no behaviour applies: the context {contradicted} and confirms none of the others"
 
 
-def _keep(
-    one: Activated, query: ActiveQuery, hits: Sequence[Hit], recall_id: str | None = None
+def _store_trace(
+    store: StoreActivation, query: ActiveQuery, hits: Sequence[Hit], recall_id: str | None = None
 ) -> tuple[str, list[str]]:
-    """Keep what came up of one store, in that store, so that verdicts on it find their way."""
-    said = [words(value) for name, value in query.context.items() if name != "text"]
+    """Store the trace of a store's hits in that store, where verdicts on them look for it."""
+    values = [words(value) for name, value in query.context.items() if name != "text"]
     return traces.store_trace(
-        one.memory,
-        text=query.context.get("text", " ".join(said)),
+        store.memory,
+        text=query.context.get("text", " ".join(values)),
         cue=query.cue,
         profile=FLOOP.name,
         session=query.session,
-        hits=[(hit.memory.id, hit.score) for hit in hits if hit.origin == one.name],
-        flow=one.kept,
+        hits=[(hit.memory.id, hit.score) for hit in hits if hit.origin == store.name],
+        flow=store.trace,
         recall_id=recall_id,
     )

@@ -1,11 +1,11 @@
-"""The file of a pack: behaviours and the links among them, as JSON that is checked whole when it is read."""
+"""Pack files: behaviours and the links among them, as JSON that is checked completely when it is read."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -32,11 +32,12 @@ from priming.core.checks import (
 from priming.errors import Conflict, ParamError, SchemaTooNew, StoreError
 from priming.graph.traversal import cycles
 from priming.maintenance.merge import RANKED, REPLACED
+from priming.storage.rows import LinkIdentity
 from priming.types import EMPTY
 
 FORMAT, FORMAT_VERSION = "priming-pack", 1
 OWN_HISTORY = ("next", "next-but-one", "co-activated", "learned-from", "consolidated-into", *REPLACED)
-"""Relations that tell what happened in a store: they stay there."""
+"""Relations that record what happened in a store: packs do not contain them."""
 
 _SOURCE = re.compile(rf"pack:({PACK_NAME})@({PACK_VERSION})")
 _SHOWN = 20
@@ -44,29 +45,29 @@ _SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The pack that a behaviour is from."""
+    """The pack and version that a behaviour comes from."""
 
     name: str
     version: str
 
     @property
     def source(self) -> str:
-        """How it is written as the source of a memory."""
+        """The ``source`` of a memory from the pack."""
         return f"pack:{self.name}@{self.version}"
 
     def key(self, own: str) -> str:
-        """The key that a behaviour of the pack has in a store."""
+        """The key in a store of a behaviour with the key ``own`` in the pack."""
         return f"{self.name}/{own}"
 
 
 def pack_of(source: str | None) -> Origin | None:
-    """The pack that a source names; None if it names something else.
+    """The pack that a ``source`` names; None if it is no pack.
 
     >>> pack_of("pack:go-style@1.2")
     Origin(name='go-style', version='1.2')
     """
-    found = _SOURCE.fullmatch(source or "")
-    return Origin(found[1], found[2]) if found else None
+    match = _SOURCE.fullmatch(source or "")
+    return Origin(match[1], match[2]) if match else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,45 +97,45 @@ class PackLink:
 
 @dataclass(frozen=True, slots=True)
 class PackFile:
-    """What the file of a pack says."""
+    """The content of a pack file."""
 
     name: str
     version: str
     description: str
     rules: tuple[PackRule, ...]
-    ties: tuple[PackLink, ...]
+    links: tuple[PackLink, ...]
 
     @property
     def origin(self) -> Origin:
-        """What its behaviours name as their source."""
+        """The origin of its behaviours."""
         return Origin(self.name, self.version)
 
 
 def write_pack(path: Path, pack: PackFile) -> None:
-    """Write a pack to a new file, whole or not at all."""
-    held = {
+    """Write a pack to a new file, atomically."""
+    document = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "name": pack.name,
         "version": pack.version,
         "description": pack.description,
-        "behaviors": [_plain(one) for one in pack.rules],
-        "links": [_plain(one) for one in pack.ties],
+        "behaviors": [_to_json(rule) for rule in pack.rules],
+        "links": [_to_json(link) for link in pack.links],
     }
-    data = (json.dumps(held, ensure_ascii=False, indent=2) + "\n").encode()
+    data = (json.dumps(document, ensure_ascii=False, indent=2) + "\n").encode()
     if len(data) > STORE.pack_bytes:
         rule = f"would have {len(data):,} bytes, at most {STORE.pack_bytes:,}: choose fewer by tags or keys"
         raise ParamError("path", str(path), rule)
     _write_new(path, data)
 
 
-def _plain(one: PackRule | PackLink) -> dict[str, Any]:
-    """What is given of a value, as JSON holds it."""
-    given = {f.name: getattr(one, f.name) for f in fields(one)}
+def _to_json(value: PackRule | PackLink) -> dict[str, Any]:
+    """The fields of a value that are not empty."""
+    values = {f.name: getattr(value, f.name) for f in fields(value)}
     return {
-        name: dict(value) if isinstance(value, Mapping) else value
-        for name, value in given.items()
-        if value not in (None, (), {})
+        name: dict(content) if isinstance(content, Mapping) else content
+        for name, content in values.items()
+        if content not in (None, (), {})
     }
 
 
@@ -154,19 +155,20 @@ def _write_new(path: Path, data: bytes) -> None:
 
 
 def read_pack(path: Path) -> PackFile:
-    """Read a pack; ``ParamError`` names everything that is wrong with it."""
-    held = _object(path)
-    found = held.get("format_version")
-    if held.get("format") != FORMAT:
+    """Read a pack; ``ParamError`` names every violation."""
+    document = _read_object(path)
+    version = document.get("format_version")
+    if document.get("format") != FORMAT:
         raise ParamError("path", str(path), f'must be a pack: a JSON object with "format": "{FORMAT}"')
-    if isinstance(found, int) and found > FORMAT_VERSION:
+    if isinstance(version, int) and version > FORMAT_VERSION:
         raise SchemaTooNew(
-            f"{path} is a pack of format {found}, this Priming reads up to {FORMAT_VERSION}: install a newer Priming"
+            f"{path} is a pack of format {version}, this Priming reads up to {FORMAT_VERSION}:"
+            " install a newer Priming"
         )
-    return _Reader().pack(held)
+    return _PackReader().pack(document)
 
 
-def _object(path: Path) -> dict[str, Any]:
+def _read_object(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
             data = file.read(STORE.pack_bytes + 1)
@@ -175,157 +177,161 @@ def _object(path: Path) -> dict[str, Any]:
     if len(data) > STORE.pack_bytes:
         raise ParamError("path", str(path), f"must have at most {STORE.pack_bytes:,} bytes: split the pack")
     try:
-        held = json.loads(data.decode("utf-8-sig"))
+        document = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise ParamError("path", str(path), "must be UTF-8 text in JSON") from None
     except ValueError as error:
         raise ParamError("path", str(path), f"must be JSON ({error})") from None
     except RecursionError:
         raise ParamError("path", str(path), "must not be nested so deep") from None
-    return held if isinstance(held, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 Check = Callable[[Any], Any]
 
 
 @dataclass(slots=True)
-class _Reader:
-    """Reads the parts of a pack, and goes on where one is wrong, so that all can be told at once."""
+class _PackReader:
+    """Reads a pack and collects its violations, so that a single error reports them all."""
 
     violations: list[str] = field(default_factory=list)
 
-    def pack(self, held: Mapping[str, Any]) -> PackFile:
-        made = self.fields("", held, _PACK)
+    def pack(self, document: Mapping[str, Any]) -> PackFile:
+        values = self.fields("", document, _PACK)
         if self.violations:
             raise self.error()
-        rules = tuple(self.rules(made["behaviors"], made["name"]))
-        ties = tuple(self.ties(made["links"], {one.key for one in rules}))
-        self.circles(ties)
+        rules = tuple(self.rules(values["behaviors"], values["name"]))
+        links = tuple(self.links(values["links"], {rule.key for rule in rules}))
+        self.check_cycles(links)
         if self.violations:
             raise self.error()
-        return PackFile(made["name"], made["version"], made["description"], rules, ties)
+        return PackFile(values["name"], values["version"], values["description"], rules, links)
 
-    def fields(self, where: str, held: Any, checks: Mapping[str, tuple[Check, bool]]) -> dict[str, Any]:
-        """The fields that are given and right; those that are missing or not known are told."""
-        if not isinstance(held, Mapping):
-            self.note("", ParamError(where, held, f"must be an object with {', '.join(checks)}"))
+    def fields(self, where: str, value: Any, checks: Mapping[str, tuple[Check, bool]]) -> dict[str, Any]:
+        """The valid fields of an object; missing, invalid and unknown fields become violations."""
+        if not isinstance(value, Mapping):
+            self.add("", ParamError(where, value, f"must be an object with {', '.join(checks)}"))
             return {}
-        for name in sorted(held.keys() - checks.keys()):
-            self.note(where, ParamError(name, held[name], f"is not known here: {', '.join(checks)}"))
-        made = {}
+        for name in sorted(value.keys() - checks.keys()):
+            self.add(where, ParamError(name, value[name], f"is not known here: {', '.join(checks)}"))
+        valid = {}
         for name, (check, required) in checks.items():
-            if required or held.get(name) is not None:
+            if required or value.get(name) is not None:
                 try:
-                    made[name] = check(held.get(name))
+                    valid[name] = check(value.get(name))
                 except ParamError as error:
-                    self.note(where, error)
-        return made
+                    self.add(where, error)
+        return valid
 
-    def rules(self, held: Sequence[Any], pack: str) -> Iterator[PackRule]:
+    def rules(self, items: Sequence[Any], pack: str) -> Iterator[PackRule]:
+        """Yield the behaviours, each with a key of its own."""
         keys: set[str] = set()
-        for i, one in enumerate(held):
+        for i, item in enumerate(items):
             where = f"behaviors[{i}]"
-            made = self.fields(where, one, _RULE)
-            key = made.get("key")
+            values = self.fields(where, item, _RULE)
+            key = values.get("key")
             if key in keys:
-                self.note(where, ParamError("key", key, "must be another than those before"))
+                self.add(where, ParamError("key", key, "must be another than those before"))
             if key is not None:
                 keys.add(key)
                 try:
                     check_name("key", Origin(pack, "").key(key))
                 except ParamError as error:
-                    self.note(where, error)
-            if "key" in made and "content" in made:
-                yield PackRule(**made)
+                    self.add(where, error)
+            if "key" in values and "content" in values:
+                yield PackRule(**values)
 
-    def ties(self, held: Sequence[Any], keys: set[str]) -> Iterator[PackLink]:
-        there: set[tuple[str, str, str]] = set()
-        for i, one in enumerate(held):
+    def links(self, items: Sequence[Any], keys: set[str]) -> Iterator[PackLink]:
+        """Yield the links, each between two behaviours of the pack."""
+        seen: set[LinkIdentity] = set()
+        for i, item in enumerate(items):
             where = f"links[{i}]"
-            made = self.fields(where, one, _TIE)
-            if len(made) < len(_TIE):
+            values = self.fields(where, item, _LINK)
+            if len(values) < len(_LINK):
                 continue
-            tie = PackLink(**made)
+            link = PackLink(**values)
             for name in ("source", "target"):
-                if made[name] not in keys:
-                    self.note(where, ParamError(name, made[name], "must be the key of a behaviour here"))
-            if tie.source == tie.target:
-                self.note(where, ParamError("target", tie.target, "must be another than the source"))
-            if (tie.source, tie.target, tie.relation) in there:
-                self.note(where, ParamError("relation", tie.relation, "links these two already"))
-            there.add((tie.source, tie.target, tie.relation))
-            yield tie
+                if values[name] not in keys:
+                    self.add(where, ParamError(name, values[name], "must be the key of a behaviour here"))
+            if link.source == link.target:
+                self.add(where, ParamError("target", link.target, "must be another than the source"))
+            if (link.source, link.target, link.relation) in seen:
+                self.add(where, ParamError("relation", link.relation, "links these two already"))
+            seen.add((link.source, link.target, link.relation))
+            yield link
 
-    def circles(self, ties: Iterable[PackLink]) -> None:
-        some = list(ties)
+    def check_cycles(self, links: Sequence[PackLink]) -> None:
+        """Add a violation for each cycle of a relation that ranks."""
         for relation in RANKED:
-            for ring in cycles((one.source, one.target) for one in some if one.relation == relation):
-                way = " → ".join((*ring, ring[0]))
-                self.note("links", ParamError("relation", relation, f"must not lead in a circle: {way}"))
+            for cycle in cycles((link.source, link.target) for link in links if link.relation == relation):
+                path = " → ".join((*cycle, cycle[0]))
+                self.add("links", ParamError("relation", relation, f"must not lead in a circle: {path}"))
 
-    def note(self, where: str, error: ParamError) -> None:
-        self.violations += [f"{where}.{one}" if where else one for one in error.violations]
+    def add(self, where: str, error: ParamError) -> None:
+        """Add the violations of an error at a place of the document."""
+        self.violations += [f"{where}.{text}" if where else text for text in error.violations]
 
     def error(self) -> ParamError:
+        """The violations as an error, the first of them in full."""
         shown = self.violations[:_SHOWN]
         if len(self.violations) > _SHOWN:
             shown.append(f"and {len(self.violations) - _SHOWN:,} more")
         return ParamError.of(shown)
 
 
-def _list(name: str, value: Any, least: int) -> Sequence[Any]:
+def _check_list(name: str, value: Any, least: int) -> Sequence[Any]:
     if not isinstance(value, list) or len(value) < least:
         raise ParamError(name, value, "must be a list" + (" of at least one behaviour" if least else ""))
     return value
 
 
-def _named(name: str, value: Any) -> str:
+def _check_required(name: str, value: Any) -> str:
     return check_name(name, check_text(name, value)) or ""
 
 
-def _format_version(value: Any) -> int:
+def _check_format_version(value: Any) -> int:
     if isinstance(value, bool) or value != FORMAT_VERSION:
         raise ParamError("format_version", value, f"must be {FORMAT_VERSION}")
     return FORMAT_VERSION
 
 
-def _priority(value: Any) -> float:
+def _check_priority(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= SCORE.priority_max:
         raise ParamError("priority", value, f"must be in [0, {SCORE.priority_max:g}]")
     return float(value)
 
 
 def check_relation(value: Any) -> str:
-    """A relation that a pack can hold."""
-    relation = _named("relation", value)
+    """A relation that a pack may contain, checked."""
+    relation = _check_required("relation", value)
     if relation in OWN_HISTORY:
-        raise ParamError("relation", relation, "tells what happened in a store, and is not for packs")
+        raise ParamError("relation", relation, "records what happened in a store: leave it out of the pack")
     return relation
 
 
 _PACK: dict[str, tuple[Check, bool]] = {
     "format": (partial(check_text, "format"), True),
-    "format_version": (_format_version, True),
+    "format_version": (_check_format_version, True),
     "name": (partial(check_pack_name, "name"), True),
     "version": (partial(check_pack_version, "version"), True),
     "description": (partial(check_description, "description"), True),
-    "behaviors": (partial(_list, "behaviors", least=1), True),
-    "links": (partial(_list, "links", least=0), True),
+    "behaviors": (partial(_check_list, "behaviors", least=1), True),
+    "links": (partial(_check_list, "links", least=0), True),
 }
 _RULE: dict[str, tuple[Check, bool]] = {
-    "key": (partial(_named, "key"), True),
+    "key": (partial(_check_required, "key"), True),
     "content": (check_content, True),
-    "heading": (partial(_named, "heading"), False),
+    "heading": (partial(_check_required, "heading"), False),
     "when": (check_predicates, False),
     "tags": (check_tags, False),
     "rule": (partial(check_choice, "rule", choices=RULES), False),
     "importance": (partial(check_fraction, "importance"), False),
-    "priority": (_priority, False),
+    "priority": (_check_priority, False),
     "confidence": (partial(check_fraction, "confidence"), False),
 }
-_TIE: dict[str, tuple[Check, bool]] = {
-    "source": (partial(_named, "source"), True),
-    "target": (partial(_named, "target"), True),
+_LINK: dict[str, tuple[Check, bool]] = {
+    "source": (partial(_check_required, "source"), True),
+    "target": (partial(_check_required, "target"), True),
     "relation": (check_relation, True),
     "weight": (partial(check_fraction, "weight"), True),
 }

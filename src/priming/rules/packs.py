@@ -1,4 +1,4 @@
-"""Packs: behaviours made into a file that can be handed on, and such a file installed, replaced and removed."""
+"""Packs: behaviours in a file that can be shared; creating, listing and removing them."""
 
 from __future__ import annotations
 
@@ -36,186 +36,188 @@ def pack_create(
     tags: Sequence[str] | None = None,
     keys: Sequence[str] | None = None,
 ) -> Pack:
-    """Write active behaviours and the links among them to a new file, without what this store knows of their use.
+    """Write active behaviours and the links among them to a new file, without the history of their use.
 
     Args:
-        path: the file; it must not be there.
-        name: what the pack is called, such as ``go-style``.
+        path: the file; it must not exist.
+        name: the name of the pack, such as ``go-style``.
         version: such as ``1`` or ``2.1``.
-        description: one line about it.
+        description: a line about the pack.
         tags: only behaviours with one of these tags.
         keys: these behaviours; with ``tags``, these as well. Neither: all.
 
     Raises:
-        ParamError: a name or version that is none, or a key of something else than a behaviour.
-        NotFound: a key that is not there, or no behaviour to pack.
-        Conflict: the file is there already, or a behaviour that is named is not active.
-        StoreError: a file that cannot be written.
+        ParamError: an invalid name or version, or a key of a memory that is not a behaviour.
+        NotFound: no memory of a key, or no behaviour to pack.
+        Conflict: the file exists, or the behaviour of a key is not active.
+        StoreError: the file cannot be written.
 
     """
     path = check_path(path)
     origin = Origin(check_pack_name("name", name), check_pack_version("version", version))
     about = check_description("description", description)
     with memory.reading():
-        chosen = _chosen(memory, tags, keys)
-        own = _own_keys(chosen, origin)
-        rules = tuple(_rule(own[one.id], one) for one in chosen)
-        links = [one for one in links_among(memory, own) if one.relation not in OWN_HISTORY]
-        ties = tuple(PackLink(own[one.source], own[one.target], one.relation, one.weight) for one in links)
-    write_pack(path, PackFile(origin.name, origin.version, about, rules, ties))
-    return Pack(origin.name, origin.version, about, len(rules), len(ties))
+        records = _select(memory, tags, keys)
+        pack_keys = _pack_keys(records, origin)
+        rules = tuple(_pack_rule(pack_keys[record.id], record) for record in records)
+        rows = [link for link in links_among(memory, pack_keys) if link.relation not in OWN_HISTORY]
+        links = tuple(
+            PackLink(pack_keys[row.source], pack_keys[row.target], row.relation, row.weight) for row in rows
+        )
+    write_pack(path, PackFile(origin.name, origin.version, about, rules, links))
+    return Pack(origin.name, origin.version, about, len(rules), len(links))
 
 
-def _chosen(
+def _select(
     memory: Namespace, tags: Collection[str] | None, keys: Collection[str] | None
 ) -> list[MemoryRecord]:
-    """The active behaviours that have one of the tags or are named, in the order of the store."""
-    wanted = None if tags is None else set(check_tags(tags))
-    named = {_behavior(memory, key).id for key in _keys(keys)}
-    there = memory.store.page(memory.namespace, memory.now(), kinds=[BEHAVIOR], limit=None)
-    if tags is None and keys is None:
-        chosen = there
-    else:
-        chosen = [one for one in there if one.id in named or (wanted and wanted.intersection(one.tags))]
-    if not chosen:
+    """The active behaviours that have one of the tags or one of the keys, in the order of the store."""
+    tag_set = set() if tags is None else set(check_tags(tags))
+    named = {_active_behavior(memory, key).id for key in _check_keys(keys)}
+    records = memory.store.page(memory.namespace, memory.now(), kinds=[BEHAVIOR], limit=None)
+    if tags is not None or keys is not None:
+        records = [record for record in records if record.id in named or tag_set.intersection(record.tags)]
+    if not records:
         raise NotFound(f"there is no active behaviour to pack in {memory.namespace!r}: see list")
-    return chosen
+    return records
 
 
-def _keys(value: Collection[str] | None) -> Collection[str]:
+def _check_keys(value: Collection[str] | None) -> Collection[str]:
     if isinstance(value, (str, Mapping)) or not isinstance(value, (Collection, type(None))):
         raise ParamError("keys", value, "must be a list of keys")
     return value or ()
 
 
-def _behavior(memory: Namespace, key: str) -> MemoryRecord:
-    there = memory.find(key)
-    if there.kind != BEHAVIOR:
-        raise ParamError("keys", key, f"is of kind {there.kind}: a pack holds behaviours")
-    if there.status != "active":
-        raise Conflict(f"{there.key!r} is {there.status}: restore it first, or leave it out")
-    return there
+def _active_behavior(memory: Namespace, key: str) -> MemoryRecord:
+    record = memory.find(key)
+    if record.kind != BEHAVIOR:
+        raise ParamError("keys", key, f"is of kind {record.kind}: a pack holds behaviours")
+    if record.status != "active":
+        raise Conflict(f"{record.key!r} is {record.status}: restore it first, or leave it out")
+    return record
 
 
-def _own_keys(chosen: Iterable[MemoryRecord], origin: Origin) -> dict[str, str]:
-    """By id, the keys in the file: what came with this pack goes by the key that it had there."""
-    own: dict[str, str] = {}
-    for one in chosen:
-        short = one.key.removeprefix(origin.key(""))
-        own[one.id] = one.key if short in own.values() else short
-    return own
+def _pack_keys(records: Iterable[MemoryRecord], origin: Origin) -> dict[str, str]:
+    """By id, the keys in the file: a behaviour installed from this pack has the key that it had there."""
+    keys: dict[str, str] = {}
+    for record in records:
+        short = record.key.removeprefix(origin.key(""))
+        keys[record.id] = record.key if short in keys.values() else short
+    return keys
 
 
-def _rule(key: str, one: MemoryRecord) -> PackRule:
+def _pack_rule(key: str, record: MemoryRecord) -> PackRule:
     return PackRule(
         key=key,
-        content=one.content,
-        heading=one.heading,
-        when=one.when,
-        tags=one.tags,
-        rule=one.rule,
-        importance=one.importance,
-        priority=one.priority,
-        confidence=one.confidence,
+        content=record.content,
+        heading=record.heading,
+        when=record.when,
+        tags=record.tags,
+        rule=record.rule,
+        importance=record.importance,
+        priority=record.priority,
+        confidence=record.confidence,
     )
 
 
 def links_among(memory: Namespace, ids: Collection[str]) -> list[LinkRow]:
-    """The links with both ends among some memories."""
+    """The links with both ends in ``ids``."""
     links = memory.store.links(memory.namespace, list(ids))
-    return [one for one in links if one.source in ids and one.target in ids]
+    return [link for link in links if link.source in ids and link.target in ids]
 
 
 @dataclass(frozen=True, slots=True)
 class PackMembers:
-    """The behaviours of one pack in a store, of any status."""
+    """The behaviours of a pack in a store, of any status."""
 
     name: str
     all: tuple[MemoryRecord, ...]
 
     @property
     def active(self) -> list[MemoryRecord]:
-        """Those that take part in recall."""
-        return [one for one in self.all if one.status == "active"]
+        """The behaviours that take part in recall."""
+        return [record for record in self.all if record.status == "active"]
 
     @property
-    def current(self) -> str | None:
-        """The version that is there: of what is active, else of what was removed."""
+    def version(self) -> str | None:
+        """The installed version: of the active behaviours, else of the removed ones."""
         for status in ("active", "forgotten"):
-            some = [one for one in self.all if one.status == status]
-            pack = pack_of(max(some, key=_recorded).source) if some else None
+            records = [record for record in self.all if record.status == status]
+            pack = pack_of(max(records, key=_recorded_at).source) if records else None
             if pack is not None:
                 return pack.version
         return None
 
-    def returns(self, one: MemoryRecord) -> bool:
-        """Whether a member that is out of recall comes back with an installation that has it.
+    def is_restorable(self, record: MemoryRecord) -> bool:
+        """Whether installing a pack that contains this inactive behaviour activates it again.
 
-        It does if the pack was removed, or if an earlier version of the pack dropped it; one that somebody took out
-        while the pack was there stays out, and so does one that was merged into another.
+        It does if the pack was removed, or if an earlier version of the pack dropped the behaviour. A behaviour that
+        a user forgot while the pack was installed, or that was merged into another, stays inactive.
         """
-        pack = pack_of(one.source)
-        dropped = pack is not None and pack.version != self.current
-        return (one.status in ("deprecated", "forgotten") and dropped) or (
-            one.status == "forgotten" and not self.active
+        pack = pack_of(record.source)
+        dropped = pack is not None and pack.version != self.version
+        return (record.status in ("deprecated", "forgotten") and dropped) or (
+            record.status == "forgotten" and not self.active
         )
 
 
-def _recorded(one: MemoryRecord) -> datetime:
-    assert one.recorded_at is not None, "what is stored was recorded"
-    return one.recorded_at
+def _recorded_at(record: MemoryRecord) -> datetime:
+    assert record.recorded_at is not None, "a stored memory has a time of recording"
+    return record.recorded_at
 
 
-def members(memory: Namespace, now: datetime, name: str) -> PackMembers:
-    """The behaviours of one pack."""
+def pack_members(memory: Namespace, now: datetime, name: str) -> PackMembers:
+    """The behaviours of a pack."""
     return _packs(memory, now).get(name, PackMembers(name, ()))
 
 
 def _packs(memory: Namespace, now: datetime) -> dict[str, PackMembers]:
-    """All packs of which a behaviour is there, by name."""
-    found: dict[str, list[MemoryRecord]] = {}
-    for one in memory.store.page(memory.namespace, now, kinds=[BEHAVIOR], status=None, limit=None):
-        pack = pack_of(one.source)
-        if pack is not None and one.key.startswith(pack.key("")):
-            found.setdefault(pack.name, []).append(one)
-    return {name: PackMembers(name, tuple(found[name])) for name in sorted(found)}
+    """All packs with a behaviour in the store, by name."""
+    packs: dict[str, list[MemoryRecord]] = {}
+    for record in memory.store.page(memory.namespace, now, kinds=[BEHAVIOR], status=None, limit=None):
+        pack = pack_of(record.source)
+        if pack is not None and record.key.startswith(pack.key("")):
+            packs.setdefault(pack.name, []).append(record)
+    return {name: PackMembers(name, tuple(packs[name])) for name in sorted(packs)}
 
 
 def pack_list(memory: Namespace) -> list[Pack]:
-    """The packs that are installed, by name."""
+    """Return the installed packs, by name."""
     with memory.lock:
         memory.require_exists()
         packs = _packs(memory, memory.now()).values()
-        return [describe(memory, pack) for pack in packs if pack.active]
+        return [describe_pack(memory, pack) for pack in packs if pack.active]
 
 
-def describe(memory: Namespace, there: PackMembers) -> Pack:
-    """What there is of a pack, and what the log says of its installation."""
-    origin = Origin(there.name, there.current or "")
+def describe_pack(memory: Namespace, members: PackMembers) -> Pack:
+    """The installed behaviours of a pack, with its description and time of installation from the log."""
+    origin = Origin(members.name, members.version or "")
     logged = _installation(memory, origin)
-    ids = {one.id for one in there.active}
+    ids = {record.id for record in members.active}
     return Pack(
         name=origin.name,
         version=origin.version,
         description=logged.reason or "" if logged else "",
         behaviors=len(ids),
-        links=sum(one.relation not in OWN_HISTORY for one in links_among(memory, ids)),
-        installed_at=logged.at if logged else min(_recorded(one) for one in there.all),
+        links=sum(link.relation not in OWN_HISTORY for link in links_among(memory, ids)),
+        installed_at=logged.at if logged else min(_recorded_at(record) for record in members.all),
     )
 
 
 def _installation(memory: Namespace, origin: Origin) -> Logged | None:
-    """The latest operation that installed a pack; None where the log does not go back so far."""
-    found = memory.store.operations(memory.namespace, source=origin.source, limit=None)
-    return next((one for one in found if one.kind == INSTALL and one.undone_by is None), None)
+    """The latest operation that installed a pack; None if the log begins later."""
+    operations = memory.store.operations(memory.namespace, source=origin.source, limit=None)
+    return next(
+        (logged for logged in operations if logged.kind == INSTALL and logged.undone_by is None), None
+    )
 
 
 def pack_remove(memory: Namespace, name: str) -> Operation:
-    """Take all behaviours of a pack out of recall; undo brings them back, and so does installing it again.
+    """Take all behaviours of a pack out of recall; undo restores them, and so does installing the pack again.
 
     Raises:
         NotFound: no such pack.
-        Conflict: it is removed already.
+        Conflict: the pack is removed already.
 
     """
     check_text("name", name)
@@ -223,15 +225,15 @@ def pack_remove(memory: Namespace, name: str) -> Operation:
         memory.require_exists()
         packs = _packs(memory, now)
         if name not in packs:
-            there = ", ".join(packs) or "none"
-            raise NotFound(f"there is no pack {name!r} in {memory.namespace!r}: installed are {there}")
+            names = ", ".join(packs) or "none"
+            raise NotFound(f"there is no pack {name!r} in {memory.namespace!r}: installed are {names}")
         active = packs[name].active
         if not active:
             raise Conflict(f"the pack {name!r} is removed already: install it to have it again")
-        states = memory.store.memories(memory.namespace, [one.id for one in active])
-        rows = [RowChange(one, replace(one, status="forgotten")) for one in states]
+        states = memory.store.memories(memory.namespace, [record.id for record in active])
+        rows = [RowChange(state, replace(state, status="forgotten")) for state in states]
         number = "1 behaviour is" if len(rows) == 1 else f"{len(rows)} behaviours are"
-        origin = Origin(name, packs[name].current or "")
+        origin = Origin(name, packs[name].version or "")
         logged = memory.write(
             REMOVE,
             now,

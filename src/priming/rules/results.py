@@ -1,4 +1,4 @@
-"""Rules that agents learn from corrections: the values that speak of them."""
+"""Results of the verbs about rules: ``learn``, ``why``, ``deduplicate`` and packs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from priming.types import EMPTY, Link, MemoryRecord, Operation
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """The answer to ``learn``: the behaviour, the correction it comes from, and why it was placed as it was.
+    """The answer to ``learn``: the behaviour, its correction, and the reasons for its placement.
 
-    With the placement ``merge``, id and key are those of the behaviour that was there; ``beside`` is the key of the
-    behaviour it was compared with, ``similarity`` how alike they are.
+    With the placement ``merge``, id and key are those of the existing behaviour. ``beside`` is the key of the most
+    similar behaviour, ``similarity`` its similarity in [0, 1].
     """
 
     id: str
@@ -36,7 +36,7 @@ class Learned:
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """One condition of a behaviour, and what a cue says of it: confirmed, contradicted or absent."""
+    """A condition of a behaviour, and what a cue says about it: confirmed, contradicted or absent."""
 
     name: str
     wanted: Any
@@ -46,9 +46,9 @@ class Predicate:
 
 @dataclass(frozen=True, slots=True)
 class LinkHistory:
-    """How a recall came upon a memory: what was asked, what it scored, its path, and each link's share in it.
+    """How a recall returned a memory: the cue, its rank and score, its path, and the share of each link in it.
 
-    ``shares`` are (source, relation, target, share of the activation, the link's weight today or None).
+    ``shares`` are (source, relation, target, share of the activation, present weight of the link or None).
     """
 
     recall_id: str
@@ -64,7 +64,7 @@ class LinkHistory:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why a memory is what it is and comes up as it does."""
+    """Where a memory comes from, and why recall returns it: its evidence, rules, verdicts and operations."""
 
     memory: MemoryRecord
     route: LinkHistory | None
@@ -80,7 +80,7 @@ class Why:
 
 @dataclass(frozen=True, slots=True)
 class NearDuplicates:
-    """Two behaviours so alike that one can stand for both: ``merged`` goes into ``kept``."""
+    """Two near-duplicate behaviours: ``merged`` is merged into ``kept``."""
 
     kept: str
     merged: str
@@ -90,7 +90,7 @@ class NearDuplicates:
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """A set of behaviours that can be handed on; ``installed_at`` is None for one that was only made."""
+    """A set of behaviours that can be shared; ``installed_at`` is None for a pack that was only created."""
 
     name: str
     version: str
