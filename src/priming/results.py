@@ -198,8 +198,8 @@ class RankMove:
 class Diff:
     """The differences between two times: changes after ``since`` and up to ``until``.
 
-    ``memories`` has no names found by rule. ``answers`` compares the answers to ``question``, in the order of the later
-    answer; hits that are gone come last.
+    ``memories`` has no names found by rule. ``answers`` compares the answers to ``question``, in the order of the
+    later answer; hits that are gone come last.
     """
 
     since: datetime
