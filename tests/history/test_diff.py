@@ -25,7 +25,7 @@ def two(memory):
     return memory
 
 
-def test_what_became_known(two, clock):
+def test_a_new_memory_is_known(two, clock):
     start = clock.at
     clock.at += DAY
     two.remember("terns nest on beaches", key="terns", kind="fact")
@@ -51,7 +51,7 @@ def test_the_first_time_is_excluded_and_the_second_included(two, clock):
     assert moves(two.diff(second, second)) == []
 
 
-def test_what_was_superseded_with_both_texts(two, clock):
+def test_a_superseded_memory_has_both_texts(two, clock):
     start = clock.at
     clock.at += DAY
     two.supersede("gulls", "gulls nest on roofs")
@@ -66,7 +66,7 @@ def test_what_was_superseded_with_both_texts(two, clock):
     assert two.diff(start, clock.at).memories == ()
 
 
-def test_what_took_another_status(two, clock):
+def test_a_changed_status_is_reported(two, clock):
     start = clock.at
     clock.at += DAY
     two.forget("gulls")
@@ -79,7 +79,7 @@ def test_what_took_another_status(two, clock):
     assert moves(two.diff(start, clock.at)) == [("porridge", "deprecated")]
 
 
-def test_a_merge_and_what_was_forgotten_as_soon_as_it_was_known(two, clock):
+def test_a_merge_and_a_memory_forgotten_within_the_span(two, clock):
     start = clock.at
     clock.at += DAY
     two.remember("gulls nest upon cliffs", key="again")
@@ -87,7 +87,7 @@ def test_a_merge_and_what_was_forgotten_as_soon_as_it_was_known(two, clock):
     assert moves(two.diff(start, clock.at)) == [("again", "known"), ("again", "merged")]
 
 
-def test_what_an_undo_took_away(two, clock):
+def test_a_memory_removed_by_an_undo_is_gone(two, clock):
     start = clock.at
     clock.at += DAY
     two.undo(two.log()[0].id)
@@ -95,7 +95,7 @@ def test_what_an_undo_took_away(two, clock):
     assert two.diff(start, clock.at).memories == (gone,)
 
 
-def test_what_came_and_went_between_is_nothing(two, clock):
+def test_a_memory_created_and_undone_within_the_span_is_no_difference(two, clock):
     start = clock.at
     clock.at += DAY
     two.remember("terns nest on beaches", key="terns")
@@ -104,7 +104,7 @@ def test_what_came_and_went_between_is_nothing(two, clock):
     assert (found.memories, found.links) == ((), ())
 
 
-def test_names_that_rules_found_are_left_out_but_their_links_are_told(two, clock):
+def test_names_found_by_rule_are_left_out_but_their_links_are_reported(two, clock):
     start = clock.at
     clock.at += DAY
     two.remember("We met Grace Hopper.", key="met")
@@ -139,7 +139,7 @@ def test_links_made_moved_and_removed(two, clock):
     ]
 
 
-def test_links_of_what_is_gone_are_told_by_its_key(two, clock):
+def test_links_of_a_removed_memory_are_named_by_its_key(two, clock):
     two.link("gulls", "porridge", "requires", 0.3)
     start = clock.at
     clock.at += DAY
@@ -169,7 +169,7 @@ def test_the_answers_to_a_question_side_by_side(memory, clock):
     )
 
 
-def test_an_answer_that_says_something_else_in_the_same_place_is_restated(memory, clock):
+def test_another_text_at_the_same_rank_is_restated(memory, clock):
     memory.remember("The office is in Oslo.", key="office")
     memory.remember("The office plays banjo.", key="banjo")
     memory.supersede("office", "The office is in Bergen.", valid_from=clock.at + 5 * DAY)
@@ -181,7 +181,7 @@ def test_an_answer_that_says_something_else_in_the_same_place_is_restated(memory
     assert (one.before, one.after) == ("The office is in Oslo.", "The office is in Bergen.")
 
 
-def test_what_a_better_answer_pushes_aside_goes_down(memory, clock):
+def test_a_hit_below_a_new_better_one_goes_down(memory, clock):
     memory.remember("porridge on cliffs is cold", key="porridge", session="b")
     start = clock.at
     clock.at += DAY
@@ -220,6 +220,6 @@ def test_the_earlier_time_comes_first(two, clock):
         two.diff(clock.at, clock.at - DAY)
 
 
-def test_of_another_namespace_nothing_is_told(open_memory, clock):
+def test_an_unknown_namespace_is_refused(open_memory, clock):
     with pytest.raises(NotFound, match="there is no namespace"):
         open_memory(namespace="elsewhere").diff(clock.at, clock.at)

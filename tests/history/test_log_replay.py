@@ -11,7 +11,7 @@ DAY = timedelta(days=1)
 
 
 @pytest.mark.parametrize("number", [0, 1, 4, 5, 6, 21, 22, 85, 86, 150])
-def test_every_operation_comes_once_the_latest_first(memory, number):
+def test_every_operation_is_yielded_once_the_latest_first(memory, number):
     for i in range(number):
         memory.remember(f"number {i}")
     found = [one.id for one in newest_first(memory)]
@@ -19,7 +19,7 @@ def test_every_operation_comes_once_the_latest_first(memory, number):
     assert len(found) == number
 
 
-def test_who_looks_at_the_latest_alone_reads_no_other(memory):
+def test_reading_only_the_latest_operation_fetches_no_other(memory):
     for i in range(9):
         memory.remember(f"number {i}")
     statements = []
@@ -30,7 +30,7 @@ def test_who_looks_at_the_latest_alone_reads_no_other(memory):
     assert [limit for one in statements for limit in re.findall(r"LIMIT (\d+)", one)] == ["1"]
 
 
-def test_what_is_later_ends_at_the_first_operation_that_is_not(memory, clock):
+def test_changes_since_a_time_end_at_the_first_earlier_operation(memory, clock):
     start = clock.at
     for days in (0, 5, 2, 3):
         clock.at = start + days * DAY

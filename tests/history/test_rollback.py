@@ -52,7 +52,7 @@ def weight(memory):
     return link.weight
 
 
-def test_what_was_done_since_is_undone_as_one_operation(two, clock):
+def test_all_operations_since_a_time_are_undone_as_one_operation(two, clock):
     before = rows(two)
     made = [two.set_strength("a", "b", 0.7).id, two.set_strength("a", "b", 0.9).id]
     two.remember("bread rises slowly", key="c")
@@ -69,7 +69,7 @@ def test_what_was_done_since_is_undone_as_one_operation(two, clock):
     assert [hit.memory.key for hit in two.recall("we paint walls", limit=1).hits] == ["a"]
 
 
-def test_an_undo_of_the_rollback_brings_everything_back_and_they_count_as_done_again(two, clock):
+def test_an_undo_of_the_rollback_restores_all_rows_and_operations(two, clock):
     two.set_strength("a", "b", 0.9)
     two.remember("Zed sails to Oslo", key="c", session="s")
     two.supersede("b", "the sea is warm")
@@ -91,7 +91,7 @@ def test_since_is_inclusive(two, clock):
     assert two.rollback(since=clock.at).message == "rolled back 1 operation"
 
 
-def test_only_what_one_source_did_is_undone(two):
+def test_only_the_operations_of_a_source_are_undone(two):
     learn(two, "automatic", 0.50001, 0.50002)
     two.remember("bread rises slowly", key="c")
     done = two.rollback(since=NOW, source="automatic")
@@ -102,7 +102,7 @@ def test_only_what_one_source_did_is_undone(two):
         two.rollback(since=NOW, source="automatic")
 
 
-def test_an_operation_of_another_source_that_stands_in_the_way_is_named(two, clock):
+def test_an_operation_of_another_source_that_prevents_the_rollback_is_named(two, clock):
     (first,) = learn(two, "automatic", 0.50001)
     (verdict,) = learn(two, "conscious", 0.51001)
     learn(two, "automatic", 0.51002)
@@ -130,7 +130,7 @@ def test_a_link_that_one_source_made_and_another_moved_stays(two, clock):
     assert [one.weight for one in two.links("a", relation="co-activated")] == [0.9]
 
 
-def test_what_is_undone_already_is_passed_over_with_its_undo(two, clock):
+def test_an_undone_operation_is_skipped_with_its_undo(two, clock):
     two.set_strength("a", "b", 0.6)
     wrong = two.set_strength("a", "b", 0.9)
     undo = two.undo(wrong.id)
@@ -142,7 +142,7 @@ def test_what_is_undone_already_is_passed_over_with_its_undo(two, clock):
     assert (marks(two)[wrong.id], marks(two)[undo.id]) == (undo.id, None)
 
 
-def test_what_was_redone_is_rolled_back(two, clock):
+def test_a_redone_operation_is_rolled_back(two, clock):
     done = two.set_strength("a", "b", 0.9)
     redone = two.undo(two.undo(done.id).id)
     assert [one.id for one in two.would_undo(since=clock.at)] == [done.id]
@@ -154,7 +154,7 @@ def test_what_was_redone_is_rolled_back(two, clock):
     assert (marks(two)[done.id], marks(two)[redone.id]) == (None, None)
 
 
-def test_an_undo_of_what_was_before_is_taken_back_like_anything_else(two, clock):
+def test_an_undo_of_an_earlier_operation_is_rolled_back_too(two, clock):
     (linked,) = [one for one in two.log() if one.kind == "link"]
     two.undo(linked.id)
     assert two.links() == []
@@ -203,7 +203,7 @@ def test_a_key_that_another_memory_took_since_goes_back_with_it(two, clock):
     assert two.validate() == []
 
 
-def test_a_version_gives_its_place_back_to_the_text_before(two, clock):
+def test_a_rollback_restores_the_text_of_a_version(two, clock):
     two.supersede("b", "the sea is warm")
     (done, *_) = two.log()
     clock.at += HOUR

@@ -24,7 +24,7 @@ def write(memory, kind, *rows, operation_id=None):
         return memory.write(kind, now, changes, operation_id=operation_id).id
 
 
-def held(memory):
+def rows(memory):
     store = memory.store
     return [read(memory.namespace) for read in (store.links, store.verdicts, store.pairs, store.runs)]
 
@@ -41,64 +41,64 @@ def pair(memory, *times):
     return PairRow(*ends(memory), tuple(stamp(one) for one in times))
 
 
-def test_what_was_learnt_is_taken_back_and_done_again(two, clock):
-    before = held(two)
+def test_learning_is_undone_and_redone(two, clock):
+    before = rows(two)
     run = RunRow("run", "s", clock.at, shown=(two.get("paint").id,))
     done = write(two, "feedback", verdict(two, "f"), pair(two, clock.at), run, operation_id="f")
-    after = held(two)
+    after = rows(two)
     undone = two.undo(done)
     assert {one.table for one in undone.changes} == {"verdicts", "pairs", "runs"}
-    assert held(two) == before
+    assert rows(two) == before
     two.undo(undone.id)
-    assert held(two) == after
+    assert rows(two) == after
     assert two.validate() == []
 
 
-def test_what_was_moved_goes_back_to_what_it_was(two, clock):
+def test_changed_rows_return_to_their_earlier_state(two, clock):
     first, run = pair(two, clock.at), RunRow("run", "s", clock.at)
     write(two, "recall", first, run)
-    before = held(two)
+    before = rows(two)
     second = replace(first, times=(*first.times, stamp(clock.at)))
     ended = replace(run, settled="used", shown=tuple(ends(two)))
     done = write(two, "feedback", RowChange(first, second), RowChange(run, ended))
     two.undo(done)
-    assert held(two) == before
+    assert rows(two) == before
 
 
-def test_a_pair_or_run_that_was_moved_since_stands_in_the_way(two, clock):
+def test_a_pair_or_run_changed_since_prevents_an_undo(two, clock):
     first, run = pair(two, clock.at), RunRow("run", "s", clock.at)
     pairing, starting = write(two, "pairing", first), write(two, "run-start", run)
     again = write(two, "again", RowChange(first, replace(first, times=(*first.times, stamp(clock.at)))))
     ending = write(two, "run-end", RowChange(run, replace(run, settled="unused")))
-    before = held(two), two.log()
+    before = rows(two), two.log()
     for operation, later, what in ((pairing, again, "pair"), (starting, ending, "run")):
         words = rf"{operation} cannot be undone: operation {later} \(.*\) changed the same {what} since"
         with pytest.raises(Conflict, match=words):
             two.undo(operation)
-    assert (held(two), two.log()) == before
+    assert (rows(two), two.log()) == before
     for operation in (ending, again, starting, pairing):
         two.undo(operation)
-    assert held(two)[1:] == [[], [], []]
+    assert rows(two)[1:] == [[], [], []]
 
 
-def test_a_memory_that_goes_takes_what_was_learnt_of_it_along(two, clock):
+def test_undoing_a_memory_removes_its_verdicts_and_pairs(two, clock):
     remembered = next(one.id for one in two.log() if "sing" in {change.key for change in one.changes})
     run = RunRow("run", "s", clock.at, shown=tuple(ends(two)))
     kept = verdict(two, "f", "paint")
     write(two, "feedback", verdict(two, "f", "sing"), kept, pair(two, clock.at), run, operation_id="f")
-    before = held(two), two.list()
+    before = rows(two), two.list()
     undone = two.undo(remembered)
-    assert held(two)[1:] == [[kept], [], [run]]
+    assert rows(two)[1:] == [[kept], [], [run]]
     assert [one.key for one in two.list()] == ["paint"]
     assert two.validate() == []
     two.undo(undone.id)
-    assert (held(two), two.list()) == before
+    assert (rows(two), two.list()) == before
 
 
 def test_a_later_verdict_must_be_undone_before_an_earlier_one(two):
     (link,) = [one for one in two.store.links("default") if one.relation == "next"]
     (row,) = two.store.memories("default", [two.get("paint").id])
-    before = held(two), two.get("paint").weight
+    before = rows(two), two.get("paint").weight
     stronger, strongest = replace(link, weight=link.weight + 0.01), replace(link, weight=link.weight + 0.02)
     heavier, heaviest = replace(row, weight=row.weight + 0.01), replace(row, weight=row.weight + 0.02)
     first = write(two, "feedback", RowChange(link, stronger), RowChange(row, heavier))
@@ -107,27 +107,27 @@ def test_a_later_verdict_must_be_undone_before_an_earlier_one(two):
         two.undo(first)
     two.undo(second)
     two.undo(first)
-    assert (held(two), two.get("paint").weight) == before
+    assert (rows(two), two.get("paint").weight) == before
 
 
-def test_a_link_does_not_come_back_to_a_memory_that_went(memory):
+def test_a_link_to_a_removed_memory_is_not_restored(memory):
     first = memory.remember("We paint walls.", key="paint").operation
     rule = memory.learn("Use brushes for walls.")
     memory.deprecate("paint", by=rule.key)
     (learnt,) = [one for one in memory.log() if one.kind == "learn"]
     taken_back = memory.undo(learnt.id)
     gone = memory.undo(first)
-    before = held(memory)
+    before = rows(memory)
     with pytest.raises(Conflict, match=rf"operation {gone.id} \(undo\) removed a memory .*: undo that first"):
         memory.undo(taken_back.id)
-    assert held(memory) == before
+    assert rows(memory) == before
     memory.undo(gone.id)
     memory.undo(taken_back.id)
     assert [one.target for one in memory.links("paint", relation="deprecated-to")] == [rule.key]
     assert memory.validate() == []
 
 
-def test_the_working_set_of_another_passes_over_what_was_learnt(two, open_memory, url, clock):
+def test_the_working_set_of_another_process_ignores_learning_rows(two, open_memory, url, clock):
     other = open_memory(url)
     assert [hit.memory.key for hit in other.recall("walls", limit=1).hits] == ["paint"]
     run = RunRow("run", "s", clock.at, shown=tuple(ends(two)))
@@ -138,7 +138,7 @@ def test_the_working_set_of_another_passes_over_what_was_learnt(two, open_memory
     assert other.working(clock.at).head == two.store.head("default")
 
 
-def test_the_log_names_what_was_learnt(two, clock):
+def test_the_log_names_learning_rows(two, clock):
     run = RunRow("run", "s", clock.at, shown=tuple(ends(two)))
     write(two, "feedback", verdict(two, "f"), pair(two, clock.at), run, operation_id="f")
     first, second = sorted(("paint", "sing"), key=lambda key: two.get(key).id)

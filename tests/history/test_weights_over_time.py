@@ -108,7 +108,7 @@ def _with_weight(row, weight):
     return type(row)(row.id, row.key, row.kind, weight=weight)
 
 
-def test_what_moves_no_weight_is_no_event(two):
+def test_an_operation_that_moves_no_weight_is_no_event(two):
     two.link("a", "b", "requires", 0.4)
     two.link("a", "b", "requires", 0.4)
     two.supersede("a", "We paint windows.")
@@ -225,7 +225,7 @@ def test_every_weight_is_in_one_bin(weights):
     assert (found.mean is None) == (found.median is None) == (not weights)
 
 
-def test_strengths_are_those_of_the_time_that_is_asked_for(two, clock):
+def test_strengths_are_those_of_the_given_time(two, clock):
     two.link("a", "b", "requires", 0.4)
     clock.at += HOUR
     two.set_strength("a", "b", 0.9)
@@ -277,7 +277,7 @@ def test_bad_arguments_of_the_strengths_are_named(two, arguments, rule):
 # Oscillating
 
 
-def test_a_link_that_is_pulled_both_ways_oscillates(two):
+def test_a_link_moved_both_ways_oscillates(two):
     two.link("a", "b", "requires", 0.5)
     pull(two, "conscious", 0.6, 0.7, 0.4, 0.45)
     (found,) = two.oscillating()
@@ -288,7 +288,7 @@ def test_a_link_that_is_pulled_both_ways_oscillates(two):
     assert two.oscillating(turns=3) == []
 
 
-def test_what_was_undone_pulled_nobody(two):
+def test_undone_operations_do_not_count_as_turns(two):
     two.link("a", "b", "requires", 0.5)
     pull(two, "conscious", 0.6, 0.5, 0.6)
     assert [one.turns for one in two.oscillating()] == [2]
@@ -299,7 +299,7 @@ def test_what_was_undone_pulled_nobody(two):
     assert [one.turns for one in two.oscillating()] == [2]
 
 
-def test_those_that_turn_most_come_first_and_since_leaves_out_what_was_before(memory, clock):
+def test_links_with_most_turns_come_first_and_since_limits_the_log(memory, clock):
     fill(memory, "abc")
     memory.link("a", "b", "requires", 0.5)
     for weight in (0.6, 0.5, 0.6):
@@ -313,7 +313,7 @@ def test_those_that_turn_most_come_first_and_since_leaves_out_what_was_before(me
     assert [one.target for one in memory.oscillating(since=clock.at)] == ["c"]
 
 
-def test_a_link_that_is_gone_may_have_oscillated(two):
+def test_a_removed_link_may_have_oscillated(two):
     two.link("a", "b", "requires", 0.5)
     (made, *_) = two.log()
     pull(two, "automatic", 0.6, 0.5, 0.6)
@@ -331,7 +331,7 @@ def test_bad_arguments_of_oscillating_are_named(memory, arguments):
 # As of
 
 
-def test_links_are_told_as_they_were(two, clock):
+def test_links_are_returned_as_they_were(two, clock):
     clock.at += HOUR
     two.link("a", "b", "requires", 0.4)
     clock.at += HOUR
@@ -358,7 +358,7 @@ def test_a_memory_that_came_later_has_no_links_then_and_an_unknown_one_is_not_fo
         two.links(known_at=datetime(2024, 5, 17))
 
 
-def test_what_an_undo_removed_is_in_the_past_by_its_key(two, clock):
+def test_a_memory_removed_by_an_undo_is_in_the_past_under_its_key(two, clock):
     third = two.remember("Zed sails.", key="c", session="s")
     clock.at += HOUR
     two.undo(third.operation)
@@ -369,7 +369,7 @@ def test_what_an_undo_removed_is_in_the_past_by_its_key(two, clock):
     }
 
 
-def test_what_was_purged_is_gone_from_the_past_too(two, clock):
+def test_purged_links_are_gone_from_the_past_too(two, clock):
     two.link("a", "b", "requires", 0.4)
     clock.at += HOUR
     two.purge("b")
@@ -424,7 +424,7 @@ EMBEDDER = HashedEmbedder(64)
 
 @settings(max_examples=settings.default.max_examples // 4)
 @given(LIFE)
-def test_the_links_of_every_past_instant_are_what_was_told_then(life):
+def test_the_links_of_every_past_instant_are_those_read_then(life):
     clock = FixedClock(NOW)
     with Memory.open("sqlite://", embedder=EMBEDDER, clock=clock) as memory:
         memory.remember("Zed saw Oslo.", session="s0")
@@ -478,7 +478,7 @@ def test_weights_follow_the_overlap_of_the_neighbourhoods(ring):
     assert {(one.event, one.source, one.operation) for one in found} == {("strength_adjust", "manual", None)}
 
 
-def test_an_overlap_of_less_than_a_third_is_weighed_thrice(memory):
+def test_an_overlap_of_less_than_a_third_counts_three_times(memory):
     fill(memory, "abcdefgh")
     memory.link("a", "b", "similar-to", 0.6)
     for source, target in (
@@ -512,7 +512,7 @@ def test_a_dry_run_moves_nothing_and_applying_is_one_operation_that_can_be_undon
     assert ring.links() == before
 
 
-def test_only_links_that_say_how_alike_two_are_move_unless_a_relation_is_named(ring):
+def test_only_links_of_relatedness_move_unless_a_relation_is_named(ring):
     assert {one.edge[1] for one in ring.normalize_strengths()} == {"similar-to"}
     # a: {b, c}, c: {a, b}, without a and c: {b} and {b}.
     assert moves(ring.normalize_strengths(relation="requires")) == {("a", "requires", "c"): (0.6, 1.0)}

@@ -24,15 +24,15 @@ def claim(**more):
     return RuleClaim(**{"specificity": 1, "priority": 0.0, "confidence": 0.6, **more})
 
 
-def test_without_links_all_stand():
+def test_without_links_no_rule_is_left_out():
     assert resolve_conflicts([PLAIN, PLAIN], [], []) == {}
 
 
-def test_what_another_overrides_falls():
+def test_an_overridden_rule_is_left_out():
     assert resolve_conflicts([PLAIN, PLAIN, PLAIN], [(1, 0)], []) == {0: RuleLoss(1, "overridden")}
 
 
-def test_what_is_overridden_still_overrides():
+def test_an_overridden_rule_still_overrides_others():
     assert resolve_conflicts([PLAIN, PLAIN, PLAIN], [(2, 1), (1, 0)], []) == {
         0: RuleLoss(1, "overridden"),
         1: RuleLoss(2, "overridden"),
@@ -54,22 +54,22 @@ def test_a_conflict_is_won_by_specificity_then_priority_then_confidence(stronger
     assert resolve_conflicts([claim(**stronger), PLAIN], [], [(0, 1)]) == {1: RuleLoss(0, "conflict")}
 
 
-def test_of_equals_in_conflict_the_older_wins():
+def test_the_older_of_equal_rules_wins():
     assert resolve_conflicts([PLAIN, PLAIN], [], [(1, 0)]) == {1: RuleLoss(0, "conflict")}
 
 
-def test_the_loser_of_one_conflict_takes_nobody_with_it():
+def test_the_loser_of_a_conflict_wins_no_other():
     strong, middle, weak = claim(specificity=3), claim(specificity=2), claim(specificity=1)
     assert resolve_conflicts([weak, middle, strong], [], [(0, 1), (1, 2)]) == {1: RuleLoss(2, "conflict")}
 
 
-def test_what_is_overridden_wins_no_conflict():
+def test_an_overridden_rule_wins_no_conflict():
     assert resolve_conflicts([claim(specificity=3), PLAIN, PLAIN], [(1, 0)], [(0, 2)]) == {
         0: RuleLoss(1, "overridden")
     }
 
 
-def test_of_a_circle_of_overrides_the_strongest_stays():
+def test_the_strongest_of_a_cycle_of_overrides_stays():
     circle = [PLAIN, claim(specificity=2), PLAIN]
     assert 1 not in resolve_conflicts(circle, [(0, 1), (1, 2), (2, 0)], [])
     assert resolve_conflicts([PLAIN, claim(priority=1.0)], [(0, 1), (1, 0)], []) == {
@@ -77,7 +77,7 @@ def test_of_a_circle_of_overrides_the_strongest_stays():
     }
 
 
-def test_what_may_not_instruct_silences_nothing_that_may():
+def test_a_rule_that_may_not_instruct_removes_none_that_may():
     data, rule = claim(specificity=5, priority=9.0, instructs=False), PLAIN
     assert resolve_conflicts([data, rule], [(0, 1)], []) == {}
     assert resolve_conflicts([data, rule], [], [(0, 1)]) == {0: RuleLoss(1, "conflict")}
@@ -85,7 +85,7 @@ def test_what_may_not_instruct_silences_nothing_that_may():
 
 
 @given(groups, pairs, pairs)
-def test_something_always_stands_and_nothing_that_stands_conflicts(group, overrides, conflicts):
+def test_at_least_one_rule_stays_and_none_that_stay_conflict(group, overrides, conflicts):
     fallen = resolve_conflicts(group, overrides, conflicts)
     standing = set(range(5)) - fallen.keys()
     assert standing
@@ -99,6 +99,6 @@ def test_the_order_of_links_does_not_matter(group, overrides, conflicts):
     )
 
 
-def test_a_link_to_nobody_is_refused():
+def test_a_pair_outside_the_claims_is_refused():
     with pytest.raises(ParamError, match="must name two of 1 claims"):
         resolve_conflicts([PLAIN], [(0, 1)], [])

@@ -41,7 +41,7 @@ def test_a_correction_becomes_two_memories_in_one_operation(memory):
     assert memory.validate() == []
 
 
-def test_the_answer_names_what_was_made_and_why(memory):
+def test_the_answer_names_the_new_behaviour_and_the_reasons(memory):
     done = memory.learn("Never push to main", priority=7)
     assert (done.placement, done.rule, done.when, done.beside, done.similarity) == (
         "create",
@@ -55,18 +55,18 @@ def test_the_answer_names_what_was_made_and_why(memory):
     assert memory.get(done.key).priority == 7
 
 
-def test_a_rule_that_is_given_stands_above_the_words(memory):
+def test_a_given_kind_of_rule_takes_precedence_over_the_words(memory):
     done = memory.learn("Never push to main", rule="preference")
     assert done.rule == memory.get(done.key).rule == "preference"
     assert "preference: as given" in done.reasons
 
 
-def test_the_context_is_that_of_the_cue_without_its_text_and_time_and_what_says_nothing(memory, clock):
+def test_the_conditions_are_those_of_the_cue_without_its_text_and_time_and_empty_values(memory, clock):
     cue = Cue("a text", file="src/*.py", at=clock.now(), team=("a", "b"), language="", level=3)
     assert memory.learn(PRINT, cue=cue).when == {"file": "src/*.py", "team": ["a", "b"], "level": 3}
 
 
-def test_the_same_correction_told_again_changes_nothing(memory):
+def test_the_same_correction_again_changes_nothing(memory):
     first = memory.learn(PRINT, wrong="print", cue=PYTHON)
     before = everything(memory)
     again = memory.learn(f"  {PRINT}\n", wrong="print", cue=Cue("now", language=" Python"))
@@ -80,14 +80,14 @@ def test_the_same_correction_told_again_changes_nothing(memory):
     assert len(memory.log()) == 1
 
 
-def test_what_a_recall_has_just_said_can_still_be_learned(memory):
+def test_a_text_that_a_recall_has_just_returned_can_be_learned(memory):
     memory.remember("Use the logger for all output", kind="fact")
     memory.recall("logger output")
     done = memory.learn("Use the logger for all output")
     assert memory.get(done.key).kind == "behavior"
 
 
-def test_above_nine_tenths_a_correction_makes_the_behaviour_that_is_there_surer(memory):
+def test_a_similarity_above_nine_tenths_raises_the_confidence_of_the_existing_behaviour(memory):
     first = memory.learn(PRINT, cue=PYTHON, priority=2)
     again = memory.learn(PRINT.upper(), wrong="print", cue=PYTHON, priority=5)
     there = memory.get(first.key)
@@ -119,7 +119,7 @@ def test_a_merge_says_what_it_does_not_take_over(memory):
     assert memory.get(again.correction).when == {"language": "python"}
 
 
-def test_a_less_trusted_correction_is_kept_but_moves_nothing(memory):
+def test_a_less_trusted_correction_is_stored_but_moves_nothing(memory):
     first = memory.learn(PRINT, trust="user")
     again = memory.learn(PRINT, wrong="print", trust="agent", priority=9)
     there = memory.get(first.key)
@@ -129,7 +129,7 @@ def test_a_less_trusted_correction_is_kept_but_moves_nothing(memory):
     assert memory.get(again.correction).trust == "agent"
 
 
-def test_what_a_user_says_is_not_poured_into_what_a_tool_said(memory):
+def test_a_correction_from_a_user_is_not_merged_into_one_from_a_tool(memory):
     data = memory.learn(PRINT, trust="tool")
     done = memory.learn(PRINT, wrong="print")
     assert (done.placement, memory.get(done.key).trust, memory.get(data.key).trust) == (
@@ -140,7 +140,7 @@ def test_what_a_user_says_is_not_poured_into_what_a_tool_said(memory):
     assert f"created: {data.key} is 1.00 alike but from tool, which may not instruct" in done.reasons
 
 
-def test_between_seven_and_nine_tenths_the_narrower_one_specialises(memory):
+def test_a_narrower_rule_of_similarity_between_seven_and_nine_tenths_specialises(memory):
     # .4 · 2·1/(1+2) + .6 · 1 = .867
     wide = memory.learn(PRINT, cue=PYTHON)
     done = memory.learn(PRINT, cue=TESTS)
@@ -150,14 +150,14 @@ def test_between_seven_and_nine_tenths_the_narrower_one_specialises(memory):
     assert memory.get(done.key).confidence == 0.6
 
 
-def test_of_the_same_likeness_the_wider_one_stands_on_its_own(memory):
+def test_a_wider_rule_of_the_same_similarity_is_created(memory):
     narrow = memory.learn(PRINT, cue=TESTS)
     done = memory.learn(PRINT, cue=PYTHON)
     assert (done.placement, done.beside) == ("create", narrow.key)
     assert "overrides" not in {one.relation for one in memory.links()}
 
 
-def test_nothing_narrows_what_applies_everywhere(memory):
+def test_a_rule_without_conditions_narrows_nothing(memory):
     # Against an empty scope content alone counts: 8 of 9 words, .89.
     wide = memory.learn(PRINT)
     done = memory.learn(f"{PRINT} whatsoever", cue=PYTHON)
@@ -169,7 +169,7 @@ def test_nothing_narrows_what_applies_everywhere(memory):
 @pytest.mark.parametrize(
     ("words", "linked"), [("one two three four", True), ("one two three four five", False)]
 )
-def test_likeness_of_a_half_makes_a_link_of_that_weight(memory, words, linked):
+def test_a_similarity_of_a_half_makes_a_link_of_that_weight(memory, words, linked):
     # {one} against n words shared with 2 of them: 2/4 and 2/5.
     first = memory.learn("one two")
     done = memory.learn(words)
@@ -177,14 +177,14 @@ def test_likeness_of_a_half_makes_a_link_of_that_weight(memory, words, linked):
     assert weight == (pytest.approx(0.5) if linked else None)
 
 
-def test_likeness_is_linked_once_by_its_own_law_and_not_by_cosine(memory):
+def test_similar_behaviours_are_linked_by_their_own_law_and_not_by_cosine(memory):
     memory.learn(PRINT, wrong="print", cue=PYTHON)
     memory.learn(f"{PRINT} please", wrong="print", cue=GO)
     found = memory.links(relation="similar-to")
     assert [one.weight for one in found] == [pytest.approx(0.6 * 8 / 9)]
 
 
-def test_a_behaviour_is_linked_to_other_memories_that_are_alike(memory):
+def test_a_behaviour_is_linked_to_similar_memories_of_other_kinds(memory):
     fact = memory.remember("Use the logger for output of every kind", kind="fact")
     done = memory.learn(PRINT)
     assert (done.key, "similar-to", fact.key) in links_of(memory, fact.key)
@@ -211,7 +211,7 @@ def test_the_opposite_for_another_context_is_no_conflict(memory):
 @pytest.mark.parametrize(
     ("right", "cue"), [("Never use the logger for output of any kind", PYTHON), (f"{PRINT} ok", TESTS)]
 )
-def test_what_may_not_instruct_is_not_held_against_what_may(memory, right, cue):
+def test_a_correction_that_may_not_instruct_makes_no_conflict_with_a_rule_that_may(memory, right, cue):
     memory.learn(PRINT, cue=PYTHON)
     done = memory.learn(right, cue=cue, trust="tool")
     assert done.placement == "create"
@@ -231,7 +231,7 @@ def test_a_correction_of_one_namespace_does_not_reach_another(open_memory, url):
     assert open_memory(url, namespace="b").learn(PRINT).placement == "create"
 
 
-def test_an_undo_takes_all_of_it_back(memory):
+def test_an_undo_reverses_all_changes(memory):
     memory.learn(PRINT, cue=PYTHON)
     states, operations = [everything(memory)], []
     for right, cue in ((PRINT.upper(), PYTHON), (PRINT, TESTS), ("Never use the logger for output", PYTHON)):
@@ -242,7 +242,7 @@ def test_an_undo_takes_all_of_it_back(memory):
         assert everything(memory) == state
 
 
-def test_what_was_learned_is_there_after_a_restart(open_memory, url):
+def test_learned_rules_survive_a_restart(open_memory, url):
     with open_memory(url) as memory:
         key = memory.learn(PRINT, cue=PYTHON).key
     again = open_memory(url).learn(PRINT, wrong="print", cue=PYTHON)

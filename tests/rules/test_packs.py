@@ -106,7 +106,7 @@ def test_behaviours_are_chosen_by_tag_or_key(full, tmp_path, chosen, keys):
     assert len(held["links"]) == (len(keys) == 2)
 
 
-def test_what_is_not_active_is_not_packed(full, tmp_path):
+def test_inactive_behaviours_are_not_packed(full, tmp_path):
     full.forget("tests")
     assert full.pack_create(tmp_path / "p.json", name="p").behaviors == 1
     refused(full, Conflict, "'tests' is forgotten: restore it first", full.pack_create, tmp_path / "q.json",
@@ -144,7 +144,7 @@ def test_bad_arguments_of_create_are_named_and_no_file_is_made(full, tmp_path, a
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_is_there_is_not_overwritten(full, tmp_path):
+def test_an_existing_file_is_not_overwritten(full, tmp_path):
     path = tmp_path / "p.json"
     path.write_text("mine")
     refused(full, Conflict, "p.json is there already", full.pack_create, path, name="p")
@@ -156,7 +156,7 @@ def test_a_file_that_is_there_is_not_overwritten(full, tmp_path):
 # Install
 
 
-def test_a_pack_is_installed_under_its_name_with_where_it_is_from(memory, pack, clock):
+def test_a_pack_is_installed_under_its_name_with_its_source(memory, pack, clock):
     done = memory.pack_install(pack(A, B, links=[LINK]))
     assert (done.name, done.version, done.description) == ("go-style", "1", "How we write Go")
     assert (done.behaviors, done.links, done.installed_at) == (2, 1, clock.at)
@@ -180,7 +180,7 @@ def test_a_pack_is_installed_under_its_name_with_where_it_is_from(memory, pack, 
     assert memory.validate() == []
 
 
-def test_what_is_packed_and_installed_elsewhere_says_the_same(full, open_memory, tmp_path):
+def test_a_pack_has_the_same_content_where_it_is_installed(full, open_memory, tmp_path):
     full.pack_create(tmp_path / "p.json", name="p")
     other = open_memory()
     other.pack_install(tmp_path / "p.json", trust="user")
@@ -202,7 +202,7 @@ def test_installed_behaviours_apply_and_come_up(memory, pack):
     assert memory.recall("tests", cue=Cue(language="python")).hits == ()
 
 
-def test_nothing_is_linked_to_behaviours_of_ones_own(memory, pack):
+def test_installed_behaviours_are_not_linked_to_existing_ones(memory, pack):
     memory.remember("Always run the tests.", key="mine", kind="behavior", when={"language": "go"})
     before = memory.links("mine")
     memory.pack_install(pack(A, B, links=[LINK]))
@@ -210,7 +210,7 @@ def test_nothing_is_linked_to_behaviours_of_ones_own(memory, pack):
     assert statuses(memory) == {"mine": "active", "go-style/tests": "active", "go-style/main": "active"}
 
 
-def test_priority_and_confidence_come_along(memory, pack):
+def test_priority_and_confidence_are_installed(memory, pack):
     memory.pack_install(pack({**B, "priority": 4, "confidence": 0.6}))
     one = memory.get("go-style/main")
     assert (one.priority, one.confidence) == (4.0, 0.6)
@@ -225,7 +225,7 @@ def test_the_same_version_again_changes_nothing(memory, pack, clock):
     assert (everything(memory), memory.stats().operations) == (before, count)
 
 
-def test_undo_of_an_installation_takes_everything_away_again(memory, pack):
+def test_undo_of_an_installation_removes_all_of_it(memory, pack):
     memory.remember("Ada pushes to main.", key="ada")
     before = everything(memory)
     done = memory.pack_install(pack(A, {**B, "content": "Ada never pushes to main."}, links=[LINK]))
@@ -253,7 +253,7 @@ NEW = {"key": "new", "content": "Format before a commit."}
 CHANGED = {**A, "content": "Always run all the tests."}
 
 
-def test_another_version_replaces_the_one_that_is_there(first, pack, clock):
+def test_another_version_replaces_the_installed_one(first, pack, clock):
     overrides = {**LINK, "relation": "overrides", "weight": 0.4}
     done = first.pack_install(pack(CHANGED, B, NEW, links=[overrides], version="2"), trust="agent")
     assert done.metadata == {"added": 1, "changed": 1, "deprecated": 1}
@@ -295,7 +295,7 @@ def test_the_names_in_a_replaced_text_are_linked_and_those_only_in_the_old_one_g
     assert everything(memory) == before
 
 
-def test_undo_of_a_replacement_brings_back_exactly_what_was(first, pack):
+def test_undo_of_a_replacement_restores_the_exact_rows(first, pack):
     before, packs = everything(first), first.pack_list()
     texts = [first.history(f"go-style/{key}") for key in ("tests", "main", "short")]
     done = first.pack_install(pack(CHANGED, B, NEW, version="2"))
@@ -305,7 +305,7 @@ def test_undo_of_a_replacement_brings_back_exactly_what_was(first, pack):
     assert [first.history(f"go-style/{key}") for key in ("tests", "main", "short")] == texts
 
 
-def test_learned_weights_and_links_by_hand_stay(first, pack):
+def test_learned_weights_and_manual_links_stay(first, pack):
     first.set_strength("go-style/tests", "go-style/main", 0.9)
     first.link("go-style/main", "go-style/short", "similar-to", 0.3)
     first.pack_install(pack(A, B, C, links=[LINK], version="2"))
@@ -313,7 +313,7 @@ def test_learned_weights_and_links_by_hand_stay(first, pack):
     assert weights == {("requires", 0.9), ("similar-to", 0.3)}
 
 
-def test_what_somebody_took_out_stays_out_and_what_the_pack_dropped_can_come_back(first, pack):
+def test_a_forgotten_behaviour_stays_out_and_a_dropped_one_can_be_restored(first, pack):
     first.deprecate("go-style/main")
     second = first.pack_install(pack(A, B, version="2"))
     assert second.metadata == {"left out as before": 1, "deprecated": 1}
@@ -360,14 +360,14 @@ def test_a_removed_pack_is_out_of_recall_until_it_is_installed_again(first, pack
     assert everything(first) == before
 
 
-def test_what_was_deprecated_before_a_removal_stays_so_after_another_installation(first, pack):
+def test_a_deprecated_behaviour_stays_so_after_removal_and_installation(first, pack):
     first.deprecate("go-style/main")
     first.pack_remove("go-style")
     first.pack_install(pack(A, B, C))
     assert statuses(first)["go-style/main"] == "deprecated"
 
 
-def test_only_a_pack_that_is_there_is_removed(first):
+def test_only_an_installed_pack_is_removed(first):
     refused(first, NotFound, "there is no pack 'rust'.*installed are go-style", first.pack_remove, "rust")
     first.pack_remove("go-style")
     refused(first, Conflict, "the pack 'go-style' is removed already", first.pack_remove, "go-style")
@@ -397,7 +397,7 @@ def test_packs_of_one_namespace_are_not_those_of_another(open_memory, url, pack)
         ('{"format": "priming-pack"}', "format_version = None: must be 1; name = None: must be a text"),
     ],
 )
-def test_what_is_no_pack_is_named(memory, tmp_path, text, message):
+def test_a_file_that_is_no_pack_is_refused(memory, tmp_path, text, message):
     path = tmp_path / "p.json"
     path.write_text(text)
     refused(memory, ParamError, message, memory.pack_install, path)
@@ -468,7 +468,7 @@ def test_a_pack_of_a_newer_format_is_refused_by_name(memory, pack):
         ),
     ],
 )
-def test_what_is_wrong_in_a_pack_is_named_with_its_place(memory, pack, behaviors, links, message):
+def test_a_violation_in_a_pack_is_named_with_its_place(memory, pack, behaviors, links, message):
     path = pack(*behaviors, links=links)
     assert message in refused(memory, ParamError, ".", memory.pack_install, path)
 
@@ -487,11 +487,11 @@ def test_what_is_wrong_in_a_pack_is_named_with_its_place(memory, pack, behaviors
         ({"author": "x"}, "author = 'x': is not known here"),
     ],
 )
-def test_what_is_wrong_with_a_pack_as_a_whole_is_named(memory, pack, more, message):
+def test_a_violation_of_a_whole_pack_is_named(memory, pack, more, message):
     assert message in refused(memory, ParamError, ".", memory.pack_install, pack(A, **more))
 
 
-def test_everything_that_is_wrong_is_told_at_once(memory, pack):
+def test_all_violations_are_reported_at_once(memory, pack):
     path = pack({**A, "importance": 2, "rule": "law"}, {**B, "content": ""}, links=[{**LINK, "weight": -1}])
     with pytest.raises(ParamError) as caught:
         memory.pack_install(path)
