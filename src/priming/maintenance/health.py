@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import count
 from pathlib import Path
@@ -19,7 +19,7 @@ from priming.namespace import Namespace
 from priming.results import Finding, Stats, Status
 from priming.storage.protocol import Changes, VersionKey
 from priming.storage.rows import LinkRow, VersionRow
-from priming.types import uuid7
+from priming.types import Progress, uuid7
 
 
 def stats(memory: Namespace) -> Stats:
@@ -101,9 +101,6 @@ def _replaced_but_active(memory: Namespace, relation: str, links: Sequence[LinkR
         if one.source in active and one.source != one.target:
             subject = f"{active[one.source]} ─{relation}→ {names[one.target]}"
             yield Finding("replaced-but-active", subject, *VALIDATION_RULES["replaced-but-active"])
-
-
-Progress = Callable[[int, int | None], None]
 
 
 def reembed(memory: Namespace, *, progress: Progress | None = None) -> int:

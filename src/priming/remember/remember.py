@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -14,9 +14,7 @@ from priming.namespace import Namespace
 from priming.remember.drafts import Draft, checked, draft
 from priming.remember.planner import PlannedMemory, RememberPlan, embed_drafts
 from priming.results import Remembered
-from priming.types import EMPTY
-
-Progress = Callable[[int, int | None], None]
+from priming.types import EMPTY, Progress
 
 _ROOM_ORDER = {"memories": 0, "versions": 1, "links": 2}
 

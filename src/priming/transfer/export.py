@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
@@ -35,10 +35,10 @@ from priming.storage.rows import (
     VersionRow,
     WeightsRow,
 )
+from priming.types import Progress
 
 FORMAT, FORMAT_VERSION = "priming", 4
 """Version 2 has verdicts, pairs and runs, 3 retention, 4 weights; files of the versions before are read too."""
-Progress = Callable[[int, int | None], None]
 
 
 def export(memory: Namespace, path: str | Path, *, progress: Progress | None = None) -> int:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from priming.errors import Conflict, NotFound, ParamError, PrimingError, StoreError
-from priming.types import ImportedState
+from priming.types import ImportedState, Progress
 
 if TYPE_CHECKING:
     from priming.memory import Memory
@@ -29,7 +29,6 @@ OWN = "priming"
 """The name of Priming's own export format, which ``Memory.import_`` reads."""
 
 T = TypeVar("T")
-Progress = Callable[[int, int | None], None]
 _REASONS = 100
 _TIES_IN_MEMORY = 1 << 20
 
