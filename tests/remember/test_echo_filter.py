@@ -207,10 +207,10 @@ def test_what_another_process_purged_may_be_told_anew(open_memory, url):
 @pytest.mark.usefixtures("told")
 def test_the_guard_lets_go_of_what_it_need_not_hold(memory, clock):
     guard = EchoGuard(memory.store, "default")
-    guard.listen(clock.now())
+    guard.update(clock.now())
     assert guard._lines
     clock.at += timedelta(hours=STORE.echo_hours, seconds=1)
-    guard.listen(clock.now())
+    guard.update(clock.now())
     assert not guard._lines
 
 
