@@ -284,7 +284,7 @@ def a_line(lines, kind):
         (
             "memories",
             lambda line: changed(line, stability=2.3),
-            "stability = 2.3: must stand with difficulty",
+            "stability = 2.3: must be given together with difficulty",
         ),
         (
             "memories",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from priming.errors import ParamError
-from priming.transfer.git import GIT, look, read
+from priming.transfer.git import GIT, open_repository, read
 from priming.transfer.importers import Entry, Tie, run
 
 pytestmark = pytest.mark.slow
@@ -242,8 +242,8 @@ def test_what_the_first_commits_of_a_shallow_clone_changed_is_not_known(work, tm
         work.commit(f"step {i}", [f"f{i}.py"])
     shallow = tmp_path / "shallow"
     work.git("clone", "--quiet", "--depth=2", work.folder.as_uri(), str(shallow))
-    assert look(shallow).shallow
-    assert not look(work.folder).shallow
+    assert open_repository(shallow).shallow
+    assert not open_repository(work.folder).shallow
     assert [one["content"] for one in episodes(shallow)] == ["step 2", "step 3\n\nin `f3.py`"]
 
 
@@ -255,7 +255,7 @@ def test_a_bare_repository_a_subfolder_and_a_worktree_give_the_same_history(work
     told = [(one["key"], one["content"]) for path in places for one in episodes(path)]
     assert len(told) == 3
     assert len(set(told)) == 1
-    assert [look(path).name for path in places] == ["bare", "work", "work"]
+    assert [open_repository(path).name for path in places] == ["bare", "work", "work"]
 
 
 def test_an_environment_that_points_elsewhere_is_not_followed(work, tmp_path, monkeypatch):

@@ -105,7 +105,7 @@ def test_links_that_somebody_made_are_left_and_those_by_rule_are_set(memory):
         {"source": "a", "target": "entity:grace-hopper", "relation": "mentions", "weight": 0.9},
         {"source": "a", "target": "nothing", "relation": "next", "weight": 0.9},
     ]
-    assert state.to_link(memory, wanted) == wanted[1:]
+    assert state.without_user_links(memory, wanted) == wanted[1:]
 
 
 def test_a_link_without_direction_keeps_the_one_that_it_has(memory):
@@ -115,4 +115,4 @@ def test_a_link_without_direction_keeps_the_one_that_it_has(memory):
     (by_rule,) = memory.links("old", relation="similar-to")
     assert (by_rule.source, by_rule.given) == ("new", False)
     wanted = {"source": "old", "target": "new", "relation": "similar-to", "weight": 0.4}
-    assert state.to_link(memory, [wanted]) == [{**wanted, "source": "new", "target": "old"}]
+    assert state.without_user_links(memory, [wanted]) == [{**wanted, "source": "new", "target": "old"}]
