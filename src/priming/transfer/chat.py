@@ -86,7 +86,7 @@ class ShapeError(ParamError):
 
 def _read_transcript(transcript: Transcript) -> Iterator[Entry]:
     """Read JSON Lines if the first line is JSON by itself, else one JSON value."""
-    conversation = Conversation(transcript)
+    conversation = CurrentConversation(transcript)
     path = transcript.path
     head = list(islice(lines(path), 2))
     if not head:
@@ -119,7 +119,7 @@ def _is_json(line: str) -> bool:
 
 
 @dataclass(slots=True)
-class Conversation:
+class CurrentConversation:
     """The current conversation of a reader of messages, and the number of messages read from each."""
 
     transcript: Transcript
@@ -139,7 +139,7 @@ class Conversation:
         self.session = label(f"{self.transcript.name}#{name}")
 
 
-def _value(value: Any, conversation: Conversation, where: str) -> Iterator[Entry]:
+def _value(value: Any, conversation: CurrentConversation, where: str) -> Iterator[Entry]:
     """The entries of any value in a transcript: a message, a conversation, or a list of either."""
     if isinstance(value, list):
         yield from _list(value, conversation, where)
@@ -158,7 +158,7 @@ def _value(value: Any, conversation: Conversation, where: str) -> Iterator[Entry
         raise ShapeError(where, value, SHAPE)
 
 
-def _list(values: list[Any], conversation: Conversation, where: str) -> Iterator[Entry]:
+def _list(values: list[Any], conversation: CurrentConversation, where: str) -> Iterator[Entry]:
     messages = [item for item in values if isinstance(item, dict) and isinstance(item.get("role"), str)]
     if messages and len(messages) == len(values):
         yield from _conversation(messages, None, conversation, where)
@@ -171,7 +171,7 @@ def _list(values: list[Any], conversation: Conversation, where: str) -> Iterator
             yield from _value(value, conversation, place)
 
 
-def _conversation(messages: list[Any], name: Any, conversation: Conversation, where: str) -> Iterator[Entry]:
+def _conversation(messages: list[Any], name: Any, conversation: CurrentConversation, where: str) -> Iterator[Entry]:
     conversation.begin(name)
     for number, message in enumerate(messages):
         place = f"{where}, message {number}"
@@ -181,7 +181,7 @@ def _conversation(messages: list[Any], name: Any, conversation: Conversation, wh
     conversation.session = None
 
 
-def _message(message: Mapping[str, Any], conversation: Conversation, where: str) -> Iterator[Entry]:
+def _message(message: Mapping[str, Any], conversation: CurrentConversation, where: str) -> Iterator[Entry]:
     """A message as an episode; nothing for the result of a tool, or for a message without text."""
     conversation.transcript.recognised = True
     session = str(conversation.session)

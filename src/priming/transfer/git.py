@@ -97,7 +97,7 @@ class Repository:
 
 
 @dataclass(frozen=True, slots=True)
-class FileChange:
+class ChangedFile:
     """A file in a commit; ``before`` is its old path if it was renamed."""
 
     path: str
@@ -114,10 +114,10 @@ class Commit:
     author: str
     at: datetime | None
     message: str
-    changes: list[FileChange] = field(default_factory=list)
+    changes: list[ChangedFile] = field(default_factory=list)
 
     @property
-    def listed(self) -> list[FileChange]:
+    def listed(self) -> list[ChangedFile]:
         """The changes that the memory of the commit names."""
         return self.changes[: GIT.files]
 
@@ -253,13 +253,13 @@ def _time(at: str) -> datetime | None:
     return when
 
 
-def _change(numbers: bytes, tokens: Iterator[bytes]) -> FileChange:
+def _change(numbers: bytes, tokens: Iterator[bytes]) -> ChangedFile:
     """A file with its counts; the two names of a renamed file are the next tokens."""
     added, removed, path = numbers.split(b"\t", 2)
     before = None if path else next(tokens, b"").decode("utf-8", "replace")
     after = (path or next(tokens, b"")).decode("utf-8", "replace")
     counts = (int(count) if count.isdigit() else 0 for count in (added, removed))
-    return FileChange(after, before, *counts)
+    return ChangedFile(after, before, *counts)
 
 
 def _files(commit: Commit) -> Iterator[str]:
