@@ -171,7 +171,9 @@ def _list(values: list[Any], conversation: CurrentConversation, where: str) -> I
             yield from _value(value, conversation, place)
 
 
-def _conversation(messages: list[Any], name: Any, conversation: CurrentConversation, where: str) -> Iterator[Entry]:
+def _conversation(
+    messages: list[Any], name: Any, conversation: CurrentConversation, where: str
+) -> Iterator[Entry]:
     conversation.begin(name)
     for number, message in enumerate(messages):
         place = f"{where}, message {number}"
