@@ -23,7 +23,7 @@ from rich.text import Text
 from priming import Memory, ParamError
 from priming.results import Hit, Recall
 from priming.text.tokens import terms
-from priming.transfer.git import Repository, look
+from priming.transfer.git import Repository, open_repository
 from priming.transfer.importers import run
 
 FEWEST = 20
@@ -92,7 +92,7 @@ def _remember(console: Console, memory: Memory, path: Path) -> Sequence[str]:
 def _history(path: Path) -> tuple[Repository | None, str]:
     """The repository if its history can be used, else what it lacks."""
     try:
-        repository = look(path)
+        repository = open_repository(path)
     except ParamError as error:
         return None, str(error)
     count = repository.commits()

@@ -27,17 +27,17 @@ def tokens(text):
     """The words of a text in dot; whatever is none is an error, as an open quote would be."""
     place = 0
     while place < len(text):
-        found = _TOKEN.match(text, place)
-        assert found, f"no dot from here: {text[place : place + 40]!r}"
-        place = found.end()
-        if found.lastgroup:
-            yield found.lastgroup, found.group()
+        match = _TOKEN.match(text, place)
+        assert match, f"no dot from here: {text[place : place + 40]!r}"
+        place = match.end()
+        if match.lastgroup:
+            yield match.lastgroup, match.group()
 
 
 def parsed(text):
     """The nodes and edges of a digraph, with their attributes, by the grammar of dot."""
     words = list(tokens(text))
-    assert [one for _, one in words[:3]] == ["digraph", "priming", "{"]
+    assert [item for _, item in words[:3]] == ["digraph", "priming", "{"]
     assert words[-1] == ("sign", "}")
     nodes, edges, i = {}, [], 3
     while i < len(words) - 1:
@@ -69,7 +69,7 @@ def name(word):
 
 def label(word):
     """A label as Graphviz shows it: an escString, where a backslash escapes what follows."""
-    return re.sub(r"\\(.)", lambda found: {"n": "\n"}.get(found[1], found[1]), name(word), flags=re.DOTALL)
+    return re.sub(r"\\(.)", lambda match: {"n": "\n"}.get(match[1], match[1]), name(word), flags=re.DOTALL)
 
 
 def node(key, text="A text.", **more):
@@ -126,7 +126,7 @@ def test_a_wider_line_is_a_heavier_link():
     _, edges = parsed(
         as_dot(drawing(node("a"), node("b"), links=[link("a", "b", weight=w) for w in (0, 0.5, 1)]))
     )
-    assert [one["penwidth"] for *_, one in edges] == ["0.50", "2.25", "4.00"]
+    assert [edge["penwidth"] for *_, edge in edges] == ["0.50", "2.25", "4.00"]
 
 
 def test_json_holds_the_texts_as_they_are():
@@ -153,7 +153,7 @@ class Reader(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.elements.append((tag, dict(attrs)))
-        self.opened = (tag, len([one for one, _ in self.elements if one == tag]) - 1)
+        self.opened = (tag, len([item for item, _ in self.elements if item == tag]) - 1)
 
     def handle_endtag(self, _tag):
         self.opened = None
@@ -163,7 +163,7 @@ class Reader(HTMLParser):
             self.texts[self.opened] = self.texts.get(self.opened, "") + data
 
     def all(self, tag):
-        return [attributes for one, attributes in self.elements if one == tag]
+        return [attributes for item, attributes in self.elements if item == tag]
 
 
 def test_texts_in_the_page_are_data():
@@ -176,7 +176,7 @@ def test_texts_in_the_page_are_data():
     data = json.loads(page.texts["script", 0])
     assert data["nodes"][0]["content"] == MARKUP
     assert data["links"][0]["relation"] == MARKUP
-    labels = [one["aria-label"] for one in page.all("circle") if "aria-label" in one]
+    labels = [element["aria-label"] for element in page.all("circle") if "aria-label" in element]
     assert labels == [f"episode {MARKUP}", "episode b"]
 
 
@@ -191,8 +191,8 @@ def test_the_page_names_no_address_and_fetches_nothing():
 
 def test_the_policy_allows_only_the_style_and_the_script_that_are_ours():
     page = Reader(as_html(drawing(node("a", "<style>*{}</style><script>x</script>"))))
-    (policy,) = [one["content"] for one in page.all("meta") if "http-equiv" in one]
-    allowed = dict(one.strip().split(" ", 1) for one in policy.split(";"))
+    (policy,) = [element["content"] for element in page.all("meta") if "http-equiv" in element]
+    allowed = dict(item.strip().split(" ", 1) for item in policy.split(";"))
     assert allowed["default-src"] == "'none'"
     for directive, key in (("style-src", ("style", 0)), ("script-src", ("script", 1))):
         digest = base64.b64encode(hashlib.sha256(page.texts[key].encode()).digest()).decode()
@@ -217,11 +217,13 @@ def test_the_legend_has_the_kinds_that_are_drawn():
 
 def test_more_links_make_a_larger_circle_and_all_lie_within_the_picture():
     spokes = [node(f"n{i}", links=1) for i in range(20)]
-    text = as_html(drawing(node("hub", links=20), *spokes, links=[link("hub", one.key) for one in spokes]))
+    text = as_html(
+        drawing(node("hub", links=20), *spokes, links=[link("hub", spoke.key) for spoke in spokes])
+    )
     page = Reader(text)
-    circles = [one for one in page.all("circle") if "aria-label" in one]
+    circles = [element for element in page.all("circle") if "aria-label" in element]
     assert float(circles[0]["r"]) > float(circles[1]["r"])
     left, top, wide, tall = map(float, page.all("svg")[0]["viewbox"].split())
-    for one in circles:
-        assert left < float(one["cx"]) < left + wide
-        assert top < float(one["cy"]) < top + tall
+    for circle in circles:
+        assert left < float(circle["cx"]) < left + wide
+        assert top < float(circle["cy"]) < top + tall

@@ -10,7 +10,7 @@ from priming.graph.layout import LayoutParams, positions
 
 
 def place(n, pairs, weights=None):
-    source, target = (np.array([one[i] for one in pairs], np.int64) for i in (0, 1))
+    source, target = (np.array([item[i] for item in pairs], np.int64) for i in (0, 1))
     weight = np.ones(len(pairs)) if weights is None else np.array(weights, float)
     return positions(n, source, target, weight)
 

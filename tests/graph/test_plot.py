@@ -28,14 +28,14 @@ def recall(*keys, links=(), anchors=None):
 
 def words(data):
     """The texts of a drawing."""
-    return [one.text for one in ElementTree.fromstring(data).iter(f"{SVG}text")]
+    return [item.text for item in ElementTree.fromstring(data).iter(f"{SVG}text")]
 
 
 def test_the_same_recall_gives_the_same_bytes():
-    found = recall("a", "b", "c", links=[("a", "b", 0.5), ("b", "c", 0.1)])
-    assert picture(found, "cue", "svg") == picture(found, "cue", "svg")
-    assert picture(found, "cue", "png") == picture(found, "cue", "png")
-    assert b"dc:date" not in picture(found, "cue", "svg")
+    recalled = recall("a", "b", "c", links=[("a", "b", 0.5), ("b", "c", 0.1)])
+    assert picture(recalled, "cue", "svg") == picture(recalled, "cue", "svg")
+    assert picture(recalled, "cue", "png") == picture(recalled, "cue", "png")
+    assert b"dc:date" not in picture(recalled, "cue", "svg")
 
 
 @pytest.mark.parametrize("form", ["svg", "png"])
@@ -60,11 +60,11 @@ def test_long_keys_and_cues_are_shortened():
 
 
 def test_no_more_is_drawn_than_can_be_looked_at():
-    found = recall(*(f"m{i}" for i in range(100)), anchors={f"x{i}": 0.1 for i in range(50)})
-    shown = words(picture(found, "cue", "svg"))
-    assert sum(bool(re.fullmatch(r"[mx]\d+", one)) for one in shown) == PLOT.nodes
+    recalled = recall(*(f"m{i}" for i in range(100)), anchors={f"x{i}": 0.1 for i in range(50)})
+    shown = words(picture(recalled, "cue", "svg"))
+    assert sum(bool(re.fullmatch(r"[mx]\d+", item)) for item in shown) == PLOT.nodes
     few = words(picture(recall("m", anchors={f"x{i}": 0.1 for i in range(50)}), "cue", "svg"))
-    assert sum(one.startswith("x") for one in few) == PLOT.idle
+    assert sum(item.startswith("x") for item in few) == PLOT.idle
 
 
 def test_an_empty_answer_is_a_picture_with_its_reason():

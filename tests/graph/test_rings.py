@@ -7,32 +7,32 @@ NODES = "abcdefg"
 links = st.lists(st.tuples(st.sampled_from(NODES), st.sampled_from(NODES)), max_size=25)
 
 
-def leads(some, start, goal):
+def leads(pairs, start, goal):
     """Whether links lead from one node to another, by trying all ways."""
-    met, waiting = set(), [start]
+    visited, waiting = set(), [start]
     while waiting:
         node = waiting.pop()
-        for source, target in some:
-            if source == node and target not in met:
-                met.add(target)
+        for source, target in pairs:
+            if source == node and target not in visited:
+                visited.add(target)
                 waiting.append(target)
-    return goal in met
+    return goal in visited
 
 
 @given(links)
-def test_a_ring_follows_links_and_every_circle_has_one(some):
-    some = [(a, b) for a, b in some if a != b]
-    found = cycles(some)
-    for ring in found:
+def test_a_ring_follows_links_and_every_circle_has_one(pairs):
+    pairs = [(a, b) for a, b in pairs if a != b]
+    rings = cycles(pairs)
+    for ring in rings:
         assert len(ring) == len(set(ring)) >= 2
-        assert set(zip(ring, (*ring[1:], ring[0]), strict=True)) <= set(some)
+        assert set(zip(ring, (*ring[1:], ring[0]), strict=True)) <= set(pairs)
     circles = {
-        frozenset(other for other in NODES if leads(some, node, other) and leads(some, other, node))
+        frozenset(other for other in NODES if leads(pairs, node, other) and leads(pairs, other, node))
         for node in NODES
-        if leads(some, node, node)
+        if leads(pairs, node, node)
     }
-    assert {frozenset(ring) <= circle for ring in found for circle in circles if ring[0] in circle} <= {True}
-    assert sorted(min(circle) for circle in circles) == sorted(ring[0] for ring in found)
+    assert {frozenset(ring) <= circle for ring in rings for circle in circles if ring[0] in circle} <= {True}
+    assert sorted(min(circle) for circle in circles) == sorted(ring[0] for ring in rings)
 
 
 def test_a_link_from_a_node_to_itself_is_no_circle():

@@ -12,12 +12,12 @@ from priming.errors import NotFound, ParamError
 START = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 
 
-def drawn(memory, **asked):
-    return json.loads(memory.graph("json", **asked))
+def drawn(memory, **arguments):
+    return json.loads(memory.graph("json", **arguments))
 
 
-def keys(memory, **asked):
-    return [one["key"] for one in drawn(memory, **asked)["nodes"]]
+def keys(memory, **arguments):
+    return [node["key"] for node in drawn(memory, **arguments)["nodes"]]
 
 
 @pytest.fixture
@@ -46,11 +46,11 @@ def chain(memory):
 
 
 def test_all_are_drawn_most_linked_first(chain):
-    found = keys(chain)
-    assert found[0] == "hub"
-    assert set(found[1:3]) == {"a", "far"}
-    assert found[-1] == "alone"
-    assert len(found) == 7
+    drawing = keys(chain)
+    assert drawing[0] == "hub"
+    assert set(drawing[1:3]) == {"a", "far"}
+    assert drawing[-1] == "alone"
+    assert len(drawing) == 7
 
 
 def test_a_node_tells_what_is_known_of_its_memory(memory):
@@ -58,7 +58,7 @@ def test_a_node_tells_what_is_known_of_its_memory(memory):
     memory.remember(
         "One. Two.", key="one", kind="fact", heading="Numbers", speaker="Ada", session="s", occurred_at=at
     )
-    nodes = {one["key"]: one for one in drawn(memory)["nodes"]}
+    nodes = {node["key"]: node for node in drawn(memory)["nodes"]}
     assert nodes["one"] == {
         "key": "one",
         "kind": "fact",
@@ -75,22 +75,22 @@ def test_a_node_tells_what_is_known_of_its_memory(memory):
 
 
 def test_links_are_drawn_with_their_weights(chain):
-    links = {(one["source"], one["target"]): one for one in drawn(chain)["links"]}
+    links = {(link["source"], link["target"]): link for link in drawn(chain)["links"]}
     assert (links["b", "hub"]["relation"], links["b", "hub"]["weight"]) == ("near", 0.9)
     assert links["b", "hub"]["given"] is True
     assert len(links) == 5
 
 
 def test_a_limit_keeps_the_most_linked_and_counts_the_others(chain):
-    found = drawn(chain, limit=2)
-    assert [one["key"] for one in found["nodes"]] == ["hub", "a"]
-    assert [(one["source"], one["target"]) for one in found["links"]] == [("hub", "a")]
-    assert [one["links"] for one in found["nodes"]] == [1, 1]
-    assert found["left_out"] == 5
+    drawing = drawn(chain, limit=2)
+    assert [node["key"] for node in drawing["nodes"]] == ["hub", "a"]
+    assert [(link["source"], link["target"]) for link in drawing["links"]] == [("hub", "a")]
+    assert [node["links"] for node in drawing["nodes"]] == [1, 1]
+    assert drawing["left_out"] == 5
 
 
 @pytest.mark.parametrize(
-    ("depth", "found"),
+    ("depth", "drawing"),
     [
         (0, ["hub"]),
         (1, ["hub", "b", "c", "a"]),
@@ -98,8 +98,8 @@ def test_a_limit_keeps_the_most_linked_and_counts_the_others(chain):
         (9, ["hub", "b", "c", "a", "far", "farther"]),
     ],
 )
-def test_around_a_memory_its_neighbours_come_nearest_and_strongest_first(chain, depth, found):
-    assert keys(chain, key="hub", depth=depth) == found
+def test_around_a_memory_its_neighbours_come_nearest_and_strongest_first(chain, depth, drawing):
+    assert keys(chain, key="hub", depth=depth) == drawing
 
 
 def test_what_is_drawn_around_may_be_named_by_its_id(chain):
@@ -122,7 +122,7 @@ def test_what_is_forgotten_is_not_drawn_unless_it_is_in_the_middle(chain):
     assert keys(chain, key="hub", depth=9) == ["hub", "b", "c"]
     around = drawn(chain, key="a", depth=1)["nodes"]
     assert (around[0]["key"], around[0]["status"]) == ("a", "forgotten")
-    assert {one["key"] for one in around} == {"a", "hub", "far"}
+    assert {item["key"] for item in around} == {"a", "hub", "far"}
 
 
 def test_a_name_is_drawn_only_with_what_mentions_it(memory):
@@ -144,16 +144,16 @@ def test_a_drawing_as_of_a_time_has_the_links_and_texts_of_then(memory, clock):
     memory.link("two", "one", "back", 0.5)
     memory.supersede("one", "new text about cherries")
     memory.remember("a third fruit", key="three", kind="fact")
-    found = drawn(memory, known_at=then)
-    assert {one["key"]: one["content"] for one in found["nodes"]} == {
+    drawing = drawn(memory, known_at=then)
+    assert {node["key"]: node["content"] for node in drawing["nodes"]} == {
         "one": "old text about apples",
         "two": "a banana",
     }
-    assert [(one["relation"], one["weight"]) for one in found["links"]] == [("near", 0.4)]
-    assert found["known_at"] == then.isoformat()
+    assert [(link["relation"], link["weight"]) for link in drawing["links"]] == [("near", 0.4)]
+    assert drawing["known_at"] == then.isoformat()
     now = drawn(memory)
     assert len(now["nodes"]) == 3
-    assert {one["relation"] for one in now["links"]} == {"near", "back"}
+    assert {link["relation"] for link in now["links"]} == {"near", "back"}
 
 
 def test_drawing_changes_nothing(chain):
@@ -175,7 +175,7 @@ def test_an_empty_memory_is_an_empty_drawing(memory):
 
 
 @pytest.mark.parametrize(
-    ("asked", "rule"),
+    ("arguments", "rule"),
     [
         ({"format": "svg"}, "format = 'svg': must be one of dot, json, html"),
         ({"depth": -1}, "depth = -1: must be a whole number in"),
@@ -185,9 +185,9 @@ def test_an_empty_memory_is_an_empty_drawing(memory):
         ({"known_at": datetime(2024, 5, 17)}, "known_at = .*: must carry a time zone"),
     ],
 )
-def test_arguments_out_of_range_are_refused(memory, asked, rule):
+def test_arguments_out_of_range_are_refused(memory, arguments, rule):
     with pytest.raises(ParamError, match=rule):
-        memory.graph(**asked)
+        memory.graph(**arguments)
 
 
 def test_a_key_that_is_not_there_is_not_found(memory):

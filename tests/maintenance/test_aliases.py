@@ -8,11 +8,11 @@ from priming import ParamError
 
 
 def mentioned(memory, key):
-    return {one.target for one in memory.links(key, relation="mentions") if one.source == key}
+    return {link.target for link in memory.links(key, relation="mentions") if link.source == key}
 
 
-def found(memory, **settings):
-    return {(one.alias, one.name): one for one in memory.aliases(**settings)}
+def recalled_keys(memory, **settings):
+    return {(alias.alias, alias.name): alias for alias in memory.aliases(**settings)}
 
 
 @pytest.fixture
@@ -24,34 +24,34 @@ def cluster(memory):
 
 
 def test_what_a_text_says_is_proposed_with_its_sentence(cluster):
-    (one,) = cluster.aliases(dry_run=True)
-    assert (one.alias, one.name, one.reason, one.operation) == (
+    (alias,) = cluster.aliases(dry_run=True)
+    assert (alias.alias, alias.name, alias.reason, alias.operation) == (
         "entity:k8s",
         "entity:kubernetes",
         "said",
         None,
     )
-    assert [(told.key, told.text) for told in one.evidence] == [
+    assert [(stated.key, stated.text) for stated in alias.evidence] == [
         ("moved", "We moved it to Kubernetes, or K8s.")
     ]
     assert cluster.get("entity:k8s").status == "active"
 
 
 def test_mentions_move_to_the_name_that_stands(cluster):
-    (one,) = cluster.aliases()
+    (alias,) = cluster.aliases()
     assert cluster.get("entity:k8s").status == "merged"
     assert mentioned(cluster, "upgrade") == {"entity:kubernetes"}
     assert mentioned(cluster, "moved") == {"entity:kubernetes"}
     (into,) = [link for link in cluster.links("entity:k8s") if link.relation == "merged-into"]
     assert (into.source, into.target) == ("entity:k8s", "entity:kubernetes")
-    assert cluster.log(limit=1)[0].id == one.operation
+    assert cluster.log(limit=1)[0].id == alias.operation
     assert cluster.aliases() == []
 
 
 def test_undo_takes_an_alias_back(cluster):
     before = (cluster.links(), cluster.list(kinds=["entity"]))
-    (one,) = cluster.aliases()
-    cluster.undo(one.operation)
+    (alias,) = cluster.aliases()
+    cluster.undo(alias.operation)
     assert (cluster.links(), cluster.list(kinds=["entity"])) == before
     assert len(cluster.aliases(dry_run=True)) == 1
 
@@ -65,8 +65,8 @@ def test_what_is_remembered_later_mentions_the_name_that_stands(cluster):
 
 
 def test_what_is_remembered_after_the_undo_mentions_the_alias_again(cluster):
-    (one,) = cluster.aliases()
-    cluster.undo(one.operation)
+    (alias,) = cluster.aliases()
+    cluster.undo(alias.operation)
     cluster.remember("K8s is slow today.", key="slow")
     assert mentioned(cluster, "slow") == {"entity:k8s"}
 
@@ -101,7 +101,7 @@ def test_a_chain_of_aliases_ends_at_one_name(memory):
 def test_a_name_that_could_be_two_is_left_alone(memory):
     memory.remember("Robert Smith (Bob) left.")
     memory.remember("Robert Jones (Bob) came.")
-    assert ("entity:bob", "entity:robert-smith") not in found(memory)
+    assert ("entity:bob", "entity:robert-smith") not in recalled_keys(memory)
     assert memory.get("entity:bob").status == "active"
 
 
@@ -113,13 +113,13 @@ def test_untrusted_texts_rename_nobody(memory):
 def test_the_part_of_a_full_name_in_its_session_means_that_person(memory):
     memory.remember("I met Robert Smith today.", key="full", session="monday")
     memory.remember("Then Robert told a joke, and Smith left.", key="part", session="monday")
-    proposed = found(memory, dry_run=True)
+    proposed = recalled_keys(memory, dry_run=True)
     assert set(proposed) == {
         ("entity:robert", "entity:robert-smith"),
         ("entity:smith", "entity:robert-smith"),
     }
-    one = proposed["entity:robert", "entity:robert-smith"]
-    assert (one.reason, one.evidence[0].key) == ("part", "part")
+    item = proposed["entity:robert", "entity:robert-smith"]
+    assert (item.reason, item.evidence[0].key) == ("part", "part")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_a_part_that_may_mean_another_is_left_alone(memory, text, session):
     memory.remember("I met Robert Smith today.", session="monday")
     memory.remember("Then Robert told a joke.", session="monday")
     memory.remember(text, session=session)
-    assert ("entity:robert", "entity:robert-smith") not in found(memory, dry_run=True)
+    assert ("entity:robert", "entity:robert-smith") not in recalled_keys(memory, dry_run=True)
 
 
 def test_the_part_of_a_place_is_no_alias(memory):
@@ -146,7 +146,7 @@ def test_the_part_of_a_place_is_no_alias(memory):
 def test_a_speaker_with_a_full_name_is_a_person(memory):
     memory.remember("I am here.", speaker="Xiulan Okafor", session="s")
     memory.remember("I saw Xiulan there.", speaker="Ann", session="s")
-    assert ("entity:xiulan", "entity:xiulan-okafor") in found(memory, dry_run=True)
+    assert ("entity:xiulan", "entity:xiulan-okafor") in recalled_keys(memory, dry_run=True)
 
 
 def test_only_so_many_are_merged(memory):
@@ -178,7 +178,7 @@ def test_a_short_name_that_another_person_has_too_is_nobodys_alias(memory, first
 
 def test_a_short_form_of_a_thing_may_be_part_of_other_names(memory):
     memory.remember_many([{"content": "We use Kubernetes, or K8s."}, {"content": "K8s Cluster One is up."}])
-    assert [one.alias for one in memory.aliases()] == ["entity:k8s"]
+    assert [alias.alias for alias in memory.aliases()] == ["entity:k8s"]
 
 
 @pytest.mark.parametrize("place", ["Victoria Park", "Virginia Beach", "Charlotte Airport"])

@@ -11,10 +11,10 @@ from priming import Conflict, Corrupt, ParamError, StoreError
 
 
 def keys(memory):
-    return [one.key for one in memory.list()]
+    return [record.key for record in memory.list()]
 
 
-def found(memory, cue):
+def recalled_keys(memory, cue):
     return [hit.memory.key for hit in memory.recall(cue, ablate=["cosine", "next", "window", "session"]).hits]
 
 
@@ -38,7 +38,7 @@ def test_a_backup_can_be_put_where_one_likes(painted, open_memory, tmp_path):
     copy = open_memory(f"sqlite:///{path}")
     assert copy.list() == painted.list()
     assert copy.log() == painted.log()
-    assert found(copy, "walls") == ["paint"]
+    assert recalled_keys(copy, "walls") == ["paint"]
     with pytest.raises(Conflict, match=r"it\.db is there already: name another file"):
         painted.backup(str(path))
 
@@ -55,11 +55,11 @@ def test_what_was_backed_up_comes_back_and_what_was_there_is_kept(painted, clock
     assert (painted.list(), painted.links(), painted.log()[1:]) == before
     assert (painted.log()[0].kind, painted.log()[0].changes) == ("restore-backup", ())
     assert painted.log()[0].message == f"put back {path}"
-    assert found(painted, "xylophones or walls?") == ["paint"]
+    assert recalled_keys(painted, "xylophones or walls?") == ["paint"]
     assert painted.validate() == []
     painted.restore_backup(saved)
     assert (painted.list(), painted.links(), painted.log()[1:]) == after
-    assert found(painted, "xylophones or walls?") == ["sing"]
+    assert recalled_keys(painted, "xylophones or walls?") == ["sing"]
 
 
 def test_all_namespaces_are_put_back(painted, open_memory, url):
@@ -69,13 +69,13 @@ def test_all_namespaces_are_put_back(painted, open_memory, url):
     theirs.remember("We also paint.", key="paint")
     late = open_memory(url, namespace="late")
     late.remember("We came late.", key="late")
-    assert found(theirs, "paint") == ["paint"]
-    assert found(late, "late") == ["late"]
+    assert recalled_keys(theirs, "paint") == ["paint"]
+    assert recalled_keys(late, "late") == ["late"]
     painted.restore_backup(path)
     assert keys(theirs) == ["sing"]
-    assert found(theirs, "sing") == ["sing"]
-    assert (found(theirs, "paint"), found(late, "late")) == ([], [])
-    assert [one.kind for one in late.log()] == ["restore-backup"]
+    assert recalled_keys(theirs, "sing") == ["sing"]
+    assert (recalled_keys(theirs, "paint"), recalled_keys(late, "late")) == ([], [])
+    assert [operation.kind for operation in late.log()] == ["restore-backup"]
 
 
 def test_what_is_remembered_afterwards_is_linked_to_what_was_put_back(painted):
@@ -83,7 +83,7 @@ def test_what_is_remembered_afterwards_is_linked_to_what_was_put_back(painted):
     painted.remember("Zed sings.", key="sing", session="s")
     painted.restore_backup(path)
     done = painted.remember("Zed sings again.", key="again", session="s")
-    assert ("paint", "next") in {(one.source, one.relation) for one in done.links}
+    assert ("paint", "next") in {(link.source, link.relation) for link in done.links}
     assert painted.validate() == []
 
 
@@ -96,20 +96,20 @@ def test_what_was_done_before_a_backup_can_be_undone_after_it(painted):
     painted.undo(forgotten.id)
     assert keys(painted) == ["paint"]
     with pytest.raises(Conflict, match="changed nothing"):
-        painted.undo(next(one.id for one in painted.log() if one.kind == "restore-backup"))
+        painted.undo(next(operation.id for operation in painted.log() if operation.kind == "restore-backup"))
 
 
 def test_a_snapshot_from_before_is_not_taken_for_what_was_put_back(painted, open_memory, url):
     path = painted.backup()
     painted.remember("They sing about xylophones.", key="sing")
-    assert found(painted, "xylophones") == ["sing"]
+    assert recalled_keys(painted, "xylophones") == ["sing"]
     other = open_memory(url)
-    assert found(other, "xylophones") == ["sing"]
+    assert recalled_keys(other, "xylophones") == ["sing"]
     painted.restore_backup(path)
     other.close()  # it leaves the snapshot of a state that is no more
     painted.close()
     again = open_memory(url)
-    assert (found(again, "xylophones"), found(again, "walls")) == ([], ["paint"])
+    assert (recalled_keys(again, "xylophones"), recalled_keys(again, "walls")) == ([], ["paint"])
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no database at all " * 100])
@@ -167,21 +167,21 @@ def test_another_process_sees_what_was_put_back_at_its_next_recall(painted, url)
     command = [sys.executable, "-c", textwrap.dedent(OTHER), url]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
 
-        def asked(cue):
+        def answer(cue):
             other.stdin.write(f"{cue}\n")
             other.stdin.flush()
             return other.stdout.readline().split()
 
-        assert asked("walls?") == ["paint"]
+        assert answer("walls?") == ["paint"]
         painted.remember("They sing about xylophones.", key="sing")
         painted.forget("paint")
-        assert asked("xylophones?") == ["sing"]
+        assert answer("xylophones?") == ["sing"]
         painted.restore_backup(path)
-        assert asked("xylophones?") == []
-        assert asked("walls?") == ["paint"]
+        assert answer("xylophones?") == []
+        assert answer("walls?") == ["paint"]
         # As many operations as there were before: the number alone does not tell the states apart.
         painted.remember("Nobody dances tango.", key="dance")
-        assert asked("tango?") == ["dance"]
+        assert answer("tango?") == ["dance"]
         other.stdin.close()
     assert other.returncode == 0
 
@@ -222,7 +222,7 @@ def test_a_process_killed_while_it_puts_a_backup_back_leaves_what_was_there(
     assert done.returncode == -signal.SIGKILL
     again = open_memory(url)
     assert keys(again) == ["paint", "sing"]
-    assert found(again, "xylophones?") == ["sing"]
+    assert recalled_keys(again, "xylophones?") == ["sing"]
     assert again.validate() == []
     again.restore_backup(path)
     assert keys(again) == ["paint"]

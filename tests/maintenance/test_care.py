@@ -51,7 +51,11 @@ def test_nothing_crosses_a_namespace(open_memory, url):
     mine = ours.remember("Then Zed painted walls.", key="a", session="s")
     theirs.remember("Zed sings.", key="b", session="s")
     assert [hit.memory.key for hit in theirs.recall("who painted walls, Zed?").hits] == ["b"]
-    assert {one.key for one in theirs.list(kinds=["entity", "episode"])} == {"b", "entity:zed", "session:s"}
+    assert {record.key for record in theirs.list(kinds=["entity", "episode"])} == {
+        "b",
+        "entity:zed",
+        "session:s",
+    }
     for verb in (theirs.get, theirs.forget, theirs.purge, theirs.history, theirs.links):
         for name in ("a", mine.id):
             with pytest.raises(NotFound):
@@ -60,7 +64,7 @@ def test_nothing_crosses_a_namespace(open_memory, url):
         theirs.undo(mine.operation)
     with pytest.raises(NotFound):
         theirs.link("b", mine.id)
-    assert [one.id for one in ours.log()] == [mine.operation]
+    assert [operation.id for operation in ours.log()] == [mine.operation]
 
 
 def test_memories_without_a_vector_of_this_embedder_are_found(open_memory, url):
@@ -73,20 +77,20 @@ def test_memories_without_a_vector_of_this_embedder_are_found(open_memory, url):
 
 def linked(memory, *links):
     """Memories with one-letter keys, and links between them: "a overrides b"."""
-    for key in sorted({key for one in links for key in one.split()[::2]}):
+    for key in sorted({key for link in links for key in link.split()[::2]}):
         memory.remember(f"{key} says nothing of the others", key=key, kind="fact")
-    for source, relation, target in (one.split() for one in links):
+    for source, relation, target in (link.split() for link in links):
         memory.link(source, target, relation)
-    return {(one.rule, one.subject) for one in memory.validate()}
+    return {(finding.rule, finding.subject) for finding in memory.validate()}
 
 
 @pytest.mark.parametrize("relation", ["overrides", "requires"])
 def test_links_that_lead_in_a_circle_are_found_one_finding_a_circle(memory, relation):
-    found = linked(
+    findings = linked(
         memory,
         *(f"{a} {relation} {b}" for a, b in ("ab", "bc", "ca", "cd", "de", "ed", "ef")),
     )
-    assert found == {
+    assert findings == {
         ("circle", f"{relation}: a → b → c → a"),
         ("circle", f"{relation}: d → e → d"),
     }
@@ -114,17 +118,17 @@ def test_what_is_active_though_another_took_its_place_is_found(memory, relation)
 
 
 def test_what_took_the_places_of_one_another_is_a_circle(memory):
-    found = linked(memory, "a deprecated-to b", "b deprecated-to a")
-    assert ("circle", "deprecated-to: a → b → a") in found
+    findings = linked(memory, "a deprecated-to b", "b deprecated-to a")
+    assert ("circle", "deprecated-to: a → b → a") in findings
 
 
 def test_the_remedy_of_a_circle_mends_it(memory):
     linked(memory, "a overrides b")
-    made = memory.link("b", "a", "overrides")
-    assert [one.rule for one in memory.validate()] == ["circle"]
+    created = memory.link("b", "a", "overrides")
+    assert [finding.rule for finding in memory.validate()] == ["circle"]
     (operation,) = memory.log(key="b", limit=1)
     memory.undo(operation.id)
-    assert made not in memory.links()
+    assert created not in memory.links()
     assert memory.validate() == []
 
 

@@ -12,7 +12,7 @@ OSLO, BERGEN = "Ada lives in Oslo.", "Ada lives in Bergen."
 
 
 def conflicts(memory):
-    return {(one.source, one.target) for one in memory.links(relation="conflicts")}
+    return {(link.source, link.target) for link in memory.links(relation="conflicts")}
 
 
 @pytest.fixture
@@ -25,11 +25,11 @@ def two(memory, clock):
 
 
 def test_both_are_kept_linked_and_listed(two):
-    (one,) = two.review()
-    assert (one.subject, one.slot, one.id) == ("ada", "lives in", "oslo+bergen")
-    assert (one.older.key, one.older.content, one.older.value) == ("oslo", OSLO, "Oslo")
-    assert (one.newer.key, one.newer.content, one.newer.value) == ("bergen", BERGEN, "Bergen")
-    assert one.newer.told_at - one.older.told_at == timedelta(days=1)
+    (entry,) = two.review()
+    assert (entry.subject, entry.slot, entry.id) == ("ada", "lives in", "oslo+bergen")
+    assert (entry.older.key, entry.older.content, entry.older.value) == ("oslo", OSLO, "Oslo")
+    assert (entry.newer.key, entry.newer.content, entry.newer.value) == ("bergen", BERGEN, "Bergen")
+    assert entry.newer.told_at - entry.older.told_at == timedelta(days=1)
     assert conflicts(two) == {("bergen", "oslo")}
     assert [two.get(key).status for key in ("oslo", "bergen")] == ["active", "active"]
     assert {hit.memory.key for hit in two.recall("Where does Ada live?").hits} == {"oslo", "bergen"}
@@ -48,8 +48,10 @@ def test_the_link_moves_no_recall(two):
 
 def test_the_answer_names_the_link(memory):
     memory.remember(OSLO, key="oslo", kind="fact")
-    made = memory.remember(BERGEN, key="bergen", kind="fact")
-    assert ("bergen", "conflicts", "oslo") in [(one.source, one.relation, one.target) for one in made.links]
+    new_links = memory.remember(BERGEN, key="bergen", kind="fact")
+    assert ("bergen", "conflicts", "oslo") in [
+        (link.source, link.relation, link.target) for link in new_links.links
+    ]
 
 
 def test_a_batch_is_compared_with_itself(memory):
@@ -112,16 +114,16 @@ def settled_by(memory, command):
 
 @pytest.mark.parametrize("number", range(4))
 def test_every_command_that_is_offered_settles_it(two, number):
-    (one,) = two.review()
-    settled_by(two, one.commands[number])
+    (entry,) = two.review()
+    settled_by(two, entry.commands[number])
     assert two.review() == []
 
 
 def test_commands_are_quoted_for_a_shell(memory):
     memory.remember("The motto of Ada is Onward.", key="a b", kind="fact")
     memory.remember("The motto of Ada is $HOME.", key="d", kind="fact")
-    said = [one.commands[0] for one in memory.review()]
-    assert "priming supersede 'a b' 'The motto of Ada is $HOME.'" in said
+    quoted = [entry.commands[0] for entry in memory.review()]
+    assert "priming supersede 'a b' 'The motto of Ada is $HOME.'" in quoted
 
 
 def test_both_may_hold_and_the_decision_is_remembered(two):
@@ -132,13 +134,13 @@ def test_both_may_hold_and_the_decision_is_remembered(two):
     two.remember("Ada still lives in Oslo.", kind="fact")
     assert two.review() == []
     two.remember("Ada lives in Paris.", key="paris", kind="fact")
-    assert {one.newer.key for one in two.review()} == {"paris"}
+    assert {entry.newer.key for entry in two.review()} == {"paris"}
 
 
 def test_a_decision_is_undone(two):
     done = two.keep_both("oslo+bergen")
     two.undo(done.id)
-    assert [one.id for one in two.review()] == ["oslo+bergen"]
+    assert [entry.id for entry in two.review()] == ["oslo+bergen"]
     assert [link.relation for link in two.links("oslo")].count("kept-beside") == 0
 
 
@@ -156,15 +158,15 @@ def test_facts_are_compared_after_opening_again(open_memory, url):
     memory.close()
     again = open_memory(url)
     again.remember("Host 7 listens on 80.", key="new", kind="fact")
-    (one,) = again.review()
-    assert (one.older.value, one.newer.value) == ("1007", "80")
+    (entry,) = again.review()
+    assert (entry.older.value, entry.newer.value) == ("1007", "80")
 
 
 def test_another_process_is_seen(open_memory, url):
-    one, other = open_memory(url), open_memory(url)
-    one.remember(OSLO, kind="fact")
+    item, other = open_memory(url), open_memory(url)
+    item.remember(OSLO, kind="fact")
     other.remember(BERGEN, kind="fact")
-    assert len(one.review()) == len(other.review()) == 1
+    assert len(item.review()) == len(other.review()) == 1
 
 
 def test_my_means_the_speaker(memory):
@@ -172,8 +174,8 @@ def test_my_means_the_speaker(memory):
     memory.remember("My editor is Emacs.", kind="fact", speaker="Bob")
     assert memory.review() == []
     memory.remember("Ada's editor is Emacs.", kind="fact")
-    (one,) = memory.review()
-    assert (one.subject, one.older.value) == ("ada", "Vim")
+    (entry,) = memory.review()
+    assert (entry.subject, entry.older.value) == ("ada", "Vim")
 
 
 def test_the_latest_is_listed_first_and_only_so_many(memory, clock):
@@ -182,8 +184,8 @@ def test_the_latest_is_listed_first_and_only_so_many(memory, clock):
     ):
         clock.at += timedelta(hours=1)
         memory.remember(text, key=f"k{i}", kind="fact")
-    assert [one.subject for one in memory.review()] == ["bob", "ada"]
-    assert [one.subject for one in memory.review(limit=1)] == ["bob"]
+    assert [entry.subject for entry in memory.review()] == ["bob", "ada"]
+    assert [entry.subject for entry in memory.review(limit=1)] == ["bob"]
 
 
 def test_told_is_when_it_happened_where_that_is_known(memory):
@@ -202,7 +204,7 @@ def test_bad_arguments_change_nothing(two):
     assert two.log() == before
 
 
-def told(memory, *texts):
+def remember_facts(memory, *texts):
     for number, text in enumerate(texts):
         memory.remember(text, key=f"f{number}", kind="fact")
 
@@ -213,26 +215,26 @@ MET = "I met Robert Smith (Bob)."
 def test_names_that_mean_the_same_share_their_slots(memory):
     memory.remember(MET)
     memory.aliases()
-    told(
+    remember_facts(
         memory,
         "Bob's port is 80.",
         "Robert Smith's port is 81.",
         "Bob lives in Oslo.",
         "Robert lives in Bergen.",
     )
-    assert [one.id for one in memory.review()] == ["f0+f1"]
+    assert [entry.id for entry in memory.review()] == ["f0+f1"]
     assert memory.review()[0].subject == "bob"
 
 
 def test_facts_that_were_told_before_names_were_merged_are_compared_then(memory, clock):
     memory.remember(MET)
-    told(memory, "Bob's port is 80.")
+    remember_facts(memory, "Bob's port is 80.")
     clock.at += timedelta(hours=1)
     memory.remember("Robert Smith's port is 81.", key="f1", kind="fact")
     memory.remember("Bob's editor is Vim.", kind="fact")
     assert memory.review() == []
     merged = memory.aliases()[0].operation
-    assert [one.id for one in memory.review()] == ["f0+f1"]
+    assert [entry.id for entry in memory.review()] == ["f0+f1"]
     memory.undo(merged)
     assert memory.review() == []
     assert conflicts(memory) == set()
@@ -241,21 +243,21 @@ def test_facts_that_were_told_before_names_were_merged_are_compared_then(memory,
 def test_names_that_are_two_again_contradict_nobody(memory):
     memory.remember(MET)
     merged = memory.aliases()[0].operation
-    told(memory, "Bob's port is 80.", "Robert Smith's port is 81.")
+    remember_facts(memory, "Bob's port is 80.", "Robert Smith's port is 81.")
     memory.undo(merged)
     assert memory.review() == []
 
 
 def test_what_a_fact_says_from_now_on_is_compared_too(memory):
-    told(memory, "Ada lives in Oslo.", "Ada has 2 cats.")
+    remember_facts(memory, "Ada lives in Oslo.", "Ada has 2 cats.")
     memory.supersede("f1", "Ada lives in Bergen.")
-    assert [one.id for one in memory.review()] == ["f0+f1"]
+    assert [entry.id for entry in memory.review()] == ["f0+f1"]
     memory.undo(memory.log(limit=1)[0].id)
     assert (memory.review(), conflicts(memory)) == ([], set())
 
 
 def test_a_fact_does_not_contradict_what_it_said_before(memory):
-    told(memory, "Ada lives in Oslo.")
+    remember_facts(memory, "Ada lives in Oslo.")
     memory.supersede("f0", "Ada lives in Bergen.")
     assert (memory.review(), conflicts(memory)) == ([], set())
 
@@ -265,12 +267,12 @@ def test_a_decision_stands_while_the_value_is_the_same(two):
     two.supersede("oslo", "Ada lives in the city of Oslo.")
     assert two.review() == []
     two.supersede("oslo", "Ada lives in Rome.")
-    assert [one.older.value for one in two.review()] == ["Bergen"]
+    assert [entry.older.value for entry in two.review()] == ["Bergen"]
 
 
 def test_a_text_that_holds_later_contradicts_when_it_does(memory, clock):
-    told(memory, "Ada lives in Oslo.", "Ada has 2 cats.")
+    remember_facts(memory, "Ada lives in Oslo.", "Ada has 2 cats.")
     memory.supersede("f1", "Ada lives in Bergen.", valid_from=clock.at + timedelta(days=1))
     assert memory.review() == []
     clock.at += timedelta(days=2)
-    assert [one.newer.content for one in memory.review()] == ["Ada lives in Bergen."]
+    assert [entry.newer.content for entry in memory.review()] == ["Ada lives in Bergen."]

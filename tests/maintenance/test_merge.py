@@ -40,10 +40,10 @@ def everything(memory):
 
 
 def weights(memory, *args, **more):
-    return {(one.source, one.relation, one.target): one.weight for one in memory.links(*args, **more)}
+    return {(link.source, link.relation, link.target): link.weight for link in memory.links(*args, **more)}
 
 
-def found(memory, text="paint"):
+def recalled(memory, text="paint"):
     return [hit.memory.key for hit in memory.recall(text, ablate=["cosine"]).hits]
 
 
@@ -66,8 +66,8 @@ def test_what_is_deprecated_is_in_no_recall_and_keeps_its_text(three):
         None,
     )
     assert (three.get("a").status, three.get("a").content) == ("deprecated", "we paint walls")
-    assert found(three) == []
-    assert [one.key for one in three.list(status="deprecated")] == ["a"]
+    assert recalled(three) == []
+    assert [record.key for record in three.list(status="deprecated")] == ["a"]
 
 
 def test_a_successor_is_linked_and_named(three):
@@ -82,12 +82,12 @@ def test_undo_of_a_deprecate_brings_back_exactly_what_was(three, by):
     before = everything(three)
     three.undo(three.deprecate("a", by=by).id)
     assert everything(three) == before
-    assert found(three) == ["a"]
+    assert recalled(three) == ["a"]
 
 
 def test_a_link_to_the_successor_that_is_there_already_stays_as_it_is(three):
     three.link("a", "b", "deprecated-to", 0.9)
-    assert [one.rule for one in three.validate()] == ["replaced-but-active"]
+    assert [finding.rule for finding in three.validate()] == ["replaced-but-active"]
     before = everything(three)
     operation = three.deprecate("a", by="b")
     assert weights(three) == {("a", "deprecated-to", "b"): 0.9}
@@ -114,12 +114,12 @@ def test_only_what_is_active_is_deprecated_and_only_for_what_is_active(three):
 def test_what_was_forgotten_or_deprecated_comes_back(three):
     three.forget("a")
     assert three.restore("a").message == "it was forgotten"
-    assert found(three) == ["a"]
+    assert recalled(three) == ["a"]
     three.deprecate("a", by="b")
     operation = three.restore("a")
     assert operation.message == "it was deprecated; its deprecated-to link to 'b' is removed"
     assert (three.get("a").status, three.links()) == ("active", [])
-    assert found(three) == ["a"]
+    assert recalled(three) == ["a"]
 
 
 def test_what_was_merged_comes_back_and_leaves_what_was_merged(three):
@@ -156,8 +156,8 @@ def test_uses_add_up_and_the_higher_standing_counts(three, clock):
     stand(three, "b", uses=3, helped=3, confirmed=1, followed=3, priority=1.0, confidence=0.8,
           last_used_at=clock.at - timedelta(days=1))  # fmt: skip
     operation = three.merge("a", "b")
-    kept = three.get("b")
-    use = kept.use
+    survivor = three.get("b")
+    use = survivor.use
     assert (use.uses, use.helped, use.failed, use.confirmed, use.followed, use.overridden) == (
         5,
         4,
@@ -166,8 +166,8 @@ def test_uses_add_up_and_the_higher_standing_counts(three, clock):
         5,
         1,
     )
-    assert (use.last_used_at, kept.priority, kept.confidence) == (clock.at, 3.0, 0.8)
-    assert (kept.content, kept.weight, kept.version) == ("the sea is wide", 0.5, 1)
+    assert (use.last_used_at, survivor.priority, survivor.confidence) == (clock.at, 3.0, 0.8)
+    assert (survivor.content, survivor.weight, survivor.version) == ("the sea is wide", 0.5, 1)
     assert (three.get("a").status, three.get("a").use.uses) == ("merged", 2)
     assert (operation.kind, operation.message) == ("merge", "'a' is merged into 'b'")
 
@@ -229,10 +229,10 @@ def test_a_merge_closes_no_circle_of_overrides_and_says_so(three):
 
 def test_what_was_merged_is_in_no_recall_and_its_links_carry_for_the_other(three):
     three.link("c", "a", "requires", 0.9)
-    assert found(three, "bread") == ["c", "a"]
+    assert recalled(three, "bread") == ["c", "a"]
     three.merge("a", "b")
-    assert found(three, "bread") == ["c", "b"]
-    assert found(three) == []
+    assert recalled(three, "bread") == ["c", "b"]
+    assert recalled(three) == []
 
 
 def test_undo_of_a_merge_brings_back_exactly_what_was(three):
@@ -245,7 +245,7 @@ def test_undo_of_a_merge_brings_back_exactly_what_was(three):
     assert everything(three) != before
     undone = three.undo(operation.id)
     assert everything(three) == before
-    assert found(three) == ["a", "c", "b"]
+    assert recalled(three) == ["a", "c", "b"]
     three.undo(undone.id)
     assert weights(three, relation="requires") == {("b", "requires", "c"): 0.9}
 
@@ -274,18 +274,18 @@ def test_a_rule_that_may_instruct_is_not_merged_into_one_that_may_not(memory):
 
 
 def test_a_chain_of_merges_in_one_step_is_the_same_as_one_after_the_other(clock):
-    memories = [MemoryRow(one, one, "fact", uses=1) for one in "abc"]
+    memories = [MemoryRow(item, item, "fact", uses=1) for item in "abc"]
     links = [LinkRow("a", "c", "requires", 0.3, clock.at), LinkRow("b", "a", "requires", 0.6, clock.at)]
     merging = MergePlan(memories, links, links)
     merging.merge("a", "b", clock.at)
     merging.merge("b", "c", clock.at)
     changes = list(merging.changes())
-    assert {one.row.id: one.after.uses for one in changes if isinstance(one.row, MemoryRow)} == {
+    assert {item.row.id: item.after.uses for item in changes if isinstance(item.row, MemoryRow)} == {
         "a": 1,
         "b": 2,
         "c": 3,
     }
-    after = {(one.row.source, one.row.relation, one.row.target): one.after for one in changes[3:]}
+    after = {(item.row.source, item.row.relation, item.row.target): item.after for item in changes[3:]}
     assert {ends for ends, row in after.items() if row is not None} == {
         ("a", "merged-into", "c"),
         ("b", "merged-into", "c"),
@@ -314,7 +314,7 @@ def test_what_says_the_same_is_merged_into_what_was_there_first(memory):
         "deduplicate",
         "1 memory is merged",
     )
-    assert {one.key: one.status for one in memory.list(status=None)} == {
+    assert {record.key: record.status for record in memory.list(status=None)} == {
         "a": "active",
         "b": "merged",
         "c": "active",
@@ -325,17 +325,17 @@ def test_what_says_the_same_is_merged_into_what_was_there_first(memory):
 def test_the_one_that_proved_itself_is_kept_then_the_one_of_higher_priority(memory):
     rules(memory, NINE, TEN, NINE + " !", when={"language": "go"})
     stand(memory, "b", priority=2.0)
-    assert {one.kept for one in memory.deduplicate(dry_run=True)} == {"b"}
+    assert {pair.kept for pair in memory.deduplicate(dry_run=True)} == {"b"}
     stand(memory, "c", confirmed=1, followed=1)
     stand(memory, "a", confirmed=1)
-    assert {one.kept for one in memory.deduplicate(dry_run=True)} == {"c"}
+    assert {pair.kept for pair in memory.deduplicate(dry_run=True)} == {"c"}
 
 
 def test_what_may_not_instruct_never_takes_the_place_of_what_may(memory):
     memory.remember(NINE, key="theirs", kind="behavior", trust="tool")
     memory.remember(NINE + " !", key="ours", kind="behavior", trust="user")
     stand(memory, "theirs", confirmed=9, priority=9.0)
-    assert [(one.kept, one.merged) for one in memory.deduplicate()] == [("ours", "theirs")]
+    assert [(pair.kept, pair.merged) for pair in memory.deduplicate()] == [("ours", "theirs")]
 
 
 def test_opposites_are_never_one(memory):
@@ -344,16 +344,16 @@ def test_opposites_are_never_one(memory):
     # 13 words each, of which they share 12 of 14.
     assert memory.deduplicate(threshold=0.8) == []
     memory.remember(f"always {words} please", key="d", kind="behavior")
-    assert [(one.kept, one.merged) for one in memory.deduplicate(threshold=0.8)] == [("a", "d")]
+    assert [(pair.kept, pair.merged) for pair in memory.deduplicate(threshold=0.8)] == [("a", "d")]
 
 
 def test_of_a_chain_only_what_is_like_the_one_that_is_kept_is_merged(memory):
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     rules(memory, " ".join(words), " ".join([*words, "x"]), " ".join([*words, "x", "y"]))
     # 10/11 and 11/12 are above .9, 10/12 is not.
-    found = memory.deduplicate()
-    assert [(one.kept, one.merged) for one in found] == [("a", "b")]
-    assert [one.similarity for one in found] == pytest.approx([10 / 11])
+    recalled = memory.deduplicate()
+    assert [(item.kept, item.merged) for item in recalled] == [("a", "b")]
+    assert [item.similarity for item in recalled] == pytest.approx([10 / 11])
     assert weights(memory, relation="merged-into") == {("b", "merged-into", "a"): 0.5}
     assert memory.get("c").status == "active"
     assert memory.deduplicate() == []
@@ -362,12 +362,12 @@ def test_of_a_chain_only_what_is_like_the_one_that_is_kept_is_merged(memory):
 def test_what_is_like_two_that_are_kept_goes_to_the_more_alike_in_the_same_operation(memory):
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     texts = [words, [*words, "x", "y"], [*words, "x", "y", "z"], [*words, "y"]]
-    rules(memory, *(" ".join(one) for one in texts))
+    rules(memory, *(" ".join(item) for item in texts))
     # a and b share 10 of 12; c and b 12 of 13, c and a 10 of 13; d and b 11 of 12, d and a 10 of 11.
-    found = memory.deduplicate()
-    assert [(one.kept, one.merged) for one in found] == [("b", "c"), ("b", "d")]
-    assert [one.similarity for one in found] == pytest.approx([12 / 13, 11 / 12])
-    assert len({one.operation for one in found}) == 1
+    recalled = memory.deduplicate()
+    assert [(item.kept, item.merged) for item in recalled] == [("b", "c"), ("b", "d")]
+    assert [item.similarity for item in recalled] == pytest.approx([12 / 13, 11 / 12])
+    assert len({item.operation for item in recalled}) == 1
 
 
 def test_what_is_trusted_less_raises_no_standing_and_silences_nothing_by_being_merged(memory):
@@ -381,7 +381,7 @@ def test_what_is_trusted_less_raises_no_standing_and_silences_nothing_by_being_m
     stand(memory, "a", confidence=0.6)
     before = everything(memory)
     done = memory.deduplicate()
-    assert {(one.kept, one.merged) for one in done} == {("a", "theirs"), ("b", "theirs-too")}
+    assert {(item.kept, item.merged) for item in done} == {("a", "theirs"), ("b", "theirs-too")}
     assert (memory.get("a").priority, memory.get("a").confidence) == (0.0, 0.6)
     assert memory.links("a", relation="overrides") == memory.links("a", relation="conflicts") == []
     assert memory.links("a", relation="requires")
@@ -423,14 +423,16 @@ def test_without_a_threshold_or_with_a_low_one_conditions_alone_make_no_twins_at
     assert memory.deduplicate() == []
     # .4 · 1 + .6 · 0
     assert memory.deduplicate(threshold=0.4) == []
-    assert [one.similarity for one in memory.deduplicate(threshold=0.3, dry_run=True)] == pytest.approx([0.4])
+    assert [pair.similarity for pair in memory.deduplicate(threshold=0.3, dry_run=True)] == pytest.approx(
+        [0.4]
+    )
 
 
 def test_only_active_memories_of_the_kind_are_merged(memory):
     rules(memory, NINE, NINE + " !")
     memory.remember(NINE + " ?", key="fact", kind="fact")
     memory.remember(NINE + " !!", key="fact-too", kind="fact")
-    assert [(one.kept, one.merged) for one in memory.deduplicate(kind="fact")] == [("fact", "fact-too")]
+    assert [(pair.kept, pair.merged) for pair in memory.deduplicate(kind="fact")] == [("fact", "fact-too")]
     memory.forget("a")
     assert memory.deduplicate() == []
 
@@ -456,14 +458,14 @@ def test_what_stands_for_each_is_that_of_comparing_it_with_all_that_are_kept(thr
         )
         for i in range(40)
     ] + [("!", {}), ("!", {"task": "x"}), ("?", {})]
-    kept, slow = [], []
+    survivor, slow = [], []
     for i, a in enumerate(texts):
-        likes = [(behaviour_similarity(texts[j][0], a[0], texts[j][1], a[1]), -j) for j in kept]
+        likes = [(behaviour_similarity(texts[j][0], a[0], texts[j][1], a[1]), -j) for j in survivor]
         similarity, nearest = max(likes, default=(0.0, 0))
         if similarity > threshold:
             slow.append((i, -nearest, similarity))
         else:
-            kept.append(i)
+            survivor.append(i)
     assert near_duplicates(texts, threshold) == slow
 
 
@@ -474,7 +476,10 @@ def test_a_reopened_memory_shows_the_same(open_memory, url):
     first.deprecate("a")
     first.close()
     again = open_memory(url, embedder=HashedEmbedder(256))
-    assert {one.key: one.status for one in again.list(status=None)} == {"a": "deprecated", "b": "merged"}
+    assert {record.key: record.status for record in again.list(status=None)} == {
+        "a": "deprecated",
+        "b": "merged",
+    }
     assert again.recall("test suite", cue=Cue(language="go")).hits == ()
     again.restore("a")
     assert [hit.memory.key for hit in again.recall("test suite", cue=Cue(language="go")).hits] == ["a"]
@@ -505,7 +510,7 @@ def test_whatever_is_done_nothing_is_wrong_and_undo_brings_back_exactly_what_was
                     memory.undo(operation)
                     assert everything(memory) == was
                 elif verb == "deduplicate":
-                    done += [(one.operation, before) for one in memory.deduplicate(threshold=0.6)[:1]]
+                    done += [(pair.operation, before) for pair in memory.deduplicate(threshold=0.6)[:1]]
                 elif verb == "link":
                     # From the earlier key to the later, so that the links by hand lead in no circle themselves.
                     memory.link(*sorted([a, b]), relation)

@@ -37,9 +37,9 @@ class Failing(HashedEmbedder):
 
 def test_a_store_of_another_generation_says_so_and_what_helps(url):
     with opened(url) as memory:
-        found = memory.recall("fruit")
-        assert [hit.memory.key for hit in found.hits] == ["pear"]
-        assert found.degraded == ("vectors",)
+        result = memory.recall("fruit")
+        assert [hit.memory.key for hit in result.hits] == ["pear"]
+        assert result.degraded == ("vectors",)
         (finding,) = memory.validate()
         assert "priming reembed" in finding.remedy
 
@@ -49,9 +49,9 @@ def test_reembed_brings_the_vectors_back_and_logs_nothing(url):
         before = memory.log()
         assert memory.reembed() == 3
         assert memory.log() == before
-        found = memory.recall("fruit")
-        assert found.degraded == ()
-        assert found.hits[0].components["cosine"] > 0
+        result = memory.recall("fruit")
+        assert result.degraded == ()
+        assert result.hits[0].components["cosine"] > 0
         assert memory.validate() == []
 
 
@@ -130,6 +130,6 @@ def test_a_namespace_that_is_not_there_is_not_found(url):
 
 def vectors(memory):
     """The stored vectors of the embedder in use, by key and version."""
-    found = dict(memory.store.vectors(memory.namespace, memory.embedder.generation))
-    names = memory.store.names(memory.namespace, {memory_id for memory_id, _ in found})
-    return {(names[memory_id], version): vector for (memory_id, version), vector in found.items()}
+    result = dict(memory.store.vectors(memory.namespace, memory.embedder.generation))
+    names = memory.store.names(memory.namespace, {memory_id for memory_id, _ in result})
+    return {(names[memory_id], version): vector for (memory_id, version), vector in result.items()}

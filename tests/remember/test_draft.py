@@ -57,10 +57,10 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("given", "name", "rule"), BAD)
-def test_a_bad_argument_is_named_with_its_value_and_the_rule(given, name, rule):
+@pytest.mark.parametrize(("arguments", "name", "rule"), BAD)
+def test_a_bad_argument_is_named_with_its_value_and_the_rule(arguments, name, rule):
     with pytest.raises(ParamError) as caught:
-        draft(given)
+        draft(arguments)
     message = str(caught.value)
     assert message.startswith(f"{name} = ")
     assert rule in message
@@ -112,16 +112,16 @@ def test_tags_keep_their_order_and_stand_once():
 
 
 def test_metadata_is_a_copy_in_the_form_of_json():
-    given = {"pair": (1, 2), "inner": {"x": None}}
-    made = draft({**TEXT, "metadata": given}).metadata
-    assert made == {"pair": [1, 2], "inner": {"x": None}}
-    given["inner"]["x"] = 1
-    assert made["inner"] == {"x": None}
+    arguments = {"pair": (1, 2), "inner": {"x": None}}
+    value = draft({**TEXT, "metadata": arguments}).metadata
+    assert value == {"pair": [1, 2], "inner": {"x": None}}
+    arguments["inner"]["x"] = 1
+    assert value["inner"] == {"x": None}
 
 
 def test_predicates_may_be_lists_of_alternatives():
-    made = draft({**TEXT, "when": {"language": ("go", "rust"), "ci": True, "level": 10**400}}).when
-    assert made == {"language": ["go", "rust"], "ci": True, "level": 10**400}
+    value = draft({**TEXT, "when": {"language": ("go", "rust"), "ci": True, "level": 10**400}}).when
+    assert value == {"language": ["go", "rust"], "ci": True, "level": 10**400}
 
 
 AT = datetime(2024, 5, 17, tzinfo=UTC)
@@ -143,5 +143,5 @@ def test_a_digest_tells_apart_by_kind_title_text_session_and_time(other):
 
 
 def test_a_digest_does_not_depend_on_how_important_or_tagged_a_memory_is():
-    told = draft({**TEXT, "importance": 0.9, "tags": ["a"], "source": "x", "metadata": {"a": 1}})
-    assert told.digest == draft(TEXT).digest
+    other = draft({**TEXT, "importance": 0.9, "tags": ["a"], "source": "x", "metadata": {"a": 1}})
+    assert other.digest == draft(TEXT).digest

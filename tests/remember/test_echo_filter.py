@@ -11,7 +11,7 @@ CLEAN = "We cleaned the build cache on Monday."
 
 
 @pytest.fixture
-def told(memory):
+def recalled(memory):
     """Two memories, and a recall that emitted both."""
     memory.remember(FULL, session="s", speaker="Ada")
     memory.remember(CLEAN, session="s")
@@ -29,7 +29,7 @@ def lines(recall):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "repeat",
     [
         lambda recall: recall.text,
         lambda _: FULL,
@@ -42,32 +42,32 @@ def lines(recall):
         lambda recall: "\n\n".join(reversed(lines(recall)[1:])),
     ],
 )
-def test_what_a_recall_emitted_is_not_stored_again(memory, told, said):
+def test_what_a_recall_emitted_is_not_stored_again(memory, recalled, repeat):
     before = count(memory)
-    answer = memory.remember(said(told), session="another")
+    answer = memory.remember(repeat(recalled), session="another")
     assert answer.status == "echo"
-    assert answer.id in {hit.memory.id for hit in told.hits}
+    assert answer.id in {hit.memory.id for hit in recalled.hits}
     assert answer.key == memory.get(answer.id).key
     assert answer.links == ()
     assert count(memory) == before
 
 
-def test_an_echo_is_counted_as_use_once_for_each_recall(memory, told):
-    first = memory.remember(told.text)
-    used = [memory.get(hit.memory.key).use for hit in told.hits]
-    assert [(one.uses, one.helped, one.followed) for one in used] == [(1, 1, 1), (1, 1, 1)]
+def test_an_echo_is_counted_as_use_once_for_each_recall(memory, recalled):
+    first = memory.remember(recalled.text)
+    used = [memory.get(hit.memory.key).use for hit in recalled.hits]
+    assert [(item.uses, item.helped, item.followed) for item in used] == [(1, 1, 1), (1, 1, 1)]
     (operation,) = memory.log(limit=1)
     assert (operation.id, operation.kind, operation.source) == (first.operation, "feedback", "automatic")
-    assert memory.remember(told.text).operation == first.operation
-    assert memory.get(told.hits[0].memory.key).use.uses == 1
+    assert memory.remember(recalled.text).operation == first.operation
+    assert memory.get(recalled.hits[0].memory.key).use.uses == 1
     memory.recall("why did the deploy fail")
     memory.remember(FULL, session="another")
-    assert sorted(memory.get(hit.memory.key).use.uses for hit in told.hits) == [1, 2]
+    assert sorted(memory.get(hit.memory.key).use.uses for hit in recalled.hits) == [1, 2]
 
 
-def test_a_use_by_echo_is_seen_beside_what_the_same_batch_stored(memory, told):
+def test_a_use_by_echo_is_seen_beside_what_the_same_batch_stored(memory, recalled):
     before = {(link.source, link.target): link.weight for link in memory.links()}
-    memory.remember_many([{"content": "It rains in Oslo."}, {"content": told.text}])
+    memory.remember_many([{"content": "It rains in Oslo."}, {"content": recalled.text}])
     memory.recall("does it rain")
     moved = {(link.source, link.target): link.weight for link in memory.links()}
     assert all(moved[ends] >= weight for ends, weight in before.items())
@@ -76,8 +76,8 @@ def test_a_use_by_echo_is_seen_beside_what_the_same_batch_stored(memory, told):
     assert {ends: again[ends] for ends in before} == before
 
 
-def test_an_echo_names_the_memory_that_it_repeats(memory, told):
-    for hit in told.hits:
+def test_an_echo_names_the_memory_that_it_repeats(memory, recalled):
+    for hit in recalled.hits:
         assert memory.remember(hit.memory.content, session="another").id == hit.memory.id
 
 
@@ -94,8 +94,8 @@ def test_a_block_of_memories_with_strange_line_breaks_is_an_echo(memory):
     assert memory.remember(memory.recall("why did the deploy fail").text).status == "echo"
 
 
-def test_an_echo_in_a_batch_is_not_stored(memory, told):
-    answers = memory.remember_many([{"content": "It rains in Oslo."}, {"content": told.text}])
+def test_an_echo_in_a_batch_is_not_stored(memory, recalled):
+    answers = memory.remember_many([{"content": "It rains in Oslo."}, {"content": recalled.text}])
     assert [answer.status for answer in answers] == ["stored", "echo"]
 
 
@@ -106,9 +106,9 @@ def test_rules_that_come_back_are_an_echo(memory):
     assert memory.get(active.hits[0].memory.key).use.followed == 1
 
 
-def test_a_text_that_adds_something_is_stored(memory, told):
+def test_a_text_that_adds_something_is_stored(memory, recalled):
     assert memory.remember(f"{FULL} So we bought a larger one.").status == "stored"
-    assert memory.remember(f"{told.text}\nSo we bought a larger one.").status == "stored"
+    assert memory.remember(f"{recalled.text}\nSo we bought a larger one.").status == "stored"
     assert memory.remember(FULL.replace("full", "empty")).status == "stored"
 
 
@@ -134,18 +134,18 @@ def test_what_was_not_recalled_is_no_echo(memory):
     assert memory.remember(FULL, session="b").status == "stored"
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("recalled")
 def test_a_recall_that_brought_nothing_up_makes_no_echo(memory):
     assert memory.recall("zzz qqq", kinds=["fact"]).hits == ()
     assert memory.remember("The sea is deep and wide.").status == "stored"
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("recalled")
 def test_a_key_says_that_the_memory_is_meant(memory):
     assert memory.remember(FULL, key="mine").status == "stored"
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("recalled")
 def test_an_echo_fades_after_a_day(memory, clock):
     clock.at += timedelta(hours=STORE.echo_hours)
     assert memory.remember(FULL, session="x").status == "echo"
@@ -153,7 +153,7 @@ def test_an_echo_fades_after_a_day(memory, clock):
     assert memory.remember(FULL, session="x").status == "stored"
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("recalled")
 def test_an_echo_lasts_a_day_from_the_latest_recall(memory, clock):
     for _ in range(3):
         clock.at += timedelta(hours=STORE.echo_hours - 1)
@@ -161,7 +161,7 @@ def test_an_echo_lasts_a_day_from_the_latest_recall(memory, clock):
         memory.recall("why did the deploy fail")
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("recalled")
 def test_what_was_said_before_the_recall_does_not_repeat_it(memory, clock):
     earlier, later = clock.at - timedelta(days=3), clock.at + timedelta(minutes=1)
     answer = memory.remember(FULL, session="old chat", occurred_at=earlier)
@@ -204,13 +204,13 @@ def test_what_another_process_purged_may_be_told_anew(open_memory, url):
     assert ours.remember(FULL, session="b").status == "stored"
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("recalled")
 def test_the_guard_lets_go_of_what_it_need_not_hold(memory, clock):
     guard = EchoGuard(memory.store, "default")
-    guard.listen(clock.now())
+    guard.update(clock.now())
     assert guard._lines
     clock.at += timedelta(hours=STORE.echo_hours, seconds=1)
-    guard.listen(clock.now())
+    guard.update(clock.now())
     assert not guard._lines
 
 

@@ -40,9 +40,9 @@ def test_a_slug_is_the_first_words_in_small_letters():
 
 @given(st.text(max_size=100))
 def test_a_slug_is_never_empty_and_holds_no_space(text):
-    made = slug(text)
-    assert 0 < len(made) <= 48
-    assert not re.search(r"\s", made)
+    result = slug(text)
+    assert 0 < len(result) <= 48
+    assert not re.search(r"\s", result)
 
 
 def test_a_free_key_is_the_wanted_one_or_has_the_end_of_the_id():

@@ -16,14 +16,14 @@ def three(memory):
 
 
 def weights(memory, *args, **more):
-    return {(one.source, one.relation, one.target): one.weight for one in memory.links(*args, **more)}
+    return {(link.source, link.relation, link.target): link.weight for link in memory.links(*args, **more)}
 
 
 def test_a_link_has_its_defaults_and_is_one_operation(three, clock):
-    made = three.link("a", "b")
-    assert made == Link("a", "b", "similar-to", 0.5, clock.at, None, given=True)
-    assert three.links() == [made]
-    assert [one.kind for one in three.log(limit=1)] == ["link"]
+    created = three.link("a", "b")
+    assert created == Link("a", "b", "similar-to", 0.5, clock.at, None, given=True)
+    assert three.links() == [created]
+    assert [operation.kind for operation in three.log(limit=1)] == ["link"]
 
 
 def test_a_link_has_any_relation_that_a_user_names(three):
@@ -39,13 +39,13 @@ def test_a_link_made_twice_is_one_link_with_the_new_weight(three, clock):
     assert second.created_at == first.created_at
     assert weights(three) == {("a", "requires", "b"): 0.9}
     (operation, *_) = three.log()
-    assert [(one.before["weight"], one.after["weight"]) for one in operation.changes] == [(0.2, 0.9)]
+    assert [(change.before["weight"], change.after["weight"]) for change in operation.changes] == [(0.2, 0.9)]
 
 
 def test_a_link_that_is_there_already_is_no_operation(three):
-    made = three.link("a", "b", "requires", 0.2)
+    created = three.link("a", "b", "requires", 0.2)
     count = three.stats().operations
-    assert three.link("a", "b", "requires", 0.2) == made
+    assert three.link("a", "b", "requires", 0.2) == created
     assert three.stats().operations == count
 
 
@@ -58,16 +58,16 @@ def test_a_link_made_by_rule_can_be_given(memory):
 
 
 def test_many_links_are_one_operation(three):
-    made = three.link_many(
+    created = three.link_many(
         {"source": x, "target": y, "weight": w}
         for x, y, w in (("a", "b", 0.1), ("b", "c", 0.2), ("c", "a", 0.3))
     )
-    assert [(one.source, one.target, one.weight) for one in made] == [
+    assert [(link.source, link.target, link.weight) for link in created] == [
         ("a", "b", 0.1),
         ("b", "c", 0.2),
         ("c", "a", 0.3),
     ]
-    assert [one.kind for one in three.log(limit=2)] == ["link", "remember"]
+    assert [operation.kind for operation in three.log(limit=2)] == ["link", "remember"]
     assert three.link_many([]) == []
 
 
@@ -100,7 +100,7 @@ def test_a_bad_link_is_named_and_none_is_made(three, item, message):
         three.link_many([{"source": "b", "target": "c"}, item])
     assert str(caught.value).startswith(message)
     assert three.links() == []
-    assert [one.kind for one in three.log(limit=1)] == ["remember"]
+    assert [operation.kind for operation in three.log(limit=1)] == ["remember"]
 
 
 def test_a_link_to_nothing_is_not_found(three):
@@ -150,12 +150,12 @@ def test_strength_of_one_relation_leaves_the_others(three):
         three.set_strength("a", "b", 0.7, "next")
 
 
-@pytest.mark.parametrize(("given", "kept"), [(0, 0.05), (0.01, 0.05), (1, 0.95), (0.99, 0.95)])
-def test_strength_is_clamped_and_says_so(three, given, kept):
+@pytest.mark.parametrize(("requested", "clamped"), [(0, 0.05), (0.01, 0.05), (1, 0.95), (0.99, 0.95)])
+def test_strength_is_clamped_and_says_so(three, requested, clamped):
     three.link("a", "b")
-    message = three.set_strength("a", "b", given).message
-    assert message == f"1 link set to {kept}; {given:g} was clamped to [0.05, 0.95]"
-    assert weights(three) == {("a", "similar-to", "b"): kept}
+    message = three.set_strength("a", "b", requested).message
+    assert message == f"1 link set to {clamped}; {requested:g} was clamped to [0.05, 0.95]"
+    assert weights(three) == {("a", "similar-to", "b"): clamped}
 
 
 def test_strength_between_strangers_makes_no_link(three):
@@ -180,15 +180,15 @@ def test_strength_of_links_to_nothing_is_not_found(three):
 
 
 def test_a_link_by_hand_carries_in_recall_and_none_without_it(three):
-    def found(**more):
+    def recalled(**more):
         return [hit.memory.key for hit in three.recall("who paints", ablate=["cosine"], **more).hits]
 
-    assert found() == ["a"]
+    assert recalled() == ["a"]
     three.link("a", "c", "requires")
-    assert found() == ["a", "c"]
-    assert found(spread=False) == ["a"]
+    assert recalled() == ["a", "c"]
+    assert recalled(spread=False) == ["a"]
     three.set_strength("a", "c", 0)
-    assert found() == ["a", "c"]
+    assert recalled() == ["a", "c"]
 
 
 def test_forgotten_ends_may_be_linked_and_come_back_linked(three):

@@ -8,7 +8,7 @@ import pytest
 
 
 def mentioned(memory, key):
-    return {one.target for one in memory.links(key, relation="mentions") if one.source == key}
+    return {link.target for link in memory.links(key, relation="mentions") if link.source == key}
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def test_a_new_text_mentions_the_names_that_are_in_it(note):
 def test_links_to_names_that_stay_keep_what_they_learnt(note):
     note.set_strength("note", "entity:ann", 0.9)
     note.supersede("note", "Ann met Carol.")
-    (link,) = [one for one in note.links("note") if one.target == "entity:ann"]
+    (link,) = [link for link in note.links("note") if link.target == "entity:ann"]
     assert link.weight == 0.9
 
 

@@ -32,7 +32,7 @@ def state(memory):
 
 
 def test_every_argument_is_kept_and_given_back(memory):
-    given = {
+    arguments = {
         "heading": "Deploy log",
         "kind": "failure",
         "key": "full-disk",
@@ -47,25 +47,25 @@ def test_every_argument_is_kept_and_given_back(memory):
         "source": "chat",
         "trust": "tool",
     }
-    answer = memory.remember("The deploy failed.\nThe disk was full.", **given)
+    answer = memory.remember("The deploy failed.\nThe disk was full.", **arguments)
     assert (answer.key, answer.status) == ("full-disk", "stored")
-    kept = memory.get("full-disk")
-    assert {name: getattr(kept, name) for name in given} == given
-    assert kept.content == "The deploy failed.\nThe disk was full."
-    assert kept.gist == "The deploy failed."
-    assert kept.id == answer.id
-    assert kept.namespace == "default"
-    assert memory.get(answer.id) == kept
+    record = memory.get("full-disk")
+    assert {name: getattr(record, name) for name in arguments} == arguments
+    assert record.content == "The deploy failed.\nThe disk was full."
+    assert record.gist == "The deploy failed."
+    assert record.id == answer.id
+    assert record.namespace == "default"
+    assert memory.get(answer.id) == record
 
 
 def test_what_is_not_said_takes_its_default(memory, clock):
-    kept = memory.get(memory.remember("The disk was full.").key)
-    assert (kept.kind, kept.status, kept.trust, kept.importance) == ("episode", "active", "user", 0.5)
-    assert (kept.heading, kept.session, kept.speaker, kept.outcome, kept.source) == (None,) * 5
-    assert (kept.occurred_at, kept.valid_from, kept.valid_to, kept.retired_at) == (None,) * 4
-    assert (kept.tags, kept.metadata, kept.when) == ((), {}, {})
-    assert (kept.version, kept.weight, kept.priority, kept.use.uses) == (1, 0.5, 0.0, 0)
-    assert kept.recorded_at == clock.now()
+    record = memory.get(memory.remember("The disk was full.").key)
+    assert (record.kind, record.status, record.trust, record.importance) == ("episode", "active", "user", 0.5)
+    assert (record.heading, record.session, record.speaker, record.outcome, record.source) == (None,) * 5
+    assert (record.occurred_at, record.valid_from, record.valid_to, record.retired_at) == (None,) * 4
+    assert (record.tags, record.metadata, record.when) == ((), {}, {})
+    assert (record.version, record.weight, record.priority, record.use.uses) == (1, 0.5, 0.0, 0)
+    assert record.recorded_at == clock.now()
 
 
 @pytest.mark.parametrize(
@@ -140,10 +140,10 @@ def test_one_key_given_twice_in_a_batch_is_a_conflict(memory):
 
 
 def test_the_same_memory_told_twice_is_a_duplicate(memory):
-    told = {"session": "monday", "occurred_at": THEN, "speaker": "Ada", "kind": "fact"}
-    first = memory.remember("The disk was full.", **told)
+    fields = {"session": "monday", "occurred_at": THEN, "speaker": "Ada", "kind": "fact"}
+    first = memory.remember("The disk was full.", **fields)
     before = state(memory)
-    again = memory.remember("The disk was full.", **told, importance=0.9, tags=["other"])
+    again = memory.remember("The disk was full.", **fields, importance=0.9, tags=["other"])
     assert (again.id, again.key, again.status) == (first.id, first.key, "duplicate")
     assert (again.links, again.operation) == ((), None)
     assert state(memory) == before
@@ -160,9 +160,9 @@ def test_the_same_memory_told_twice_is_a_duplicate(memory):
     ],
 )
 def test_what_differs_in_session_time_kind_title_or_text_is_no_duplicate(memory, other):
-    told = {"content": "The disk was full.", "session": "monday", "occurred_at": THEN, "heading": "Ada"}
-    memory.remember(**told)
-    assert memory.remember(**{**told, **other}).status == "stored"
+    fields = {"content": "The disk was full.", "session": "monday", "occurred_at": THEN, "heading": "Ada"}
+    memory.remember(**fields)
+    assert memory.remember(**{**fields, **other}).status == "stored"
 
 
 def test_what_was_forgotten_may_be_told_again(memory):
@@ -187,7 +187,7 @@ def test_the_memories_of_a_session_follow_one_another(memory):
     a, b, c = (memory.remember(text, session="s").key for text in ("It rained.", "We left.", "It stopped."))
     assert linked(memory, "next") == {(a, b), (b, c)}
     assert linked(memory, "next-but-one") == {(a, c)}
-    assert linked(memory, "part-of") == {(one, "session:s") for one in (a, b, c)}
+    assert linked(memory, "part-of") == {(item, "session:s") for item in (a, b, c)}
     assert memory.get("session:s").kind == "entity"
 
 
@@ -215,8 +215,8 @@ def test_a_session_goes_on_after_a_forgotten_memory(memory):
 def test_the_answer_lists_the_links_that_were_made(memory):
     memory.remember("It rained.", session="s")
     answer = memory.remember("Ada left.", session="s")
-    made = {(link.source, link.relation, link.target) for link in answer.links}
-    assert made == {
+    created = {(link.source, link.relation, link.target) for link in answer.links}
+    assert created == {
         ("it-rained", "next", "ada-left"),
         ("ada-left", "part-of", "session:s"),
         ("ada-left", "mentions", "entity:ada"),
@@ -229,8 +229,8 @@ def test_the_answer_lists_the_links_that_were_made(memory):
 
 def test_names_files_identifiers_and_handles_are_mentioned(memory):
     key = memory.remember("Then Grace Hopper changed src/app.py: `run_all` and parseTree, see @mia.").key
-    found = {"Grace Hopper", "Grace", "Hopper", "src/app.py", "app.py", "run_all", "parseTree", "@mia"}
-    assert named(memory, key) == found
+    names = {"Grace Hopper", "Grace", "Hopper", "src/app.py", "app.py", "run_all", "parseTree", "@mia"}
+    assert named(memory, key) == names
 
 
 @pytest.mark.parametrize("other", ["Carol's", "CAROL", "carol’s"])
@@ -247,7 +247,7 @@ def test_a_name_is_one_entity_whatever_its_case_or_ending(memory, other):
 def test_a_name_in_one_batch_is_one_entity(memory):
     memory.remember_many([{"content": "Then Carol painted."}, {"content": "There CAROL's cat sat."}])
     assert len(linked(memory, "mentions")) == 2
-    assert [one.content for one in memory.list(kinds=["entity"])] == ["Carol"]
+    assert [record.content for record in memory.list(kinds=["entity"])] == ["Carol"]
 
 
 @pytest.mark.parametrize("length", [79, 80, 81, 200, 255])
@@ -256,7 +256,7 @@ def test_a_long_name_is_one_entity_too(memory, length):
     session = ("s" * 512)[: 2 * length]
     for text in ("was changed", "was read", "was deleted"):
         memory.remember(f"{path} {text}", session=session)
-    kinds = [one.metadata["form"] for one in memory.list(kinds=["entity"])]
+    kinds = [record.metadata["form"] for record in memory.list(kinds=["entity"])]
     assert sorted(kinds) == ["file", "file", "session"]
 
 
@@ -293,7 +293,7 @@ def fill(memory, count):
 
 
 def rare(memory):
-    return {one.content for one in memory.list(kinds=["entity"]) if one.metadata["form"] == "term"}
+    return {record.content for record in memory.list(kinds=["entity"]) if record.metadata["form"] == "term"}
 
 
 def test_memories_that_share_a_rare_word_are_linked_over_it(memory):
@@ -349,8 +349,8 @@ def test_a_memory_is_linked_to_its_three_nearest_with_their_cosine(memory, embed
     cosines = {other: float(vector @ own) for other, vector in zip(keys, vectors, strict=True)}
     near = sorted((other for other in keys if cosines[other] >= 0.6), key=lambda other: -cosines[other])[:3]
     assert len(near) == 3
-    made = {link.target: link.weight for link in memory.links(key, relation="similar-to")}
-    assert made == {other: pytest.approx(cosines[other], abs=1e-6) for other in near}
+    created = {link.target: link.weight for link in memory.links(key, relation="similar-to")}
+    assert created == {other: pytest.approx(cosines[other], abs=1e-6) for other in near}
 
 
 def test_what_is_less_alike_than_the_bar_is_not_linked(memory, embedder):
@@ -378,7 +378,7 @@ def test_a_text_without_words_is_like_nothing(memory):
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("arguments", "message"),
     [
         ({"content": ""}, "content = '': must not be blank"),
         ({"content": "  \n"}, "content = '  \\n': must not be blank"),
@@ -392,10 +392,10 @@ def test_a_text_without_words_is_like_nothing(memory):
         ({"when": {"file": "a\ud800b"}}, "when.file = 'a\\ud800b': must be valid Unicode"),
     ],
 )
-def test_bad_input_is_named_and_changes_nothing(memory, given, message):
+def test_bad_input_is_named_and_changes_nothing(memory, arguments, message):
     memory.remember("Ada wrote the first program.", session="s")
     before = state(memory)
-    item = {"content": "The disk was full.", "session": "s", **given}
+    item = {"content": "The disk was full.", "session": "s", **arguments}
     with pytest.raises(ParamError) as caught:
         memory.remember(**item)
     assert message in str(caught.value)
@@ -420,20 +420,20 @@ def numbered(count):
 
 
 def test_many_are_written_a_batch_at_a_time_and_progress_is_told(memory):
-    told = []
+    fields = []
     count = 2 * STORE.batch + 7
-    answers = memory.remember_many(numbered(count), progress=lambda done, total: told.append((done, total)))
+    answers = memory.remember_many(numbered(count), progress=lambda done, total: fields.append((done, total)))
     assert [answer.key for answer in answers] == [f"note-{i}" for i in range(count)]
-    assert told == [(STORE.batch, count), (2 * STORE.batch, count), (count, count)]
+    assert fields == [(STORE.batch, count), (2 * STORE.batch, count), (count, count)]
     assert [operation.kind for operation in memory.log()] == ["remember"] * 3
     assert len({answer.operation for answer in answers}) == 3
 
 
 def test_a_generator_is_read_a_batch_at_a_time_without_a_total(memory):
-    told = []
+    fields = []
     items = (item for item in numbered(STORE.batch + 1))
-    memory.remember_many(items, progress=lambda done, total: told.append((done, total)))
-    assert told == [(STORE.batch, None), (STORE.batch + 1, None)]
+    memory.remember_many(items, progress=lambda done, total: fields.append((done, total)))
+    assert fields == [(STORE.batch, None), (STORE.batch + 1, None)]
     assert memory.stats().memories == {"episode": {"active": STORE.batch + 1}}
 
 
@@ -522,11 +522,14 @@ def story(seed, count=70):
 def drawn(memory):
     """The graph with memories named by their texts, so that two stores can be compared."""
     records = [
-        one
+        record
         for kind in ("episode", "fact", "procedure", "entity")
-        for one in memory.list(kinds=[kind], limit=1000)
+        for record in memory.list(kinds=[kind], limit=1000)
     ]
-    label = {one.key: (one.kind, one.title, one.content, one.session, one.occurred_at) for one in records}
+    label = {
+        record.key: (record.kind, record.title, record.content, record.session, record.occurred_at)
+        for record in records
+    }
     links = {(label[x.source], label[x.target], x.relation): x.weight for x in memory.links()}
     return sorted(map(repr, label.values())), links
 

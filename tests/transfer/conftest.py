@@ -41,11 +41,11 @@ class Work:
         named = {
             f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER") for part, value in who.items()
         }
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         done = subprocess.run(
             ["git", "-c", "commit.gpgSign=false", *words],
             cwd=self.folder,
-            env={**kept, **named, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"},
+            env={**inherited, **named, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"},
             input=stdin,
             capture_output=True,
             check=True,

@@ -36,8 +36,8 @@ def arguments(path):
     return [item.arguments for item in read(path)]
 
 
-def told(path):
-    return [(one.get("speaker"), one["content"]) for one in arguments(path)]
+def spoken(path):
+    return [(item.get("speaker"), item["content"]) for item in arguments(path)]
 
 
 FORMS = {
@@ -55,27 +55,27 @@ FORMS = {
 def test_messages_are_found_in_every_form(file, form, pretty):
     value, lines = FORMS[form]
     path = file(json.dumps(value, indent=2) if pretty and not lines else value, lines=lines, name="talk.txt")
-    assert told(path) == [
+    assert spoken(path) == [
         ("system", "Be brief."),
         ("user", "Why is the sky blue?"),
         ("assistant", "Rayleigh scattering."),
     ]
-    assert {one["session"] for one in arguments(path)} == {"talk.txt#0"}
-    assert [one["trust"] for one in arguments(path)] == ["tool", "user", "agent"]
-    assert len({one["key"] for one in arguments(path)}) == 3
+    assert {item["session"] for item in arguments(path)} == {"talk.txt#0"}
+    assert [item["trust"] for item in arguments(path)] == ["tool", "user", "agent"]
+    assert len({item["key"] for item in arguments(path)}) == 3
 
 
 def test_each_conversation_is_a_session_by_its_id_or_its_place(file):
     path = file([{"id": "sky", "messages": TALK}, {"messages": TALK}, TALK])
-    sessions = list(dict.fromkeys(one["session"] for one in arguments(path)))
+    sessions = list(dict.fromkeys(item["session"] for item in arguments(path)))
     assert sessions == ["talk.json#sky", "talk.json#0", "talk.json#1"]
 
 
 def test_single_messages_go_to_the_conversation_that_they_name(file):
-    said = [("a", "one"), ("b", "two"), ("a", "one")]
-    path = file([{"role": "user", "content": text, "thread_id": to} for to, text in said], lines=True)
-    assert [one["session"] for one in arguments(path)] == ["talk.json#a", "talk.json#b", "talk.json#a"]
-    assert len({one["key"] for one in arguments(path)}) == 3
+    messages = [("a", "one"), ("b", "two"), ("a", "one")]
+    path = file([{"role": "user", "content": text, "thread_id": to} for to, text in messages], lines=True)
+    assert [item["session"] for item in arguments(path)] == ["talk.json#a", "talk.json#b", "talk.json#a"]
+    assert len({item["key"] for item in arguments(path)}) == 3
 
 
 def test_parts_are_joined_and_what_is_no_text_is_noted_in_a_line(file):
@@ -88,7 +88,7 @@ def test_parts_are_joined_and_what_is_no_text_is_noted_in_a_line(file):
         {"type": "tool_use", "name": "Bash", "input": {"description": "Ask git", "command": "git\n  status"}},
         {"type": "tool_result", "content": "clean"},
     ]
-    (only,) = told(file([{"role": "assistant", "content": content}]))
+    (only,) = spoken(file([{"role": "assistant", "content": content}]))
     assert only[1] == "plain\nLook at\n(image)\nthis.\nran Bash: git status"
 
 
@@ -102,13 +102,13 @@ def test_tools_called_beside_the_content_are_noted_and_their_answers_left_out(fi
             {"role": "assistant", "content": ""},
         ]
     )
-    assert told(path) == [("assistant", "ran search: blue sky\nran odd: not JSON")]
+    assert spoken(path) == [("assistant", "ran search: blue sky\nran odd: not JSON")]
 
 
 def test_a_note_of_a_tool_is_one_short_line(file):
     part = {"type": "tool_use", "name": "Write", "input": {"file_path": "a.py", "content": "x\n" * 9000}}
     big = {"type": "tool_use", "name": "Other", "input": {"numbers": list(range(9000))}}
-    (only,) = told(file([{"role": "assistant", "content": [part, big]}]))
+    (only,) = spoken(file([{"role": "assistant", "content": [part, big]}]))
     first, second = only[1].split("\n")
     assert first == "ran Write: a.py"
     assert len(second) < 200
@@ -124,12 +124,12 @@ def test_a_note_of_a_tool_is_one_short_line(file):
     ],
 )
 def test_times_are_read_from_iso_seconds_and_milliseconds(file, field, value):
-    (one,) = arguments(file([{"role": "user", "content": "hello", field: value}]))
-    assert one["occurred_at"] == NOON
+    (item,) = arguments(file([{"role": "user", "content": "hello", field: value}]))
+    assert item["occurred_at"] == NOON
 
 
 def test_a_named_participant_speaks_under_that_name(file):
-    assert told(file([{"role": "user", "name": "Ada", "content": "hello"}])) == [("Ada", "hello")]
+    assert spoken(file([{"role": "user", "name": "Ada", "content": "hello"}])) == [("Ada", "hello")]
 
 
 def test_importing_twice_stores_nothing_new_and_a_grown_transcript_what_was_added(file, memory):
@@ -148,8 +148,8 @@ def test_two_files_of_one_name_do_not_collide(file, memory):
 
 
 def test_what_no_memory_can_hold_is_replaced(file):
-    (one,) = told(file('[{"role": "user", "content": "a\\u0000b\\ud800c"}]'))
-    assert one[1] == "a�b�c"
+    (item,) = spoken(file('[{"role": "user", "content": "a\\u0000b\\ud800c"}]'))
+    assert item[1] == "a�b�c"
 
 
 def test_a_message_longer_than_a_memory_is_cut(file):
@@ -223,17 +223,21 @@ SESSION = [
 
 def test_a_session_of_claude_code_keeps_what_was_said_and_run(file):
     path = file(SESSION, lines=True, name="anything")
-    assert told(path) == [
+    assert spoken(path) == [
         (None, "Fixing the parser"),
         ("user", "Fix the parser"),
         ("assistant", "I look first.\nran Bash: git status"),
         ("assistant", "Search for the parser"),
     ]
-    summary, asked, answered, inner = arguments(path)
+    summary, question, answered, inner = arguments(path)
     assert (summary["kind"], summary["trust"]) == ("fact", "agent")
-    assert (asked["key"], asked["session"], asked["trust"]) == ("claude-code:u1", "claude-code:s1", "user")
-    assert asked["occurred_at"] == NOON
-    assert asked["metadata"] == {"cwd": "/home/ada/app", "branch": "main"}
+    assert (question["key"], question["session"], question["trust"]) == (
+        "claude-code:u1",
+        "claude-code:s1",
+        "user",
+    )
+    assert question["occurred_at"] == NOON
+    assert question["metadata"] == {"cwd": "/home/ada/app", "branch": "main"}
     assert (answered["trust"], answered["metadata"]) == ("agent", {"model": "model-1"})
     assert (inner["session"], inner["trust"]) == ("claude-code:s1/sidechain", "agent")
 
@@ -256,7 +260,7 @@ def test_a_folder_gives_all_its_transcripts_and_no_other_json(file, tmp_path, me
     file("no JSON at all", name="all/notes.txt")
     report = run(memory, "chat", tmp_path / "all")
     assert (report.stored, report.skipped) == (7, ())
-    assert {one.session for one in memory.list()} == {
+    assert {record.session for record in memory.list()} == {
         None,
         "all/talk.json#0",
         "claude-code:s1",

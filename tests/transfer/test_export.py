@@ -58,7 +58,7 @@ def learn(memory, now, operation_id="learnt"):
 def learnt(memory):
     """Everything that was learnt in a namespace."""
     store = memory.store
-    sure = {one.key: one.confidence for one in memory.list(status=None)}
+    sure = {record.key: record.confidence for record in memory.list(status=None)}
     return [*(read(memory.namespace) for read in (store.verdicts, store.pairs, store.runs)), sure]
 
 
@@ -67,7 +67,7 @@ def test_an_export_comes_back_as_it_was(open_memory, clock, tmp_path):
     live(ours, clock)
     first, again = tmp_path / "first.jsonl", tmp_path / "again.jsonl"
     count = ours.export(first)
-    assert count == sum(sum(some.values()) for some in ours.stats().memories.values())
+    assert count == sum(sum(counts.values()) for counts in ours.stats().memories.values())
     assert theirs.import_(first) == count
     assert theirs.export(again) == count
     assert again.read_bytes() == first.read_bytes()
@@ -76,7 +76,7 @@ def test_an_export_comes_back_as_it_was(open_memory, clock, tmp_path):
     assert theirs.history("a") == ours.history("a")
     assert theirs.list(status=None) == ours.list(status=None)
     assert learnt(theirs) == learnt(ours)
-    assert [len(some) for some in learnt(theirs)[:3]] == [1, 1, 1]
+    assert [len(counts) for counts in learnt(theirs)[:3]] == [1, 1, 1]
     assert theirs.validate() == []
     for cue in ("who painted walls", "filler note 7", "Zed"):
         a, b = ours.recall(cue), theirs.recall(cue)
@@ -89,10 +89,10 @@ def test_an_import_goes_on_as_if_nothing_had_happened(open_memory, clock, tmp_pa
     ours.export(tmp_path / "x.jsonl")
     theirs.import_(tmp_path / "x.jsonl")
     for memory in (ours, theirs):
-        memory.undo(next(one.id for one in memory.log() if one.kind == "supersede"))
+        memory.undo(next(operation.id for operation in memory.log() if operation.kind == "supersede"))
         memory.remember("Here Zed slept.", session="s")
         with pytest.raises(Conflict):
-            memory.undo(next(one.id for one in memory.log() if one.kind == "purge"))
+            memory.undo(next(operation.id for operation in memory.log() if operation.kind == "purge"))
     assert theirs.get("a") == ours.get("a")
     assert theirs.stats().links == ours.stats().links
 
@@ -141,8 +141,8 @@ def test_namespaces_may_be_copied(open_memory, url, clock, tmp_path):
     live(ours, clock)
     ours.export(tmp_path / "x.jsonl")
     theirs.import_(tmp_path / "x.jsonl")
-    assert [one.content for one in theirs.list()] == [one.content for one in ours.list()]
-    assert {one.namespace for one in theirs.list()} == {"copy"}
+    assert [record.content for record in theirs.list()] == [record.content for record in ours.list()]
+    assert {record.namespace for record in theirs.list()} == {"copy"}
     theirs.purge("a")
     assert ours.get("a").content
     assert ours.validate() == theirs.validate() == []
@@ -207,7 +207,7 @@ def test_what_was_learnt_is_added_where_it_is_not_there_and_never_mixed(open_mem
     assert learnt(theirs) != learnt(ours)
     assert theirs.import_(whole) == 0
     assert learnt(theirs) == learnt(ours)
-    assert [one.table for one in theirs.log(limit=1)[0].changes] == [table]
+    assert [operation.table for operation in theirs.log(limit=1)[0].changes] == [table]
     values, words = CONTRADICTIONS[table]
     lines[number] = changed(lines[number], **values)
     rest.write_text("\n".join(lines))
@@ -284,7 +284,7 @@ def a_line(lines, kind):
         (
             "memories",
             lambda line: changed(line, stability=2.3),
-            "stability = 2.3: must stand with difficulty",
+            "stability = 2.3: must be given together with difficulty",
         ),
         (
             "memories",
@@ -369,7 +369,7 @@ def test_rows_without_a_log_are_added_as_one_operation(open_memory, tmp_path, li
     (tmp_path / "rows.jsonl").write_text("\n".join(line for line in lines if '{"operation"' not in line))
     memory = open_memory()
     assert memory.import_(tmp_path / "rows.jsonl") > 0
-    assert [one.kind for one in memory.log()] == ["import"]
+    assert [operation.kind for operation in memory.log()] == ["import"]
     assert memory.recall("who painted").hits
     memory.undo(memory.log()[0].id)
     assert memory.list() == []
@@ -384,7 +384,7 @@ def test_an_export_replaces_the_one_before_it(memory, tmp_path, clock):
     path.write_text("old")
     memory.export(path)
     assert path.read_text().startswith('{"format": "priming"')
-    assert [one.name for one in tmp_path.iterdir()] == ["x.jsonl"]
+    assert [path.name for path in tmp_path.iterdir()] == ["x.jsonl"]
 
 
 def test_an_export_to_where_nothing_can_be_written_is_a_store_error(memory, tmp_path):
@@ -393,7 +393,7 @@ def test_an_export_to_where_nothing_can_be_written_is_a_store_error(memory, tmp_
     for path in (tmp_path / "no" / "such" / "x.jsonl", tmp_path / "folder"):
         with pytest.raises(StoreError, match="could not be written"):
             memory.export(path)
-    assert [one.name for one in tmp_path.iterdir()] == ["folder"]
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
 def test_an_interrupted_export_leaves_no_file(memory, tmp_path):

@@ -76,7 +76,7 @@ def floop(tmp_path):
         folder.mkdir(exist_ok=True)
         named = {"nodes": nodes, "edges": edges, "corrections": corrections}
         for name, values in named.items():
-            text = "".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in values)
+            text = "".join((item if isinstance(item, str) else json.dumps(item)) + "\n" for item in values)
             (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
         return tmp_path
 
@@ -105,14 +105,18 @@ def test_a_behaviour_keeps_its_rule_conditions_tags_and_text(floop):
             },
         },
     )
-    (one,) = entries(floop([node]))
-    given = draft(one.arguments)
-    assert (given.kind, given.key, given.content) == ("behavior", "behavior-1", "Do thing number 1 first.")
-    assert (given.tags, given.trust) == (("release",), "user")
-    assert given.when == {"language": "go", "task": ["release", "deploy"]}
-    assert given.occurred_at == datetime(2026, 1, 30, 4, 22, 55, 647327, tzinfo=UTC)
-    assert (given.metadata["rule"], given.metadata["summary"]) == ("constraint", "Thing one first")
-    assert given.metadata["provenance"]["author"] == "ada"
+    (entry,) = entries(floop([node]))
+    checked = draft(entry.arguments)
+    assert (checked.kind, checked.key, checked.content) == (
+        "behavior",
+        "behavior-1",
+        "Do thing number 1 first.",
+    )
+    assert (checked.tags, checked.trust) == (("release",), "user")
+    assert checked.when == {"language": "go", "task": ["release", "deploy"]}
+    assert checked.occurred_at == datetime(2026, 1, 30, 4, 22, 55, 647327, tzinfo=UTC)
+    assert (checked.metadata["rule"], checked.metadata["summary"]) == ("constraint", "Thing one first")
+    assert checked.metadata["provenance"]["author"] == "ada"
 
 
 @pytest.mark.parametrize(
@@ -139,11 +143,11 @@ def test_confidence_priority_and_use_come_along(floop, memory):
         "updated_at": "2026-02-17T22:03:17-08:00",
     }
     run(memory, "floop", floop([behavior(metadata={"confidence": 0.66, "priority": 4, "stats": stats})]))
-    one = memory.get("behavior-1")
-    assert (one.confidence, one.priority) == (0.66, 4.0)
-    assert (one.use.uses, one.use.followed, one.use.confirmed, one.use.overridden) == (9, 5, 2, 1)
-    assert one.use.last_used_at == datetime(2026, 2, 12, 3, 19, 55, tzinfo=UTC)
-    assert one.metadata["stats"] == {"updated_at": "2026-02-17T22:03:17-08:00"}
+    record = memory.get("behavior-1")
+    assert (record.confidence, record.priority) == (0.66, 4.0)
+    assert (record.use.uses, record.use.followed, record.use.confirmed, record.use.overridden) == (9, 5, 2, 1)
+    assert record.use.last_used_at == datetime(2026, 2, 12, 3, 19, 55, tzinfo=UTC)
+    assert record.metadata["stats"] == {"updated_at": "2026-02-17T22:03:17-08:00"}
 
 
 def test_what_has_no_place_is_kept_as_metadata(floop):
@@ -153,20 +157,24 @@ def test_what_has_no_place_is_kept_as_metadata(floop):
         metadata={"deprecation_reason": "old", "replacement_id": "behavior-2", "colour": [1, {"a": None}]},
         content={"conflicts": None, "mood": "calm", "memory_type": "semantic"},
     )
-    (one,) = entries(floop([node]))
-    kept = one.arguments["metadata"]
-    assert kept["structured"] == {"prefer": "this", "avoid": "that"}
-    assert (kept["deprecation_reason"], kept["replacement_id"]) == ("old", "behavior-2")
-    assert (kept["colour"], kept["mood"], kept["memory_type"]) == ([1, {"a": None}], "calm", "semantic")
-    assert (kept["name"], kept["scope"]) == ("learned/do-thing-number-1-first", "local")
-    assert "conflicts" not in kept
+    (entry,) = entries(floop([node]))
+    metadata = entry.arguments["metadata"]
+    assert metadata["structured"] == {"prefer": "this", "avoid": "that"}
+    assert (metadata["deprecation_reason"], metadata["replacement_id"]) == ("old", "behavior-2")
+    assert (metadata["colour"], metadata["mood"], metadata["memory_type"]) == (
+        [1, {"a": None}],
+        "calm",
+        "semantic",
+    )
+    assert (metadata["name"], metadata["scope"]) == ("learned/do-thing-number-1-first", "local")
+    assert "conflicts" not in metadata
 
 
 def test_names_that_come_twice_with_other_values_are_both_kept(floop):
-    (one,) = entries(floop([behavior(content={"scope": "wide", "rule": "of thumb"})]))
-    kept = one.arguments["metadata"]
-    assert (kept["scope"], kept["floop_scope"]) == ("wide", "local")
-    assert (kept["rule"], kept["floop_rule"]) == ("directive", "of thumb")
+    (entry,) = entries(floop([behavior(content={"scope": "wide", "rule": "of thumb"})]))
+    metadata = entry.arguments["metadata"]
+    assert (metadata["scope"], metadata["floop_scope"]) == ("wide", "local")
+    assert (metadata["rule"], metadata["floop_rule"]) == ("directive", "of thumb")
 
 
 @pytest.mark.parametrize(
@@ -181,15 +189,15 @@ def test_names_that_come_twice_with_other_values_are_both_kept(floop):
     ],
 )
 def test_every_kind_of_behaviour_is_one_of_our_rules(floop, kind, rule):
-    (one,) = entries(floop([behavior(content={"kind": kind})]))
-    assert one.arguments["metadata"]["rule"] == rule
-    assert one.arguments["metadata"].get("floop_kind") == (None if kind == rule else kind)
+    (entry,) = entries(floop([behavior(content={"kind": kind})]))
+    assert entry.arguments["metadata"]["rule"] == rule
+    assert entry.arguments["metadata"].get("floop_kind") == (None if kind == rule else kind)
 
 
 def test_an_episodic_behaviour_is_an_episode(floop):
-    (one,) = entries(floop([behavior(content={"kind": "episodic", "episode_data": {"outcome": "ok"}})]))
-    assert one.arguments["kind"] == "episode"
-    assert "rule" not in one.arguments["metadata"]
+    (entry,) = entries(floop([behavior(content={"kind": "episodic", "episode_data": {"outcome": "ok"}})]))
+    assert entry.arguments["kind"] == "episode"
+    assert "rule" not in entry.arguments["metadata"]
 
 
 @pytest.mark.parametrize(
@@ -203,21 +211,21 @@ def test_an_episodic_behaviour_is_an_episode(floop):
     ],
 )
 def test_trust_follows_the_provenance(floop, source, trust):
-    (one,) = entries(floop([behavior(content={"provenance": {"source_type": source}})]))
-    assert one.arguments["trust"] == trust
+    (entry,) = entries(floop([behavior(content={"provenance": {"source_type": source}})]))
+    assert entry.arguments["trust"] == trust
 
 
 def test_the_source_names_the_folder_and_the_package(floop):
     package = {"source_type": "imported", "package": "core", "package_version": "1.2"}
     path = floop([behavior(1), behavior(2, content={"provenance": package})])
-    assert [one.arguments["source"] for one in entries(path)] == [
+    assert [entry.arguments["source"] for entry in entries(path)] == [
         f"floop:{path}/.floop",
         f"floop:{path}/.floop core 1.2",
     ]
 
 
 @pytest.mark.parametrize(
-    ("given", "when"),
+    ("checked", "when"),
     [
         ({"file_path": "mcp/*"}, {"file": "mcp/*"}),
         ({"file.path": ["a/*", "b/*"], "env": "ci"}, {"file": ["a/*", "b/*"], "environment": "ci"}),
@@ -227,54 +235,57 @@ def test_the_source_names_the_folder_and_the_package(floop):
         ({"task": "", "user": None, "roles": []}, {}),
     ],
 )
-def test_predicates_take_the_names_that_a_cue_has(floop, given, when):
-    (one,) = entries(floop([behavior(content={"when": given})]))
-    assert one.arguments["when"] == when
+def test_predicates_take_the_names_that_a_cue_has(floop, checked, when):
+    (entry,) = entries(floop([behavior(content={"when": checked})]))
+    assert entry.arguments["when"] == when
 
 
 def test_conditions_that_no_predicate_can_hold_are_kept_beside(floop):
-    given = {"language": "go", "custom": {"deep": 1}, "file_path": "a/*", "ext": ".go"}
-    (one,) = entries(floop([behavior(content={"when": given})]))
-    assert one.arguments["when"] == {"language": "go", "file": "a/*"}
-    assert one.arguments["metadata"]["floop_when"] == {"custom": {"deep": 1}, "file_ext": ".go"}
+    checked = {"language": "go", "custom": {"deep": 1}, "file_path": "a/*", "ext": ".go"}
+    (entry,) = entries(floop([behavior(content={"when": checked})]))
+    assert entry.arguments["when"] == {"language": "go", "file": "a/*"}
+    assert entry.arguments["metadata"]["floop_when"] == {"custom": {"deep": 1}, "file_ext": ".go"}
 
 
 def test_the_last_line_of_an_id_counts(floop):
-    (one,) = entries(floop([behavior(canonical="Old."), behavior(canonical="New.")]))
-    assert one.arguments["content"] == "New."
+    (entry,) = entries(floop([behavior(canonical="Old."), behavior(canonical="New.")]))
+    assert entry.arguments["content"] == "New."
 
 
 def test_a_correction_says_what_was_right_and_what_was_wrong(floop):
-    (one,) = entries(floop(corrections=[correction(extra_tags=["git"], conversation_id="talk-1")]))
-    given = draft(one.arguments)
-    assert (given.kind, given.key) == ("correction", "c-1")
-    assert given.content == "Correction: Do thing 1 first.\nNot: Did thing 1 last."
-    assert (given.metadata["right"], given.metadata["wrong"]) == ("Do thing 1 first.", "Did thing 1 last.")
-    assert given.occurred_at == datetime(2026, 2, 8, 17, 9, 45, 979824, tzinfo=UTC)
-    assert (given.tags, given.session, given.trust) == (("git",), "floop:talk-1", "agent")
-    assert given.metadata["context"]["task"] == "release"
-    assert given.metadata["corrector"] == "ada"
+    (entry,) = entries(floop(corrections=[correction(extra_tags=["git"], conversation_id="talk-1")]))
+    checked = draft(entry.arguments)
+    assert (checked.kind, checked.key) == ("correction", "c-1")
+    assert checked.content == "Correction: Do thing 1 first.\nNot: Did thing 1 last."
+    assert (checked.metadata["right"], checked.metadata["wrong"]) == (
+        "Do thing 1 first.",
+        "Did thing 1 last.",
+    )
+    assert checked.occurred_at == datetime(2026, 2, 8, 17, 9, 45, 979824, tzinfo=UTC)
+    assert (checked.tags, checked.session, checked.trust) == (("git",), "floop:talk-1", "agent")
+    assert checked.metadata["context"]["task"] == "release"
+    assert checked.metadata["corrector"] == "ada"
 
 
 def test_a_correction_in_a_persons_words_is_trusted_as_theirs(floop):
-    (one,) = entries(floop(corrections=[correction(human_response="No, first!")]))
-    assert one.arguments["trust"] == "user"
-    assert one.arguments["metadata"]["human_response"] == "No, first!"
+    (entry,) = entries(floop(corrections=[correction(human_response="No, first!")]))
+    assert entry.arguments["trust"] == "user"
+    assert entry.arguments["metadata"]["human_response"] == "No, first!"
 
 
 def test_a_correction_may_stand_among_the_nodes(floop):
     node = {"id": "c-1", "kind": "correction", "content": correction(), "metadata": {"seen": True}}
     path = floop([node], corrections=[correction()])
-    (one,) = entries(path)
-    assert one.arguments["kind"] == "correction"
-    assert one.arguments["metadata"]["seen"] is True
+    (entry,) = entries(path)
+    assert entry.arguments["kind"] == "correction"
+    assert entry.arguments["metadata"]["seen"] is True
 
 
 def test_a_node_of_another_kind_is_a_fact_with_its_content(floop):
     node = {"id": "snap-1", "kind": "context-snapshot", "content": {"branch": "main"}, "metadata": None}
-    (one,) = entries(floop([node]))
-    assert (one.arguments["kind"], one.arguments["content"]) == ("fact", '{"branch": "main"}')
-    assert one.arguments["metadata"] == {"floop_kind": "context-snapshot"}
+    (entry,) = entries(floop([node]))
+    assert (entry.arguments["kind"], entry.arguments["content"]) == ("fact", '{"branch": "main"}')
+    assert entry.arguments["metadata"] == {"floop_kind": "context-snapshot"}
 
 
 KINDS = ["requires", "overrides", "conflicts", "learned-from", "deprecated-to", "merged-into", "smells-like"]
@@ -317,8 +328,12 @@ def test_a_behaviour_is_linked_to_the_correction_that_it_was_learnt_from(floop, 
 
 
 def test_edges_that_only_the_nodes_tell_of_are_links_too(floop):
-    told = {"requires": ["behavior-2"], "overrides": None, "similar_to": [{"id": "behavior-2", "score": 0.8}]}
-    path = floop([behavior(1, content=told), behavior(2)], [edge(1, 2, "requires", 0.6)])
+    content = {
+        "requires": ["behavior-2"],
+        "overrides": None,
+        "similar_to": [{"id": "behavior-2", "score": 0.8}],
+    }
+    path = floop([behavior(1, content=content), behavior(2)], [edge(1, 2, "requires", 0.6)])
     assert ties(path) == [
         Tie("behavior-1", "behavior-2", "requires", 0.6, fresh=True),
         Tie("behavior-1", "behavior-2", "similar-to", 0.8, fresh=True),
@@ -362,15 +377,15 @@ def test_what_floop_learnt_since_is_added(floop, memory):
 
 def test_the_import_can_be_undone_operation_by_operation(memory):
     run(memory, "floop", SCENARIO)
-    for one in memory.log():
-        memory.undo(one.id)
+    for operation in memory.log():
+        memory.undo(operation.id)
     assert memory.list(status=None) == []
     assert memory.validate() == []
 
 
 def test_the_folder_itself_will_do_for_the_project_it_is_in(floop):
     path = floop([behavior()])
-    assert [one.arguments["key"] for one in read(path / ".floop")] == ["behavior-1"]
+    assert [entry.arguments["key"] for entry in read(path / ".floop")] == ["behavior-1"]
 
 
 def test_a_large_store_is_read_line_by_line(floop):
@@ -421,7 +436,7 @@ def test_a_large_store_is_read_line_by_line(floop):
 )
 def test_a_wrong_line_is_named_by_its_file_and_number_with_the_rule(floop, name, line, rule):
     good = {"nodes": behavior(1), "edges": edge(1, 1), "corrections": correction()}
-    path = floop(**{one: [value, *([line] if one == name else [])] for one, value in good.items()})
+    path = floop(**{item: [value, *([line] if item == name else [])] for item, value in good.items()})
     with pytest.raises(ParamError, match=rule) as caught:
         list(read(path))
     assert f"{name}.jsonl, line 2" in str(caught.value)
@@ -432,8 +447,8 @@ def test_times_that_go_leaves_empty_are_no_times(floop):
     node = behavior(
         content={"provenance": {"created_at": never}}, metadata={"stats": {"last_activated": never}}
     )
-    (one,) = entries(floop([node]))
-    assert (one.arguments["occurred_at"], one.state) == (None, ImportedState(confidence=0.6))
+    (entry,) = entries(floop([node]))
+    assert (entry.arguments["occurred_at"], entry.state) == (None, ImportedState(confidence=0.6))
 
 
 @pytest.mark.parametrize("name", [None, "floop.db", "edges.jsonl"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from priming.errors import ParamError
-from priming.transfer.git import GIT, look, read
+from priming.transfer.git import GIT, open_repository, read
 from priming.transfer.importers import Entry, Tie, run
 
 pytestmark = pytest.mark.slow
@@ -19,7 +19,7 @@ def entries(path):
 
 
 def episodes(path):
-    return [one for one in entries(path) if one.get("kind") != "entity"]
+    return [entry for entry in entries(path) if entry.get("kind") != "entity"]
 
 
 def ties(path):
@@ -28,20 +28,20 @@ def ties(path):
 
 def test_a_commit_is_an_episode_with_its_author_time_day_and_counts_and_no_address(work):
     name = work.commit("Add the parser\n\nIt reads.", {"a.py": "1\n2\n"}, at="2026-03-01T23:30:00+02:00")
-    (one,) = episodes(work.folder)
-    assert one["key"] == f"commit:{name[:12]}"
-    assert one["content"] == "Add the parser\n\nIt reads.\n\nin `a.py`"
-    assert (one["speaker"], one["session"]) == ("Ada Byron", "work 2026-03-01")
-    assert one["occurred_at"] == datetime.fromisoformat("2026-03-01T23:30:00+02:00")
-    assert one["metadata"] == {
+    (episode,) = episodes(work.folder)
+    assert episode["key"] == f"commit:{name[:12]}"
+    assert episode["content"] == "Add the parser\n\nIt reads.\n\nin `a.py`"
+    assert (episode["speaker"], episode["session"]) == ("Ada Byron", "work 2026-03-01")
+    assert episode["occurred_at"] == datetime.fromisoformat("2026-03-01T23:30:00+02:00")
+    assert episode["metadata"] == {
         "commit": name,
         "author": "Ada Byron",
         "files": 1,
         "insertions": 2,
         "deletions": 0,
     }
-    assert "example.org" not in str(one)
-    assert (one["source"], one["trust"]) == (f"git:{work.folder}", "tool")
+    assert "example.org" not in str(episode)
+    assert (episode["source"], episode["trust"]) == (f"git:{work.folder}", "tool")
 
 
 def test_commits_come_oldest_first_and_those_of_a_day_follow_each_other(work, memory):
@@ -49,7 +49,7 @@ def test_commits_come_oldest_first_and_those_of_a_day_follow_each_other(work, me
         work.commit(message, [f"{message}.py"], at=f"2026-03-0{day}T09:00:00+01:00")
     run(memory, "git", work.folder)
     stored = memory.list(kinds=["episode"])
-    assert [one.gist for one in stored] == ["one", "two", "three"]
+    assert [item.gist for item in stored] == ["one", "two", "three"]
     followed = memory.links(relation="next")
     assert [(link.source, link.target) for link in followed] == [(stored[0].key, stored[1].key)]
 
@@ -57,8 +57,8 @@ def test_commits_come_oldest_first_and_those_of_a_day_follow_each_other(work, me
 def test_a_file_is_a_bare_name_that_comes_before_the_first_commit_that_changed_it(work):
     work.commit("first", ["src/a.py"])
     work.commit("second", ["src/a.py", "src/b.py"])
-    keys = [one["key"] for one in entries(work.folder)]
-    first, second = (one["key"] for one in episodes(work.folder))
+    keys = [entry["key"] for entry in entries(work.folder)]
+    first, second = (episode["key"] for episode in episodes(work.folder))
     assert keys == ["file:src/a.py", first, "file:src/b.py", second]
     assert entries(work.folder)[0] == {
         "content": "src/a.py",
@@ -89,8 +89,8 @@ ODD = [
 
 def test_odd_file_names_are_kept_as_they_are(work):
     work.commit("odd", ODD)
-    (one,) = episodes(work.folder)
-    assert one["metadata"]["files"] == len(ODD)
+    (episode,) = episodes(work.folder)
+    assert episode["metadata"]["files"] == len(ODD)
     files = [entry for entry in entries(work.folder) if entry.get("kind") == "entity"]
     assert {file["content"] for file in files} == set(ODD)
     assert all(file["key"].isprintable() for file in files)
@@ -126,7 +126,7 @@ def test_new_commits_join_those_imported_before(work, memory):
     work.commit("new", ["a.py"])
     report = run(memory, "git", work.folder)
     assert report.duplicates == 2
-    assert [one.gist for one in memory.list(kinds=["episode"])] == ["old", "new"]
+    assert [record.gist for record in memory.list(kinds=["episode"])] == ["old", "new"]
 
 
 def test_a_renamed_file_is_named_twice_and_its_names_are_tied(work):
@@ -153,15 +153,18 @@ def test_a_merge_is_kept_and_changes_no_file_itself(work):
 def test_a_commit_without_message_or_change_is_still_something_that_happened(work):
     work.commit("", ["a.py"])
     work.commit("")
-    assert [one["content"] for one in episodes(work.folder)] == ["(no message)\n\nin `a.py`", "(no message)"]
+    assert [episode["content"] for episode in episodes(work.folder)] == [
+        "(no message)\n\nin `a.py`",
+        "(no message)",
+    ]
 
 
 def test_a_message_that_looks_like_the_format_of_the_log_is_a_message(work):
     message = "commit\n\n1\t2\tnot-a-file.py\n\n-\t-\tnor-this"
     work.commit(message, ["real.py"])
-    (one,) = episodes(work.folder)
-    assert one["content"] == f"{message}\n\nin `real.py`"
-    assert one["metadata"]["files"] == 1
+    (episode,) = episodes(work.folder)
+    assert episode["content"] == f"{message}\n\nin `real.py`"
+    assert episode["metadata"]["files"] == 1
 
 
 def made_by_hand(work, person, message):
@@ -175,9 +178,9 @@ def made_by_hand(work, person, message):
 def test_bytes_that_are_no_utf_8_become_replacement_characters(work):
     work.commit("first", [b"na\xefve.txt"])
     made_by_hand(work, b"Andr\xe9 <a@example.org> 1700000000 +0000", b"caf\xe9 closed")
-    (one,) = episodes(work.folder)
-    assert one["content"] == "caf� closed\n\nin `na�ve.txt`"
-    assert one["speaker"] == "Andr�"
+    (episode,) = episodes(work.folder)
+    assert episode["content"] == "caf� closed\n\nin `na�ve.txt`"
+    assert episode["speaker"] == "Andr�"
 
 
 def test_a_binary_file_counts_as_changed_with_no_lines(work):
@@ -201,9 +204,9 @@ def test_a_very_long_message_is_cut(work):
 
 def test_a_commit_of_very_many_files_names_some_and_ties_none(work):
     work.commit("everything", [f"f{i:02}.py" for i in range(GIT.files + 5)])
-    (one,) = episodes(work.folder)
-    assert one["content"].endswith("`f29.py` and 5 more")
-    assert one["metadata"]["files"] == GIT.files + 5
+    (episode,) = episodes(work.folder)
+    assert episode["content"].endswith("`f29.py` and 5 more")
+    assert episode["metadata"]["files"] == GIT.files + 5
     assert len(entries(work.folder)) == GIT.files + 1
     assert ties(work.folder) == []
 
@@ -242,9 +245,9 @@ def test_what_the_first_commits_of_a_shallow_clone_changed_is_not_known(work, tm
         work.commit(f"step {i}", [f"f{i}.py"])
     shallow = tmp_path / "shallow"
     work.git("clone", "--quiet", "--depth=2", work.folder.as_uri(), str(shallow))
-    assert look(shallow).shallow
-    assert not look(work.folder).shallow
-    assert [one["content"] for one in episodes(shallow)] == ["step 2", "step 3\n\nin `f3.py`"]
+    assert open_repository(shallow).shallow
+    assert not open_repository(work.folder).shallow
+    assert [episode["content"] for episode in episodes(shallow)] == ["step 2", "step 3\n\nin `f3.py`"]
 
 
 def test_a_bare_repository_a_subfolder_and_a_worktree_give_the_same_history(work, tmp_path):
@@ -252,10 +255,10 @@ def test_a_bare_repository_a_subfolder_and_a_worktree_give_the_same_history(work
     work.git("clone", "--quiet", "--bare", str(work.folder), str(tmp_path / "bare.git"))
     work.git("worktree", "add", "--quiet", str(tmp_path / "other"), "HEAD")
     places = (tmp_path / "bare.git", work.folder / "deep", tmp_path / "other")
-    told = [(one["key"], one["content"]) for path in places for one in episodes(path)]
-    assert len(told) == 3
-    assert len(set(told)) == 1
-    assert [look(path).name for path in places] == ["bare", "work", "work"]
+    commits = [(episode["key"], episode["content"]) for path in places for episode in episodes(path)]
+    assert len(commits) == 3
+    assert len(set(commits)) == 1
+    assert [open_repository(path).name for path in places] == ["bare", "work", "work"]
 
 
 def test_an_environment_that_points_elsewhere_is_not_followed(work, tmp_path, monkeypatch):
@@ -279,8 +282,8 @@ def test_settings_of_the_user_do_not_change_what_is_read(work):
 def test_a_year_that_no_calendar_has_gives_no_time(work):
     work.commit("first", ["a.py"])
     made_by_hand(work, b"A <a@example.org> 99999999999999 +0000", b"far future")
-    (one,) = episodes(work.folder)
-    assert (one["occurred_at"], one["session"]) == (None, "work")
+    (episode,) = episodes(work.folder)
+    assert (episode["occurred_at"], episode["session"]) == (None, "work")
 
 
 def test_a_folder_without_repository_is_refused(tmp_path):
@@ -333,4 +336,6 @@ def test_a_reader_that_is_left_early_leaves_no_git_behind(work):
 def test_a_link_to_a_repository_is_the_repository(work, tmp_path):
     work.commit("only", ["a.py"])
     (tmp_path / "link").symlink_to(work.folder)
-    assert [one["key"] for one in entries(tmp_path / "link")] == [one["key"] for one in entries(work.folder)]
+    assert [entry["key"] for entry in entries(tmp_path / "link")] == [
+        entry["key"] for entry in entries(work.folder)
+    ]

@@ -4,7 +4,7 @@ import io
 from contextlib import contextmanager
 
 from priming.transfer import git
-from priming.transfer.git import CO_CHANGED, RENAMED, Habits, Repository
+from priming.transfer.git import CO_CHANGED, RENAMED, ChangeCounts, Repository
 
 LOG = (
     b"commit\0a1\0Ada\x002026-03-01T09:00:00+01:00\0Add the parser\n\0\0\n2\t0\ta.py\x001\t0\tb.py\0"
@@ -37,9 +37,9 @@ def test_the_first_commits_of_a_shallow_clone_have_no_changes(monkeypatch, tmp_p
 
 
 def test_files_that_change_together_and_renamed_files_are_linked(monkeypatch, tmp_path):
-    habits = Habits()
+    counts = ChangeCounts()
     for commit in history(monkeypatch, tmp_path):
-        habits.add(commit)
-    ties = {(tie.source, tie.target, tie.relation) for tie in habits.ties()}
+        counts.add(commit)
+    ties = {(tie.source, tie.target, tie.relation) for tie in counts.ties()}
     assert ("file:b.py", "file:c.py", RENAMED) in ties
     assert ("file:a.py", "file:b.py", CO_CHANGED) in ties

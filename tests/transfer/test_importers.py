@@ -113,10 +113,10 @@ def test_reasons_are_listed_up_to_a_hundred(memory, source):
 
 
 def test_progress_is_told_after_each_batch(memory, source):
-    told = []
+    calls = []
     path = source(*(entry(n) for n in range(BATCH + 1)))
-    run(memory, "lines", path, lambda done, total: told.append((done, total)))
-    assert told == [(BATCH, None), (BATCH + 1, None)]
+    run(memory, "lines", path, lambda done, total: calls.append((done, total)))
+    assert calls == [(BATCH, None), (BATCH + 1, None)]
 
 
 def test_each_batch_is_one_operation(memory, source):

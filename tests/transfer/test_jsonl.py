@@ -43,34 +43,36 @@ def test_a_line_gives_the_arguments_of_remember(file):
             "trust": "user",
         }
     )
-    (one,) = arguments(path)
-    assert one["occurred_at"] == datetime(1843, 7, 10, 11, tzinfo=UTC)
-    assert (one["key"], one["trust"], one["importance"]) == ("ada", "user", 0.9)
-    assert one["source"] == f"jsonl:{path}"
+    (item,) = arguments(path)
+    assert item["occurred_at"] == datetime(1843, 7, 10, 11, tzinfo=UTC)
+    assert (item["key"], item["trust"], item["importance"]) == ("ada", "user", 0.9)
+    assert item["source"] == f"jsonl:{path}"
 
 
 def test_text_will_do_for_content_and_what_is_unknown_is_metadata(file):
     path = file({"text": "hello there", "colour": "red", "metadata": {"size": 2}, "n": [1, {"a": None}]})
-    (one,) = arguments(path)
-    assert one["content"] == "hello there"
-    assert one["metadata"] == {"colour": "red", "size": 2, "n": [1, {"a": None}]}
-    assert one["trust"] == "tool"
+    (item,) = arguments(path)
+    assert item["content"] == "hello there"
+    assert item["metadata"] == {"colour": "red", "size": 2, "n": [1, {"a": None}]}
+    assert item["trust"] == "tool"
 
 
 def test_a_text_beside_a_content_is_metadata(file):
-    (one,) = arguments(file({"content": "kept", "text": "beside"}))
-    assert (one["content"], one["metadata"]) == ("kept", {"text": "beside"})
+    (item,) = arguments(file({"content": "kept", "text": "beside"}))
+    assert (item["content"], item["metadata"]) == ("kept", {"text": "beside"})
 
 
 def test_null_is_the_same_as_nothing(file):
-    (one,) = arguments(file({"content": None, "text": "said", "key": None, "metadata": None, "source": None}))
-    assert one["content"] == "said"
-    assert not {"key", "metadata"} & set(one)
+    (item,) = arguments(
+        file({"content": None, "text": "said", "key": None, "metadata": None, "source": None})
+    )
+    assert item["content"] == "said"
+    assert not {"key", "metadata"} & set(item)
 
 
 def test_blank_lines_a_byte_order_mark_and_windows_line_ends_do_no_harm(file):
     path = file(raw=b'\xef\xbb\xbf{"content": "one"}\r\n\r\n  \n{"content": "two \\u00fc"}\r\n')
-    assert [one["content"] for one in arguments(path)] == ["one", "two ü"]
+    assert [item["content"] for item in arguments(path)] == ["one", "two ü"]
 
 
 def test_importing_twice_stores_nothing_new_with_or_without_keys(file, memory):
@@ -149,8 +151,8 @@ def test_a_file_that_is_not_there_and_a_folder_are_refused(tmp_path):
 def test_a_path_that_no_source_can_hold_is_made_printable(tmp_path):
     path = tmp_path / "two\nlines.jsonl"
     path.write_text('{"content": "kept"}')
-    (one,) = arguments(path)
-    assert one["source"].isprintable()
+    (item,) = arguments(path)
+    assert item["source"].isprintable()
 
 
 def test_a_pipe_can_be_imported():
@@ -158,4 +160,4 @@ def test_a_pipe_can_be_imported():
     os.write(theirs, b'{"content": "through a pipe"}\n')
     os.close(theirs)
     with os.fdopen(ours):
-        assert [one["content"] for one in arguments(Path(f"/dev/fd/{ours}"))] == ["through a pipe"]
+        assert [item["content"] for item in arguments(Path(f"/dev/fd/{ours}"))] == ["through a pipe"]

@@ -56,33 +56,33 @@ Use it.
 
 def test_each_section_is_a_fact_under_the_path_of_its_headings(notes):
     root = notes({"guide.md": GUIDE})
-    assert [(one["heading"], one["content"]) for one in entries(root)] == [
+    assert [(entry["heading"], entry["content"]) for entry in entries(root)] == [
         ("guide", "Before any heading."),
         ("Guide", "What it is."),
         ("Guide > Install", "Run `make`."),
         ("Guide > Install > On Linux", "Run it there."),
         ("Guide > Use", "Use it."),
     ]
-    assert [one["key"] for one in entries(root)] == [
+    assert [entry["key"] for entry in entries(root)] == [
         "md:notes/guide.md",
         "md:notes/guide.md#guide",
         "md:notes/guide.md#guide/install",
         "md:notes/guide.md#guide/install/on-linux",
         "md:notes/guide.md#guide/use",
     ]
-    assert {(one["kind"], one["session"], one["trust"]) for one in entries(root)} == {
+    assert {(entry["kind"], entry["session"], entry["trust"]) for entry in entries(root)} == {
         ("fact", "notes/guide.md", "tool")
     }
 
 
 def test_a_file_by_itself_has_the_same_keys_as_in_its_folder(notes):
     root = notes({"guide.md": GUIDE})
-    assert [one["key"] for one in entries(root / "guide.md")] == [one["key"] for one in entries(root)]
+    assert [entry["key"] for entry in entries(root / "guide.md")] == [entry["key"] for entry in entries(root)]
 
 
 def test_underlined_headings_count_and_a_rule_between_paragraphs_does_not(notes):
     root = notes({"a.md": "Title\n=====\n\none\n\n---\n\ntwo\n\nPart\n----\nthree\n\n- item\n---\nfour"})
-    assert [(one["heading"], one["content"]) for one in entries(root)] == [
+    assert [(entry["heading"], entry["content"]) for entry in entries(root)] == [
         ("Title", "one\n\n---\n\ntwo"),
         ("Title > Part", "three\n\n- item\n---\nfour"),
     ]
@@ -90,36 +90,36 @@ def test_underlined_headings_count_and_a_rule_between_paragraphs_does_not(notes)
 
 def test_a_heading_inside_a_code_block_is_code(notes):
     text = "# One\n\n```sh\n# comment\n\n\n## more\n```\n\n~~~\n# tilde\n```\n~~~\n\n    # indented\n"
-    (one,) = entries(notes({"a.md": text}))
-    assert one["content"] == text.removeprefix("# One\n\n").rstrip()
+    (entry,) = entries(notes({"a.md": text}))
+    assert entry["content"] == text.removeprefix("# One\n\n").rstrip()
 
 
 def test_the_same_heading_twice_gives_two_keys(notes):
     root = notes({"a.md": "# T\n## Fixed\none\n## Fixed\ntwo\n"})
-    assert [one["key"] for one in entries(root)] == ["md:notes/a.md#t/fixed", "md:notes/a.md#t/fixed-1"]
+    assert [entry["key"] for entry in entries(root)] == ["md:notes/a.md#t/fixed", "md:notes/a.md#t/fixed-1"]
 
 
 def test_a_long_section_is_cut_between_paragraphs(notes):
     paragraphs = [f"{i} " + "word " * 60 for i in range(20)]
-    found = entries(notes({"a.md": "# Long\n\n" + "\n\n".join(paragraphs)}))
-    assert all(len(one["content"]) <= MARKDOWN.letters for one in found)
-    assert "\n\n".join(one["content"] for one in found) == "\n\n".join(p.strip() for p in paragraphs)
-    assert [one["key"] for one in found][:2] == ["md:notes/a.md#long", "md:notes/a.md#long~2"]
-    assert {one["heading"] for one in found} == {"Long"}
+    pieces = entries(notes({"a.md": "# Long\n\n" + "\n\n".join(paragraphs)}))
+    assert all(len(item["content"]) <= MARKDOWN.letters for item in pieces)
+    assert "\n\n".join(item["content"] for item in pieces) == "\n\n".join(p.strip() for p in paragraphs)
+    assert [item["key"] for item in pieces][:2] == ["md:notes/a.md#long", "md:notes/a.md#long~2"]
+    assert {item["heading"] for item in pieces} == {"Long"}
 
 
 def test_a_paragraph_without_an_end_is_cut_at_lines_sentences_words_or_anywhere(notes):
     for text in ("line of a list\n" * 300, "A sentence. " * 300, "word " * 900, "x" * 4000):
-        found = [one["content"] for one in entries(notes({"a.md": text}))]
-        assert all(len(one) <= MARKDOWN.letters for one in found)
-        assert "".join("".join(found).split()) == "".join(text.split())
-        assert len(found) <= 5
+        pieces = [entry["content"] for entry in entries(notes({"a.md": text}))]
+        assert all(len(item) <= MARKDOWN.letters for item in pieces)
+        assert "".join("".join(pieces).split()) == "".join(text.split())
+        assert len(pieces) <= 5
 
 
 def test_a_code_block_is_kept_whole_however_long(notes):
     code = "```python\n" + "x = 1\n\n" * 600 + "```"
-    found = [one["content"] for one in entries(notes({"a.md": f"before\n\n{code}\n\nafter"}))]
-    assert found == ["before", code, "after"]
+    pieces = [entry["content"] for entry in entries(notes({"a.md": f"before\n\n{code}\n\nafter"}))]
+    assert pieces == ["before", code, "after"]
 
 
 def test_front_matter_gives_title_tags_and_metadata(notes):
@@ -141,13 +141,13 @@ def test_front_matter_gives_title_tags_and_metadata(notes):
 
 @pytest.mark.parametrize("tags", ["a, b", "[a, b]", "#a #b", "\n- a\n- b", "['a', \"b\"]"])
 def test_tags_are_understood_in_every_usual_form(notes, tags):
-    (one,) = entries(notes({"a.md": f"---\ntags: {tags}\n---\ntext"}))
-    assert one["tags"] == ["a", "b"]
+    (entry,) = entries(notes({"a.md": f"---\ntags: {tags}\n---\ntext"}))
+    assert entry["tags"] == ["a", "b"]
 
 
 def test_a_rule_that_opens_no_front_matter_is_text(notes):
-    (one,) = entries(notes({"a.md": "---\nno end of this"}))
-    assert one["content"] == "---\nno end of this"
+    (entry,) = entries(notes({"a.md": "---\nno end of this"}))
+    assert entry["content"] == "---\nno end of this"
 
 
 LINKED = {
@@ -205,12 +205,12 @@ def test_hidden_folders_other_files_and_loops_of_links_are_passed_over(notes):
     (root / "sub" / "loop").symlink_to(root)
     (root / "same.md").symlink_to(root / "a.md")
     (root / "broken.md").symlink_to(root / "nowhere.md")
-    assert sorted(one["content"] for one in entries(root)) == ["one", "two"]
+    assert sorted(entry["content"] for entry in entries(root)) == ["one", "two"]
 
 
 def test_files_come_in_order_of_name(notes):
     root = notes({name: name for name in ("b.md", "a/z.md", "a.md", "c/a.md")})
-    assert [one["content"] for one in entries(root)] == ["a.md", "b.md", "a/z.md", "c/a.md"]
+    assert [entry["content"] for entry in entries(root)] == ["a.md", "b.md", "a/z.md", "c/a.md"]
 
 
 def test_odd_file_names_and_headings_are_kept_as_far_as_they_can_be(notes, memory):
@@ -218,12 +218,12 @@ def test_odd_file_names_and_headings_are_kept_as_far_as_they_can_be(notes, memor
     (root / os.fsdecode(b"na\xefve.md")).write_text("text")
     report = run(memory, "markdown", root)
     assert (report.stored, report.skipped) == (3, ())
-    assert "Tab here" in {one.heading for one in memory.list(kinds=["fact"])}
+    assert "Tab here" in {record.heading for record in memory.list(kinds=["fact"])}
 
 
 def test_windows_line_ends_and_a_byte_order_mark_do_no_harm(notes):
-    (one,) = entries(notes({"a.md": b"\xef\xbb\xbf# Title\r\n\r\ntext\r\nmore\r\n"}))
-    assert (one["heading"], one["content"]) == ("Title", "text\nmore")
+    (entry,) = entries(notes({"a.md": b"\xef\xbb\xbf# Title\r\n\r\ntext\r\nmore\r\n"}))
+    assert (entry["heading"], entry["content"]) == ("Title", "text\nmore")
 
 
 @pytest.mark.parametrize("files", [{}, {"a.txt": "text"}, {"a.md": ""}, {"a.md": "# Only a heading\n"}])

@@ -54,13 +54,13 @@ def test_a_piece_is_short_and_not_blank_unless_it_is_one_code_block(text):
 @given(TEXT)
 def test_every_line_is_in_one_section_a_heading_or_front_matter(text):
     front, sections = document(text)
-    kept = [line for section in sections for line in section.lines]
+    body = [line for section in sections for line in section.lines]
     rows = text.split("\n")
     remaining = iter(rows)
-    assert all(line in remaining for line in kept)
+    assert all(line in remaining for line in body)
     if not front and "---" not in rows[0]:
         headings = len(sections) - 1
-        assert headings <= len(rows) - len(kept) <= 2 * headings
+        assert headings <= len(rows) - len(body) <= 2 * headings
 
 
 @given(TEXT)

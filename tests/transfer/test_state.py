@@ -22,11 +22,11 @@ def remember(memory, *items):
 
 def test_a_new_memory_takes_the_state_that_it_brings(memory):
     (done,) = remember(memory, ("a", "Apples.", STATE))
-    one = memory.get("a")
+    record = memory.get("a")
     assert done.status == "stored"
-    assert (one.status, one.priority, one.confidence) == ("deprecated", 3.0, 0.4)
-    assert (one.use.uses, one.use.confirmed, one.use.followed, one.use.overridden) == (7, 2, 5, 1)
-    assert one.use.last_used_at == AT
+    assert (record.status, record.priority, record.confidence) == ("deprecated", 3.0, 0.4)
+    assert (record.use.uses, record.use.confirmed, record.use.followed, record.use.overridden) == (7, 2, 5, 1)
+    assert record.use.last_used_at == AT
 
 
 def test_memories_and_their_states_are_two_operations(memory):
@@ -51,7 +51,7 @@ def test_a_memory_that_is_there_keeps_its_state(memory):
 def test_a_memory_that_rests_is_a_duplicate_too(memory):
     (first,) = remember(memory, ("a", "Apples.", STATE))
     answers = remember(memory, ("a", "Apples.", STATE), ("b", "Bananas.", STATE))
-    assert [(one.key, one.status) for one in answers] == [("a", "duplicate"), ("b", "stored")]
+    assert [(answer.key, answer.status) for answer in answers] == [("a", "duplicate"), ("b", "stored")]
     assert answers[0].id == first.id
 
 
@@ -59,7 +59,7 @@ def test_a_key_that_names_another_text_is_a_conflict_whatever_its_state(memory):
     remember(memory, ("a", "Apples.", STATE))
     with pytest.raises(Conflict, match="'a' is taken by a deprecated memory"):
         remember(memory, ("b", "Bananas.", STATE), ("a", "Apricots.", STATE))
-    assert [one.key for one in memory.list(status=None)] == ["a"]
+    assert [record.key for record in memory.list(status=None)] == ["a"]
 
 
 def test_what_is_wrong_with_an_item_stores_nothing(memory):
@@ -99,13 +99,13 @@ def test_links_that_somebody_made_are_left_and_those_by_rule_are_set(memory):
     memory.remember("We met Grace Hopper.", key="a")
     memory.remember("Apples.", key="b")
     memory.link("a", "b", "next", 0.3)
-    wanted = [
+    links = [
         {"source": "a", "target": "b", "relation": "next", "weight": 0.9},
         {"source": "b", "target": "a", "relation": "next", "weight": 0.9},
         {"source": "a", "target": "entity:grace-hopper", "relation": "mentions", "weight": 0.9},
         {"source": "a", "target": "nothing", "relation": "next", "weight": 0.9},
     ]
-    assert state.to_link(memory, wanted) == wanted[1:]
+    assert state.without_user_links(memory, links) == links[1:]
 
 
 def test_a_link_without_direction_keeps_the_one_that_it_has(memory):
@@ -114,5 +114,5 @@ def test_a_link_without_direction_keeps_the_one_that_it_has(memory):
     memory.remember(text + " again", key="new")
     (by_rule,) = memory.links("old", relation="similar-to")
     assert (by_rule.source, by_rule.given) == ("new", False)
-    wanted = {"source": "old", "target": "new", "relation": "similar-to", "weight": 0.4}
-    assert state.to_link(memory, [wanted]) == [{**wanted, "source": "new", "target": "old"}]
+    link = {"source": "old", "target": "new", "relation": "similar-to", "weight": 0.4}
+    assert state.without_user_links(memory, [link]) == [{**link, "source": "new", "target": "old"}]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,9 +16,10 @@ from unicodedata import combining, east_asian_width
 
 import typer
 
+from priming.types import Progress
+
 Span = str | tuple[str, str]
 """A text, or a text with its rich style."""
-Progress = Callable[[int, int | None], None]
 
 KEY, DIM, OK, WARN, ERROR = "bold cyan", "dim", "green", "yellow", "red"
 _LOGGER = "priming"

@@ -12,6 +12,7 @@ from priming.core.checks import interval
 from priming.errors import ParamError
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 def floats(

@@ -1,4 +1,4 @@
-"""Where to draw what is linked: a map in which linked nodes are near and others apart.
+"""Layout of a graph on a plane: linked nodes are near each other, others apart.
 
 References
 ----------
@@ -14,12 +14,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from priming.config.params.checked import Checked, param
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from priming.core.arrays import Floats, Ints
 
 _GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 _TINY = float(np.finfo(np.float64).tiny)
@@ -27,30 +24,28 @@ _TINY = float(np.finfo(np.float64).tiny)
 
 @dataclass(frozen=True, slots=True)
 class LayoutParams(Checked):
-    """How a drawing is laid out."""
+    """The forces and the work of a layout."""
 
-    repulsion: float = param(1.0, low=0.0, source="our choice", doc="what two nodes push each other by")
-    attraction: float = param(0.1, low=0.0, source="our choice", doc="what a link of weight 1 pulls by")
-    gravity: float = param(0.02, low=0.0, source="our choice", doc="what the middle pulls by")
+    repulsion: float = param(1.0, low=0.0, source="our choice", doc="repulsion between two nodes")
+    attraction: float = param(0.1, low=0.0, source="our choice", doc="attraction of a link of weight 1")
+    gravity: float = param(0.02, low=0.0, source="our choice", doc="attraction of the centre")
     nearest: float = param(
-        0.3, low=0.01, source="our choice", doc="distance below which repulsion grows no more"
+        0.3, low=0.01, source="our choice", doc="distance below which repulsion stops growing"
     )
-    coldest: float = param(0.01, low=0.0, source="our choice", doc="longest step at the end")
-    work: float = param(
-        6e7, low=1.0, unit="pairs", source="our choice", doc="pairs of nodes looked at in all"
-    )
+    coldest: float = param(0.01, low=0.0, source="our choice", doc="maximum length of the last step")
+    work: float = param(6e7, low=1.0, unit="pairs", source="our choice", doc="pairs of nodes compared in all")
     steps_low: int = param(30, low=1, unit="steps", source="our choice", doc="steps of a large drawing")
     steps_high: int = param(400, low=1, unit="steps", source="our choice", doc="steps of a small one")
-    block: int = param(256, low=1, unit="nodes", source="our choice", doc="nodes moved at a time")
+    block: int = param(256, low=1, unit="nodes", source="our choice", doc="nodes that are moved at a time")
 
 
 LAYOUT = LayoutParams()
 
 
 def positions(n: int, source: Ints, target: Ints, weight: Floats, params: LayoutParams = LAYOUT) -> Floats:
-    """Place n nodes on a plane, one row each, the same for the same links; the mean is 0.
+    """Place n nodes on a plane: an array of shape (n, 2) with mean 0, the same for the same links.
 
-    ``source`` and ``target`` are rows, ``weight`` ≥ 0 draws the ends of a link together.
+    ``source`` and ``target`` are the rows of the ends of links; a larger ``weight`` ≥ 0 pulls the ends closer.
 
     >>> near, far = np.linalg.norm(np.diff(positions(3, np.array([0]), np.array([1]), np.ones(1)), axis=0), axis=1)
     >>> bool(near < far)
@@ -75,7 +70,7 @@ def positions(n: int, source: Ints, target: Ints, weight: Floats, params: Layout
 
 
 def _spiral(order: Ints) -> Floats:
-    """A sunflower's seeds, the first of the order in the middle: a start without chance and without ties."""
+    """Start positions on a sunflower spiral, the first of the order in the middle: deterministic, without ties."""
     place = np.empty(len(order))
     place[order] = np.arange(len(order))
     radius, angle = np.sqrt(place + 0.5), place * _GOLDEN_ANGLE
@@ -83,12 +78,12 @@ def _spiral(order: Ints) -> Floats:
 
 
 def _repulsion(at: Floats, mass: Floats, params: LayoutParams) -> Floats:
-    """What all others push each node by, a block of rows at a time: Σ mᵢ·mⱼ·(xᵢ − xⱼ) / |xᵢ − xⱼ|²."""
+    """The repulsion of each node by all others, a block of rows at a time: Σ mᵢ·mⱼ·(xᵢ − xⱼ) / |xᵢ − xⱼ|²."""
     push = np.empty_like(at)
     length = (at**2).sum(axis=1)
     for first in range(0, len(at), params.block):
-        here = slice(first, first + params.block)
-        square = length[here, None] + length[None, :] - 2 * (at[here] @ at.T)
+        rows = slice(first, first + params.block)
+        square = length[rows, None] + length[None, :] - 2 * (at[rows] @ at.T)
         share = mass / np.maximum(square, params.nearest**2)
-        push[here] = mass[here, None] * (at[here] * share.sum(axis=1, keepdims=True) - share @ at)
+        push[rows] = mass[rows, None] * (at[rows] * share.sum(axis=1, keepdims=True) - share @ at)
     return params.repulsion * push

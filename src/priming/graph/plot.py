@@ -1,4 +1,4 @@
-"""A recall as a picture: its memories, their activation, and what the links between them carried.
+"""A picture of a recall: its memories, their activation, and the activation that links carried.
 
 The same recall gives the same bytes of SVG. Fonts differ between machines, and so may a PNG.
 """
@@ -155,7 +155,7 @@ class _Picture:
     def __init__(self, figure: Any, result: Recall, replaces: bool, params: PlotParams) -> None:
         self.axes = figure.add_axes((0.02, 0.03, 0.76, 0.87))
         self.figure, self.result, self.params = figure, result, params
-        self.links, self.dots = _chosen(result, params)
+        self.links, self.dots = _select(result, params)
         self.most = max((dot.last for dot in self.dots), default=0.0) or 1.0
         self.letters = _drawable() if replaces else None
 
@@ -163,7 +163,7 @@ class _Picture:
         """Draw links, memories, names and the legend."""
         self.axes.set_axis_off()
         self._title(cue)
-        at = _places(self.dots, self.links, self.params)
+        at = _positions(self.dots, self.links, self.params)
         self.axes.set_xlim(0.0, 1.0)
         self.axes.set_ylim(0.0, 1.0)
         for link in reversed(self.links):
@@ -176,7 +176,7 @@ class _Picture:
             self._text(0.5, 0.5, self.result.reason or "no hits", ha="center", color=_GREY)
 
     def _title(self, cue: str) -> None:
-        title = _short(cue, self.params.cue_letters)
+        title = _shorten(cue, self.params.cue_letters)
         hits = len(self.result.hits)
         self.figure.text(
             0.02, 0.95, self._plain(title), fontsize=13, fontweight="bold", parse_math=False, va="center"
@@ -246,7 +246,7 @@ class _Picture:
         up = bool(others) and sum(others) < 0
         off = self._diameter(dot) / 2 + _GAP
         self.axes.annotate(
-            self._plain(_short(dot.key, self.params.letters)),
+            self._plain(_shorten(dot.key, self.params.letters)),
             (x, y),
             (0.0, off if up else -off),
             textcoords="offset points",
@@ -317,12 +317,12 @@ def _colour(share: float) -> tuple[float, float, float]:
     return red, green, blue
 
 
-def _short(text: str, letters: int) -> str:
+def _shorten(text: str, letters: int) -> str:
     plain = " ".join(text.split())
     return plain if len(plain) <= letters else plain[: letters - 1].rstrip() + "…"
 
 
-def _chosen(result: Recall, params: PlotParams) -> tuple[list[Step], list[_Dot]]:
+def _select(result: Recall, params: PlotParams) -> tuple[list[Step], list[_Dot]]:
     """The links and memories to draw: hits, their paths, links that carried most, then the strongest anchors."""
     ranks = {hit.memory.key: rank for rank, hit in enumerate(result.hits, 1)}
     first = result.spread[0] if result.spread else {}
@@ -342,7 +342,7 @@ def _chosen(result: Recall, params: PlotParams) -> tuple[list[Step], list[_Dot]]
     return links, dots
 
 
-def _places(
+def _positions(
     dots: Sequence[_Dot], links: Sequence[Step], params: PlotParams
 ) -> dict[str, tuple[float, float]]:
     """The position of each memory, both coordinates in [0, 1]."""
@@ -355,12 +355,12 @@ def _places(
     if len(at):
         low, high = at.min(axis=0), at.max(axis=0)
         at = np.where(high > low, (at - low) / np.where(high > low, high - low, 1.0), 0.5)
-        at = _parted(at, params.apart)
+        at = _move_apart(at, params.apart)
         at = _EDGE + (1 - 2 * _EDGE) * at
     return {key: (float(at[i][0]), float(at[i][1])) for key, i in row.items()}
 
 
-def _parted(at: Any, least: float) -> Any:
+def _move_apart(at: Any, least: float) -> Any:
     """Move overlapping memories apart, a little at a time."""
     at = at.copy()
     for _ in range(_TURNS):

@@ -1,4 +1,4 @@
-"""graph: which memories and links to draw, of all or around one."""
+"""graph: the selection of the memories and links to draw, of a whole namespace or around one memory."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def graph(
     kinds: Sequence[str] | None = None,
     known_at: datetime | None = None,
 ) -> str:
-    """Draw active memories and the links between them: ``dot`` for Graphviz, ``json``, or a ``html`` page.
+    """Draw active memories and the links between them, as ``dot`` for Graphviz, ``json``, or an ``html`` page.
 
-    It draws the ``limit`` memories with the most links, or those within ``depth`` links of ``key``, the nearest
-    first. ``kinds`` keeps only these; ``known_at`` draws links and texts as they were then. Names that nothing
-    drawn is linked to are left out.
+    The drawing holds the ``limit`` memories with the most links, or those within ``depth`` links of ``key``, the
+    nearest first. ``kinds`` restricts it to these kinds; ``known_at`` draws links and texts as they were at that
+    time. Names without a link in the drawing are left out.
 
     Raises:
-        NotFound: no such memory.
-        ParamError: an argument outside its range.
+        NotFound: the memory does not exist.
+        ParamError: an argument is outside its range.
 
     """
     writer = WRITERS[check_choice("format", format, FORMATS)]
@@ -59,81 +59,79 @@ def select_subgraph(
     kinds: Sequence[str] | None = None,
     known_at: datetime | None = None,
 ) -> GraphDrawing:
-    """Choose what to draw: the most linked memories, or those within ``depth`` links of one."""
+    """Select the most linked memories, or those within ``depth`` links of one memory."""
     depth, limit = check_count("depth", depth, 0, PAGE_LIMIT), check_count("limit", limit, 1, PAGE_LIMIT)
-    wanted = _kinds(kinds)
+    drawn_kinds = _check_kinds(kinds)
     at = None if known_at is None else check_time("known_at", known_at)
     with memory.reading():
         centre = None if key is None else memory.find(key)
         rows = {
             row.id: row
             for row in memory.store.memories(memory.namespace)
-            if (row.status == "active" and row.kind in wanted) or (centre and row.id == centre.id)
+            if (row.status == "active" and row.kind in drawn_kinds) or (centre and row.id == centre.id)
         }
-        links = [one for one in _links(memory, at) if one.source in rows and one.target in rows]
-        degree = Counter(end for one in links for end in (one.source, one.target))
+        links = [link for link in _links(memory, at) if link.source in rows and link.target in rows]
+        degree = Counter(end for link in links for end in (link.source, link.target))
         if centre is None:
-            order = sorted(_shown(rows, degree), key=lambda one: -degree[one])
+            order = sorted(_candidates(rows, degree), key=lambda memory_id: -degree[memory_id])
         else:
-            order = _around(centre.id, links, depth)
-        chosen = order[:limit]
-        records = _records(memory, chosen, at)
-        return _drawing(memory, records, links, len(order) - len(chosen), centre, at)
+            order = _neighbourhood(centre.id, links, depth)
+        records = _records(memory, order[:limit], at)
+        return _drawing(memory, records, links, max(len(order) - limit, 0), centre, at)
 
 
-def _kinds(kinds: Sequence[str] | None) -> Collection[str]:
+def _check_kinds(kinds: Sequence[str] | None) -> Collection[str]:
     if kinds is None:
         return KINDS
     if isinstance(kinds, str):
         raise ParamError("kinds", kinds, "must be a list of kinds")
-    return {check_choice("kinds", one, KINDS) for one in kinds}
+    return {check_choice("kinds", kind, KINDS) for kind in kinds}
 
 
 def _links(memory: Namespace, at: datetime | None) -> Sequence[LinkRow]:
     return memory.store.links(memory.namespace) if at is None else links_at(memory, at)
 
 
-def _shown(rows: Mapping[str, MemoryRow], degree: Mapping[str, int]) -> list[str]:
-    """The memories to choose from: a name that is linked to nothing says nothing."""
-    return [one for one, row in rows.items() if row.kind != ENTITY or degree[one]]
+def _candidates(rows: Mapping[str, MemoryRow], degree: Mapping[str, int]) -> list[str]:
+    """The ids of all memories that may be drawn: names without links are not."""
+    return [memory_id for memory_id, row in rows.items() if row.kind != ENTITY or degree[memory_id]]
 
 
-def _around(centre: str, links: Sequence[LinkRow], depth: int) -> list[str]:
-    """What is within ``depth`` links of a memory, in either direction: nearest first, then by the strongest link."""
-    beside: dict[str, list[LinkRow]] = {}
-    for one in links:
-        beside.setdefault(one.source, []).append(one)
-        beside.setdefault(one.target, []).append(one)
-    found, edge = [centre], [centre]
+def _neighbourhood(centre: str, links: Sequence[LinkRow], depth: int) -> list[str]:
+    """The ids within ``depth`` links in either direction, the nearest first, then those with the strongest link."""
+    incident: dict[str, list[LinkRow]] = {}
+    for link in links:
+        incident.setdefault(link.source, []).append(link)
+        incident.setdefault(link.target, []).append(link)
+    reached, frontier = [centre], [centre]
     seen = {centre}
     for _ in range(depth):
         strongest: dict[str, float] = {}
-        for here in edge:
-            for one in beside.get(here, ()):
-                there = one.target if one.source == here else one.source
-                if there not in seen:
-                    strongest[there] = max(strongest.get(there, 0.0), one.weight)
+        for node in frontier:
+            for link in incident.get(node, ()):
+                neighbour = link.target if link.source == node else link.source
+                if neighbour not in seen:
+                    strongest[neighbour] = max(strongest.get(neighbour, 0.0), link.weight)
         if not strongest:
             break
-        edge = sorted(strongest, key=lambda one: (-strongest[one], one))
-        seen.update(edge)
-        found += edge
-    return found
+        frontier = sorted(strongest, key=lambda node: (-strongest[node], node))
+        seen.update(frontier)
+        reached += frontier
+    return reached
 
 
 def _records(memory: Namespace, ids: Sequence[str], at: datetime | None) -> list[MemoryRecord]:
-    """The memories in the version of now, or in the one that was known and valid then."""
-    now = memory.now()
+    """The memories in their current version, or in the version that was known and valid at a time."""
     if at is None:
-        found = memory.store.records(memory.namespace, ids, now)
-        return [found[one] for one in ids if one in found]
+        current = memory.store.records(memory.namespace, ids, memory.now())
+        return [current[memory_id] for memory_id in ids if memory_id in current]
     memories = {row.id: row for row in memory.store.memories(memory.namespace, ids)}
-    then = []
-    for one in ids:
-        versions = memory.store.versions(memory.namespace, one)
-        known = [row for row in versions if visible(row, valid_at=at, known_at=at)]
-        then += [record(memory.namespace, memories[one], known[-1])] if known else []
-    return then
+    records = []
+    for memory_id in ids:
+        versions = memory.store.versions(memory.namespace, memory_id)
+        at_time = [row for row in versions if visible(row, valid_at=at, known_at=at)]
+        records += [record(memory.namespace, memories[memory_id], at_time[-1])] if at_time else []
+    return records
 
 
 def _drawing(
@@ -144,27 +142,27 @@ def _drawing(
     centre: MemoryRecord | None,
     at: datetime | None,
 ) -> GraphDrawing:
-    drawn = {one.id for one in records}
-    between = [one for one in links if one.source in drawn and one.target in drawn]
-    degree = Counter(end for one in between for end in (one.source, one.target))
-    bare = {one.id for one in records if one.kind == ENTITY and not degree[one.id]}
+    drawn = {node.id for node in records}
+    between = [link for link in links if link.source in drawn and link.target in drawn]
+    degree = Counter(end for link in between for end in (link.source, link.target))
+    bare = {node.id for node in records if node.kind == ENTITY and not degree[node.id]}
     bare -= set() if centre is None else {centre.id}
-    nodes = tuple(_drawn_node(one, degree[one.id]) for one in records if one.id not in bare)
+    nodes = tuple(_drawn_node(node, degree[node.id]) for node in records if node.id not in bare)
     key = None if centre is None else centre.key
     return GraphDrawing(memory.namespace, nodes, memory.to_links(between), left_out, key, at)
 
 
-def _drawn_node(one: MemoryRecord, links: int) -> DrawnNode:
+def _drawn_node(record: MemoryRecord, links: int) -> DrawnNode:
     return DrawnNode(
-        key=one.key,
-        kind=one.kind,
-        status=one.status,
-        gist=one.gist,
-        content=one.content,
-        heading=one.heading,
-        speaker=one.speaker,
-        session=one.session,
-        occurred_at=one.occurred_at,
-        uses=one.use.uses,
+        key=record.key,
+        kind=record.kind,
+        status=record.status,
+        gist=record.gist,
+        content=record.content,
+        heading=record.heading,
+        speaker=record.speaker,
+        session=record.session,
+        occurred_at=record.occurred_at,
+        uses=record.use.uses,
         links=links,
     )

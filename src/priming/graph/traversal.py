@@ -1,4 +1,4 @@
-"""Circles in directed links: where following them comes back to the start."""
+"""Walks over links: cycles in directed links, and the memories within a number of links."""
 
 from __future__ import annotations
 
@@ -15,72 +15,73 @@ Successors = Mapping[str, Sequence[str]]
 
 
 def cycles(links: Iterable[tuple[str, str]]) -> list[tuple[str, ...]]:
-    """Of each set of nodes that lead to one another the shortest way round its first node, without its return.
+    """The shortest cycle through the first node of each strongly connected component (Kosaraju's algorithm).
 
-    The cost is linear in the links. A link from a node to itself is no circle.
+    A cycle does not repeat its first node. The cost is linear in the links. A link from a node to itself is no cycle.
 
-    >>> rings([("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")])
+    >>> cycles([("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")])
     [('b', 'c')]
     """
-    ahead: dict[str, list[str]] = {}
-    behind: dict[str, list[str]] = {}
+    successors: dict[str, list[str]] = {}
+    predecessors: dict[str, list[str]] = {}
     for source, target in sorted(set(links)):
         if source != target:
-            ahead.setdefault(source, []).append(target)
-            behind.setdefault(target, []).append(source)
-    return [_way_round(min(nodes), nodes, ahead) for nodes in _components(ahead, behind) if len(nodes) > 1]
+            successors.setdefault(source, []).append(target)
+            predecessors.setdefault(target, []).append(source)
+    components = _components(successors, predecessors)
+    return [_shortest_cycle(min(nodes), nodes, successors) for nodes in components if len(nodes) > 1]
 
 
-def _components(ahead: Successors, behind: Successors) -> list[set[str]]:
-    """Sets of nodes that lead to one another: what is reached backwards, latest finished first."""
-    met: set[str] = set()
-    finished = [node for start in ahead for node in _reached(start, ahead, met)]
-    met = set()
-    found = [set(_reached(start, behind, met)) for start in reversed(finished)]
-    return [nodes for nodes in found if nodes]
+def _components(successors: Successors, predecessors: Successors) -> list[set[str]]:
+    """The strongly connected components: searches along predecessors, from the nodes in reverse postorder."""
+    visited: set[str] = set()
+    order = [node for start in successors for node in _postorder(start, successors, visited)]
+    visited = set()
+    components = [set(_postorder(start, predecessors, visited)) for start in reversed(order)]
+    return [nodes for nodes in components if nodes]
 
 
-def _reached(start: str, ahead: Successors, met: set[str]) -> list[str]:
-    """Nodes that links lead to from ``start`` and that were not met, each after all that it leads to."""
-    if start in met:
+def _postorder(start: str, successors: Successors, visited: set[str]) -> list[str]:
+    """The nodes that a depth-first search from ``start`` visits newly, each after all its successors."""
+    if start in visited:
         return []
-    met.add(start)
-    finished, way = [], [(start, iter(ahead.get(start, ())))]
-    while way:
-        node, onward = way[-1]
-        following = next((one for one in onward if one not in met), None)
-        if following is None:
-            finished.append(node)
-            way.pop()
+    visited.add(start)
+    order, stack = [], [(start, iter(successors.get(start, ())))]
+    while stack:
+        node, remaining = stack[-1]
+        successor = next((candidate for candidate in remaining if candidate not in visited), None)
+        if successor is None:
+            order.append(node)
+            stack.pop()
         else:
-            met.add(following)
-            way.append((following, iter(ahead.get(following, ()))))
-    return finished
+            visited.add(successor)
+            stack.append((successor, iter(successors.get(successor, ()))))
+    return order
 
 
-def _way_round(start: str, nodes: set[str], ahead: Successors) -> tuple[str, ...]:
-    """The shortest way from ``start`` back to it among ``nodes``."""
+def _shortest_cycle(start: str, nodes: set[str], successors: Successors) -> tuple[str, ...]:
+    """The shortest path from ``start`` back to itself among ``nodes``, by a breadth-first search."""
     came_from: dict[str, str] = {}
     waiting = deque([start])
     while start not in came_from:
         node = waiting.popleft()
-        for following in ahead[node]:
-            if following in nodes and following not in came_from:
-                came_from[following] = node
-                waiting.append(following)
-    way = [came_from[start]]
-    while way[-1] != start:
-        way.append(came_from[way[-1]])
-    return tuple(reversed(way))
+        for successor in successors[node]:
+            if successor in nodes and successor not in came_from:
+                came_from[successor] = node
+                waiting.append(successor)
+    path = [came_from[start]]
+    while path[-1] != start:
+        path.append(came_from[path[-1]])
+    return tuple(reversed(path))
 
 
-_NOT_WALKED = frozenset((*SUPPRESSING, *REPLACED, "part-of"))
-"""What is replaced or suppressed says nothing of the other end, and a session leads to all that was said in it."""
+_EXCLUDED_RELATIONS = frozenset((*SUPPRESSING, *REPLACED, "part-of"))
+"""A replaced or suppressed memory is no neighbour, and a session would reach all its memories."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReachedMemory:
-    """A memory, over how many links it was reached, by which relation at last, and the weakest link on the way."""
+    """A memory, the number of links to it, the relation of the last link, and the weakest weight on the path."""
 
     memory: MemoryRecord
     hop: int
@@ -89,40 +90,43 @@ class ReachedMemory:
 
 
 def neighbors(memory: Namespace, keys: Collection[str], *, hops: int, least: float) -> list[ReachedMemory]:
-    """Active memories within ``hops`` links of weight ``least`` or more, in either direction; the nearest first.
+    """Active memories within ``hops`` links of weight ``least`` or more, in either direction, the nearest first.
 
-    Among those as near, the one with the stronger weakest link comes first. Names lead on, but are not returned.
+    Among equally near memories, those with the stronger weakest link come first. Paths lead through names, which are
+    not returned.
     """
     with memory.lock:
         memory.require_exists()
         now = memory.now()
         start = [memory.find(key, now).id for key in keys]
-        met = dict.fromkeys(start, 1.0)
-        found: list[ReachedMemory] = []
-        front = met
+        visited = dict.fromkeys(start, 1.0)
+        reached: list[ReachedMemory] = []
+        frontier = visited
         for hop in range(1, hops + 1):
-            ahead = _ahead(memory, front, met.keys(), least)
-            records = memory.store.records(memory.namespace, ahead, now)
-            active = {
-                one: records[one] for one in ahead if one in records and records[one].status == "active"
-            }
-            front = {one: ahead[one][0] for one in active}
-            met |= front
-            fresh = [ReachedMemory(there, hop, ahead[one][1], ahead[one][0]) for one, there in active.items()]
-            found += sorted(fresh, key=lambda one: (-one.weight, one.memory.key))
-        return [one for one in found if one.memory.kind != "entity"]
+            paths = _next_hop(memory, frontier, visited.keys(), least)
+            records = memory.store.records(memory.namespace, paths, now)
+            active = [record for record in records.values() if record.status == "active"]
+            frontier = {record.id: paths[record.id][0] for record in active}
+            visited |= frontier
+            new = [
+                ReachedMemory(record, hop, relation, weight)
+                for record in active
+                for weight, relation in (paths[record.id],)
+            ]
+            reached += sorted(new, key=lambda neighbour: (-neighbour.weight, neighbour.memory.key))
+        return [neighbour for neighbour in reached if neighbour.memory.kind != "entity"]
 
 
-def _ahead(
-    memory: Namespace, front: dict[str, float], met: Collection[str], least: float
+def _next_hop(
+    memory: Namespace, frontier: dict[str, float], visited: Collection[str], least: float
 ) -> dict[str, tuple[float, str]]:
-    """What one more link leads to: by id the strongest of the weakest links on the way, and its relation."""
-    ahead: dict[str, tuple[float, str]] = defaultdict(lambda: (0.0, ""))
-    for link in memory.store.links(memory.namespace, front) if front else ():
-        if link.weight < least or link.relation in _NOT_WALKED:
+    """The memories that are one link further: by id the best weakest weight on a path, and the last relation."""
+    paths: dict[str, tuple[float, str]] = defaultdict(lambda: (0.0, ""))
+    for link in memory.store.links(memory.namespace, frontier) if frontier else ():
+        if link.weight < least or link.relation in _EXCLUDED_RELATIONS:
             continue
-        for here, there in ((link.source, link.target), (link.target, link.source)):
-            if here in front and there not in met:
-                weakest = min(front[here], link.weight)
-                ahead[there] = max(ahead[there], (weakest, link.relation))
-    return dict(ahead)
+        for node, neighbour in ((link.source, link.target), (link.target, link.source)):
+            if node in frontier and neighbour not in visited:
+                weakest = min(frontier[node], link.weight)
+                paths[neighbour] = max(paths[neighbour], (weakest, link.relation))
+    return dict(paths)

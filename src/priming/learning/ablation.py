@@ -26,8 +26,8 @@ from priming.namespace import Namespace
 from priming.recall import term_weights
 from priming.recall.priors import Priors
 from priming.recall.term_weights import TERMS
+from priming.types import Progress
 
-Progress = Callable[[int, int | None], None]
 MEASURE = f"average precision at {ABLATION.depth}"
 
 

@@ -28,7 +28,7 @@ from priming.core.score import priority_score
 from priming.errors import ParamError
 from priming.learning.feedback import VerdictEffect, followed_path, recalled_in
 from priming.learning.retention import days_between, executions, with_use
-from priming.maintenance.merge import STATUS_IN_WORDS
+from priming.maintenance.merge import TEXT_KINDS
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.results import Fading
@@ -60,7 +60,7 @@ def fading(memory: Namespace, *, limit: int = 20, below: float | None = None) ->
         if law is None:
             return []
         now = memory.now()
-        page = memory.store.page(memory.namespace, now, kinds=STATUS_IN_WORDS, limit=None)
+        page = memory.store.page(memory.namespace, now, kinds=TEXT_KINDS, limit=None)
     records = [
         one for one in page if expected_loss(one) > FADING.worth and _told(one, now) >= FADING.young_days
     ]

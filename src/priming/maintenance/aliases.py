@@ -1,4 +1,4 @@
-"""Aliases: names that stand for one thing, found by what the texts say, and merged in one operation."""
+"""Aliases: different names of one thing, detected from what the texts say, and merged in one operation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from priming.core.checks import PAGE_LIMIT, check_count
 from priming.core.trust import is_trusted_as
 from priming.index.document import CONFLICTS, is_rule_made, slot_of_record
 from priming.index.topology import MENTIONS
-from priming.maintenance.merge import RANKED, STATUS_IN_WORDS, MergePlan
+from priming.maintenance.merge import TEXT_KINDS, plan_merge
 from priming.namespace import Namespace
 from priming.remember.drafts import gist_of
 from priming.remember.entity_resolution import equivalent_names
@@ -28,25 +28,25 @@ from priming.text.statements import values_differ
 from priming.types import MemoryRecord
 
 _FORMS = (NAME, IDENTIFIER, QUOTED, HANDLE)
-_FEWEST, _MOST = 2, 3
-"""Words of a person's full name."""
+_FEWEST_WORDS, _MOST_WORDS = 2, 3
+"""The range of the number of words in a person's full name."""
 
-_SHOWN = 3
-"""Pieces of evidence that an alias shows."""
+_EVIDENCE_LIMIT = 3
+"""Maximum number of pieces of evidence that an alias lists."""
 
-_BELIEVED = "tool"
-"""What is trusted less than this says nothing about names."""
+_MINIMUM_TRUST = "tool"
+"""Texts that are trusted less than this are no evidence for aliases."""
 
 
 def aliases(memory: Namespace, *, dry_run: bool = False, limit: int = 100) -> list[Alias]:
-    """Merge names that stand for one thing, where the texts say so, all in one operation.
+    """Merge different names of one thing, where the texts say so, all in one operation.
 
     Args:
-        dry_run: only say what would be merged.
-        limit: the most names to merge.
+        dry_run: only list what would be merged.
+        limit: the maximum number of names to merge.
 
     Raises:
-        ParamError: ``limit`` outside its range.
+        ParamError: ``limit`` is outside its range.
 
     """
     most = check_count("limit", limit, 1, PAGE_LIMIT)
@@ -56,169 +56,166 @@ def aliases(memory: Namespace, *, dry_run: bool = False, limit: int = 100) -> li
             return [alias for _, _, alias in _proposals(memory, memory.now())[:most]]
         with memory.writing() as now:
             memory.require_exists()
-            found = _proposals(memory, now)[:most]
-            if not found:
+            proposals = _proposals(memory, now)[:most]
+            if not proposals:
                 return []
-            merging = _merging(memory, {one.id for gone, kept, _ in found for one in (gone, kept)})
-            for gone, kept, _ in found:
-                merging.merge(gone.id, kept.id, now, vouched=is_trusted_as(gone.trust, kept.trust))
-            message = f"{len(found)} {'name is' if len(found) == 1 else 'names are'} merged"
-            rows = [*merging.changes(), *_contradictions(memory, found, now)]
+            plan = plan_merge(memory, {entity.id for *pair, _ in proposals for entity in pair})
+            for source, survivor, _ in proposals:
+                plan.merge(source.id, survivor.id, now, vouched=is_trusted_as(source.trust, survivor.trust))
+            message = f"{len(proposals)} {'name is' if len(proposals) == 1 else 'names are'} merged"
+            rows = [*plan.changes(), *_contradictions(memory, proposals, now)]
             logged = memory.write("alias", now, rows, message=message)
-    return [replace(alias, operation=logged.id) for _, _, alias in found]
-
-
-def _merging(memory: Namespace, ids: set[str]) -> MergePlan:
-    store, namespace = memory.store, memory.namespace
-    ranked = [link for relation in RANKED for link in store.links(namespace, relation=relation)]
-    return MergePlan(store.memories(namespace, ids), store.links(namespace, ids), ranked)
+    return [replace(alias, operation=logged.id) for _, _, alias in proposals]
 
 
 Proposal = tuple[MemoryRecord, MemoryRecord, Alias]
+"""The entity to merge, the entity that survives, and the result to report."""
 
 
-def _contradictions(memory: Namespace, found: Sequence[Proposal], now: datetime) -> Iterator[RowChange]:
-    """``conflicts`` links between facts that gave one thing different values under its different names."""
+def _contradictions(memory: Namespace, proposals: Sequence[Proposal], now: datetime) -> Iterator[RowChange]:
+    """``conflicts`` links between facts that state different values under different names of one thing."""
     names: dict[str, set[str]] = {}
-    for gone, kept, _ in found:
-        for slot in filter(None, map(slot_of_record, (gone, kept))):
-            names.setdefault(kept.id, set()).update(
-                equivalent_names(memory.store, memory.namespace, slot, now)
-            )
-    of = {name: kept for kept, some in names.items() for name in some}
-    told: dict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
+    for source, survivor, _ in proposals:
+        for slot in filter(None, map(slot_of_record, (source, survivor))):
+            equivalent = equivalent_names(memory.store, memory.namespace, slot, now)
+            names.setdefault(survivor.id, set()).update(equivalent)
+    entity_of = {name: entity for entity, equivalent in names.items() for name in equivalent}
+    facts: dict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
     for memory_id, subject, slot, value in memory.working(now).statements:
-        if subject in of:
-            told[of[subject], slot].append((memory_id, subject, value))
-    for some in told.values():
-        latest = nlargest(LINKING.rivals, some)  # ids sort by time
-        for (newer, subject, value), (older, other, before) in combinations(latest, 2):
-            if subject != other and values_differ(value, before):
+        if subject in entity_of:
+            facts[entity_of[subject], slot].append((memory_id, subject, value))
+    for group in facts.values():
+        latest = nlargest(LINKING.rivals, group)  # ids sort by time
+        for (newer, subject, value), (older, other_subject, other_value) in combinations(latest, 2):
+            if subject != other_subject and values_differ(value, other_value):
                 link = LinkRow(newer, older, CONFLICTS, 0.0, now)
                 if memory.store.present(memory.namespace, link) is None:
                     yield RowChange(None, link)
 
 
 def _proposals(memory: Namespace, now: datetime) -> list[Proposal]:
-    """Which entity goes into which; where two could stand for a name, none does."""
-    there = _There.read(memory, now)
-    found: dict[str, dict[str, list[AliasEvidence]]] = defaultdict(lambda: defaultdict(list))
+    """The entities to merge; an alias that may mean two different names is not merged."""
+    names = _NamesInTexts.read(memory, now)
+    evidence: dict[str, dict[str, list[AliasEvidence]]] = defaultdict(lambda: defaultdict(list))
     reasons: dict[tuple[str, str], str] = {}
-    for reason, pairs in (("said", there.said()), ("part", there.parts())):
-        for alias, name, told in pairs:
-            found[alias][name].append(told)
+    for reason, pairs in (("said", names.stated_aliases()), ("part", names.partial_names())):
+        for alias, name, piece in pairs:
+            evidence[alias][name].append(piece)
             reasons.setdefault((alias, name), reason)
-    fullest = ((alias, _fullest(list(names))) for alias, names in found.items())
+    fullest = ((alias, _fullest(list(full_names))) for alias, full_names in evidence.items())
     into = {alias: name for alias, name in fullest if name is not None}
     proposals = []
     for alias, name in into.items():
-        kept = _root(into, alias)
-        if kept is not None and is_rule_made(there.entities[alias]):
-            gone, stands = there.entities[alias], there.entities[kept]
-            evidence = tuple(dict.fromkeys(found[alias][name]))[:_SHOWN]
-            proposals.append((gone, stands, Alias(gone.key, stands.key, reasons[alias, name], evidence)))
-    return sorted(proposals, key=lambda one: (one[2].reason != "said", one[2].name, one[2].alias))
+        root = _root(into, alias)
+        if root is not None and is_rule_made(names.entities[alias]):
+            source, survivor = names.entities[alias], names.entities[root]
+            pieces = tuple(dict.fromkeys(evidence[alias][name]))[:_EVIDENCE_LIMIT]
+            result = Alias(source.key, survivor.key, reasons[alias, name], pieces)
+            proposals.append((source, survivor, result))
+    return sorted(proposals, key=lambda entry: (entry[2].reason != "said", entry[2].name, entry[2].alias))
 
 
 def _fullest(names: Sequence[str]) -> str | None:
-    """The one of several names that holds all the others: "robert smith" of that and "robert"."""
+    """The name that contains all the others, such as "robert smith" and "robert"; None if there is none."""
     longest = max(names, key=lambda name: len(name.split()))
     return longest if all(set(name.split()) <= set(longest.split()) for name in names) else None
 
 
 def _root(into: Mapping[str, str], alias: str) -> str | None:
-    """The name at the end of a chain of aliases; None where it leads in a circle."""
-    met, at = {alias}, into[alias]
-    while at in into:
-        if at in met:
+    """The name at the end of a chain of aliases; None for a circle."""
+    visited, name = {alias}, into[alias]
+    while name in into:
+        if name in visited:
             return None
-        met.add(at)
-        at = into[at]
-    return at
+        visited.add(name)
+        name = into[name]
+    return name
 
 
 @dataclass
-class _There:
-    """The texts of a namespace and its names by slot, with the texts that mention each."""
+class _NamesInTexts:
+    """The active texts of a namespace, its entities by slot, and the ids of the texts that mention each."""
 
     texts: dict[str, MemoryRecord]
     entities: dict[str, MemoryRecord]
-    holders: dict[str, set[str]] = field(default_factory=dict)
-    sharing: dict[str, list[str]] = field(default_factory=dict)
-    """By word, the names of several words that hold it."""
+    mentions: dict[str, set[str]] = field(default_factory=dict)
+    names_by_word: dict[str, list[str]] = field(default_factory=dict)
+    """By word, the names of several words that contain it."""
 
     @classmethod
-    def read(cls, memory: Namespace, now: datetime) -> _There:
-        """Read what is active now."""
+    def read(cls, memory: Namespace, now: datetime) -> _NamesInTexts:
+        """Read the memories that are active now."""
         store, namespace = memory.store, memory.namespace
-        texts = {one.id: one for one in store.page(namespace, now, kinds=STATUS_IN_WORDS, limit=None)}
+        texts = {text.id: text for text in store.page(namespace, now, kinds=TEXT_KINDS, limit=None)}
         entities: dict[str, MemoryRecord] = {}
-        for one in store.page(namespace, now, kinds=["entity"], limit=None):
-            slot = slot_of_record(one)
-            if slot is not None and one.metadata.get("form", NAME) in _FORMS:
-                entities.setdefault(slot, one)
-        slots = {one.id: slot for slot, one in entities.items()}
-        holders: dict[str, set[str]] = defaultdict(set)
+        for entity in store.page(namespace, now, kinds=["entity"], limit=None):
+            slot = slot_of_record(entity)
+            if slot is not None and entity.metadata.get("form", NAME) in _FORMS:
+                entities.setdefault(slot, entity)
+        slots = {entity.id: slot for slot, entity in entities.items()}
+        mentions: dict[str, set[str]] = defaultdict(set)
         for link in store.links(namespace, relation=MENTIONS):
             if link.target in slots and link.source in texts:
-                holders[slots[link.target]].add(link.source)
-        return cls(texts, entities, holders, _sharing(entities))
+                mentions[slots[link.target]].add(link.source)
+        return cls(texts, entities, mentions, _names_by_word(entities))
 
-    def said(self) -> Iterator[tuple[str, str, AliasEvidence]]:
-        """Alias, name and evidence, where a text says that two names are one.
+    def stated_aliases(self) -> Iterator[tuple[str, str, AliasEvidence]]:
+        """Alias, name and evidence, where a text says that two names mean the same.
 
-        A person's short name that is part of another full name too may mean either.
+        A person's short name that is part of another full name too may mean either person, and is left out.
         """
-        for one in self.texts.values():
-            if is_trusted_as(one.trust, _BELIEVED):
-                for told in alias_statements(one.content, self.entities.__contains__):
-                    alias, name = normal(told.alias), normal(told.name)
-                    if not (is_given_name(name.split()[0]) and self._rivals(alias, name)):
-                        yield alias, name, AliasEvidence(one.key, told.sentence)
+        for text in self.texts.values():
+            if is_trusted_as(text.trust, _MINIMUM_TRUST):
+                for stated in alias_statements(text.content, self.entities.__contains__):
+                    alias, name = normal(stated.alias), normal(stated.name)
+                    if not (is_given_name(name.split()[0]) and self._other_full_names(alias, name)):
+                        yield alias, name, AliasEvidence(text.key, stated.sentence)
 
-    def parts(self) -> Iterator[tuple[str, str, AliasEvidence]]:
-        """Alias, name and evidence, where the part of one full name is used in the sessions that tell it."""
-        speakers = {normal(one.speaker) for one in self.texts.values() if one.speaker}
+    def partial_names(self) -> Iterator[tuple[str, str, AliasEvidence]]:
+        """Alias, name and evidence, where part of a full name is used in the sessions that mention the full name."""
+        speakers = {normal(text.speaker) for text in self.texts.values() if text.speaker}
         for full in self.entities:
             if not self._is_person(full, speakers):
                 continue
             first, last = full.split()[0], full.split()[-1]
             for alias in (first, last, f"@{first}"):
-                if alias in self.entities and not self._rivals(alias, full):
-                    yield from ((alias, full, evidence) for evidence in self._used(alias, full))
+                if alias in self.entities and not self._other_full_names(alias, full):
+                    yield from ((alias, full, evidence) for evidence in self._uses_alone(alias, full))
 
-    def _rivals(self, alias: str, full: str) -> list[str]:
-        """The full names that have an alias as one of their words, apart from ``full`` and what it is part of."""
-        return [one for one in self.sharing.get(alias.removeprefix("@"), ()) if not _within(one, full)]
+    def _other_full_names(self, alias: str, full: str) -> list[str]:
+        """The full names with the alias as a word, apart from ``full`` and its longer and shorter forms."""
+        names = self.names_by_word.get(alias.removeprefix("@"), ())
+        return [name for name in names if not _overlap(name, full)]
 
     def _is_person(self, slot: str, speakers: Collection[str]) -> bool:
-        """Whether a name is a person's full name: of a given name and others, or that of a speaker."""
+        """Whether a name is a person's full name: it begins with a given name, or is that of a speaker."""
         words = slot.split()
-        if self.entities[slot].metadata.get("form", NAME) != NAME or not _FEWEST <= len(words) <= _MOST:
+        if self.entities[slot].metadata.get("form", NAME) != NAME:
             return False
-        if not all(word.isalpha() for word in words):
+        if not _FEWEST_WORDS <= len(words) <= _MOST_WORDS or not all(word.isalpha() for word in words):
             return False
         return slot in speakers or (is_given_name(words[0]) and words[-1] not in NOT_PEOPLE)
 
-    def _used(self, alias: str, full: str) -> list[AliasEvidence]:
-        """Where the alias stands alone; nothing if that is ever outside of the sessions that tell the full name."""
-        told = {self.texts[one].session for one in self.holders.get(full, ())} - {None}
-        alone = sorted(self.holders.get(alias, set()) - self.holders.get(full, set()))
-        if any(self.texts[one].session not in told for one in alone):
+    def _uses_alone(self, alias: str, full: str) -> list[AliasEvidence]:
+        """The texts with the alias but not the full name; none if one is outside the sessions of the full name."""
+        sessions = {self.texts[text_id].session for text_id in self.mentions.get(full, ())} - {None}
+        text_ids = sorted(self.mentions.get(alias, set()) - self.mentions.get(full, set()))
+        texts = [self.texts[text_id] for text_id in text_ids]
+        if any(text.session not in sessions for text in texts):
             return []
-        return [AliasEvidence(self.texts[one].key, gist_of(self.texts[one].content)) for one in alone]
+        return [AliasEvidence(text.key, gist_of(text.content)) for text in texts]
 
 
-def _sharing(slots: Iterable[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = defaultdict(list)
+def _names_by_word(slots: Iterable[str]) -> dict[str, list[str]]:
+    names: dict[str, list[str]] = defaultdict(list)
     for slot in slots:
         words = slot.split()
         if len(words) > 1 and "and" not in words:
             for word in set(words):
-                found[word].append(slot)
-    return found
+                names[word].append(slot)
+    return names
 
 
-def _within(part: str, whole: str) -> bool:
-    """Whether the words of one name stand in another in a row, or the other way round."""
-    return f" {part} " in f" {whole} " or f" {whole} " in f" {part} "
+def _overlap(a: str, b: str) -> bool:
+    """Whether the words of one name are a run of words of the other."""
+    return f" {a} " in f" {b} " or f" {b} " in f" {a} "

@@ -1,8 +1,8 @@
-"""What a namespace holds, and what is wrong with it."""
+"""Care of a store: its counts, its validation, its vectors and its backups."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import count
 from pathlib import Path
@@ -19,11 +19,11 @@ from priming.namespace import Namespace
 from priming.results import Finding, Stats, Status
 from priming.storage.protocol import Changes, VersionKey
 from priming.storage.rows import LinkRow, VersionRow
-from priming.types import uuid7
+from priming.types import Progress, uuid7
 
 
 def stats(memory: Namespace) -> Stats:
-    """What the namespace holds."""
+    """Return the counts of the namespace: memories, links, operations, traces, bytes, fitted weights."""
     with memory.lock:
         memory.require_exists()
         counts = memory.store.counts(memory.namespace)
@@ -41,10 +41,10 @@ def stats(memory: Namespace) -> Stats:
 
 
 def status(memory: Namespace) -> Status:
-    """Which Priming this is, where it works, and how much there is."""
+    """Return the version, the namespace, the profile and a few counts."""
     with memory.lock:
         counts = memory.store.counts(memory.namespace)
-    active = {kind: of.get("active", 0) for kind, of in counts.memories.items() if kind != "entity"}
+    active = {kind: n.get("active", 0) for kind, n in counts.memories.items() if kind != "entity"}
     return Status(
         version=VERSION,
         namespace=memory.namespace,
@@ -57,17 +57,17 @@ def status(memory: Namespace) -> Status:
 
 
 def validate(memory: Namespace) -> list[Finding]:
-    """What is wrong with the namespace, each with its remedy; an empty list means nothing."""
+    """List what is wrong with the namespace, each finding with its remedy; an empty list means nothing is."""
     with memory.lock:
         memory.require_exists()
         findings = memory.store.check(memory.namespace)
         for relation in (*RANKED, *REPLACED):
             links = memory.store.links(memory.namespace, relation=relation)
-            findings += _circles(memory, relation, links)
+            findings += _find_cycles(memory, relation, links)
             if relation in REPLACED:
-                findings += _replaced_but_active(memory, relation, links)
-        lacking = memory.working(memory.now()).missing_vectors
-    if lacking:
+                findings += _find_replaced_but_active(memory, relation, links)
+        missing = memory.working(memory.now()).missing_vectors
+    if missing:
         subject = f"memories without a vector of {memory.embedder.generation}: they are found by words alone"
         findings.append(Finding("missing-vectors", memory.namespace, subject, "make them: priming reembed"))
     return findings
@@ -83,149 +83,150 @@ VALIDATION_RULES = {
         "deprecate or merge it, or undo the operation that made the link",
     ),
 }
-"""What is wrong with how memories are linked, and what mends it, by rule."""
+"""By rule, what is wrong with links between memories, and the remedy."""
 
 
-def _circles(memory: Namespace, relation: str, links: Sequence[LinkRow]) -> Iterator[Finding]:
-    names = memory.store.names(memory.namespace, {end for one in links for end in (one.source, one.target)})
-    for ring in cycles((names[one.source], names[one.target]) for one in links):
-        way = " → ".join((*ring, ring[0]))
-        yield Finding("circle", f"{relation}: {way}", *VALIDATION_RULES["circle"])
+def _find_cycles(memory: Namespace, relation: str, links: Sequence[LinkRow]) -> Iterator[Finding]:
+    names = memory.store.names(
+        memory.namespace, {end for link in links for end in (link.source, link.target)}
+    )
+    for cycle in cycles((names[link.source], names[link.target]) for link in links):
+        path = " → ".join((*cycle, cycle[0]))
+        yield Finding("circle", f"{relation}: {path}", *VALIDATION_RULES["circle"])
 
 
-def _replaced_but_active(memory: Namespace, relation: str, links: Sequence[LinkRow]) -> Iterator[Finding]:
-    sources = memory.store.memories(memory.namespace, {one.source for one in links})
-    active = {one.id: one.key for one in sources if one.status == "active"}
-    names = memory.store.names(memory.namespace, {one.target for one in links if one.source in active})
-    for one in links:
-        if one.source in active and one.source != one.target:
-            subject = f"{active[one.source]} ─{relation}→ {names[one.target]}"
+def _find_replaced_but_active(
+    memory: Namespace, relation: str, links: Sequence[LinkRow]
+) -> Iterator[Finding]:
+    sources = memory.store.memories(memory.namespace, {link.source for link in links})
+    active = {row.id: row.key for row in sources if row.status == "active"}
+    names = memory.store.names(memory.namespace, {link.target for link in links if link.source in active})
+    for link in links:
+        if link.source in active and link.source != link.target:
+            subject = f"{active[link.source]} ─{relation}→ {names[link.target]}"
             yield Finding("replaced-but-active", subject, *VALIDATION_RULES["replaced-but-active"])
 
 
-Progress = Callable[[int, int | None], None]
-
-
 def reembed(memory: Namespace, *, progress: Progress | None = None) -> int:
-    """Make the vectors that the embedder of this memory lacks, of every version of every text; how many it made.
+    """Compute the missing vectors of the present embedder, for every version of every text; return their number.
 
-    Wanted where a store was made with another embedder. Interrupted, it goes on where it stopped. Other processes
-    that have the namespace open find by these vectors once they have opened it again.
+    Call it on a store that was made with another embedder. After an interrupt it continues where it stopped. Other
+    processes that have the namespace open use the new vectors once they open it again.
 
     Args:
         progress: called with (done, total).
 
     Raises:
-        EmbedderError: the embedder made no vectors; those made before are kept.
+        EmbedderError: the embedder failed; the vectors computed before are kept.
 
     """
     # Vectors are derived: nothing is logged, and those of other generations stay.
     with memory.lock:
         memory.require_exists()
-        there = {key for key, _ in memory.store.vectors(memory.namespace, memory.embedder.generation)}
-        texts = {(one.id, one.version): one for one in _texts(memory)}  # a version may have several rows
-    lacking = [one for key, one in texts.items() if key not in there]
-    made = 0
+        stored = {key for key, _ in memory.store.vectors(memory.namespace, memory.embedder.generation)}
+        texts = {(row.id, row.version): row for row in _versions(memory)}  # a version may have several rows
+    missing = [row for key, row in texts.items() if key not in stored]
+    added = 0
     try:
-        for first in range(0, len(lacking), EMBEDDER.reembed_batch):
-            some = lacking[first : first + EMBEDDER.reembed_batch]
-            made += _keep(memory, some)
+        for first in range(0, len(missing), EMBEDDER.reembed_batch):
+            batch = missing[first : first + EMBEDDER.reembed_batch]
+            added += _add_vectors(memory, batch)
             if progress is not None:
-                progress(first + len(some), len(lacking))
+                progress(first + len(batch), len(missing))
     finally:
-        if made:
+        if added:
             with memory.lock:
                 memory.drop_snapshot()
-    return made
+    return added
 
 
-def _texts(memory: Namespace, memory_id: str | None = None) -> list[VersionRow]:
-    return [one for one in memory.store.versions(memory.namespace, memory_id) if one.source != RULES]
+def _versions(memory: Namespace, memory_id: str | None = None) -> list[VersionRow]:
+    return [row for row in memory.store.versions(memory.namespace, memory_id) if row.source != RULES]
 
 
-def _keep(memory: Namespace, some: Sequence[VersionRow]) -> int:
-    """Embed some versions, and keep the vectors of those whose text is still the same."""
-    vectors = memory.embedder.embed([_text(one) for one in some])
-    found: dict[VersionKey, bytes] = {}
+def _add_vectors(memory: Namespace, batch: Sequence[VersionRow]) -> int:
+    """Embed a batch of versions, and store the vectors of those whose text has not changed meanwhile."""
+    embedded = memory.embedder.embed([_text(row) for row in batch])
+    vectors: dict[VersionKey, bytes] = {}
     with memory.lock, memory.store.transaction():
         present = {
-            (one.id, one.version): _text(one)
-            for id_ in {one.id for one in some}
-            for one in _texts(memory, id_)
+            (row.id, row.version): _text(row)
+            for memory_id in {row.id for row in batch}
+            for row in _versions(memory, memory_id)
         }
-        for one, vector in zip(some, vectors, strict=True):
-            key = one.id, one.version
-            if vector.any() and present.get(key) == _text(one):
-                found[key] = vector.astype("<f4").tobytes()
-        memory.store.add_vectors(memory.namespace, memory.embedder.generation, found)
-    return len(found)
+        for row, vector in zip(batch, embedded, strict=True):
+            key = row.id, row.version
+            if vector.any() and present.get(key) == _text(row):
+                vectors[key] = vector.astype("<f4").tobytes()
+        memory.store.add_vectors(memory.namespace, memory.embedder.generation, vectors)
+    return len(vectors)
 
 
-def _text(one: VersionRow) -> str:
-    return embedded_text(one.heading or one.speaker, one.content)
+def _text(row: VersionRow) -> str:
+    return embedded_text(row.heading or row.speaker, row.content)
 
 
 def backup(memory: Namespace, path: str | Path | None = None) -> Path:
-    """Copy the whole store, all of its namespaces, to a new file; others may write meanwhile.
+    """Copy the whole store, with all its namespaces, to a new file; other processes may write meanwhile.
 
     Args:
-        path: the file; None means one named by the time, in the folder ``<database>.backups``.
+        path: the file; None means a name from the time, in the folder ``<database>.backups``.
 
     Raises:
-        ParamError: no path for a store in memory.
-        Conflict: the file is there already.
-        StoreError: it cannot be written.
+        ParamError: a store in memory needs a path.
+        Conflict: the file exists.
+        StoreError: the file cannot be written.
 
     """
     with memory.lock:
-        chosen = _free(memory, memory.now()) if path is None else check_path(path)
-        if chosen is None:
+        file = _free_path(memory, memory.now()) if path is None else check_path(path)
+        if file is None:
             raise ParamError("path", None, "must be given: a store in memory has no folder for backups")
-        memory.store.backup(chosen)
-        return chosen
+        memory.store.backup(file)
+        return file
 
 
 def restore_backup(memory: Namespace, path: str | Path) -> Path:
-    """Put a backup in the place of the whole store, all of its namespaces, in one step.
+    """Replace the whole store, with all its namespaces, by a backup, in one step.
 
-    What is there is backed up first; the answer is that backup, which takes the step back. Other processes that
-    have the store open see what was put back at their next call.
+    The present store is backed up first, and the path of that backup is returned: restoring it undoes the step.
+    Other processes that have the store open see the restored one at their next call.
 
     Args:
         path: a file that ``backup`` wrote, or that a migration left beside the store.
 
     Raises:
-        ParamError: there is no such file.
-        Conflict: it is the store itself, or this store is in memory.
-        Corrupt, SchemaTooNew: it is no backup of a Priming store, or of a newer one.
+        ParamError: the file does not exist.
+        Conflict: the file is the store itself, or this store is in memory.
+        Corrupt, SchemaTooNew: the file is no backup of a Priming store, or is one of a newer version.
 
     """
-    chosen = check_path(path)
+    file = check_path(path)
     with memory.lock:
         with memory.writing() as now:
-            saved = _free(memory, now)
-            if saved is None:
+            previous = _free_path(memory, now)
+            if previous is None:
                 raise Conflict(
                     "a store in memory has no folder for the backup that is made first: open one in a file"
                 )
-            memory.store.backup(saved)
+            memory.store.backup(previous)
             try:
-                memory.store.restore_backup(chosen, _operations(memory, now, f"put back {chosen}"))
+                memory.store.restore_backup(file, _restore_operations(memory, now, f"put back {file}"))
             except BaseException:
-                saved.unlink(missing_ok=True)
+                previous.unlink(missing_ok=True)
                 raise
         memory.drop_snapshot()
-    return saved
+    return previous
 
 
-def _operations(memory: Namespace, now: datetime, message: str) -> list[Changes]:
-    """One for each namespace: it tells the processes that follow the log to read everything anew."""
+def _restore_operations(memory: Namespace, now: datetime, message: str) -> list[Changes]:
+    """An operation for each namespace, after which processes that follow the log reload everything."""
     names = {*memory.store.namespaces(), memory.namespace}
     return [Changes(name, uuid7(now), RESTORE, now, actor="user", message=message) for name in sorted(names)]
 
 
-def _free(memory: Namespace, now: datetime) -> Path | None:
-    """A file of the folder of backups that is not there yet, named by the time."""
+def _free_path(memory: Namespace, now: datetime) -> Path | None:
+    """The path of a new file in the folder of backups, named by the time; None for a store in memory."""
     folder = memory.store.backups
     if folder is None:
         return None

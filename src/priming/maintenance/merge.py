@@ -1,4 +1,4 @@
-"""What merging memories does to their rows: counts come together, links move to the one that is kept."""
+"""Merging memories: counts are added up, and links move to the surviving memory; deprecation and restoring too."""
 
 from __future__ import annotations
 
@@ -36,48 +36,49 @@ LEARNED = "learned-from"
 UNDIRECTED = ("similar-to", "co-activated")
 """Relations that are stored once and mean both directions."""
 
-Identity = tuple[str, str, str]
+LinkKey = tuple[str, str, str]
+"""Source, target and relation of a link."""
 
 
 class MergePlan:
-    """Some memories and the links that touch them, as merges leave them; ``changes`` says what that takes.
+    """Memories and their links after merges; ``changes`` returns the difference to what is stored.
 
     ``ranked`` are all links of the relations in ``RANKED``: a link that would close a circle of them is left out, and
-    counted; ``unvouched`` are the links that stay with what is trusted less.
+    ``left_out`` counts it. ``unvouched`` are the links that stay with a merged memory that is trusted less.
     """
 
     def __init__(
         self, memories: Iterable[MemoryRow], links: Iterable[LinkRow], ranked: Iterable[LinkRow]
     ) -> None:
-        self.memories = {one.id: one for one in memories}
+        self.memories = {row.id: row for row in memories}
         self.left_out = 0
-        self.unvouched: set[Identity] = set()
-        self._links = {_identity(one): one for one in links}
+        self.unvouched: set[LinkKey] = set()
+        self._links = {_link_key(link): link for link in links}
         self._memories_before, self._links_before = dict(self.memories), dict(self._links)
-        self._touching: dict[str, set[Identity]] = defaultdict(set)
-        self._ahead: dict[tuple[str, str], set[str]] = defaultdict(set)
-        for one in ranked:
-            self._ahead[one.relation, one.source].add(one.target)
-        for identity in self._links:
-            for end in identity[:2]:
-                self._touching[end].add(identity)
+        self._touching: dict[str, set[LinkKey]] = defaultdict(set)
+        self._targets: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for link in ranked:
+            self._targets[link.relation, link.source].add(link.target)
+        for key in self._links:
+            for end in key[:2]:
+                self._touching[end].add(key)
 
     def merge(self, merged: str, into: str, now: datetime, *, vouched: bool = True) -> None:
-        """Merge one memory into another: both ids, of two memories that are here.
+        """Merge one memory of the plan into another, both by id.
 
-        ``vouched`` says that the merged one is trusted as much. If not, it neither raises the standing of the other
-        nor speaks for it against others: such links stay with it.
+        ``vouched`` means that the merged memory is trusted as much as the other. If it is not, it raises neither
+        priority nor confidence, and its links that oppose other memories stay with it.
         """
-        gone, kept = self.memories[merged], self.memories[into]
-        self.memories[merged] = replace(gone, status="merged")
-        both = merged_counts(kept, gone)
+        source, survivor = self.memories[merged], self.memories[into]
+        self.memories[merged] = replace(source, status="merged")
+        result = merged_counts(survivor, source)
         if not vouched:
-            both = replace(both, priority=kept.priority, confidence=kept.confidence)
-        self.memories[into] = both
-        moving = [self._links[one] for one in sorted(self._touching[merged])]
+            result = replace(result, priority=survivor.priority, confidence=survivor.confidence)
+        self.memories[into] = result
+        moving = [self._links[key] for key in sorted(self._touching[merged])]
         if not vouched:
-            self.unvouched |= {_identity(one) for one in moving if one.relation in OPPOSING}
-            moving = [one for one in moving if one.relation not in OPPOSING]
+            self.unvouched |= {_link_key(link) for link in moving if link.relation in OPPOSING}
+            moving = [link for link in moving if link.relation not in OPPOSING]
         for link in moving:
             if link.source != merged or link.relation not in (LEARNED, *REPLACED):
                 self._drop(link)
@@ -87,91 +88,91 @@ class MergePlan:
         self._put(LinkRow(merged, into, MERGED, PLASTICITY.start, now))
 
     def changes(self) -> Iterator[RowChange]:
-        """The rows that are no longer as they were."""
+        """The rows that the merges change."""
         for memory_id, before in self._memories_before.items():
             if self.memories[memory_id] != before:
                 yield RowChange(before, self.memories[memory_id])
-        for identity in self._links_before | self._links:
-            was, now = self._links_before.get(identity), self._links.get(identity)
-            if was != now:
-                yield RowChange(was, now)
+        for key in self._links_before | self._links:
+            link_before, link_after = self._links_before.get(key), self._links.get(key)
+            if link_before != link_after:
+                yield RowChange(link_before, link_after)
 
     def _add(self, link: LinkRow) -> None:
-        """Take in a link that moved, beside the one that may be there; none leads from a memory to itself."""
+        """Add a moved link, or combine it with an existing link of the same ends; a link to itself is dropped."""
         if link.source == link.target:
             return
-        there = self._there(link)
-        if there is not None:
+        existing = self._existing(link)
+        if existing is not None:
             self._put(
                 replace(
-                    there,
-                    weight=max(there.weight, link.weight),
-                    given=there.given or link.given,
-                    last_activated=_later(there.last_activated, link.last_activated),
+                    existing,
+                    weight=max(existing.weight, link.weight),
+                    given=existing.given or link.given,
+                    last_activated=_later(existing.last_activated, link.last_activated),
                 )
             )
-        elif link.relation in RANKED and self._leads(link.relation, link.target, link.source):
+        elif link.relation in RANKED and self._has_path(link.relation, link.target, link.source):
             self.left_out += 1
         else:
             self._put(link)
 
-    def _there(self, link: LinkRow) -> LinkRow | None:
-        """The same link: one that means both directions may be stored in either."""
-        found = self._links.get(_identity(link))
-        if found is None and link.relation in UNDIRECTED:
+    def _existing(self, link: LinkRow) -> LinkRow | None:
+        """The link with the same ends and relation; an undirected one may be stored in either direction."""
+        existing = self._links.get(_link_key(link))
+        if existing is None and link.relation in UNDIRECTED:
             return self._links.get((link.target, link.source, link.relation))
-        return found
+        return existing
 
     def _put(self, link: LinkRow) -> None:
-        identity = _identity(link)
-        self._links[identity] = link
-        for end in identity[:2]:
-            self._touching[end].add(identity)
-        self._ahead[link.relation, link.source].add(link.target)
+        key = _link_key(link)
+        self._links[key] = link
+        for end in key[:2]:
+            self._touching[end].add(key)
+        self._targets[link.relation, link.source].add(link.target)
 
     def _drop(self, link: LinkRow) -> None:
-        identity = _identity(link)
-        del self._links[identity]
-        for end in identity[:2]:
-            self._touching[end].discard(identity)
-        self._ahead[link.relation, link.source].discard(link.target)
+        key = _link_key(link)
+        del self._links[key]
+        for end in key[:2]:
+            self._touching[end].discard(key)
+        self._targets[link.relation, link.source].discard(link.target)
 
-    def _leads(self, relation: str, start: str, goal: str) -> bool:
+    def _has_path(self, relation: str, start: str, goal: str) -> bool:
         """Whether links of a relation lead from one memory to another."""
-        met, waiting = {start}, [start]
+        visited, waiting = {start}, [start]
         while waiting:
-            ahead = self._ahead[relation, waiting.pop()] - met
-            if goal in ahead:
+            targets = self._targets[relation, waiting.pop()] - visited
+            if goal in targets:
                 return True
-            met |= ahead
-            waiting += ahead
+            visited |= targets
+            waiting += targets
         return False
 
 
-def merged_counts(kept: MemoryRow, merged: MemoryRow) -> MemoryRow:
-    """The state of a memory that another was merged into: what happened adds up, the higher standing counts."""
+def merged_counts(survivor: MemoryRow, merged: MemoryRow) -> MemoryRow:
+    """The state of a memory that another was merged into: counts are added, and the higher priority counts."""
     return replace(
-        with_retention(kept, retention_of(max(kept, merged, key=_settled))),
-        priority=max(kept.priority, merged.priority),
-        confidence=max(kept.confidence, merged.confidence),
-        uses=kept.uses + merged.uses,
-        last_used_at=_later(kept.last_used_at, merged.last_used_at),
-        helped=kept.helped + merged.helped,
-        failed=kept.failed + merged.failed,
-        confirmed=kept.confirmed + merged.confirmed,
-        followed=kept.followed + merged.followed,
-        overridden=kept.overridden + merged.overridden,
-        first_used_at=_earlier(kept.first_used_at, merged.first_used_at),
-        recent=tuple(sorted((*kept.recent, *merged.recent), reverse=True)[: BASE_LEVEL.recent]),
+        with_retention(survivor, retention_of(max(survivor, merged, key=_stability))),
+        priority=max(survivor.priority, merged.priority),
+        confidence=max(survivor.confidence, merged.confidence),
+        uses=survivor.uses + merged.uses,
+        last_used_at=_later(survivor.last_used_at, merged.last_used_at),
+        helped=survivor.helped + merged.helped,
+        failed=survivor.failed + merged.failed,
+        confirmed=survivor.confirmed + merged.confirmed,
+        followed=survivor.followed + merged.followed,
+        overridden=survivor.overridden + merged.overridden,
+        first_used_at=_earlier(survivor.first_used_at, merged.first_used_at),
+        recent=tuple(sorted((*survivor.recent, *merged.recent), reverse=True)[: BASE_LEVEL.recent]),
     )
 
 
-def _settled(one: MemoryRow) -> tuple[float, float]:
-    """Which of two memories is retained better: that of the larger stability."""
-    return one.stability or 0.0, one.endurance
+def _stability(row: MemoryRow) -> tuple[float, float]:
+    """The order of retention: the memory of the larger stability is retained better."""
+    return row.stability or 0.0, row.endurance
 
 
-def _identity(link: LinkRow) -> Identity:
+def _link_key(link: LinkRow) -> LinkKey:
     return link.source, link.target, link.relation
 
 
@@ -181,24 +182,24 @@ def _moved(link: LinkRow, merged: str, into: str) -> LinkRow:
 
 
 def _earlier(a: datetime | None, b: datetime | None) -> datetime | None:
-    return min((one for one in (a, b) if one is not None), default=None)
+    return min((at for at in (a, b) if at is not None), default=None)
 
 
 def _later(a: datetime | None, b: datetime | None) -> datetime | None:
-    return max((one for one in (a, b) if one is not None), default=None)
+    return max((at for at in (a, b) if at is not None), default=None)
 
 
-STATUS_IN_WORDS = tuple(kind for kind in KINDS if kind != "entity")
-"""Kinds that can hold the same twice: names are one memory each from the start."""
+TEXT_KINDS = tuple(kind for kind in KINDS if kind != "entity")
+"""The kinds whose memories can repeat each other: of a name there is only ever one entity."""
 
 
 def deprecate(memory: Namespace, key: str, *, by: str | None = None, reason: str | None = None) -> Operation:
-    """Take a memory out of recall because it no longer holds; ``by`` names what holds instead.
+    """Take a memory out of recall because it is no longer valid; ``by`` names the memory that replaces it.
 
     Raises:
-        NotFound: no such memory.
+        NotFound: the memory does not exist.
         Conflict: one of the two is not active.
-        ParamError: ``by`` is the memory itself, or ``reason`` more than one line.
+        ParamError: ``by`` is the memory itself, or ``reason`` has more than one line.
 
     """
     why = check_name("reason", reason)
@@ -218,158 +219,165 @@ def deprecate(memory: Namespace, key: str, *, by: str | None = None, reason: str
 
 
 def restore(memory: Namespace, key: str) -> Operation:
-    """Bring back a memory that was deprecated, merged, archived or forgotten; what took its place no longer does.
+    """Make a deprecated, merged, archived or forgotten memory active again; links to its replacement are removed.
 
     Raises:
-        NotFound: no such memory.
-        Conflict: it is active.
+        NotFound: the memory does not exist.
+        Conflict: the memory is active.
 
     """
     with memory.writing() as now:
         row = _row(memory, key, now)
         if row.status == "active":
             raise Conflict(f"{row.key!r} is active already: deprecate or forget it to take it out of recall")
-        replaced = [
-            one
-            for one in memory.store.links(memory.namespace, [row.id])
-            if one.source == row.id and one.relation in REPLACED
+        replacements = [
+            link
+            for link in memory.store.links(memory.namespace, [row.id])
+            if link.source == row.id and link.relation in REPLACED
         ]
         rows = [RowChange(row, replace(row, status="active"))]
-        rows += [RowChange(one, None) for one in replaced]
-        message = "; ".join([f"it was {row.status}", *_unlinked(memory, row, replaced)])
+        rows += [RowChange(link, None) for link in replacements]
+        message = "; ".join([f"it was {row.status}", *_removed_links(memory, row, replacements)])
         return memory.to_operation(memory.write("restore", now, rows, message=message))
 
 
-def _unlinked(memory: Namespace, row: MemoryRow, replaced: Sequence[LinkRow]) -> list[str]:
-    """What restoring a memory did to its links to others, in words."""
-    names = memory.store.names(memory.namespace, [one.target for one in replaced])
-    said = [f"its {one.relation} link to {names[one.target]!r} is removed" for one in replaced]
-    if row.status == "merged" and replaced:
-        said.append("what was merged stays there")
-    return said
+def _removed_links(memory: Namespace, row: MemoryRow, links: Sequence[LinkRow]) -> list[str]:
+    """The links that restoring a memory removes, in words."""
+    names = memory.store.names(memory.namespace, [link.target for link in links])
+    sentences = [f"its {link.relation} link to {names[link.target]!r} is removed" for link in links]
+    if row.status == "merged" and links:
+        sentences.append("what was merged stays there")
+    return sentences
 
 
 def merge(memory: Namespace, key: str, into: str) -> Operation:
-    """Merge a memory into another of its kind: that one keeps its text, and takes over uses and links.
+    """Merge a memory into another of its kind, which keeps its own text and takes over uses and links.
 
     Raises:
-        NotFound: no such memory.
-        Conflict: one of the two is not active, or they are of two kinds.
+        NotFound: a memory does not exist.
+        Conflict: one of the two is not active, or their kinds differ.
         ParamError: ``into`` is the memory itself.
 
     """
     with memory.writing() as now:
-        gone, kept = _active(memory, key, now), _active(memory, into, now)
-        if gone.id == kept.id:
+        source, survivor = _active(memory, key, now), _active(memory, into, now)
+        if source.id == survivor.id:
             raise ParamError("into", into, "must be another memory than the one that is merged")
-        if gone.kind != kept.kind:
+        if source.kind != survivor.kind:
             raise Conflict(
-                f"{gone.key!r} is of kind {gone.kind} and {kept.key!r} of kind {kept.kind}:"
+                f"{source.key!r} is of kind {source.kind} and {survivor.key!r} of kind {survivor.kind}:"
                 " merge memories of one kind, or link them"
             )
-        said, stands = memory.find(gone.id, now).trust, memory.find(kept.id, now).trust
-        if gone.kind == "behavior" and instructs(said) and not instructs(stands):
+        source_trust = memory.find(source.id, now).trust
+        survivor_trust = memory.find(survivor.id, now).trust
+        if source.kind == "behavior" and instructs(source_trust) and not instructs(survivor_trust):
             raise Conflict(
-                f"{gone.key!r} is a rule from {said}, and {kept.key!r} from {stands} may not instruct: merge"
-                f" {kept.key!r} into {gone.key!r}, or deprecate {gone.key!r}"
+                f"{source.key!r} is a rule from {source_trust}, and {survivor.key!r} from {survivor_trust} may not"
+                f" instruct: merge {survivor.key!r} into {source.key!r}, or deprecate {source.key!r}"
             )
-        merging = _merging(memory, [gone.id, kept.id])
-        merging.merge(gone.id, kept.id, now, vouched=is_trusted_as(said, stands))
-        message = f"{gone.key!r} is merged into {kept.key!r}{_left_out(merging)}"
-        return memory.to_operation(memory.write("merge", now, merging.changes(), message=message))
+        plan = plan_merge(memory, [source.id, survivor.id])
+        plan.merge(source.id, survivor.id, now, vouched=is_trusted_as(source_trust, survivor_trust))
+        message = f"{source.key!r} is merged into {survivor.key!r}{_omitted_links(plan)}"
+        return memory.to_operation(memory.write("merge", now, plan.changes(), message=message))
 
 
-def _merging(memory: Namespace, ids: Collection[str]) -> MergePlan:
+def plan_merge(memory: Namespace, ids: Collection[str]) -> MergePlan:
+    """A plan with the memories of these ids and all links that a merge of them may touch."""
     store, namespace = memory.store, memory.namespace
     ranked = [link for relation in RANKED for link in store.links(namespace, relation=relation)]
     return MergePlan(store.memories(namespace, ids), store.links(namespace, ids), ranked)
 
 
-def _left_out(merging: MergePlan) -> str:
-    """The links that did not come over, in words."""
-    told = ""
-    if number := merging.left_out:
+def _omitted_links(plan: MergePlan) -> str:
+    """The links that a merge does not move, in words."""
+    text = ""
+    if number := plan.left_out:
         links = "1 link is left out: it" if number == 1 else f"{number} links are left out: they"
-        told += f"; {links} would close a circle"
-    if number := len(merging.unvouched):
+        text += f"; {links} would close a circle"
+    if number := len(plan.unvouched):
         links = "1 link stays" if number == 1 else f"{number} links stay"
-        told += f"; {links} with what is trusted less"
-    return told
+        text += f"; {links} with what is trusted less"
+    return text
 
 
 def deduplicate(
     memory: Namespace, *, kind: str = "behavior", threshold: float | None = None, dry_run: bool = False
 ) -> list[NearDuplicates]:
-    """Merge memories that say the same, all in one operation; what has proved itself most is kept.
+    """Merge memories that say the same, all in one operation; the memory with the most evidence survives.
 
     Args:
-        kind: the kind to look at, any but entity.
+        kind: the kind of memories to compare, any but entity.
         threshold: merge above this similarity, in [0, 1]; None: above .9.
-        dry_run: only say what would be merged.
+        dry_run: only list what would be merged.
 
     Raises:
-        ParamError: an argument outside its range.
+        ParamError: an argument is outside its range.
 
     """
-    kind = check_choice("kind", kind, STATUS_IN_WORDS)
+    kind = check_choice("kind", kind, TEXT_KINDS)
     bar = SIMILARITY.merge if threshold is None else check_fraction("threshold", threshold)
     opening = memory.store.transaction(write=False) if dry_run else nullcontext()
     with memory.lock, opening:
         if dry_run:
-            return [twins for _, _, twins in _twins(memory, kind, bar, memory.now())]
+            return [result for _, _, result in _find_duplicates(memory, kind, bar, memory.now())]
         with memory.writing() as now:
-            found = _twins(memory, kind, bar, now)
-            if not found:
+            duplicates = _find_duplicates(memory, kind, bar, now)
+            if not duplicates:
                 return []
-            merging = _merging(memory, {one.id for gone, kept, _ in found for one in (gone, kept)})
-            for gone, kept, _ in found:
-                merging.merge(gone.id, kept.id, now, vouched=is_trusted_as(gone.trust, kept.trust))
-            number = f"{len(found)} {'memory is' if len(found) == 1 else 'memories are'} merged"
-            message = number + _left_out(merging)
-            logged = memory.write("deduplicate", now, merging.changes(), message=message)
-    return [replace(twins, operation=logged.id) for _, _, twins in found]
+            plan = plan_merge(memory, {record.id for *pair, _ in duplicates for record in pair})
+            for source, survivor, _ in duplicates:
+                plan.merge(source.id, survivor.id, now, vouched=is_trusted_as(source.trust, survivor.trust))
+            number = f"{len(duplicates)} {'memory is' if len(duplicates) == 1 else 'memories are'} merged"
+            logged = memory.write("deduplicate", now, plan.changes(), message=number + _omitted_links(plan))
+    return [replace(result, operation=logged.id) for _, _, result in duplicates]
 
 
-def _twins(
+def _find_duplicates(
     memory: Namespace, kind: str, bar: float, now: datetime
 ) -> list[tuple[MemoryRecord, MemoryRecord, NearDuplicates]]:
-    """Which memory is to be merged into which, the most alike first."""
+    """The memories to merge, each with its survivor, the most similar first."""
     memory.require_exists()
-    there = sorted(memory.store.page(memory.namespace, now, kinds=[kind], limit=None), key=_standing)
-    found = [
-        (one, kept, NearDuplicates(kept.key, one.key, similarity))
-        for one, kept, similarity in _alike(there, bar)
+    records = sorted(memory.store.page(memory.namespace, now, kinds=[kind], limit=None), key=_precedence)
+    duplicates = [
+        (source, survivor, NearDuplicates(survivor.key, source.key, similarity))
+        for source, survivor, similarity in _similar_pairs(records, bar)
     ]
-    return sorted(found, key=lambda entry: (-entry[2].similarity, entry[2].kept, entry[2].merged))
+    return sorted(duplicates, key=lambda entry: (-entry[2].similarity, entry[2].kept, entry[2].merged))
 
 
-def _alike(there: Sequence[MemoryRecord], bar: float) -> Iterator[tuple[MemoryRecord, MemoryRecord, float]]:
-    """What says the same as one before it, that one, and how alike they are.
+def _similar_pairs(
+    records: Sequence[MemoryRecord], bar: float
+) -> Iterator[tuple[MemoryRecord, MemoryRecord, float]]:
+    """The records that nearly repeat an earlier one, each with the earlier record and the similarity.
 
-    A behaviour that forbids something is never one with another that asks for it.
+    A behaviour that forbids something is never merged with another that asks for it.
     """
     for forbidding in (False, True):
-        some = [one for one in there if (one.kind == "behavior" and forbids(one.content)) is forbidding]
-        for i, kept, similarity in near_duplicates([(one.content, one.when) for one in some], bar):
-            yield some[i], some[kept], similarity
+        group = [
+            record
+            for record in records
+            if (record.kind == "behavior" and forbids(record.content)) is forbidding
+        ]
+        texts = [(record.content, record.when) for record in group]
+        for source, survivor, similarity in near_duplicates(texts, bar):
+            yield group[source], group[survivor], similarity
 
 
-def _standing(one: MemoryRecord) -> tuple[float, ...]:
-    """What decides which of several is kept, the least first; among equals the oldest is first already.
+def _precedence(record: MemoryRecord) -> tuple[float, ...]:
+    """The sort key by which the survivor comes first; among equals the oldest comes first already.
 
-    What is not trusted to instruct never takes the place of what is, however it came by its evidence.
+    A memory that is not trusted to instruct never replaces one that is, whatever evidence it has.
     """
-    return -instructs(one.trust), -(one.use.confirmed + one.use.followed), -one.priority
+    return -instructs(record.trust), -(record.use.confirmed + record.use.followed), -record.priority
 
 
 def _row(memory: Namespace, key: str, now: datetime) -> MemoryRow:
-    there = memory.find(key, now)
-    (row,) = memory.store.memories(memory.namespace, [there.id])
+    (row,) = memory.store.memories(memory.namespace, [memory.find(key, now).id])
     return row
 
 
 def _active(memory: Namespace, key: str, now: datetime) -> MemoryRow:
-    """The state of an active memory; ``Conflict`` for one that is not."""
+    """The row of an active memory; any other raises ``Conflict``."""
     row = _row(memory, key, now)
     if row.status != "active":
         raise Conflict(f"{row.key!r} is {row.status} already: restore brings it back")

@@ -1,4 +1,4 @@
-"""Which of many texts are alike, found without comparing each with every other."""
+"""Near-duplicates among many texts, without comparing every pair."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from typing import Any
 from priming.config.params.laws import SIMILARITY
 from priming.core.similarity import Saying, likeness
 
-Text = tuple[str, Mapping[str, Any]]
-"""What a memory says, and when it applies."""
+ConditionalText = tuple[str, Mapping[str, Any]]
+"""The content of a memory, and the conditions under which it applies."""
 
 _ROUNDING = 1e-9
 
 
-def near_duplicates(texts: Sequence[Text], threshold: float) -> list[tuple[int, int, float]]:
-    """Of texts of which the earlier are to be kept, those that one before them stands for.
+def near_duplicates(texts: Sequence[ConditionalText], threshold: float) -> list[tuple[int, int, float]]:
+    """The texts that nearly repeat an earlier one: their positions, those of the earlier texts, the similarities.
 
-    Each is compared with the texts before it that are kept, and goes to the most alike of those above
-    ``threshold``, of equals to the earliest; where there is none it is kept itself. What is returned are the
-    positions of both, and how alike they are.
+    Each text is compared with the earlier texts that are no duplicates themselves. It is a duplicate of the most
+    similar of those above ``threshold``, and of the earliest among equals.
 
-    Two texts whose Jaccard index is above j share one of the rarest n − ⌈j·n⌉ + 1 words of each [1]. Only those
-    that do, and have enough words in common, are compared in full.
+    Two texts whose Jaccard index is above j share one of the rarest n − ⌈j·n⌉ + 1 words of each [1]. Only pairs
+    that do, and that have enough words in common, are compared in full.
 
     References
     ----------
@@ -32,28 +31,30 @@ def near_duplicates(texts: Sequence[Text], threshold: float) -> list[tuple[int, 
        cleaning. ICDE 2006.
 
     """
-    said = [Saying.of(content, when) for content, when in texts]
-    holders = Counter(word for one in said for word in one.words)
+    sayings = [Saying.of(content, when) for content, when in texts]
+    frequency = Counter(word for saying in sayings for word in saying.words)
     index: dict[Hashable, list[int]] = defaultdict(list)
-    found = []
-    for here, one in enumerate(said):
-        rarest = sorted(one.words, key=lambda word: (holders[word], word))
-        marks = list(_marks(one, rarest, _least(threshold, True)))
-        near = {other for mark in marks for other in index[mark]}
-        likely = (
-            (other, likeness(said[other], one)) for other in near if _may_be(said[other], one, threshold)
+    duplicates = []
+    for position, saying in enumerate(sayings):
+        rarest = sorted(saying.words, key=lambda word: (frequency[word], word))
+        signature = list(_signature(saying, rarest, _minimum_overlap(threshold, True)))
+        candidates = {earlier for feature in signature for earlier in index[feature]}
+        similarities = (
+            (likeness(sayings[earlier], saying), -earlier)
+            for earlier in candidates
+            if _may_be_similar(sayings[earlier], saying, threshold)
         )
-        similarity, nearest = max(((how, -other) for other, how in likely), default=(0.0, 0))
+        similarity, nearest = max(similarities, default=(0.0, 0))
         if similarity > threshold:
-            found.append((here, -nearest, similarity))
+            duplicates.append((position, -nearest, similarity))
         else:
-            for mark in marks:
-                index[mark].append(here)
-    return found
+            for feature in signature:
+                index[feature].append(position)
+    return duplicates
 
 
-def _least(threshold: float, comparable: bool) -> float:
-    """How alike the words of a pair must be at least: less where conditions can be compared, and agree in full."""
+def _minimum_overlap(threshold: float, comparable: bool) -> float:
+    """The least Jaccard index of the words of a pair: lower where both have conditions, which may agree in full."""
     if not comparable:
         return threshold
     if threshold <= SIMILARITY.when:
@@ -61,21 +62,21 @@ def _least(threshold: float, comparable: bool) -> float:
     return (threshold - SIMILARITY.when) / (1.0 - SIMILARITY.when)
 
 
-def _marks(one: Saying, rarest: Sequence[str], least: float) -> Iterator[Hashable]:
-    """Marks of which a near pair shares at least one."""
+def _signature(saying: Saying, rarest: Sequence[str], least: float) -> Iterator[Hashable]:
+    """The features of which every similar pair shares at least one."""
     if not rarest:
-        yield "text", one.content
+        yield "text", saying.content
     needed = max(1, math.ceil(least * len(rarest) - _ROUNDING))
     yield from rarest[: len(rarest) - needed + 1]
     if least <= 0.0:
-        for name, values in one.scope.items():
+        for name, values in saying.scope.items():
             for value in values:
                 yield "when", name, value
 
 
-def _may_be(a: Saying, b: Saying, threshold: float) -> bool:
-    """Whether two have enough words in common; those without any are left to the full comparison."""
-    least = _least(threshold, not a.scope.keys().isdisjoint(b.scope))
+def _may_be_similar(a: Saying, b: Saying, threshold: float) -> bool:
+    """Whether a pair has enough words in common; two texts without words are always compared in full."""
+    least = _minimum_overlap(threshold, not a.scope.keys().isdisjoint(b.scope))
     shared = len(a.words & b.words)
     together = len(a.words) + len(b.words)
     return not together or shared >= least * (together - shared) - _ROUNDING

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import select
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 from priming.operations import local_socket
 from priming.operations.error_payload import error_from_payload
+from priming.types import Progress
 
-Progress = Callable[[int, int | None], None]
 JSON, JSON_LINES = "application/json", "application/x-ndjson"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from threading import Lock
@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from priming.errors import Conflict
 from priming.operations.table import served
 from priming.serialization import encode
+from priming.types import Progress
 
 if TYPE_CHECKING:
     from priming.config.settings import Settings
     from priming.embedding.protocol import Embedder
     from priming.memory import Memory
     from priming.types import Clock
-
-Progress = Callable[[int, int | None], None]
 MOST_OPEN = 64
 """How many namespaces stay open; beyond that the least recently used one is closed."""
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from priming.errors import NotFound, ParamError
 from priming.memory import Memory
 from priming.results import Exported
 from priming.rules.results import Pack
-from priming.types import Operation
-
-Progress = Callable[[int, int | None], None]
+from priming.types import Operation, Progress
 
 
 def apply(memory: Memory, proposal: str, *, only: Collection[str] | None = None) -> Operation:

@@ -1,4 +1,4 @@
-"""The arguments of ``remember``, and the checks of arguments that many verbs take."""
+"""The arguments of ``remember`` as one checked value, and the gist and key that a text gets."""
 
 from __future__ import annotations
 
@@ -49,20 +49,20 @@ class Draft:
 
     @property
     def title(self) -> str | None:
-        """What the memory is indexed under beside its text."""
+        """The heading or speaker, which is indexed beside the text."""
         return self.heading or self.speaker
 
     @property
     def digest(self) -> str:
-        """Equal for what would be the same memory: kind, title, text, session and time."""
+        """A hash of kind, title, text, session and time: equal digests mean the same memory."""
         at = stamp(self.occurred_at) if self.occurred_at else None
-        same = json.dumps([self.kind, self.title, self.content, self.session, at], ensure_ascii=False)
-        return hashlib.blake2b(same.encode(), digest_size=16).hexdigest()
+        identity = json.dumps([self.kind, self.title, self.content, self.session, at], ensure_ascii=False)
+        return hashlib.blake2b(identity.encode(), digest_size=16).hexdigest()
 
     def version(
         self, memory_id: str, number: int, now: datetime, start: datetime | None = None
     ) -> VersionRow:
-        """What is told here as a version of a memory, recorded now and true from ``start`` on; None: ever since."""
+        """This draft as a version of a memory, recorded now and valid from ``start`` on; None: always."""
         return VersionRow(
             id=memory_id,
             version=number,
@@ -89,17 +89,17 @@ FIELDS = tuple(f.name for f in fields(Draft))
 
 
 def draft(item: Mapping[str, Any]) -> Draft:
-    """Check a mapping of the arguments of ``remember``; the first that is wrong raises ``ParamError``."""
+    """Check a mapping of the arguments of ``remember``; the first invalid one raises ``ParamError``."""
     if not isinstance(item, Mapping):
         raise ParamError("item", item, "must be a mapping of the arguments of remember")
     unknown = [name for name in item if name not in FIELDS]
     if unknown:
         raise ParamError("item", unknown[0], f"is not an argument of remember: {', '.join(FIELDS)}")
-    return checked(Draft(**{"content": None, **item}))
+    return check_draft(Draft(**{"content": None, **item}))
 
 
-def checked(raw: Draft) -> Draft:
-    """Check every field of a draft, None being its default; the first that is wrong raises ``ParamError``."""
+def check_draft(raw: Draft) -> Draft:
+    """Check every field of a draft, where None means the default; the first invalid one raises ``ParamError``."""
     kind = check_choice("kind", _or(raw.kind, "episode"), KINDS)
     details = check_metadata(_or(raw.metadata, EMPTY))
     if kind == "procedure":
@@ -127,16 +127,16 @@ def _or(value: Any, default: Any) -> Any:
 
 
 def words(value: Any) -> str:
-    """A value of a cue as it is matched by its words; of a list all of them."""
+    """A value of a cue as text to match words against; a list is joined."""
     return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
-def _check_procedure(known: Mapping[str, Any]) -> None:
-    """What the metadata of a procedure say of how and when it is carried out."""
-    steps = known.get("steps", [])
-    if not isinstance(steps, list) or not all(isinstance(one, str) and one.strip() for one in steps):
+def _check_procedure(metadata: Mapping[str, Any]) -> None:
+    """Check the steps and the trigger in the metadata of a procedure."""
+    steps = metadata.get("steps", [])
+    if not isinstance(steps, list) or not all(isinstance(step, str) and step.strip() for step in steps):
         raise ParamError("metadata.steps", steps, "must be a list of texts, one for each step")
-    trigger = known.get("trigger")
+    trigger = metadata.get("trigger")
     if trigger is not None and not (isinstance(trigger, str) and trigger.strip()):
         raise ParamError("metadata.trigger", trigger, "must be a text that says when to do it")
 
@@ -145,7 +145,7 @@ _SLUG_WORDS, _SLUG_LETTERS = 6, 48
 _GIST_LETTERS = 120
 _WORDS = re.compile(r"[^\W_]+")
 SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?<!^\d\.)(?<!^\d\d\.)\s|\n")
-"""Not after the number of a first step: "1. Stop the server" is one sentence."""
+"""The end of a sentence. A number at the start of a text ends none: "1. Stop the server" is one sentence."""
 
 
 def gist_of(content: str) -> str:
@@ -161,16 +161,16 @@ def gist_of(content: str) -> str:
 def slug(text: str) -> str:
     """A readable key: the first words of a text, lower-cased and joined by hyphens."""
     plain = unicodedata.normalize("NFC", text[:400]).casefold()
-    words = _WORDS.findall(plain)[:_SLUG_WORDS]
-    return "-".join(words)[:_SLUG_LETTERS].strip("-") or "memory"
+    parts = _WORDS.findall(plain)[:_SLUG_WORDS]
+    return "-".join(parts)[:_SLUG_LETTERS].strip("-") or "memory"
 
 
-def free_key(wanted: str, memory_id: str, taken: Container[str] | Callable[[str], bool]) -> str:
-    """``wanted`` if it is free, else with the end of the memory's id."""
+def free_key(preferred: str, memory_id: str, taken: Container[str] | Callable[[str], bool]) -> str:
+    """The preferred key if it is free, else the key with the end of the memory's id."""
     is_taken = taken if callable(taken) else taken.__contains__
     tail = memory_id.replace("-", "")
     for length in (0, 6, 12, 20):
-        key = f"{wanted}-{tail[-length:]}" if length else wanted
+        key = f"{preferred}-{tail[-length:]}" if length else preferred
         if not is_taken(key):
             return key
     return memory_id

@@ -1,4 +1,4 @@
-"""Which name stands for one that was merged, and which names mean the same."""
+"""Entities by name: the entity that a merged name leads to, and the names that mean the same."""
 
 from __future__ import annotations
 
@@ -12,47 +12,47 @@ from priming.storage.protocol import Store
 from priming.text.names import find
 
 _KEY = "entity:{}"
-"""The key that the entity of a name has, unless something else had it first."""
+"""The key of the entity of a name, unless another memory took the key first."""
 
 
 def resolve_entity(store: Store, namespace: str, merged: str | None, slot: str, now: datetime) -> str | None:
-    """The id of the active entity that ``merged``, an entity of that slot, was merged into; None if there is none."""
-    there = None if merged is None else store.get(namespace, merged, now)
-    if there is None or there.status != "merged" or slot_of_record(there) != slot:
+    """The id of the active entity that ``merged``, an entity of this slot, was merged into; None without one."""
+    entity = None if merged is None else store.get(namespace, merged, now)
+    if entity is None or entity.status != "merged" or slot_of_record(entity) != slot:
         return None
-    met: set[str] = set()
-    while there is not None and there.status == "merged" and there.id not in met:
-        met.add(there.id)
-        leaving = store.links(namespace, [there.id], MERGED)
-        into = [one.target for one in leaving if one.source in met and one.target not in met]
-        there = store.get(namespace, into[0], now) if into else None
-    return there.id if there is not None and there.status == "active" else None
+    visited: set[str] = set()
+    while entity is not None and entity.status == "merged" and entity.id not in visited:
+        visited.add(entity.id)
+        links = store.links(namespace, [entity.id], MERGED)
+        targets = [link.target for link in links if link.source in visited and link.target not in visited]
+        entity = store.get(namespace, targets[0], now) if targets else None
+    return entity.id if entity is not None and entity.status == "active" else None
 
 
 def entities_in_cue(store: Store, working: WorkingSet, text: str, now: datetime) -> list[int]:
-    """The rows of the entities that a text names, or that stand for those that it names, each once."""
+    """The rows of the entities that a text names, each once; a merged name gives the entity it was merged into."""
     slots = {slot_of(name.kind, name.text): _KEY.format(slug(name.text)) for name in find(text)}
     rows = {working.entities[slot] for slot in slots if slot in working.entities}
     unknown = {slot: key for slot, key in slots.items() if slot not in working.entities}
     keys = store.keys(working.namespace, unknown.values()) if unknown else {}
     for slot, key in unknown.items():
-        kept = resolve_entity(store, working.namespace, keys.get(key), slot, now)
-        if kept in working.row_of:
-            rows.add(working.row_of[kept])
+        entity = resolve_entity(store, working.namespace, keys.get(key), slot, now)
+        if entity in working.row_of:
+            rows.add(working.row_of[entity])
     return sorted(rows)
 
 
 def equivalent_names(store: Store, namespace: str, name: str, now: datetime) -> frozenset[str]:
-    """The normal forms of the names that mean the same as ``name``, a normal form, by aliases that were merged."""
-    there = store.get(namespace, _KEY.format(slug(name)), now)
-    if there is None or slot_of_record(there) != name:
+    """The names that mean the same as ``name`` through merged aliases, in normal form as ``name`` is."""
+    entity = store.get(namespace, _KEY.format(slug(name)), now)
+    if entity is None or slot_of_record(entity) != name:
         return frozenset((name,))
-    met, waiting = {there.id}, {there.id}
+    visited, waiting = {entity.id}, {entity.id}
     while waiting:
         links = store.links(namespace, waiting, MERGED)
-        waiting = {end for link in links for end in (link.source, link.target)} - met
-        met |= waiting
-    if len(met) == 1:
+        waiting = {end for link in links for end in (link.source, link.target)} - visited
+        visited |= waiting
+    if len(visited) == 1:
         return frozenset((name,))
-    slots = {slot_of_record(one) for one in store.records(namespace, met, now).values()}
+    slots = {slot_of_record(record) for record in store.records(namespace, visited, now).values()}
     return frozenset(slot for slot in slots if slot is not None) | {name}

@@ -1,4 +1,7 @@
-"""Links by hand: make one, set its strength, list them."""
+"""Who makes a link? Here users do, with ``link`` and ``set_strength``, and ``NearestLinker`` does by similarity.
+
+``planner.py`` makes the links of sessions, names and contradictions; learning and sleep make theirs.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from priming.core.plasticity import increment
 from priming.embedding.protocol import Vectors
 from priming.errors import NotFound, ParamError
 from priming.history.weights_over_time import MANUAL, past
-from priming.index.columns import VectorColumn as Grown
+from priming.index.columns import VectorColumn
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.storage.protocol import Store
@@ -42,17 +45,17 @@ def link(
     relation: str = "similar-to",
     weight: float = PLASTICITY.start,
 ) -> Link:
-    """Link two memories; made twice, it is the same link with the weight set anew."""
+    """Link two memories; linking them again sets the weight of the same link."""
     return _link_all(memory, [_request(source, target, relation, weight)], MANUAL)[0]
 
 
 def link_many(memory: Namespace, items: Iterable[Mapping[str, Any]]) -> list[Link]:
-    """Link many pairs in one operation: mappings of the arguments of ``link``."""
+    """Link many pairs in one operation; each item is a mapping of the arguments of ``link``."""
     return _link_all(memory, [_parsed(item) for item in items], None)
 
 
 def _link_all(memory: Namespace, requests: Sequence[LinkRequest], source: str | None) -> list[Link]:
-    """Make links as one operation of a source; importers' operations have none."""
+    """Make links as one operation with this source; the operations of importers have none."""
     with memory.writing() as now:
         ends: dict[str, str] = {}
         rows = {}
@@ -71,7 +74,7 @@ def _link_all(memory: Namespace, requests: Sequence[LinkRequest], source: str | 
 
 
 def _parsed(item: Mapping[str, Any]) -> LinkRequest:
-    """The link that a mapping asks for."""
+    """A mapping of the arguments of ``link``, checked."""
     if not isinstance(item, Mapping):
         raise ParamError("item", item, f"must be a mapping of {', '.join(_FIELDS)}")
     for name in item:
@@ -118,7 +121,7 @@ def set_strength(
 ) -> Operation:
     """Set the weight of all links between two memories, in either direction, clamped to [.05, .95].
 
-    None between them: nothing moves, and the operation's message says so.
+    Without a link between them nothing changes, and the operation's message says so.
     """
     requested = check_fraction("weight", weight)
     clamped = min(max(requested, PLASTICITY.low), PLASTICITY.high)
@@ -133,11 +136,11 @@ def set_strength(
             raise NotFound(
                 f"there is no link {relation!r} between {a.key!r} and {b.key!r}: make it with link"
             )
-        moved = [RowChange(row, replace(row, weight=clamped)) for row in between if row.weight != clamped]
+        changes = [RowChange(row, replace(row, weight=clamped)) for row in between if row.weight != clamped]
         message = f"{len(between)} {'link' if len(between) == 1 else 'links'} set to {clamped:g}"
         if clamped != requested:
             message += f"; {requested:g} was clamped to [{PLASTICITY.low:g}, {PLASTICITY.high:g}]"
-        return memory.to_operation(memory.write("set-strength", now, moved, source=MANUAL, message=message))
+        return memory.to_operation(memory.write("set-strength", now, changes, source=MANUAL, message=message))
 
 
 def links(
@@ -149,13 +152,15 @@ def links(
 ) -> list[Link]:
     """The links of a memory in both directions, or all links of the namespace.
 
-    ``known_at`` asks for them as they were then, what was recorded at that very instant included.
+    ``known_at`` returns them as they were at that time, changes recorded at that very instant included.
     """
     with memory.lock:
-        return _links(memory, key, relation, known_at)
+        return _read_links(memory, key, relation, known_at)
 
 
-def _links(memory: Namespace, key: str | None, relation: str | None, known_at: datetime | None) -> list[Link]:
+def _read_links(
+    memory: Namespace, key: str | None, relation: str | None, known_at: datetime | None
+) -> list[Link]:
     memory.require_exists()
     at = None if known_at is None else check_time("known_at", known_at)
     ids = None if key is None else [memory.find(key).id]
@@ -170,102 +175,107 @@ def _links(memory: Namespace, key: str | None, relation: str | None, known_at: d
     ]
     return [
         replace(
-            link_then,
-            source=then.gone.get(link_then.source, link_then.source),
-            target=then.gone.get(link_then.target, link_then.target),
+            link,
+            source=then.gone.get(link.source, link.source),
+            target=then.gone.get(link.target, link.target),
         )
-        for link_then in memory.to_links(rows)
+        for link in memory.to_links(rows)
     ]
 
 
 SIMILAR = "similar-to"
 _BLOCK = 64
 
-Neighbour = list[tuple[str, float]]
-"""Memories and their cosines."""
+Neighbours = list[tuple[str, float]]
+"""Ids of memories, each with its cosine."""
 
 
 @dataclass
-class Linker:
-    """Links to the nearest, for one call that remembers: memories of the same call are near each other too."""
+class NearestLinker:
+    """Links the memories of one ``remember`` call to their nearest: stored ones, and others of the same call."""
 
     store: Store
     working: WorkingSet
     now: datetime
     params: LinkParams
-    _fresh: list[str] = field(default_factory=list)
-    _vectors: Grown | None = None
-    _known: dict[tuple[str, str], RowChange] = field(default_factory=dict)
-    """What became of links in this call, by their ends."""
+    _new_ids: list[str] = field(default_factory=list)
+    _new_vectors: VectorColumn | None = None
+    _changes: dict[tuple[str, str], RowChange] = field(default_factory=dict)
+    """The changes of links in this call, by the ends of the links."""
 
-    def nearest(self, vectors: Vectors) -> list[Neighbour]:
-        """For each vector, the nearest stored memories at or above the bar; one more, which may be itself."""
+    def find_nearest(self, vectors: Vectors) -> list[Neighbours]:
+        """For each vector, the nearest stored memories at or above the bar, and one more, which may be itself."""
         living = self.working.living.values
-        found = []
+        nearest = []
         for first in range(0, len(vectors), _BLOCK):
             cosines = self.working.vectors.dot(vectors[first : first + _BLOCK].T)
             for cosine in cosines.T:
                 close = np.flatnonzero((cosine >= self.params.similarity) & living)
                 order = close[np.argsort(-cosine[close], kind="stable")][: self.params.nearest + 1]
-                found.append([(self.working.ids[self.working.row[i]], float(cosine[i])) for i in order])
-        return found
+                nearest.append([(self.working.ids[self.working.row[i]], float(cosine[i])) for i in order])
+        return nearest
 
-    def link(self, memory_id: str, vector: NDArray[np.float32], near: Neighbour) -> Iterator[LinkRow]:
-        """The links of a new memory to its nearest; each starts at their cosine."""
-        for other, cosine in self._chosen(memory_id, vector, near):
-            made = LinkRow(memory_id, other, SIMILAR, min(1.0, cosine), self.now)
+    def link_to_nearest(
+        self, memory_id: str, vector: NDArray[np.float32], stored: Neighbours
+    ) -> Iterator[LinkRow]:
+        """The links of a new memory to its nearest; the weight of each starts at the cosine."""
+        for other, cosine in self._nearest(memory_id, vector, stored):
+            link = LinkRow(memory_id, other, SIMILAR, min(1.0, cosine), self.now)
             if self.params.strengthen:
-                self._known[memory_id, other] = RowChange(None, made)
-            yield made
+                self._changes[memory_id, other] = RowChange(None, link)
+            yield link
 
-    def remember(self, memory_id: str, vector: NDArray[np.float32]) -> None:
-        """Let a new memory be near to those that follow in the same call."""
+    def add_new(self, memory_id: str, vector: NDArray[np.float32]) -> None:
+        """Make a new memory a possible neighbour of those that follow in the same call."""
         if vector.any():
-            self._fresh.append(memory_id)
-            if self._vectors is None:
-                self._vectors = Grown(len(vector))
-            self._vectors.append(vector)
+            self._new_ids.append(memory_id)
+            if self._new_vectors is None:
+                self._new_vectors = VectorColumn(len(vector))
+            self._new_vectors.append(vector)
 
-    def again(self, memory_id: str, vector: NDArray[np.float32], near: Neighbour) -> list[RowChange]:
-        """What a memory that is told again changes: links that are there grow by a step, others are made."""
+    def strengthen_nearest(
+        self, memory_id: str, vector: NDArray[np.float32], stored: Neighbours
+    ) -> list[RowChange]:
+        """The changes for a memory that is remembered again: existing links grow by a step, others are created."""
         changes = []
-        for other, cosine in self._chosen(memory_id, vector, near):
-            before = self._between(memory_id, other)
+        for other, cosine in self._nearest(memory_id, vector, stored):
+            before = self._link_between(memory_id, other)
             if before is None:
-                made = LinkRow(memory_id, other, SIMILAR, min(1.0, cosine), self.now)
+                after = LinkRow(memory_id, other, SIMILAR, min(1.0, cosine), self.now)
             else:
-                made = replace(before, weight=float(increment(before.weight)))
-            if made != before:
-                changes.append(self._changed(before, made))
+                after = replace(before, weight=float(increment(before.weight)))
+            if after != before:
+                changes.append(self._record_change(before, after))
         return changes
 
-    def _chosen(self, memory_id: str, vector: NDArray[np.float32], near: Neighbour) -> Neighbour:
-        """The nearest other memories, the stored ones and those of this call; a text without words is like none."""
+    def _nearest(self, memory_id: str, vector: NDArray[np.float32], stored: Neighbours) -> Neighbours:
+        """The nearest among the stored neighbours and the new memories; a text without a vector has none."""
         if not vector.any():
             return []
-        if self._vectors is not None:
-            found = self._vectors.dot(vector)
-            close = np.flatnonzero(found >= self.params.similarity)
-            near = near + [(self._fresh[i], float(found[i])) for i in close]
-        others = [pair for pair in near if pair[0] != memory_id]
+        neighbours = stored
+        if self._new_vectors is not None:
+            cosines = self._new_vectors.dot(vector)
+            close = np.flatnonzero(cosines >= self.params.similarity)
+            neighbours = stored + [(self._new_ids[i], float(cosines[i])) for i in close]
+        others = [pair for pair in neighbours if pair[0] != memory_id]
         return sorted(others, key=lambda pair: -pair[1])[: self.params.nearest]
 
-    def _between(self, one: str, other: str) -> LinkRow | None:
-        """The link of two memories, in whichever direction it is stored."""
-        for source, target in ((one, other), (other, one)):
-            change = self._known.get((source, target))
-            found = (
+    def _link_between(self, a: str, b: str) -> LinkRow | None:
+        """The link between two memories, stored or planned, in either direction."""
+        for source, target in ((a, b), (b, a)):
+            change = self._changes.get((source, target))
+            link = (
                 self.store.present(self.working.namespace, LinkRow(source, target, SIMILAR, 0.0, self.now))
                 if change is None
                 else change.after
             )
-            if isinstance(found, LinkRow):
-                return found
+            if isinstance(link, LinkRow):
+                return link
         return None
 
-    def _changed(self, before: LinkRow | None, after: LinkRow) -> RowChange:
-        """One change of a link from what is stored, however often this call has moved it."""
+    def _record_change(self, before: LinkRow | None, after: LinkRow) -> RowChange:
+        """One change from what is stored, however often this call has moved the link."""
         ends = after.source, after.target
-        first = self._known[ends].before if ends in self._known else before
-        self._known[ends] = RowChange(first, after)
-        return self._known[ends]
+        stored = self._changes[ends].before if ends in self._changes else before
+        self._changes[ends] = RowChange(stored, after)
+        return self._changes[ends]

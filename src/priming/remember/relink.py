@@ -1,4 +1,4 @@
-"""What becomes of the names in a memory whose text is superseded."""
+"""The links of a memory whose text is superseded: those of new names are made, those of old names removed."""
 
 from __future__ import annotations
 
@@ -21,42 +21,43 @@ from priming.text.tokens import terms
 def relink_mentions(
     memory: Namespace,
     old: VersionRow,
-    wanted: Draft,
+    new: Draft,
     vector: NDArray[np.float32],
     now: datetime,
     *,
     at_once: bool,
 ) -> list[RowChange]:
-    """Links to the names of the new text that are not there yet; those of rules to names of the old one only go.
+    """The changes of links, and the new entities, for a memory whose text ``old`` is superseded by ``new``.
 
-    Not ``at_once``, where the old text holds for a while yet: then none goes.
+    Links by rule to names of the old text only are removed. Without ``at_once`` the old text is valid for a while
+    yet, and none is removed.
     """
     plan = RememberPlan(memory.store, memory.working(now), memory.embedder, now, memory.echo)
-    links = relink(plan, old, wanted, vector, at_once=at_once)
-    return [*plan.rows, *links]
+    changes = relink(plan, old, new, vector, at_once=at_once)
+    return [*plan.rows, *changes]
 
 
 def relink(
-    plan: RememberPlan, old: VersionRow, wanted: Draft, vector: NDArray[np.float32], *, at_once: bool = True
+    plan: RememberPlan, old: VersionRow, new: Draft, vector: NDArray[np.float32], *, at_once: bool = True
 ) -> list[RowChange]:
-    """The same as part of a plan: the links; names that are new become rows of the plan."""
-    words = tuple(dict.fromkeys(terms(wanted.content)))
-    before = set(terms(old.content))
-    named = find(wanted.content, wanted.title)[: plan.params.names]
-    # A word of the old text counts among those that hold it: whether it is rare was decided then.
-    text = PlannedText(named, [word for word in words if word not in before], vector)
-    made = [*plan.mentions(old.id, wanted, text), *plan.conflicts(old.id, wanted)]
+    """The changes of links, as ``relink_mentions``; new entities are added to the rows of ``plan``."""
+    words = tuple(dict.fromkeys(terms(new.content)))
+    old_words = set(terms(old.content))
+    names = find(new.content, new.title)[: plan.params.names]
+    # The old text already decided which of its words are rare.
+    text = PlannedText(names, [word for word in words if word not in old_words], vector)
+    links = [*plan.mention_links(old.id, new, text), *plan.conflict_links(old.id, new)]
     store, namespace = plan.store, plan.working.namespace
-    there = store.links(namespace, [old.id], MENTIONS)
-    rows = [RowChange(None, one) for one in made if store.present(namespace, one) is None]
+    before = store.links(namespace, [old.id], MENTIONS)
+    changes = [RowChange(None, link) for link in links if store.present(namespace, link) is None]
     if at_once:
-        kept = {one.target for one in made} | {_word(plan, word) for word in words}
-        gone = [one for one in there if one.source == old.id and not one.given and one.target not in kept]
-        rows += [RowChange(one, None) for one in gone]
-    return rows
+        targets = {link.target for link in links} | {_rare_word_entity(plan, word) for word in words}
+        by_rule = [link for link in before if link.source == old.id and not link.given]
+        changes += [RowChange(link, None) for link in by_rule if link.target not in targets]
+    return changes
 
 
-def _word(plan: RememberPlan, word: str) -> str | None:
-    """The id of the entity of a rare word, if the word is one."""
+def _rare_word_entity(plan: RememberPlan, word: str) -> str | None:
+    """The id of the entity of a word, if the word is a rare word."""
     row = plan.working.entities.get(slot_of(TERM, word), NONE)
     return None if row == NONE else plan.working.ids[row]

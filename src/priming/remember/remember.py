@@ -1,8 +1,8 @@
-"""remember: text → parse → embed → store → link, many at a time in one transaction."""
+"""remember: check the arguments, embed the texts, plan the rows and links, write them as one operation a batch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -11,12 +11,10 @@ from priming.config.params.store import STORE
 from priming.errors import ParamError
 from priming.learning.feedback import count_as_used
 from priming.namespace import Namespace
-from priming.remember.drafts import Draft, checked, draft
+from priming.remember.drafts import Draft, check_draft, draft
 from priming.remember.planner import PlannedMemory, RememberPlan, embed_drafts
 from priming.results import Remembered
-from priming.types import EMPTY
-
-Progress = Callable[[int, int | None], None]
+from priming.types import EMPTY, Progress
 
 _ROOM_ORDER = {"memories": 0, "versions": 1, "links": 2}
 
@@ -39,14 +37,14 @@ def remember(
     source: str | None = None,
     trust: str = "user",
 ) -> Remembered:
-    """Store a memory and link it at once: to the previous one of its session, to the names in it, to its like.
+    """Store a memory and link it: to the previous memories of its session, the names in it, and similar memories.
 
     The same text of the same kind, title, session and time is a ``duplicate``; text that a recall emitted in
-    the last day is an ``echo``. Neither is stored again: the answer names the memory that is there.
+    the last day is an ``echo``. Neither is stored again: the result names the existing memory.
 
     Raises:
-        ParamError: an argument outside its range.
-        Conflict: ``key`` names another memory.
+        ParamError: an argument is outside its range.
+        Conflict: another memory has ``key``.
 
     """
     raw = Draft(
@@ -65,7 +63,7 @@ def remember(
         source=source,
         trust=trust,
     )
-    return remember_draft(memory, checked(raw))
+    return remember_draft(memory, check_draft(raw))
 
 
 def remember_many(
@@ -73,9 +71,9 @@ def remember_many(
 ) -> list[Remembered]:
     """Remember mappings of the arguments of ``remember``, one transaction and operation a batch of 500.
 
-    The answers leave ``links`` empty: see ``links``. In a namespace of more than 20,000 memories the nearest
-    memories are not linked. ``progress`` is called with (done, total or None) after each batch; an error or an
-    interrupt keeps the batches before it, and the same call again skips them as duplicates.
+    The results leave ``links`` empty: call ``links`` for them. In a namespace of more than 20,000 memories the
+    nearest memories are not linked. ``progress`` is called with (done, total or None) after each batch. An error or
+    an interrupt keeps the batches before it, and the same call again skips them as duplicates.
     """
     total = len(items) if isinstance(items, Sequence) else None
     done: list[Remembered] = []
@@ -89,7 +87,7 @@ def remember_many(
 
 
 def remember_draft(memory: Namespace, draft: Draft) -> Remembered:
-    """Remember one draft; the answer lists the new links."""
+    """Remember one draft; the result lists the new links."""
     (planned,), operations = _remember(memory, [draft])
     operation = operations.get(planned.status)
     with memory.lock:
@@ -98,20 +96,20 @@ def remember_draft(memory: Namespace, draft: Draft) -> Remembered:
 
 
 def _remember(memory: Namespace, drafts: Sequence[Draft]) -> tuple[list[PlannedMemory], dict[str, str]]:
-    """What became of each draft, and the operations by status: what was stored, and which echoes were counted."""
+    """Remember drafts as one batch; return the result of each draft, and the operations by status of the results."""
     operations: dict[str, str] = {}
     vectors = embed_drafts(drafts, memory.embedder)
     with memory.lock:
         with memory.writing() as now:
             working, linking = memory.working(now), memory.profile.linking
             plan = RememberPlan(memory.store, working, memory.embedder, now, memory.echo, linking)
-            few = len(drafts) == 1 or plan.working.memories <= plan.params.bulk_nearest
-            plan.add_all(drafts, vectors, nearest=few)
+            nearest = len(drafts) == 1 or plan.working.memories <= plan.params.bulk_nearest
+            plan.add_all(drafts, vectors, nearest=nearest)
             if plan.rows:
                 documents = plan.documents()
                 rows = sorted(plan.rows, key=lambda change: _ROOM_ORDER[change.room])
                 logged = memory.write("remember", now, rows, vectors=plan.vectors)
-                operations |= {"stored": logged.id, **({"duplicate": logged.id} if plan.again else {})}
+                operations |= {"stored": logged.id, **({"duplicate": logged.id} if plan.strengthened else {})}
             if plan.echoed:
                 operations["echo"] = count_as_used(memory, list(plan.echoed)).id
         if plan.rows:

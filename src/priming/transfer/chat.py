@@ -12,19 +12,19 @@ from typing import Any
 
 from priming.errors import ParamError
 from priming.transfer.importers import Entry, Item
-from priming.transfer.messages import is_line, message_of, message_text
+from priming.transfer.messages import is_session_line, message_text, session_message
 from priming.transfer.reading import (
-    checked,
+    checked_entry,
+    clean_text,
     digest,
     files,
     iso_time,
-    keepable,
     label,
     lines,
-    parsed,
-    text_of,
+    name_below,
+    parse_json,
+    read_text,
     title,
-    under,
 )
 
 ENDINGS = (".json", ".jsonl")
@@ -42,8 +42,8 @@ _MILLISECONDS_FROM = 100_000_000_000
 
 
 @dataclass(slots=True)
-class File:
-    """One transcript, and how far it was read."""
+class Transcript:
+    """A file with conversations, and the state of reading it."""
 
     path: Path
     name: str
@@ -52,148 +52,151 @@ class File:
 
     @property
     def source(self) -> str:
-        """What memories from here name as their source."""
+        """The source of the memories from this file."""
         return label(f"chat:{self.path.absolute()}")
 
 
 def read(path: Path) -> Iterator[Item]:
-    """Read a transcript, or every one in a folder: each message an episode, each conversation a session.
+    """Read a transcript, or all transcripts in a folder: each message is an episode, each conversation a session.
 
-    The content shows the format. In a folder, JSON files that are not transcripts are skipped.
+    The format is recognised by the content. In a folder, JSON files that are not transcripts are skipped.
     """
     if not path.is_dir():
-        file = File(path, path.name)
-        yield from _file(file)
-        if not file.recognised:
+        transcript = Transcript(path, path.name)
+        yield from _read_transcript(transcript)
+        if not transcript.recognised:
             raise ParamError("path", str(path), f"is empty: it {SHAPE}")
         return
     any_recognised = False
-    for transcript in files(path, ENDINGS):
-        file = File(transcript, under(path, transcript))
+    for file in files(path, ENDINGS):
+        transcript = Transcript(file, name_below(path, file))
         try:
-            yield from _file(file)
+            yield from _read_transcript(transcript)
         except ShapeError:
-            if file.recognised:
+            if transcript.recognised:
                 raise
-        any_recognised = any_recognised or file.recognised
+        any_recognised = any_recognised or transcript.recognised
     if not any_recognised:
         raise ParamError("path", str(path), "must hold transcripts in files ending in .json or .jsonl")
 
 
 class ShapeError(ParamError):
-    """JSON of some other shape than a transcript's."""
+    """JSON that does not have the shape of a transcript."""
 
 
-def _file(file: File) -> Iterator[Entry]:
-    """JSON Lines if the first line is JSON by itself, else one JSON value."""
-    talk = Talk(file)
-    head = list(islice(lines(file.path), 2))
+def _read_transcript(transcript: Transcript) -> Iterator[Entry]:
+    """Read JSON Lines if the first line is JSON by itself, else one JSON value."""
+    conversation = CurrentConversation(transcript)
+    path = transcript.path
+    head = list(islice(lines(path), 2))
     if not head:
         return
     if _is_json(head[0][1]):
-        for number, line in lines(file.path):
-            where = f"{file.path}, line {number}"
-            yield from _value(parsed(line, where), talk, where)
+        for number, line in lines(path):
+            where = f"{path}, line {number}"
+            yield from _value(parse_json(line, where), conversation, where)
     else:
-        yield from _value(_whole(file.path, head), talk, str(file.path))
+        yield from _value(_read_value(path, head), conversation, str(path))
 
 
-def _whole(path: Path, head: list[tuple[int, str]]) -> Any:
-    """The one value of a JSON file; if it breaks and the second line is a value, the first is at fault."""
+def _read_value(path: Path, head: list[tuple[int, str]]) -> Any:
+    """The value of a JSON file; if it is invalid and its second line is a value, the error names the first line."""
     try:
-        return parsed(text_of(path), str(path))
+        return parse_json(read_text(path), str(path))
     except ParamError:
-        (number, line), *after = head
-        if line.startswith("{") and after and _is_json(after[0][1]):
-            parsed(line, f"{path}, line {number}")
+        (number, line), *rest = head
+        if line.startswith("{") and rest and _is_json(rest[0][1]):
+            parse_json(line, f"{path}, line {number}")
         raise
 
 
 def _is_json(line: str) -> bool:
     try:
-        parsed(line, "")
+        parse_json(line, "")
     except ParamError:
         return False
     return True
 
 
 @dataclass(slots=True)
-class Talk:
-    """The conversation that a reader of messages is in, and how many messages each had so far."""
+class CurrentConversation:
+    """The current conversation of a reader of messages, and the number of messages read from each."""
 
-    file: File
+    transcript: Transcript
     session: str | None = None
     counts: Counter[str] = field(default_factory=Counter)
 
     def enter(self, value: Mapping[str, Any]) -> None:
-        """Go to the conversation that a message by itself belongs to."""
+        """Switch to the conversation that a single message names; stay if it names none."""
         name = _first(value, _CONVERSATIONS)
         if name is not None or self.session is None:
             self.begin(name)
 
     def begin(self, name: Any) -> None:
-        """Go to a conversation by its id, or to the next one of the file that has none."""
+        """Start a conversation by its id, or the next of the file's conversations without an id."""
         if name is None:
-            name, self.file.unnamed = self.file.unnamed, self.file.unnamed + 1
-        self.session = label(f"{self.file.name}#{name}")
+            name, self.transcript.unnamed = self.transcript.unnamed, self.transcript.unnamed + 1
+        self.session = label(f"{self.transcript.name}#{name}")
 
 
-def _value(value: Any, talk: Talk, where: str) -> Iterator[Entry]:
-    """Whatever a transcript may hold: a message, a conversation, or a list of either."""
+def _value(value: Any, conversation: CurrentConversation, where: str) -> Iterator[Entry]:
+    """The entries of any value in a transcript: a message, a conversation, or a list of either."""
     if isinstance(value, list):
-        yield from _list(value, talk, where)
+        yield from _list(value, conversation, where)
     elif not isinstance(value, dict):
         raise ShapeError(where, value, SHAPE)
     elif isinstance(value.get("role"), str):
-        talk.enter(value)
-        yield from _message(value, talk, where)
+        conversation.enter(value)
+        yield from _message(value, conversation, where)
     elif isinstance(value.get("messages"), list):
-        yield from _conversation(value["messages"], _first(value, _NAMES), talk, where)
-    elif is_line(value, among=talk.file.recognised):
-        talk.file.recognised = True
-        if (arguments := message_of(value, where)) is not None:
-            yield checked({**arguments, "source": talk.file.source}, where)
+        yield from _conversation(value["messages"], _first(value, _NAMES), conversation, where)
+    elif is_session_line(value, within_session=conversation.transcript.recognised):
+        conversation.transcript.recognised = True
+        if (arguments := session_message(value, where)) is not None:
+            yield checked_entry({**arguments, "source": conversation.transcript.source}, where)
     else:
         raise ShapeError(where, value, SHAPE)
 
 
-def _list(values: list[Any], talk: Talk, where: str) -> Iterator[Entry]:
+def _list(values: list[Any], conversation: CurrentConversation, where: str) -> Iterator[Entry]:
     messages = [item for item in values if isinstance(item, dict) and isinstance(item.get("role"), str)]
     if messages and len(messages) == len(values):
-        yield from _conversation(messages, None, talk, where)
+        yield from _conversation(messages, None, conversation, where)
         return
     for number, value in enumerate(values):
         place = f"{where}, item {number}"
         if isinstance(value, list):
-            yield from _conversation(value, None, talk, place)
+            yield from _conversation(value, None, conversation, place)
         else:
-            yield from _value(value, talk, place)
+            yield from _value(value, conversation, place)
 
 
-def _conversation(messages: list[Any], name: Any, talk: Talk, where: str) -> Iterator[Entry]:
-    talk.begin(name)
+def _conversation(
+    messages: list[Any], name: Any, conversation: CurrentConversation, where: str
+) -> Iterator[Entry]:
+    conversation.begin(name)
     for number, message in enumerate(messages):
         place = f"{where}, message {number}"
         if not isinstance(message, dict) or not isinstance(message.get("role"), str):
             raise ParamError(place, message, "must be an object with a role and content")
-        yield from _message(message, talk, place)
-    talk.session = None
+        yield from _message(message, conversation, place)
+    conversation.session = None
 
 
-def _message(message: Mapping[str, Any], talk: Talk, where: str) -> Iterator[Entry]:
-    """One message as an episode; nothing for a tool's answer, or where no text is left."""
-    talk.file.recognised = True
-    session = str(talk.session)
-    number = talk.counts[session]
-    talk.counts[session] += 1
+def _message(message: Mapping[str, Any], conversation: CurrentConversation, where: str) -> Iterator[Entry]:
+    """A message as an episode; nothing for the result of a tool, or for a message without text."""
+    conversation.transcript.recognised = True
+    session = str(conversation.session)
+    number = conversation.counts[session]
+    conversation.counts[session] += 1
     role = str(message["role"])
-    text = keepable("" if role in _RESULTS else message_text(message, where))
+    text = clean_text("" if role in _RESULTS else message_text(message, where))
     if not text.strip():
         return
     speaker = title(message["name"]) if isinstance(message.get("name"), str) else None
     own = message.get("id")
     key = f"{session}:{own if isinstance(own, str) and own else f'{number}-{digest(role + text)}'}"
-    yield checked(
+    yield checked_entry(
         {
             "content": text,
             "key": label(f"chat:{key}"),
@@ -201,7 +204,7 @@ def _message(message: Mapping[str, Any], talk: Talk, where: str) -> Iterator[Ent
             "session": session,
             "occurred_at": _time(message, where),
             "metadata": {"role": role},
-            "source": talk.file.source,
+            "source": conversation.transcript.source,
             "trust": _TRUST.get(role, "tool"),
         },
         where,
@@ -214,7 +217,7 @@ def _first(value: Mapping[str, Any], names: tuple[str, ...]) -> Any:
 
 
 def _time(message: Mapping[str, Any], where: str) -> datetime | None:
-    """The first time that a message gives: ISO 8601 with a zone, or seconds or milliseconds since 1970."""
+    """The first time in a message: ISO 8601 with a zone, or seconds or milliseconds since 1970."""
     for name in _TIMES:
         value = message.get(name)
         if value is None or isinstance(value, bool):

@@ -1,9 +1,9 @@
-"""Export and import: JSON Lines, lossless, the log included. Vectors are derived, and made anew."""
+"""Export and import: lossless JSON Lines, the log included. Vectors are derived, and are computed on import."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
@@ -35,14 +35,14 @@ from priming.storage.rows import (
     VersionRow,
     WeightsRow,
 )
+from priming.types import Progress
 
 FORMAT, FORMAT_VERSION = "priming", 4
-"""Version 2 has verdicts, pairs and runs, 3 retention, 4 weights; files of the versions before are read too."""
-Progress = Callable[[int, int | None], None]
+"""Version 2 added verdicts, pairs and runs, 3 retention, 4 weights; files of earlier versions can be read."""
 
 
 def export(memory: Namespace, path: str | Path, *, progress: Progress | None = None) -> int:
-    """Write the namespace as JSON Lines, log included; the number of memories."""
+    """Write the namespace with its log to a file in JSON Lines; return the number of memories."""
     path = check_path(path)
     with memory.lock:
         memory.require_exists()
@@ -89,32 +89,32 @@ def _lines(memory: Namespace) -> Iterator[dict[str, Any]]:
         yield {"operation": _encoded(logged)}
 
 
-def _encoded(one: Logged) -> dict[str, Any]:
+def _encoded(logged: Logged) -> dict[str, Any]:
     return {
-        "id": one.id,
-        "kind": one.kind,
-        "at": stamp(one.at),
-        "actor": one.actor,
-        "source": one.source,
-        "reason": one.reason,
-        "undone_by": one.undone_by,
-        "undoes": list(one.undoes),
-        "message": one.message,
-        "erased": list(one.erased),
+        "id": logged.id,
+        "kind": logged.kind,
+        "at": stamp(logged.at),
+        "actor": logged.actor,
+        "source": logged.source,
+        "reason": logged.reason,
+        "undone_by": logged.undone_by,
+        "undoes": list(logged.undoes),
+        "message": logged.message,
+        "erased": list(logged.erased),
         "changes": [
             {
                 "table": change.room,
                 "before": None if change.before is None else encode_row(change.before),
                 "after": None if change.after is None else encode_row(change.after),
             }
-            for change in one.rows
+            for change in logged.rows
         ],
     }
 
 
 @dataclass
 class ExportBundle:
-    """What an export file holds."""
+    """The rows and operations of an export file."""
 
     memories: list[MemoryRow] = field(default_factory=list)
     versions: list[VersionRow] = field(default_factory=list)
@@ -133,10 +133,10 @@ class ExportBundle:
 
 
 def import_(memory: Namespace, path: str | Path, *, progress: Progress | None = None) -> int:
-    """Read an export; the number of memories that were new."""
-    # An empty namespace becomes what was exported, its log included. Into another, what is not there is added as
-    # one operation; what is there and the same is left; what is there and different is a ``Conflict``. That holds for
-    # links, verdicts, pairs, runs and weights as for memories: two histories of learning are not added up.
+    """Read an export; return the number of memories that were new."""
+    # An empty namespace takes over the rows and the log. Into another namespace, missing rows are added as one
+    # operation, equal rows are skipped, and a row that differs raises ``Conflict``. This holds for links, verdicts,
+    # pairs, runs and weights as for memories: two histories of learning are not added up.
     bundle = _read(check_path(path))
     vectors = _vectors(memory, bundle.versions, progress)
     with memory.writing() as now:
@@ -144,24 +144,25 @@ def import_(memory: Namespace, path: str | Path, *, progress: Progress | None = 
             memory.store.restore(memory.namespace, bundle.rows, bundle.operations)
             memory.store.add_vectors(memory.namespace, memory.embedder.generation, vectors)
             return len(bundle.memories)
-        fresh = list(_fresh(memory, bundle))
-        if fresh:
-            memory.write(IMPORT, now, [RowChange(None, row) for row in fresh], vectors=vectors)
-        return sum(isinstance(row, MemoryRow) for row in fresh)
+        missing = list(_missing_rows(memory, bundle))
+        if missing:
+            memory.write(IMPORT, now, [RowChange(None, row) for row in missing], vectors=vectors)
+        return sum(isinstance(row, MemoryRow) for row in missing)
 
 
-def _fresh(memory: Namespace, bundle: ExportBundle) -> Iterator[Row]:
+def _missing_rows(memory: Namespace, bundle: ExportBundle) -> Iterator[Row]:
+    """The rows of a bundle that the store lacks; a row that differs from the stored one raises ``Conflict``."""
     for row in bundle.rows:
-        there = memory.store.present(memory.namespace, row)
-        if there is None:
+        stored = memory.store.present(memory.namespace, row)
+        if stored is None:
             yield row
-        elif there != row:
+        elif stored != row:
             raise Conflict(
-                f"the file and the store differ in {_named(row)}: import into an empty namespace instead"
+                f"the file and the store differ in {_row_name(row)}: import into an empty namespace instead"
             )
 
 
-def _named(row: Row) -> str:
+def _row_name(row: Row) -> str:
     if isinstance(row, MemoryRow):
         return f"the memory {row.key!r}"
     if isinstance(row, VersionRow):
@@ -181,25 +182,28 @@ def _read(path: Path) -> ExportBundle:
         with path.open(encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
                 if number == 1 or line.strip():
-                    _take(bundle, _parsed(path, number, line), f"{path}, line {number}")
+                    _add_to_bundle(bundle, _parse_line(path, number, line), f"{path}, line {number}")
     except OSError as error:
         raise ParamError("path", str(path), f"cannot be read: {error.strerror}") from error
     except UnicodeDecodeError:
         raise ParamError("path", str(path), "must be UTF-8 text in JSON Lines") from None
     if not number:
         raise ParamError("path", str(path), "is empty: it holds no export of Priming")
-    if not any(one.undoes for one in bundle.operations):
+    if not any(operation.undoes for operation in bundle.operations):
         bundle.operations = _with_undoes(bundle.operations)
     return bundle
 
 
 def _with_undoes(operations: list[Logged]) -> list[Logged]:
-    """Operations of an export from before these knew what they took back."""
-    undone = {one.undone_by: one.id for one in operations}
-    return [replace(one, undoes=(undone[one.id],)) if one.id in undone else one for one in operations]
+    """Fill in ``undoes``, which early exports lack, from ``undone_by``."""
+    undone = {logged.undone_by: logged.id for logged in operations}
+    return [
+        replace(logged, undoes=(undone[logged.id],)) if logged.id in undone else logged
+        for logged in operations
+    ]
 
 
-def _parsed(path: Path, number: int, line: str) -> dict[str, Any]:
+def _parse_line(path: Path, number: int, line: str) -> dict[str, Any]:
     where = f"{path}, line {number}"
     try:
         value = json.loads(line)
@@ -216,11 +220,11 @@ def _parsed(path: Path, number: int, line: str) -> dict[str, Any]:
     return value
 
 
-def _take(bundle: ExportBundle, value: dict[str, Any], where: str) -> None:
+def _add_to_bundle(bundle: ExportBundle, value: dict[str, Any], where: str) -> None:
     try:
         room = next((name for name in ROOMS if name in value), None)
         if room is not None:
-            getattr(bundle, room).append(_sound(decode_row(ROOMS[room], value[room])))
+            getattr(bundle, room).append(_check_row(decode_row(ROOMS[room], value[room])))
         elif "operation" in value:
             bundle.operations.append(_logged(value["operation"]))
         elif "format" not in value:
@@ -229,8 +233,8 @@ def _take(bundle: ExportBundle, value: dict[str, Any], where: str) -> None:
         raise ParamError(where, str(value), f"is not a row of an export ({error})") from None
 
 
-def _sound(row: R) -> R:
-    """A row that the engine could have written; ``ParamError`` names what it could not."""
+def _check_row(row: R) -> R:
+    """The row, if every field is valid; else ``ParamError`` names the field."""
     for f in fields(row):
         value = getattr(row, f.name)
         if isinstance(value, datetime) or f.type == "datetime":
@@ -269,17 +273,17 @@ def _check_values(row: Row) -> None:
 
 
 def _check_span(name: str, end: datetime | None, start_name: str, start: datetime | None) -> None:
-    """An end that is not before its start; a version that was superseded from its own start on held at no time."""
+    """Check that an end is not before its start; a version superseded from its own start has an empty span."""
     if end is not None and start is not None and end < start:
         raise ParamError(name, end.isoformat(), f"must be ≥ {start.isoformat()}, which is {start_name}")
 
 
 def _check_retention(row: MemoryRow) -> None:
-    """A memory's retention and the times of its uses."""
+    """Check a memory's retention and the times of its uses."""
     if (row.stability is None) != (row.difficulty is None) or (row.stability is None) != (
         row.reviewed_at is None
     ):
-        rule = "must stand with difficulty and reviewed_at, or none of them"
+        rule = "must be given together with difficulty and reviewed_at, or none of them"
         raise ParamError("stability", row.stability, rule)
     if row.stability is not None and row.difficulty is not None:
         FsrsState(row.stability, row.difficulty)
@@ -305,24 +309,21 @@ def _logged(value: dict[str, Any]) -> Logged:
 
 
 def _side(table: str, row: dict[str, Any] | None) -> Row | None:
-    return None if row is None else _sound(decode_row(ROOMS[table], row))
+    return None if row is None else _check_row(decode_row(ROOMS[table], row))
 
 
 def _vectors(
     memory: Namespace, versions: Iterable[VersionRow], progress: Progress | None
 ) -> dict[VersionKey, bytes]:
-    by_version = {(one.id, one.version): one for one in versions if one.source != RULES}
-    keys = list(by_version)
-    made: dict[VersionKey, bytes] = {}
-    for first in range(0, len(keys), STORE.batch):
-        some = keys[first : first + STORE.batch]
-        texts = [
-            embedded_text(by_version[key].heading or by_version[key].speaker, by_version[key].content)
-            for key in some
-        ]
-        for key, vector in zip(some, memory.embedder.embed(texts), strict=True):
+    """The vectors of all versions of a bundle, computed by the memory's embedder."""
+    rows = list({(row.id, row.version): row for row in versions if row.source != RULES}.values())
+    vectors: dict[VersionKey, bytes] = {}
+    for first in range(0, len(rows), STORE.batch):
+        batch = rows[first : first + STORE.batch]
+        texts = [embedded_text(row.heading or row.speaker, row.content) for row in batch]
+        for row, vector in zip(batch, memory.embedder.embed(texts), strict=True):
             if vector.any():
-                made[key] = vector.astype("<f4").tobytes()
+                vectors[row.id, row.version] = vector.astype("<f4").tobytes()
         if progress is not None:
-            progress(first + len(some), len(keys))
-    return made
+            progress(first + len(batch), len(rows))
+    return vectors

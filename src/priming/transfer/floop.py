@@ -1,4 +1,4 @@
-"""Stores of floop (github.com/nvandessel/floop), which keeps what coding agents learn from corrections.
+"""Stores of floop (github.com/nvandessel/floop), a memory for what coding agents learn from corrections.
 
 A store is a folder, ``.floop`` in a project or in the home folder, with JSON Lines beside its database:
 
@@ -33,7 +33,7 @@ from priming.config.params.laws import PLASTICITY
 from priming.config.words import RULES
 from priming.errors import ParamError
 from priming.transfer.importers import Entry, Item, Tie
-from priming.transfer.reading import checked, iso_time, keepable, label, lines, parsed, title
+from priming.transfer.reading import checked_entry, clean_text, iso_time, label, lines, parse_json, title
 from priming.types import ImportedState
 
 NODES, EDGES, CORRECTIONS = "nodes.jsonl", "edges.jsonl", "corrections.jsonl"
@@ -61,28 +61,28 @@ _UNDIRECTED = ("similar-to", "co-activated")
 _CONFIDENCE, _WEIGHT = 0.6, 1.0
 """What floop takes for a behaviour without confidence, and for an edge without weight."""
 
-Identity = tuple[str, str, str]
+EdgeKey = tuple[str, str, str]
 
 
 @dataclass(slots=True)
-class Store:
-    """A folder of floop's, the ids in it, and the edges that only its nodes tell of."""
+class FloopStore:
+    """A folder of floop, the ids in it, and the edges that only its nodes state."""
 
     folder: Path
     source: str
     lines: dict[str, int] = field(default_factory=dict)
     corrections: set[str] = field(default_factory=set)
-    pending: dict[Identity, float] = field(default_factory=dict)
+    pending: dict[EdgeKey, float] = field(default_factory=dict)
 
 
 def read(path: Path) -> Iterator[Item]:
-    """Read a store: behaviours with their standing, corrections, and the edges between them.
+    """Read a store: behaviours with their state, corrections, and the edges between them.
 
-    ``path`` is the folder or the one that its ``.floop`` is in. A line that is wrong stops the reading.
+    ``path`` is the ``.floop`` folder or its parent. An invalid line stops the import.
     """
     folder = _folder(path)
-    store = Store(folder, label(f"floop:{folder.absolute()}"))
-    _look_through(store)
+    store = FloopStore(folder, label(f"floop:{folder.absolute()}"))
+    _scan(store)
     yield from _corrections(store)
     for number, line in _lines(store, NODES):
         where = f"{folder / NODES}, line {number}"
@@ -102,14 +102,14 @@ def _folder(path: Path) -> Path:
     raise ParamError.of([f"path = {str(path)!r}: {rule}"])
 
 
-def _lines(store: Store, name: str) -> Iterator[tuple[int, str]]:
-    """The lines of one of the files; floop goes without those that are not there, and so do we."""
+def _lines(store: FloopStore, name: str) -> Iterator[tuple[int, str]]:
+    """The lines of a file of the store; a missing file has none, as in floop."""
     if (store.folder / name).is_file():
         yield from lines(store.folder / name)
 
 
-def _look_through(store: Store) -> None:
-    """Find the line that counts for each node, and the corrections that there are."""
+def _scan(store: FloopStore) -> None:
+    """Record the last line of each node, and the ids of the corrections among the nodes."""
     for number, line in _lines(store, NODES):
         where = f"{store.folder / NODES}, line {number}"
         node = _object(line, where)
@@ -119,7 +119,7 @@ def _look_through(store: Store) -> None:
 
 
 def _object(line: str, where: str) -> dict[str, Any]:
-    value = parsed(line, where)
+    value = parse_json(line, where)
     if not isinstance(value, dict):
         raise ParamError(where, line, "must be a JSON object on one line")
     return value
@@ -150,7 +150,7 @@ def _list(value: Mapping[str, Any], name: str, where: str) -> list[Any]:
     return items
 
 
-def _node(node: Mapping[str, Any], store: Store, where: str) -> Iterator[Item]:
+def _node(node: Mapping[str, Any], store: FloopStore, where: str) -> Iterator[Item]:
     if not isinstance(node.get("kind"), (str, type(None))):
         raise ParamError(f"{where}: kind", node["kind"], "must be a text")
     if node.get("kind") in _STATUSES:
@@ -162,7 +162,7 @@ def _node(node: Mapping[str, Any], store: Store, where: str) -> Iterator[Item]:
         yield _other(node, store, where)
 
 
-def _behavior(node: Mapping[str, Any], store: Store, where: str) -> Iterator[Item]:
+def _behavior(node: Mapping[str, Any], store: FloopStore, where: str) -> Iterator[Item]:
     own, metadata = dict(_part(node, "content", where)), dict(_part(node, "metadata", where))
     inner = dict(_part(own, "content", where))
     provenance = _part(own, "provenance", where) or _part(metadata, "provenance", where)
@@ -172,7 +172,7 @@ def _behavior(node: Mapping[str, Any], store: Store, where: str) -> Iterator[Ite
     own_id = str(node["id"])
     text = inner.pop("canonical", None) or inner.get("summary") or name
     arguments = {
-        "content": keepable(text) if isinstance(text, str) else text,
+        "content": clean_text(text) if isinstance(text, str) else text,
         "kind": "episode" if kind == "episodic" else "behavior",
         "key": label(own_id),
         "heading": _heading(name),
@@ -186,7 +186,7 @@ def _behavior(node: Mapping[str, Any], store: Store, where: str) -> Iterator[Ite
     original = {"floop_kind": kind} if rule.get("rule") != kind else {}
     rest = {name: value for name, value in own.items() if name not in _PLACED}
     metadata = _merged({**rule, **original, **open_ends}, rest, inner, metadata)
-    entry = checked({**arguments, "metadata": metadata}, where)
+    entry = checked_entry({**arguments, "metadata": metadata}, where)
     yield Entry(entry.arguments, state)
     _note_edges(own_id, own, provenance, store, where)
 
@@ -196,11 +196,11 @@ def _rule(kind: Any) -> str:
 
 
 def _heading(name: Any) -> str | None:
-    """A name that somebody gave; floop cuts those of what it learnt from the text itself."""
+    """A name that a person gave; floop derives the names of learned behaviours from the text."""
     return title(name) if isinstance(name, str) and not name.startswith("learned/") else None
 
 
-def _source(store: Store, provenance: Mapping[str, Any]) -> str:
+def _source(store: FloopStore, provenance: Mapping[str, Any]) -> str:
     package = provenance.get("package")
     version = provenance.get("package_version") or ""
     return label(f"{store.source} {package} {version}".rstrip()) if package else store.source
@@ -212,9 +212,9 @@ def _tags(value: Any) -> list[str]:
 
 
 def _when(predicates: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Predicates by the names that a cue has for them; what no predicate can hold is kept beside."""
+    """Predicates under the names that a cue uses, and metadata with the conditions that no predicate can express."""
     when: dict[str, Any] = {}
-    beside: dict[str, Any] = {}
+    other: dict[str, Any] = {}
     for name, value in predicates.items():
         options = value if isinstance(value, list) else [value]
         if value in (None, "", []):
@@ -222,17 +222,17 @@ def _when(predicates: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]
         if all(isinstance(option, (str, int, float)) for option in options):
             when.setdefault(_PREDICATES.get(name, name), value)
         else:
-            beside[name] = value
+            other[name] = value
     ending = when.pop("file_ext", None)
     if ending is not None and "file" not in when:
         when["file"] = [f"*{suffix}" for suffix in (ending if isinstance(ending, list) else [ending])]
     elif ending is not None:
-        beside["file_ext"] = ending
-    return when, {"floop_when": beside} if beside else {}
+        other["file_ext"] = ending
+    return when, {"floop_when": other} if other else {}
 
 
 def _state(kind: str, metadata: dict[str, Any], where: str) -> ImportedState:
-    """The standing of a behaviour, taken out of its metadata."""
+    """The state of a behaviour; its fields are removed from ``metadata``."""
     stats = dict(_part(metadata, "stats", where))
     last = _time(stats.pop("last_activated", None), f"{where}: stats.last_activated")
     counts = {
@@ -257,12 +257,12 @@ def _state(kind: str, metadata: dict[str, Any], where: str) -> ImportedState:
 
 
 def _time(value: Any, where: str) -> datetime | None:
-    """A time, or None where there is none: Go writes the first day of year 1 for that."""
+    """A time; None for a missing one, which Go writes as the first day of year 1."""
     return None if not value or str(value).startswith("0001-01-01") else iso_time(value, where)
 
 
 def _merged(*parts: Mapping[str, Any]) -> dict[str, Any]:
-    """What has no place of its own, by name; a name that comes again is told apart."""
+    """Fields without a place of their own, by name; a repeated name with another value gets a prefix."""
     merged: dict[str, Any] = {}
     for part in parts:
         for name, value in part.items():
@@ -274,21 +274,21 @@ def _merged(*parts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _note_edges(
-    own: str, content: Mapping[str, Any], provenance: Mapping[str, Any], store: Store, where: str
+    own: str, content: Mapping[str, Any], provenance: Mapping[str, Any], store: FloopStore, where: str
 ) -> None:
-    """Edges that stand in the node itself, for where the file of edges does not tell them."""
+    """Note the edges that a node states itself; ``_edges`` uses those that are missing from the file of edges."""
     for relation in _EDGES_OF_NODES:
         for other in _list(content, relation, where):
-            store.pending[_identity(own, str(other), relation)] = _WEIGHT
+            store.pending[_edge_key(own, str(other), relation)] = _WEIGHT
     for other in _list(content, "similar_to", where):
         if isinstance(other, dict):
-            identity = _identity(own, _id(other, f"{where}: similar_to"), "similar-to")
-            store.pending[identity] = _weight(other.get("score"), f"{where}: similar_to.score")
+            key = _edge_key(own, _id(other, f"{where}: similar_to"), "similar-to")
+            store.pending[key] = _weight(other.get("score"), f"{where}: similar_to.score")
     if (correction := str(provenance.get("correction_id"))) in store.corrections:
         store.pending[own, correction, "learned-from"] = PLASTICITY.start
 
 
-def _corrections(store: Store) -> Iterator[Entry]:
+def _corrections(store: FloopStore) -> Iterator[Entry]:
     for number, line in _lines(store, CORRECTIONS):
         where = f"{store.folder / CORRECTIONS}, line {number}"
         value = _object(line, where)
@@ -298,22 +298,22 @@ def _corrections(store: Store) -> Iterator[Entry]:
             yield _correction(value, store, where)
 
 
-def _correction(value: Mapping[str, Any], store: Store, where: str) -> Entry:
+def _correction(value: Mapping[str, Any], store: FloopStore, where: str) -> Entry:
     value = dict(value)
     right, wrong = value.pop("corrected_action", None), value.pop("agent_action", None)
     response = value.get("human_response")
     if not (right or response):
         raise ParamError(f"{where}: corrected_action", right, "must say what would have been right")
-    talk = value.pop("conversation_id", None)
+    conversation = value.pop("conversation_id", None)
     at = value.pop("timestamp", None)
     versions = {name: text for name, text in (("right", right), ("wrong", wrong)) if text}
     text = f"Correction: {right or response}" + (f"\nNot: {wrong}" if wrong else "")
-    return checked(
+    return checked_entry(
         {
-            "content": keepable(text),
+            "content": clean_text(text),
             "kind": "correction",
             "key": label(value.pop("id")),
-            "session": label(f"floop:{talk}") if talk else None,
+            "session": label(f"floop:{conversation}") if conversation else None,
             "occurred_at": _time(at, f"{where}: timestamp"),
             "tags": _tags(value.pop("extra_tags", None)),
             "metadata": _merged(versions, value),
@@ -324,13 +324,13 @@ def _correction(value: Mapping[str, Any], store: Store, where: str) -> Entry:
     )
 
 
-def _other(node: Mapping[str, Any], store: Store, where: str) -> Entry:
-    """A node of some other kind, such as a context snapshot: its content as it stands."""
+def _other(node: Mapping[str, Any], store: FloopStore, where: str) -> Entry:
+    """A node of another kind, such as a context snapshot, with its content unchanged."""
     content = _part(node, "content", where)
     metadata = _merged({"floop_kind": node.get("kind")}, _part(node, "metadata", where))
-    return checked(
+    return checked_entry(
         {
-            "content": keepable(json.dumps(content, ensure_ascii=False)),
+            "content": clean_text(json.dumps(content, ensure_ascii=False)),
             "kind": "fact",
             "key": label(str(node["id"])),
             "metadata": metadata,
@@ -341,28 +341,28 @@ def _other(node: Mapping[str, Any], store: Store, where: str) -> Entry:
     )
 
 
-def _edges(store: Store) -> Iterator[Tie]:
-    """The edges of the file, then those that only nodes told of."""
+def _edges(store: FloopStore) -> Iterator[Tie]:
+    """The edges of the file, then those that only nodes state."""
     for number, line in _lines(store, EDGES):
         where = f"{store.folder / EDGES}, line {number}"
         edge = _object(line, where)
         relation = title(_id(edge, where, "kind"))
         ends = _id(edge, where, "source"), _id(edge, where, "target")
-        identity = _identity(*ends, relation or "similar-to")
-        store.pending.pop(identity, None)
-        yield _tie(identity, _weight(edge.get("weight"), f"{where}: weight"))
-    for identity, weight in store.pending.items():
-        yield _tie(identity, weight)
+        key = _edge_key(*ends, relation or "similar-to")
+        store.pending.pop(key, None)
+        yield _tie(key, _weight(edge.get("weight"), f"{where}: weight"))
+    for key, weight in store.pending.items():
+        yield _tie(key, weight)
 
 
-def _identity(source: str, target: str, relation: str) -> Identity:
-    """An edge by its ends; one without direction has them in order, however it was stored."""
+def _edge_key(source: str, target: str, relation: str) -> EdgeKey:
+    """The key of an edge; the ends of an undirected one are sorted."""
     source, target = sorted((source, target)) if relation in _UNDIRECTED else (source, target)
     return source, target, relation
 
 
-def _tie(identity: Identity, weight: float) -> Tie:
-    source, target, relation = identity
+def _tie(key: EdgeKey, weight: float) -> Tie:
+    source, target, relation = key
     return Tie(label(source), label(target), relation, weight, fresh=True)
 
 

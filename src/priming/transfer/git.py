@@ -1,4 +1,4 @@
-"""Git history: commits as episodes, the files in them as names, files that change together linked."""
+"""Git history: commits become episodes, their files entities, and files that change together are linked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from priming.errors import ParamError
 from priming.index.document import RULES
 from priming.text.names import QUOTED_LETTERS
 from priming.transfer.importers import Entry, Item, Tie
-from priming.transfer.reading import keepable, label, one_line, title
+from priming.transfer.reading import clean_text, label, one_line, title
 
 CO_CHANGED, RENAMED = "co-changed", "renamed-to"
 
@@ -40,7 +40,14 @@ _LOG = (
     ),
     f"--format={_LAYOUT}",
 )
-_ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX")
+_HOOK_VARIABLES = (
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+)
 _BLOCK = 1 << 16
 _COMPLAINT_LETTERS = 300
 _TRAILER_ADDRESS = re.compile(r"^([\w-]+-by: .*?) *<[^<>\s]*@[^<>\s]*>[ \t]*$", re.MULTILINE)
@@ -48,14 +55,28 @@ _TRAILER_ADDRESS = re.compile(r"^([\w-]+-by: .*?) *<[^<>\s]*@[^<>\s]*>[ \t]*$", 
 
 @dataclass(frozen=True, slots=True)
 class GitParams(Checked):
-    """How much of a commit is kept, and when two files belong together."""
+    """How much of a commit is imported, and when two files are linked."""
 
     files: int = param(
-        30, low=0, unit="files", source="our choice", doc="files named by a commit; a larger one links none"
+        30,
+        low=0,
+        unit="files",
+        source="our choice",
+        doc="files that a commit names; a larger commit links none",
     )
-    message: int = param(20_000, low=1, unit="characters", source="our choice", doc="longest message kept")
-    together: int = param(2, low=1, unit="commits", source="our choice", doc="changes that make a habit")
-    young: int = param(20, low=0, unit="commits", source="our choice", doc="below this once is enough")
+    message: int = param(
+        20_000, low=1, unit="characters", source="our choice", doc="maximum length of a message"
+    )
+    together: int = param(
+        2, low=1, unit="commits", source="our choice", doc="commits together that link two files"
+    )
+    young: int = param(
+        20,
+        low=0,
+        unit="commits",
+        source="our choice",
+        doc="size of a history below which one commit links two files",
+    )
 
 
 GIT = GitParams()
@@ -63,7 +84,7 @@ GIT = GitParams()
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A git repository with at least one commit; ``edge`` are the commits where a shallow clone was cut."""
+    """A git repository with at least one commit; ``edge`` holds the oldest commits of a shallow clone."""
 
     path: Path
     name: str
@@ -71,13 +92,13 @@ class Repository:
     edge: frozenset[str] = frozenset()
 
     def commits(self) -> int:
-        """How many commits lead to the present one."""
+        """The number of commits in the history of HEAD."""
         return int(_git_output(self.path, "rev-list", "--count", "HEAD"))
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One file in a commit; ``before`` is what it was called until then, if it was renamed."""
+class ChangedFile:
+    """A file in a commit; ``before`` is its old path if it was renamed."""
 
     path: str
     before: str | None
@@ -87,41 +108,41 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit; a merge changes no file here, since the commits that it joins did."""
+    """A commit; a merge commit has no changes, since the commits that it joins have them."""
 
     hash: str
     author: str
     at: datetime | None
     message: str
-    changes: list[Change] = field(default_factory=list)
+    changes: list[ChangedFile] = field(default_factory=list)
 
     @property
-    def listed(self) -> list[Change]:
-        """The changes that the memory names."""
+    def listed(self) -> list[ChangedFile]:
+        """The changes that the memory of the commit names."""
         return self.changes[: GIT.files]
 
 
 def read(path: Path) -> Iterator[Item]:
-    """Read the history of a repository, oldest commit first: its files, its commits, at the end the links.
+    """Read the history of a repository, the oldest commit first: its files, its commits, and last the links.
 
     Raises:
-        ParamError: ``path`` is no repository, has no commit yet, or git is missing or fails.
+        ParamError: ``path`` is no repository or has no commit, or git is missing or fails.
 
     """
-    repository = look(path)
+    repository = open_repository(path)
     listed_files: set[str] = set()
-    habits = Habits()
+    counts = ChangeCounts()
     for commit in _history(repository):
         for file in _files(commit):
             if file not in listed_files:
                 listed_files.add(file)
                 yield _file(file)
         yield _episode(commit, repository)
-        habits.add(commit)
-    yield from habits.ties()
+        counts.add(commit)
+    yield from counts.ties()
 
 
-def look(path: Path) -> Repository:
+def open_repository(path: Path) -> Repository:
     """The repository that a folder belongs to."""
     if not path.is_dir():
         raise ParamError("path", str(path), "must be a folder with a git repository: there is no such folder")
@@ -151,21 +172,21 @@ def _git(path: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
             ["git", "-C", str(path), *words], capture_output=True, check=False, env=_environment()
         )
     except OSError as error:
-        raise _no_git(path) from error
+        raise _git_missing(path) from error
 
 
-def _no_git(path: Path) -> ParamError:
+def _git_missing(path: Path) -> ParamError:
     return ParamError("path", str(path), "needs the program git to be read: install it, then try again")
 
 
 def _environment() -> dict[str, str]:
-    """The environment without what a git hook sets to point at its own repository; no blob is fetched."""
-    environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
+    """The environment without the variables by which a git hook points at its own repository; it fetches no blob."""
+    environment = {name: value for name, value in os.environ.items() if name not in _HOOK_VARIABLES}
     return environment | {"GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
 
 
 def _history(repository: Repository) -> Iterator[Commit]:
-    """Every commit, oldest first; what a shallow clone's first commits changed is not known, so nothing."""
+    """Every commit, the oldest first; the first commits of a shallow clone get no changes, which are unknown."""
     commit: Commit | None = None
     with _log(repository.path) as stream:
         tokens = _tokens(stream)
@@ -184,14 +205,14 @@ def _history(repository: Repository) -> Iterator[Commit]:
 
 @contextmanager
 def _log(path: Path) -> Iterator[IO[bytes]]:
-    """What ``git log`` writes, as it writes it."""
+    """The output of ``git log`` as a stream."""
     with tempfile.TemporaryFile() as complaints:
         try:
             process = subprocess.Popen(
                 ["git", "-C", str(path), *_LOG], stdout=subprocess.PIPE, stderr=complaints, env=_environment()
             )
         except OSError as error:
-            raise _no_git(path) from error
+            raise _git_missing(path) from error
         assert process.stdout is not None, "asked for as a pipe"
         with process:
             try:
@@ -206,7 +227,7 @@ def _log(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _tokens(stream: IO[bytes]) -> Iterator[bytes]:
-    """What stands before each NUL; what follows the last one was cut off."""
+    """The bytes before each NUL; an incomplete token at the end is dropped."""
     rest = b""
     while block := stream.read(_BLOCK):
         *whole, rest = (rest + block).split(b"\0")
@@ -214,7 +235,7 @@ def _tokens(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _commit(tokens: Iterator[bytes]) -> Commit | None:
-    """The commit that begins here; None if the history breaks off."""
+    """The commit that begins at the next token; None if the output ends too early."""
     fields = [token.decode("utf-8", "replace") for token in islice(tokens, _FIELDS)]
     if len(fields) < _FIELDS:
         return None
@@ -223,7 +244,7 @@ def _commit(tokens: Iterator[bytes]) -> Commit | None:
 
 
 def _time(at: str) -> datetime | None:
-    """The author's time; None where it was never a time."""
+    """The author's time; None if it is no valid time."""
     try:
         when = datetime.fromisoformat(at)
         when.astimezone(UTC)
@@ -232,13 +253,13 @@ def _time(at: str) -> datetime | None:
     return when
 
 
-def _change(numbers: bytes, tokens: Iterator[bytes]) -> Change:
-    """A file with its counts; of a renamed one both names follow."""
+def _change(numbers: bytes, tokens: Iterator[bytes]) -> ChangedFile:
+    """A file with its counts; the two names of a renamed file are the next tokens."""
     added, removed, path = numbers.split(b"\t", 2)
     before = None if path else next(tokens, b"").decode("utf-8", "replace")
     after = (path or next(tokens, b"")).decode("utf-8", "replace")
     counts = (int(count) if count.isdigit() else 0 for count in (added, removed))
-    return Change(after, before, *counts)
+    return ChangedFile(after, before, *counts)
 
 
 def _files(commit: Commit) -> Iterator[str]:
@@ -253,7 +274,7 @@ def _key(file: str) -> str:
 
 
 def _file(file: str) -> Entry:
-    """A file is a name: it carries activation between the commits that mention it."""
+    """A file as an entity, which carries activation between the commits that mention it."""
     return Entry(
         {
             "content": file,
@@ -287,8 +308,8 @@ def _episode(commit: Commit, repository: Repository) -> Entry:
 
 
 def _text(commit: Commit) -> str:
-    """The message, without e-mail addresses in its trailers, and a line of the files."""
-    message = keepable(_TRAILER_ADDRESS.sub(r"\1", commit.message).strip(), GIT.message)
+    """The message without e-mail addresses in its trailers, and a line with the files."""
+    message = clean_text(_TRAILER_ADDRESS.sub(r"\1", commit.message).strip(), GIT.message)
     if not commit.changes:
         return message or "(no message)"
     shown = [
@@ -296,18 +317,18 @@ def _text(commit: Commit) -> str:
         for change in commit.listed
     ]
     more = len(commit.changes) - len(shown)
-    named = ", ".join(shown) + (f" and {more} more" if more else "")
-    return f"{message or '(no message)'}\n\nin {named}"
+    names = ", ".join(shown) + (f" and {more} more" if more else "")
+    return f"{message or '(no message)'}\n\nin {names}"
 
 
 def _ticked(file: str) -> str:
-    """A file name in backticks, by which any of them is found as a name, unless they would not hold it."""
+    """A file name in backticks, by which it is recognised as a name; unchanged where backticks cannot quote it."""
     return file if "`" in file or "\n" in file or len(file) > QUOTED_LETTERS else f"`{file}`"
 
 
 @dataclass(slots=True)
-class Habits:
-    """How often files changed, and how often two of them in the same commit."""
+class ChangeCounts:
+    """Counts of the changes of files, and of the commits that change two files together."""
 
     commits: int = 0
     single: Counter[str] = field(default_factory=Counter)
@@ -315,7 +336,7 @@ class Habits:
     renames: dict[tuple[str, str], None] = field(default_factory=dict)
 
     def add(self, commit: Commit) -> None:
-        """Count a commit; one that touches very many files says nothing about any two of them."""
+        """Count a commit; the pairs of a commit with too many files are not counted."""
         self.commits += 1
         for change in commit.listed:
             if change.before is not None:
@@ -326,7 +347,7 @@ class Habits:
             self.pairs.update(combinations(files, 2))
 
     def ties(self) -> Iterator[Tie]:
-        """Files and their later names; pairs by how often they changed together, of how often either did."""
+        """Links from files to their later names, and between pairs by their share of common changes."""
         for old, new in self.renames:
             yield Tie(_key(old), _key(new), RENAMED, PLASTICITY.high)
         enough = 1 if self.commits < GIT.young else GIT.together

@@ -1,4 +1,4 @@
-"""The seam for importers: each turns a file or folder into memories and links, one at a time.
+"""The interface of importers: each reads a file or folder as a stream of memories and links.
 
 An importer is a function from a path to an iterator of ``Entry`` and ``Tie``, registered under its name in
 the entry-point group ``priming.importers``, by this package or any other:
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from priming.errors import Conflict, NotFound, ParamError, PrimingError, StoreError
-from priming.types import ImportedState
+from priming.types import ImportedState, Progress
 
 if TYPE_CHECKING:
     from priming.memory import Memory
@@ -29,16 +29,15 @@ OWN = "priming"
 """The name of Priming's own export format, which ``Memory.import_`` reads."""
 
 T = TypeVar("T")
-Progress = Callable[[int, int | None], None]
 _REASONS = 100
 _TIES_IN_MEMORY = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One memory to be remembered: the arguments of ``remember``, and the state that it brings, if any.
+    """A memory to import: the arguments of ``remember``, and its state, if any.
 
-    The state is given to a memory that is new here; one that is there already keeps its own.
+    The state is applied to a new memory; an existing memory keeps its own.
     """
 
     arguments: Mapping[str, Any]
@@ -47,10 +46,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """One link between two memories, named by their keys; they may come before or after it.
+    """A link to import between two memories, named by their keys; the memories may come before or after it.
 
-    A link that was made before is set to this weight, unless the tie is only for a ``fresh`` one: then it is left
-    alone.
+    An existing link is set to this weight. With ``fresh``, a link that a user or an importer made is left unchanged.
     """
 
     source: str
@@ -66,9 +64,9 @@ Importer = Callable[[Path], Iterator[Item]]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What an import did. ``refused`` entries could not be stored, ``loose`` ties not be made.
+    """The counts of an import. ``refused`` entries could not be stored, ``loose`` ties could not be made.
 
-    ``skipped`` says why, for the first hundred of both.
+    ``skipped`` lists the reasons for the first hundred of both.
     """
 
     stored: int = 0
@@ -81,7 +79,7 @@ class Report:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during an import: ``report`` counts the finished batches, which are kept."""
+    """Ctrl-C during an import; ``report`` counts the finished batches, which are kept."""
 
     def __init__(self, report: Report) -> None:
         self.report = report
@@ -89,21 +87,21 @@ class Interrupted(KeyboardInterrupt):
 
 
 def progress_summary(report: Report) -> str:
-    """What an import that stopped early leaves behind, in words."""
+    """What an import that stopped early has stored, in words."""
     if not report.stored:
         return "nothing was stored yet"
     return f"{report.stored:,} new memories are kept; the same command again goes on from there"
 
 
 def names() -> list[str]:
-    """The importers there are, by name, beside Priming's own format."""
+    """The names of the installed importers, without Priming's own format."""
     from importlib.metadata import entry_points
 
     return sorted({point.name for point in entry_points(group=GROUP)})
 
 
 def find(name: str) -> Importer:
-    """The importer of that name; ``ParamError`` lists the names there are."""
+    """The importer of a name; for an unknown name, ``ParamError`` lists the installed ones."""
     from importlib.metadata import entry_points
 
     for point in entry_points(group=GROUP, name=name):
@@ -116,37 +114,37 @@ def find(name: str) -> Importer:
 
 
 def run(memory: Memory, name: str, path: str | Path, progress: Progress | None = None) -> Report:
-    """Import ``path``: entries as they come, in batches; then the ties, when all their ends are there.
+    """Import ``path``: the entries as they are read, in batches, then the ties between them.
 
-    What cannot be stored is skipped and reported; an error or an interrupt keeps the batches before it.
+    An entry that cannot be stored is skipped and reported; an error or an interrupt keeps the batches before it.
     ``progress`` is called with (entries done, None) after each batch.
 
     Raises:
-        ParamError: no such importer, or a path that it cannot read.
+        ParamError: the importer does not exist, or cannot read the path.
         Interrupted: at Ctrl-C, with the report so far.
 
     """
     importer = find(name)
     with tempfile.SpooledTemporaryFile(_TIES_IN_MEMORY, "w+", encoding="utf-8") as ties:
-        loading = _Loading(memory, ties, progress)
+        job = _Import(memory, ties, progress)
         try:
-            loading.take(_items(importer, Path(path)))
-            loading.make_ties()
+            job.load_entries(_items(importer, Path(path)))
+            job.make_ties()
         except KeyboardInterrupt:
-            raise Interrupted(loading.report()) from None
+            raise Interrupted(job.report()) from None
         except PrimingError as error:
-            if loading.done:
-                error.add_note(progress_summary(loading.report()))
+            if job.done:
+                error.add_note(progress_summary(job.report()))
             raise
         except OSError as error:
             raise StoreError(
-                f"the links could not be put aside in {tempfile.gettempdir()}: {error}"
+                f"the links could not be written to a temporary file in {tempfile.gettempdir()}: {error}"
             ) from error
-        return loading.report()
+        return job.report()
 
 
 def _items(importer: Importer, path: Path) -> Iterator[Item]:
-    """What the importer yields; its reading errors as errors of the tree."""
+    """The items of an importer, with its reading errors as errors of Priming."""
     try:
         for item in importer(path):
             if not isinstance(item, (Entry, Tie)):
@@ -159,13 +157,13 @@ def _items(importer: Importer, path: Path) -> Iterator[Item]:
 
 
 def _unreadable(path: Path, rule: str) -> ParamError:
-    """The path in full: what matters most is its end."""
+    """The error for a path, which is shown uncut, since its end matters most."""
     return ParamError.of([f"path = {str(path)!r}: {rule}"])
 
 
 @dataclass
-class _Loading:
-    """One import under way."""
+class _Import:
+    """A running import."""
 
     memory: Memory
     ties: IO[str]
@@ -177,23 +175,23 @@ class _Loading:
     statuses: dict[str, int] = field(default_factory=dict)
     reasons: list[str] = field(default_factory=list)
     stored_as: dict[str, str] = field(default_factory=dict)
-    """Keys of entries that were there already under another key."""
+    """By key of an entry, the other key of the memory that it duplicates."""
 
     def report(self) -> Report:
-        """What was done so far."""
-        of = self.statuses.get
+        """The counts so far."""
+        count = self.statuses.get
         return Report(
-            stored=of("stored", 0),
-            duplicates=of("duplicate", 0),
-            echoes=of("echo", 0),
+            stored=count("stored", 0),
+            duplicates=count("duplicate", 0),
+            echoes=count("echo", 0),
             links=self.links,
             refused=self.refused,
             loose=self.loose,
             skipped=tuple(self.reasons),
         )
 
-    def take(self, items: Iterator[Item]) -> None:
-        """Remember the entries, and put the ties aside: an end of one may come later, or never."""
+    def load_entries(self, items: Iterator[Item]) -> None:
+        """Remember the entries, and write the ties to a file: the end of a tie may come later, or never."""
         for batch in _batches(self._entries(items)):
             self._remember(batch)
             self.done += len(batch)
@@ -201,7 +199,7 @@ class _Loading:
                 self.progress(self.done, None)
 
     def make_ties(self) -> None:
-        """Make the ties that were put aside."""
+        """Make the links of the ties in the file."""
         self.ties.seek(0)
         for batch in _batches(Tie(*json.loads(line)) for line in self.ties):
             self._link(batch)
@@ -214,24 +212,24 @@ class _Loading:
                 self.ties.write(json.dumps(astuple(item)) + "\n")
 
     def _remember(self, batch: list[Entry]) -> None:
-        """Remember a batch; one that is refused is halved until the entry at fault stands alone."""
+        """Remember a batch; if it is refused, halve it until the invalid entry is alone."""
         try:
-            answers = self._stored(batch)
+            results = self._store(batch)
         except (ParamError, Conflict) as error:
             if len(batch) > 1:
                 self._remember(batch[: len(batch) // 2])
                 self._remember(batch[len(batch) // 2 :])
                 return
             self.refused += 1
-            self._note(f"{_called(batch[0])}: {str(error).removeprefix('item 0: ')}")
+            self._note(f"{_entry_name(batch[0])}: {str(error).removeprefix('item 0: ')}")
             return
-        for entry, answer in zip(batch, answers, strict=True):
+        for entry, result in zip(batch, results, strict=True):
             key = entry.arguments.get("key")
-            if key is not None and key != answer.key:
-                self.stored_as[key] = answer.key
-            self.statuses[answer.status] = self.statuses.get(answer.status, 0) + 1
+            if key is not None and key != result.key:
+                self.stored_as[key] = result.key
+            self.statuses[result.status] = self.statuses.get(result.status, 0) + 1
 
-    def _stored(self, batch: list[Entry]) -> list[Remembered]:
+    def _store(self, batch: list[Entry]) -> list[Remembered]:
         arguments = [entry.arguments for entry in batch]
         if all(entry.state is None for entry in batch):
             return self.memory.remember_many(arguments)
@@ -240,7 +238,7 @@ class _Loading:
         return state.remember_states(self.memory, arguments, [entry.state for entry in batch])
 
     def _link_arguments(self, batch: list[Tie]) -> list[Mapping[str, Any]]:
-        """The links of a batch as ``link_many`` takes them, without those that are to be left alone."""
+        """The links of a batch as arguments of ``link_many``, without those that must stay unchanged."""
         links: list[Mapping[str, Any]] = [
             {
                 "source": self.stored_as.get(tie.source, tie.source),
@@ -256,10 +254,10 @@ class _Loading:
 
         fresh = [link for link, tie in zip(links, batch, strict=True) if tie.fresh]
         others = [link for link, tie in zip(links, batch, strict=True) if not tie.fresh]
-        return others + state.to_link(self.memory, fresh)
+        return others + state.without_user_links(self.memory, fresh)
 
     def _link(self, batch: list[Tie]) -> None:
-        """Make a batch of ties, halved like a batch of entries."""
+        """Make the links of a batch of ties; if it is refused, halve it as a batch of entries."""
         try:
             self.links += len(self.memory.link_many(self._link_arguments(batch)))
         except (NotFound, ParamError) as error:
@@ -275,8 +273,8 @@ class _Loading:
             self.reasons.append(reason)
 
 
-def _called(entry: Entry) -> str:
-    """What names an entry to a reader."""
+def _entry_name(entry: Entry) -> str:
+    """The name of an entry in a message: its key, else its heading, its source or the start of its content."""
     names = map(entry.arguments.get, ("key", "heading", "source", "content"))
     name = next(filter(None, names), "")
     text = " ".join(str(name).split())

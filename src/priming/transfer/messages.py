@@ -1,4 +1,4 @@
-"""The session files of Claude Code: JSON Lines of messages and tool calls, with lines of its own among them."""
+"""The messages of chat transcripts: their text, and the lines of Claude Code's session files."""
 
 from __future__ import annotations
 
@@ -9,47 +9,47 @@ from contextlib import suppress
 from typing import Any
 
 from priming.errors import ParamError
-from priming.transfer.reading import digest, iso_time, keepable, label, one_line
+from priming.transfer.reading import clean_text, digest, iso_time, label, one_line
 
 _SPEAKERS = {"user": "user", "assistant": "agent"}
-_OWN = ("sessionId", "session_id", "uuid", "leafUuid", "messageId")
-_UNSAID = ("isMeta", "isApiErrorMessage", "isVisibleInTranscriptOnly")
+_IDS = ("sessionId", "session_id", "uuid", "leafUuid", "messageId")
+_INTERNAL = ("isMeta", "isApiErrorMessage", "isVisibleInTranscriptOnly")
 _INSERTED = re.compile(r"<(system-reminder|local-command-[a-z]+)>.*?</\1>", re.DOTALL)
 
 
-def is_line(value: Mapping[str, Any], *, among: bool) -> bool:
-    """Whether a JSON object is a line of a session: it names its type, and what it belongs to.
+def is_session_line(value: Mapping[str, Any], *, within_session: bool) -> bool:
+    """Whether a JSON object is a line of a session: it has a type and an id of its session.
 
-    ``among`` other lines of a session, the type is enough.
+    After other lines of a session, ``within_session``, the type suffices.
     """
-    return isinstance(value.get("type"), str) and (among or any(name in value for name in _OWN))
+    return isinstance(value.get("type"), str) and (within_session or any(name in value for name in _IDS))
 
 
-def message_of(value: Mapping[str, Any], where: str) -> dict[str, Any] | None:
+def session_message(value: Mapping[str, Any], where: str) -> dict[str, Any] | None:
     """The arguments of ``remember`` for one line; None for a line without a message.
 
-    The program's own lines, tool results and thinking are left out. What a sub-agent
-    (a side chain) says is a session of its own, and its "user" is the agent that called it.
+    Internal lines, tool results and thinking are left out. A sub-agent (a side chain) has a session of its own,
+    in which the "user" is the agent that called it.
     """
     if value["type"] == "summary":
         return _summary(value)
-    if value["type"] not in _SPEAKERS or any(value.get(name) for name in _UNSAID):
+    if value["type"] not in _SPEAKERS or any(value.get(name) for name in _INTERNAL):
         return None
     message = value.get("message")
     if not isinstance(message, dict):
         raise ParamError(where, value, "must hold the message of a Claude Code session: role and content")
-    text = keepable(_INSERTED.sub("", message_text(message, where)).strip())
+    text = clean_text(_INSERTED.sub("", message_text(message, where)).strip())
     return _episode(value, message, text, where) if text else None
 
 
 def _summary(value: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What the program wrote about a whole session, as a fact."""
+    """The program's summary of a session, as a fact."""
     text = value.get("summary")
     if not isinstance(text, str) or not text.strip():
         return None
     leaf = value.get("leafUuid")
     return {
-        "content": keepable(text),
+        "content": clean_text(text),
         "kind": "fact",
         "key": label(f"claude-code:summary:{digest(f'{leaf}{text}')}"),
         "metadata": {"summary_of": str(leaf)} if leaf else {},
@@ -73,7 +73,7 @@ def _episode(value: Mapping[str, Any], message: Mapping[str, Any], text: str, wh
         "session": label(f"claude-code:{session}"),
         "occurred_at": None if at is None else iso_time(at, f"{where}: timestamp"),
         "metadata": {
-            name: keepable(text) for name, text in metadata.items() if isinstance(text, str) and text
+            name: clean_text(text) for name, text in metadata.items() if isinstance(text, str) and text
         },
         "trust": "agent" if speaker == "assistant" else _SPEAKERS[speaker],
     }
@@ -82,7 +82,7 @@ def _episode(value: Mapping[str, Any], message: Mapping[str, Any], text: str, wh
 _NOTE_LETTERS = 160
 _TEXTS = ("text", "input_text", "output_text")
 _CALLS = ("tool_use", "server_tool_use", "function_call", "tool_call")
-_SILENT = ("thinking", "redacted_thinking", "reasoning", "tool_result", "function_call_output")
+_SKIPPED = ("thinking", "redacted_thinking", "reasoning", "tool_result", "function_call_output")
 _DETAILS = (
     "command",
     "file_path",
@@ -120,7 +120,7 @@ def _part(part: Any, where: str) -> Iterator[str]:
     if not isinstance(part, dict):
         raise ParamError(f"{where}: content", part, "must hold texts and objects with a type")
     kind = part.get("type", "text")
-    if kind in _SILENT:
+    if kind in _SKIPPED:
         return
     if kind in _CALLS:
         yield tool_note(part.get("name"), part.get("input", part.get("arguments")))
@@ -132,7 +132,7 @@ def _part(part: Any, where: str) -> Iterator[str]:
 
 
 def _calls(message: Mapping[str, Any]) -> Iterator[str]:
-    """Notes on the tool calls beside the content."""
+    """Notes on the tool calls that are listed outside of the content."""
     calls = message.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
         function = call.get("function", call) if isinstance(call, dict) else None

@@ -1,4 +1,4 @@
-"""Markdown as text: its front matter, its sections, the paragraphs in them and the links."""
+"""Parsing of Markdown: front matter, sections, paragraphs and links."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+")
 
 @dataclass(slots=True)
 class Section:
-    """The lines below one heading; ``path`` is that heading under those above it, ``line`` its line."""
+    """The lines below a heading; ``path`` is the heading after its parent headings, ``line`` its line number."""
 
     path: tuple[str, ...]
     line: int
@@ -33,7 +33,7 @@ class Section:
 
 
 def document(text: str) -> tuple[dict[str, str | list[str]], list[Section]]:
-    """Take a note apart into its front matter and its sections, in order."""
+    """Split a note into its front matter and its sections, in order."""
     rows = text.split("\n")
     front, start = _front_matter(rows)
     heading = front.get("title")
@@ -42,7 +42,7 @@ def document(text: str) -> tuple[dict[str, str | list[str]], list[Section]]:
 
 
 def _front_matter(rows: list[str]) -> tuple[dict[str, str | list[str]], int]:
-    """The ``key: value`` lines between two ``---`` at the very start, and the line after them."""
+    """The ``key: value`` lines between two ``---`` at the start, and the index of the line after them."""
     if rows[0].rstrip() != "---":
         return {}, 0
     end = next((i for i, row in enumerate(rows[1:], 1) if row.rstrip() in ("---", "...")), None)
@@ -93,7 +93,7 @@ def _sections(rows: list[str], start: int, above: list[tuple[int, str]]) -> Iter
 
 
 def _fenced(row: str, fence: str) -> tuple[str, bool]:
-    """The code fence that is open after a line, and whether the line belongs to a code block."""
+    """The code fence that is open after a line, and whether the line is in a code block."""
     match = _FENCE.match(row)
     if not fence:
         return (match[1], True) if match else ("", False)
@@ -102,7 +102,7 @@ def _fenced(row: str, fence: str) -> tuple[str, bool]:
 
 
 def _heading(row: str, before: list[str]) -> tuple[int, str]:
-    """Level and text of a heading, level 0 for none; a lone line above may be underlined into one."""
+    """Level and text of a heading, level 0 for none; a line may underline the lone line above it."""
     if match := _ATX.fullmatch(row):
         text = (match[2] or "").strip()
         bare = text.rstrip("#")
@@ -132,7 +132,7 @@ def pieces(rows: list[str], limit: int) -> Iterator[str]:
 
 
 def _blocks(rows: list[str]) -> Iterator[str]:
-    """Paragraphs, and code blocks whole."""
+    """The paragraphs, and each code block as a whole."""
     block: list[str] = []
     fence = ""
     for row in rows:
@@ -152,7 +152,7 @@ def _blocks(rows: list[str]) -> Iterator[str]:
 
 
 def _cut(block: str, limit: int) -> Iterator[str]:
-    """A paragraph that is too long, cut at its lines, sentences or words, the first that will do."""
+    """Cut a paragraph that is too long: at a line end if possible, else at a sentence, else at a word."""
     if _FENCE.match(block):
         limit = STORE.content_limit
     while len(block) > limit:
@@ -171,7 +171,7 @@ def _cut(block: str, limit: int) -> Iterator[str]:
 
 
 def links(text: str) -> Iterator[tuple[str, bool]]:
-    """The targets of links to other notes, and whether each is a wiki link; none from code."""
+    """The targets of links to other notes, and whether each is a wiki link; code is skipped."""
     plain = _CODE.sub(" ", "\n".join(row for row, inside in _marked(text) if not inside))
     for match in _WIKI.finditer(plain):
         yield match[1].strip(), True

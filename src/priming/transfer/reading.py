@@ -1,4 +1,4 @@
-"""What the importers share: files read with errors that name the place, and texts made fit to keep."""
+"""Reading for importers: files, with errors that name the place, and texts cleaned for memories."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from priming.remember.drafts import draft
 from priming.transfer.importers import Entry
 
 LABEL_LETTERS = 512
-"""Longest key, session, heading or speaker that a memory takes."""
+"""Maximum length of a memory's key, session, heading or speaker."""
 
 _DIGEST_BYTES = 4
-_UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
+_INVALID = re.compile("[\x00\ud800-\udfff]")
 _MORE = "… ({:,} more characters)"
 
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a UTF-8 file that are not blank, with their numbers, read one at a time."""
+    """The lines of a UTF-8 file that are not blank, with their numbers, read lazily."""
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
@@ -35,8 +35,8 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
         raise unreadable(path, error) from error
 
 
-def text_of(path: Path) -> str:
-    """The whole text of a UTF-8 file, line ends made plain."""
+def read_text(path: Path) -> str:
+    """The whole text of a UTF-8 file, with line ends normalised."""
     try:
         text = _decoded(path.read_bytes(), str(path))
     except OSError as error:
@@ -53,12 +53,12 @@ def _decoded(raw: bytes, where: str) -> str:
 
 
 def unreadable(path: Path, error: OSError) -> ParamError:
-    """What to raise for a file that the system does not give."""
+    """The error for a file that cannot be read."""
     return ParamError("path", str(path), f"cannot be read: {error.strerror or error}")
 
 
-def parsed(text: str, where: str) -> Any:
-    """JSON, or an error that says where it breaks."""
+def parse_json(text: str, where: str) -> Any:
+    """Parse JSON; an error names the place where it is invalid."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -83,8 +83,8 @@ def iso_time(value: Any, where: str) -> datetime:
         raise ParamError(where, value, "must be an ISO 8601 time, such as 2026-03-01T12:00:00Z") from None
 
 
-def checked(arguments: Mapping[str, Any], where: str) -> Entry:
-    """An entry that ``remember`` will take, or an error that names its place."""
+def checked_entry(arguments: Mapping[str, Any], where: str) -> Entry:
+    """An entry of valid arguments of ``remember``; an error names the place of the invalid ones."""
     try:
         draft(arguments)
     except ParamError as error:
@@ -93,7 +93,7 @@ def checked(arguments: Mapping[str, Any], where: str) -> Entry:
 
 
 def label(text: str, limit: int = LABEL_LETTERS) -> str:
-    """A text as a key or session: itself if it can be one, else made printable and told apart by a digest."""
+    """A text as a key or session: itself if it is valid, else made printable, cut, and made unique by a digest."""
     plain = "".join(letter if letter.isprintable() else "?" for letter in text)
     if plain == text and text.strip() and len(text) <= limit:
         return text
@@ -102,12 +102,12 @@ def label(text: str, limit: int = LABEL_LETTERS) -> str:
 
 
 def digest(text: str) -> str:
-    """A few letters that change with the text."""
+    """A short hash of a text."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()
 
 
 def title(text: str) -> str | None:
-    """A text as a heading or speaker: one printable line, or None if nothing is left."""
+    """A text as a heading or speaker: a printable line, or None if it is blank."""
     plain = "".join(letter if letter.isprintable() else " " for letter in text)
     return one_line(plain, LABEL_LETTERS) or None
 
@@ -118,9 +118,9 @@ def one_line(text: str, limit: int) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
-def keepable(text: str, limit: int = STORE.content_limit) -> str:
-    """A foreign text without what no memory can hold, cut to ``limit`` characters."""
-    text = _UNKEEPABLE.sub("�", text)
+def clean_text(text: str, limit: int = STORE.content_limit) -> str:
+    """A text without characters that no memory can hold, cut to ``limit`` characters."""
+    text = _INVALID.sub("�", text)
     if len(text) <= limit:
         return text
     length = limit - len(_MORE.format(len(text)))
@@ -128,9 +128,9 @@ def keepable(text: str, limit: int = STORE.content_limit) -> str:
 
 
 def files(root: Path, endings: tuple[str, ...]) -> Iterator[Path]:
-    """The files under a folder with one of the endings, in order of name; hidden ones are passed over.
+    """The files below a folder with one of the endings, in the order of their names, without hidden ones.
 
-    Links are followed, but no folder and no file is read twice, so that a loop of links ends.
+    Symbolic links are followed, but no folder or file is read twice, so that a loop of links ends.
     """
     seen: set[str] = set()
     for folder, folders, names in os.walk(root, followlinks=True):
@@ -147,8 +147,8 @@ def files(root: Path, endings: tuple[str, ...]) -> Iterator[Path]:
                 yield file
 
 
-def under(root: Path, path: Path) -> str:
-    """How a file below ``root`` is named in keys and sessions: from the root's own name on."""
+def name_below(root: Path, path: Path) -> str:
+    """The name of a file below ``root`` in keys and sessions: its path from the root's own name on."""
     name = root.resolve().name or "root"
     below = path.relative_to(root).as_posix()
     return os.fsencode(f"{name}/{below}").decode("utf-8", "replace")

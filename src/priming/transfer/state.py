@@ -1,4 +1,4 @@
-"""Memories that bring a state along when they are imported, and what of an import is there already."""
+"""Imported memories with a state, such as counts of uses, and imported links that must not replace a user's."""
 
 from __future__ import annotations
 
@@ -21,27 +21,26 @@ OPERATION = "import-state"
 def remember_states(
     memory: Namespace, items: Sequence[Mapping[str, Any]], states: Sequence[ImportedState | None]
 ) -> list[Remembered]:
-    """Remember items with the states that they bring, both or neither.
+    """Remember items and apply their states, both in one transaction.
 
-    A memory that is there already keeps the state that it has, also one that is forgotten: it is a duplicate.
+    An existing memory is a duplicate and keeps its own state, even if it is forgotten.
     """
-    with _together(memory):
-        resting = _at_rest(memory, items)
-        fresh = [item for item in items if item.get("key") not in resting]
-        made = iter(remember_many(memory, fresh))
-        answers = [resting.get(item.get("key", "")) or next(made) for item in items]
-        brought = {
-            one.id: state
-            for one, state in zip(answers, states, strict=True)
-            if state is not None and one.status == "stored"
+    with _one_transaction(memory):
+        inactive = _inactive_duplicates(memory, items)
+        new = iter(remember_many(memory, [item for item in items if item.get("key") not in inactive]))
+        results = [inactive.get(item.get("key", "")) or next(new) for item in items]
+        stored = {
+            result.id: state
+            for result, state in zip(results, states, strict=True)
+            if state is not None and result.status == "stored"
         }
-        if brought:
-            _apply(memory, brought)
-        return answers
+        if stored:
+            _apply(memory, stored)
+        return results
 
 
 @contextmanager
-def _together(memory: Namespace) -> Iterator[None]:
+def _one_transaction(memory: Namespace) -> Iterator[None]:
     with memory.lock:
         try:
             with memory.store.transaction():
@@ -51,8 +50,8 @@ def _together(memory: Namespace) -> Iterator[None]:
             raise
 
 
-def _at_rest(memory: Namespace, items: Sequence[Mapping[str, Any]]) -> dict[str, Remembered]:
-    """By key, what is there with the text that an item has, but is not active."""
+def _inactive_duplicates(memory: Namespace, items: Sequence[Mapping[str, Any]]) -> dict[str, Remembered]:
+    """By key, the memories that have the key and the text of an item, but are not active."""
     texts = {item["key"]: item["content"] for item in items if item.get("key")}
     ids = memory.store.keys(memory.namespace, texts)
     rows = memory.store.memories(memory.namespace, set(ids.values())) if ids else []
@@ -65,19 +64,21 @@ def _at_rest(memory: Namespace, items: Sequence[Mapping[str, Any]]) -> dict[str,
 
 
 def _text(memory: Namespace, memory_id: str, now: datetime) -> str | None:
-    there = memory.store.get(memory.namespace, memory_id, now)
-    return None if there is None else there.content
+    record = memory.store.get(memory.namespace, memory_id, now)
+    return None if record is None else record.content
 
 
 def _apply(memory: Namespace, states: Mapping[str, ImportedState]) -> None:
     with memory.writing() as now:
         rows = memory.store.memories(memory.namespace, states)
-        changes = [RowChange(row, after) for row in rows if (after := _with(row, states[row.id])) != row]
+        changes = [
+            RowChange(row, after) for row in rows if (after := _with_state(row, states[row.id])) != row
+        ]
         if changes:
             memory.write(OPERATION, now, changes)
 
 
-def _with(row: MemoryRow, state: ImportedState) -> MemoryRow:
+def _with_state(row: MemoryRow, state: ImportedState) -> MemoryRow:
     return replace(
         row,
         status=state.status,
@@ -91,23 +92,23 @@ def _with(row: MemoryRow, state: ImportedState) -> MemoryRow:
     )
 
 
-def to_link(memory: Namespace, items: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Of links to be made, as ``link_many`` takes them, those that nobody made before.
+def without_user_links(memory: Namespace, items: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The links to import, as arguments of ``link_many``, without those that a user or an importer made before.
 
-    A link that was made by rule takes the weight that is asked for; one without direction keeps the direction that
-    it has.
+    A link that a rule made takes the imported weight; an undirected link keeps its stored direction.
     """
     with memory.lock, memory.store.transaction(write=False):
-        keys = {end for one in items for end in (one["source"], one["target"])}
+        keys = {end for item in items for end in (item["source"], item["target"])}
         ids = memory.store.keys(memory.namespace, keys)
         rows = memory.store.links(memory.namespace, set(ids.values())) if ids else []
-    there: dict[tuple[str | None, str | None, str], bool] = {
-        (one.source, one.target, one.relation): one.given for one in rows
+    given_by_link: dict[tuple[str | None, str | None, str], bool] = {
+        (row.source, row.target, row.relation): row.given for row in rows
     }
-    wanted = []
-    for one in items:
-        source, target, relation = ids.get(one["source"]), ids.get(one["target"]), one["relation"]
-        turned = relation in UNDIRECTED and (target, source, relation) in there
-        if not there.get((target, source, relation) if turned else (source, target, relation)):
-            wanted.append({**one, "source": one["target"], "target": one["source"]} if turned else one)
-    return wanted
+    links = []
+    for item in items:
+        source, target, relation = ids.get(item["source"]), ids.get(item["target"]), item["relation"]
+        is_reversed = relation in UNDIRECTED and (target, source, relation) in given_by_link
+        if not given_by_link.get((target, source, relation) if is_reversed else (source, target, relation)):
+            reversed_item = {**item, "source": item["target"], "target": item["source"]}
+            links.append(reversed_item if is_reversed else item)
+    return links

@@ -16,10 +16,11 @@ from priming.cli import parse, records
 from priming.cli.command import Answer, command, group, respond
 from priming.cli.errors import report
 from priming.cli.options import AgentOptions, DryRun, StoreOptions
-from priming.cli.output import DIM, KEY, OK, WARN, Part, Progress, count, draw, line, progress
+from priming.cli.output import DIM, KEY, OK, WARN, Part, count, draw, line, progress
 from priming.cli.parse import complete
 from priming.config.words import STAGES
 from priming.errors import Busy, ParamError
+from priming.types import Progress
 
 if TYPE_CHECKING:
     from priming.llm.protocol import Agent
