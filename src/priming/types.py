@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import fields as dataclass_fields
 from datetime import UTC, datetime
@@ -17,6 +17,8 @@ from priming.core.checks import check_time
 from priming.errors import ParamError
 
 EMPTY: Mapping[str, Any] = MappingProxyType({})
+Progress = Callable[[int, int | None], None]
+"""A function that is called with the number of items done and the total, None where the total is unknown."""
 
 
 class Clock(Protocol):

@@ -413,7 +413,7 @@ def test_terms_and_weights_are_those_of_recall():
         ({"profile": "mine"}, "profile = 'mine': must be one of"),
         ({"apply": "yes"}, "apply = 'yes': must be true or false"),
         ({"propose": None}, "propose = None: must be true or false"),
-        ({"apply": True, "propose": False}, "apply = True: cannot stand without propose"),
+        ({"apply": True, "propose": False}, "apply = True: needs propose"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_rule(memory, given, said):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime
@@ -26,9 +26,7 @@ from priming.sleep.staleness import item_rows, unchanged_items
 from priming.sleep.validation import sound_items
 from priming.storage.protocol import Logged
 from priming.storage.rows import ROOMS, LinkRow, MemoryRow, RowChange, VersionRow
-from priming.types import Operation, uuid7
-
-Progress = Callable[[int, int | None], None]
+from priming.types import Operation, Progress, uuid7
 
 KIND = "sleep"
 
