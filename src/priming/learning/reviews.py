@@ -23,7 +23,7 @@ from priming.core.forgetting import (
 from priming.core.plasticity import CONSCIOUS
 from priming.core.score import priority_score
 from priming.errors import ParamError
-from priming.learning.feedback import VerdictEffect, check_recalled, credit_path
+from priming.learning.credit import VerdictEffect, check_recalled, credit_path
 from priming.learning.retention import days_between, executions, with_use
 from priming.maintenance.merge import STATUS_IN_WORDS
 from priming.namespace import Namespace
