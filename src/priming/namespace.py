@@ -18,7 +18,7 @@ from priming.index.snapshot import SnapshotFile
 from priming.index.working_set import PreparedOperation, WorkingSet
 from priming.remember.echo_filter import EchoGuard
 from priming.serialization import encode_row
-from priming.sleep.proposal import Proposal
+from priming.sleep.plan import Proposal
 from priming.storage.protocol import Changes, Logged, Store, VersionKey
 from priming.storage.rows import LinkRow, PairRow, RowChange, WeightsRow
 from priming.types import Change, Clock, Link, MemoryRecord, Operation, uuid7

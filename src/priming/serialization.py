@@ -139,7 +139,14 @@ def parse_time(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-_DECODERS: dict[Any, Coder] = {datetime: parse_time, float: float, Path: Path, bool: bool}
+def _parse_number(value: Any) -> float:
+    """A number from JSON; ``float`` itself would read true as 1."""
+    if isinstance(value, bool):
+        raise TypeError(f"{value} is not a number")
+    return float(value)
+
+
+_DECODERS: dict[Any, Coder] = {datetime: parse_time, float: _parse_number, Path: Path, bool: bool}
 
 
 def with_times(filters: Any, moment: Callable[[str, str], datetime]) -> Any:
@@ -197,7 +204,7 @@ def _columns(cls: Any) -> _Columns:
         names,
         attrgetter(*names),
         tuple((i, encoder) for i, encoder in enumerate(encoders) if encoder is not None),
-        tuple((i, decoder) for i, decoder in enumerate(decoders) if decoder not in (_unchanged, float)),
+        tuple((i, decoder) for i, decoder in enumerate(decoders) if decoder not in (_unchanged, _parse_number)),
     )
 
 

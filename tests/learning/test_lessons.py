@@ -64,12 +64,12 @@ def test_in_an_empty_store_nothing_is_near(memory):
 def test_verdicts_on_the_latest_recall_are_known(memory):
     key = keep(memory).key
     memory.recall("gate", session="s")
-    assert lessons.judge_lessons(memory, [key], "used", "s") == set()
+    assert lessons.judged_keys(memory, [key], "used", "s") == set()
     memory.feedback(used=[key], session="s")
-    assert lessons.judge_lessons(memory, [key], "used", "s") == {key}
-    assert lessons.judge_lessons(memory, [key], "not-useful", "s") == set()
+    assert lessons.judged_keys(memory, [key], "used", "s") == {key}
+    assert lessons.judged_keys(memory, [key], "not-useful", "s") == set()
     memory.recall("gate", session="s")
-    assert lessons.judge_lessons(memory, [key], "used", "s") == set()
+    assert lessons.judged_keys(memory, [key], "used", "s") == set()
 
 
 def test_keys_that_begin_alike_are_numbered(memory):

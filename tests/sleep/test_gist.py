@@ -23,8 +23,8 @@ def test_without_an_agent_a_sentence_of_the_cluster_stands():
 
 
 def test_an_agents_words_are_taken_as_one_line():
-    teller = GistWriter(ScriptedAgent([{"gist": " Kestrel's disk\n\tfills up. "}]))
-    assert teller.gist(EPISODES, OWN) == Gist("Kestrel's disk fills up.", MODEL)
+    writer = GistWriter(ScriptedAgent([{"gist": " Kestrel's disk\n\tfills up. "}]))
+    assert writer.gist(EPISODES, OWN) == Gist("Kestrel's disk fills up.", MODEL)
 
 
 def test_where_it_fails_a_sentence_of_the_cluster_stands_and_the_reason_is_kept():
@@ -37,13 +37,13 @@ def test_where_it_fails_a_sentence_of_the_cluster_stands_and_the_reason_is_kept(
 def test_words_that_cannot_be_kept_are_a_failure(gist):
     said = GistWriter(ScriptedAgent([{"gist": gist}])).gist(EPISODES, OWN)
     assert (said.text, said.by) == (OWN, EXTRACTIVE)
-    assert said.degraded.startswith("the agent's gist cannot be kept: content = ")
+    assert said.degraded.startswith("the agent's gist cannot be stored: content = ")
 
 
 def test_after_failures_in_a_row_it_is_asked_no_more():
     agent = ScriptedAgent(failing)
-    teller = GistWriter(agent, SleepParams(gist_failures=2))
-    said = [teller.gist(EPISODES, OWN).degraded for _ in range(4)]
+    writer = GistWriter(agent, SleepParams(gist_failures=2))
+    said = [writer.gist(EPISODES, OWN).degraded for _ in range(4)]
     assert len(agent.prompts) == 2
     assert said[2:] == ["not asked, after 2 failures in a row: the agent 'x' is tired"] * 2
 
@@ -51,8 +51,8 @@ def test_after_failures_in_a_row_it_is_asked_no_more():
 def test_failures_that_are_not_in_a_row_do_not_end_it():
     turns = iter([failing, lambda: {"gist": "ok"}] * 3)
     agent = ScriptedAgent(lambda *_: next(turns)())
-    teller = GistWriter(agent, SleepParams(gist_failures=2))
-    assert [teller.gist(EPISODES, OWN).by for _ in range(6)] == [EXTRACTIVE, MODEL] * 3
+    writer = GistWriter(agent, SleepParams(gist_failures=2))
+    assert [writer.gist(EPISODES, OWN).by for _ in range(6)] == [EXTRACTIVE, MODEL] * 3
 
 
 def test_the_prompt_has_the_form_that_commands_rely_on():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from priming import Busy, Conflict, FixedClock, HashedEmbedder, Memory, NotFound, ParamError, serialization
 from priming.config.words import STAGES
-from priming.sleep.proposal import is_due
+from priming.sleep.plan import is_due
 
 from .making import DAY, NOW
 

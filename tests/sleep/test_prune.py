@@ -56,7 +56,7 @@ def test_what_is_out_of_recall_already_stays_as_it_is():
 
 
 def test_what_somebody_brought_back_stays():
-    assert not archived(candidate(state={"failed": 4}), settled={"a"})
+    assert not archived(candidate(state={"failed": 4}), restored={"a"})
 
 
 def duplicate(days, importance=0.0):

@@ -85,14 +85,14 @@ def test_a_text_that_holds_later_takes_no_gist_away_yet(slept, clock):
 
 
 def test_what_an_agent_wrote_gives_way_too(slept):
-    from priming.sleep.deep import reword
+    from priming.sleep.deep import rewrite_entity
     from priming.sleep.gist import MODEL, Gist
 
     entity = slept.get(ENTITY)
     with slept.writing() as now:
         versions = slept.store.versions("default", entity.id)
         said = Gist("The disk of Kestrel was always full.", MODEL)
-        slept.write("sleep", now, reword(versions, versions[-1], said, entity.trust, now))
+        slept.write("sleep", now, rewrite_entity(versions, versions[-1], said, entity.trust, now))
     slept.supersede("e2", MENDED)
     assert slept.get(ENTITY).content in {slept.get(f"e{number}").content for number in range(4)}
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from priming.sleep.skill import ProcedureCandidate, plan_skill, steps_of
+from priming.sleep.skill import ProcedureCandidate, merge_steps, plan_skill, steps_as_text, steps_of
 from priming.storage.rows import LinkRow, MemoryRow, VersionRow
 
 from .making import DAY, NOW, embed_words, row, told, versions_of
@@ -113,8 +113,46 @@ def test_what_ends_or_becomes_another_text_some_day_stays():
 
 
 def test_what_somebody_brought_back_stays():
-    assert planned(skill("a", STOP), skill("b", STOP), settled={"b"}) == []
+    assert planned(skill("a", STOP), skill("b", STOP), restored={"b"}) == []
 
 
 def test_none_and_one_are_nothing_to_consolidate():
     assert planned() == planned(skill("a", STOP)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        ("1. Stop it. 2. Delete it.", ("Stop it.", "Delete it.")),
+        ("1) Stop it\n2) Delete it", ("Stop it", "Delete it")),
+        ("- Stop it\n- Delete it", ("Stop it", "Delete it")),
+        ("Step 1: Stop it\nStep 2: Delete it", ("Stop it", "Delete it")),
+        ("Stop it. Delete it.", ("Stop it.", "Delete it.")),
+        ("Stop it", ("Stop it",)),
+    ],
+)
+def test_steps_are_read_from_a_text(text, steps):
+    assert steps_of(text, {}) == steps
+
+
+def test_steps_that_are_listed_count():
+    assert steps_of("How to stop it", {"steps": ["Stop", " Delete "]}) == ("Stop", "Delete")
+    assert steps_of("Stop it.", {"steps": "no list"}) == ("Stop it.",)
+
+
+def test_what_is_written_is_read_again():
+    text, metadata = steps_as_text("Stop it.", ("Stop it.", "Delete it."), {"ticket": 7})
+    assert steps_of(text, metadata) == ("Stop it.", "Delete it.")
+    assert metadata == {"ticket": 7}
+
+
+def test_steps_that_are_listed_are_listed_again_and_the_text_stays():
+    text, metadata = steps_as_text(
+        "How to stop it", ("Stop it.", "Delete it."), {"steps": ["Stop it."], "ticket": 7}
+    )
+    assert (text, metadata) == ("How to stop it", {"steps": ["Stop it.", "Delete it."], "ticket": 7})
+
+
+def test_steps_are_merged_in_order_without_repeats():
+    assert merge_steps(("a", "b", "d"), ("A.", "c", "D", "e", "e")) == ("a", "b", "c", "d", "e")
+    assert merge_steps(("a",), ()) == ("a",)

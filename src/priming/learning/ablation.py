@@ -1,4 +1,8 @@
-"""ablate: judged recalls → replays without each term → what it is worth → other weights, if they stand."""
+"""ablate: measures the worth of each term of recall on judged recalls, and proposes better weights.
+
+Judged recalls are replayed without each term in turn; the difference in average precision is its worth. ``replay``
+repeats a recall, ``tuning`` searches for weights, and ``metrics`` holds the measures.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +49,7 @@ class AblationQuery:
 
 @dataclass(slots=True)
 class JudgedSample:
-    """The judged recalls of a namespace, ready to be replayed: ``groups`` are those whose cues are alike."""
+    """The judged recalls of a namespace, ready to be replayed; ``groups`` are the positions of like cues."""
 
     at: datetime
     now: RecallParams
@@ -55,15 +59,15 @@ class JudgedSample:
     tick: Callable[[], None]
 
     def quality(self, params: RecallParams, off: Collection[str] = ()) -> Floats:
-        """The mean average precision of each group of cues, with some weights and without some terms."""
-        found = np.zeros(len(self.replay.cases))
-        # To and fro along the log: each replay begins where the one before it ended.
+        """The mean average precision of each group, with the weights ``params`` and without the terms ``off``."""
+        precisions = np.zeros(len(self.replay.cases))
+        # In order along the log, so that each replay moves the learned state as little as possible.
         places = [i for group in self.groups for i in group]
-        places.sort(key=lambda i: self.replay.cases[i].known, reverse=self.replay.is_late)
+        places.sort(key=lambda i: self.replay.cases[i].learned, reverse=self.replay.is_mostly_learned)
         for i in places:
-            found[i] = self.replay.precision(self.replay.cases[i], params, off)
+            precisions[i] = self.replay.precision(self.replay.cases[i], params, off)
             self.tick()
-        return np.array([found[list(group)].mean() for group in self.groups])
+        return np.array([precisions[list(group)].mean() for group in self.groups])
 
 
 def ablate(
@@ -76,26 +80,28 @@ def ablate(
     apply: bool = False,
     progress: Progress | None = None,
 ) -> Ablation:
-    """Replay the recalls that were judged, without each term in turn: what it is worth, and better weights.
+    """Replay judged recalls without each term in turn: report the worth of each term, and propose better weights.
 
     Args:
         terms: names of terms (``priming.recall.term_weights.TERMS``); None: all.
-        profile: whose recalls, and whose weights; one that follows ``docs/recall.md``. None: this memory's own.
-        limit: the latest judged recalls, so many of them.
-        propose: whether other weights are looked for: it takes longest.
-        apply: whether weights that stand are set, as one operation. Without it, nothing changes.
+        profile: the profile whose recalls are replayed and whose weights are tuned; it must follow
+            ``docs/recall.md``. None: the memory's own.
+        limit: the maximum number of judged recalls, the latest first.
+        propose: whether to search for better weights, which takes the most time.
+        apply: whether to set the proposed weights if the gain is certain, as one operation. Otherwise nothing
+            changes.
         progress: called with (done, total or None) after each replay.
 
     Raises:
         ParamError: an argument outside its range, or a profile without such terms.
-        Conflict: other weights were set meanwhile.
+        Conflict: the weights were changed during the search.
 
     """
     for name, value in (("propose", propose), ("apply", apply)):
         if not isinstance(value, bool):
             raise ParamError(name, value, "must be true or false")
     if apply and not propose:
-        raise ParamError("apply", True, "cannot stand without propose: leave one out")
+        raise ParamError("apply", True, "needs propose: set propose too, or leave apply out")
     query = AblationQuery(
         terms=_terms(terms),
         profile=_weighed_profile(memory, profile),
@@ -108,7 +114,7 @@ def ablate(
 
 
 def _weighed_profile(memory: Namespace, name: str | None) -> Profile:
-    """The profile of a name, by default the memory's own; it must have terms."""
+    """The profile of that name, by default the memory's own; ``ParamError`` if it has no terms."""
     profile = get(name, memory.profiles) if name is not None else memory.profile
     if profile.anchors is not None:
         rule = "has no terms to weigh: name one that follows docs/recall.md, such as priming"
@@ -117,7 +123,7 @@ def _weighed_profile(memory: Namespace, name: str | None) -> Profile:
 
 
 def _terms(value: Any) -> tuple[str, ...]:
-    """The terms to leave out, in their order; None: all."""
+    """The checked terms, in the order of ``TERMS``; None: all."""
     if value is None:
         return TERMS
     names = (value,) if isinstance(value, str) else value
@@ -128,7 +134,7 @@ def _terms(value: Any) -> tuple[str, ...]:
 
 
 def _ablate(memory: Namespace, query: AblationQuery) -> Ablation:
-    """Replay the judged recalls without each term; nothing is written unless the proposal stands and is asked for."""
+    """Replay the judged recalls without each term; only ``apply`` with a certain gain writes."""
     sample = _sample(memory, query)
     result = Ablation(
         at=sample.at,
@@ -170,24 +176,24 @@ def _too_few(cues: int) -> str:
 
 
 def _sample(memory: Namespace, query: AblationQuery) -> JudgedSample:
-    """Read everything that replays need, in one state of the store; they then hold up nobody."""
+    """Read everything that replays need from one state of the store; replays then hold no lock."""
     with memory.lock, memory.store.transaction(write=False):
         memory.require_exists()
         now = memory.now()
         working = WorkingSet(memory.store, memory.namespace, memory.embedder)
         working.refresh(now)
         recalls, left_out = judged_recalls(memory, query.profile.name, working, query.limit)
-        steps, known = steps_since(memory, recalls)
-        made = replay_cases(memory, query.profile, working, recalls, known)
+        steps, steps_known = steps_since(memory, recalls)
+        cases = replay_cases(memory, query.profile, working, recalls, steps_known)
         params = term_weights.in_force(memory, query.profile).recall
-    replay = Replay(memory.embedder, query.profile, LearnedState(working, steps), made)
+    replay = Replay(memory.embedder, query.profile, LearnedState(working, steps), cases)
     rarity = Priors(working, memory.embedder, "", params, now).rarity
     groups = cue_groups(recalls, params.same_cue, rarity)
-    return JudgedSample(now, params, replay, groups, left_out, _counted(query, len(made)))
+    return JudgedSample(now, params, replay, groups, left_out, _progress_counter(query, len(cases)))
 
 
-def _counted(query: AblationQuery, recalls: int) -> Callable[[], None]:
-    """Tells of each replay: how many there will be is known until weights are searched."""
+def _progress_counter(query: AblationQuery, recalls: int) -> Callable[[], None]:
+    """A function that reports one more replay; the total is None once weights are searched."""
     done, total = 0, recalls * (1 + len(query.terms))
     query.progress(done, total)
 
@@ -200,12 +206,12 @@ def _counted(query: AblationQuery, recalls: int) -> Callable[[], None]:
 
 
 def _worth(now: RecallParams, term: str, base: Floats, without: Floats) -> Worth:
-    apart = paired_difference(base, without, np.random.default_rng(ABLATION.seed))
+    difference = paired_difference(base, without, np.random.default_rng(ABLATION.seed))
     return Worth(
         term=term,
-        worth=apart.mean,
-        low=apart.low,
-        high=apart.high,
+        worth=difference.mean,
+        low=difference.low,
+        high=difference.high,
         better=int(np.count_nonzero(base > without)),
         worse=int(np.count_nonzero(base < without)),
         weights={name: getattr(now, name) for name in WEIGHTS.get(term, ())},

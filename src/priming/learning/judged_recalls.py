@@ -1,4 +1,4 @@
-"""The recalls that were judged: the cue of each, what was relevant to it, and which of them ask the same."""
+"""Judged recalls: the cue of each recall with verdicts, the memories relevant to it, and the groups of like cues."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from priming.storage.protocol import Trace
 from priming.storage.rows import VerdictRow
 from priming.text.tokens import terms
 
-LOST, OTHER, GONE, NOTHING = (
+EXPIRED, OTHER_PROFILE, DELETED, NOT_RELEVANT = (
     "no longer kept",
     "by another profile",
     "relevant memories are gone",
     "nothing was relevant",
 )
-"""Why a judged recall is not replayed."""
+"""Reasons for which a judged recall is not replayed."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedRecall:
-    """A recall that was judged.
+    """A recall with verdicts.
 
-    ``relevant`` are the ids of the memories that verdicts spoke for, ``first`` is the operation of the first verdict.
+    ``relevant`` are the ids of the memories with more verdicts for than against, ``first`` is the operation of the
+    first verdict.
     """
 
     trace: Trace
@@ -36,78 +37,87 @@ class JudgedRecall:
 
     @property
     def text(self) -> str:
-        """What was asked."""
+        """The text of the cue."""
         return str(self.trace.cue.get("text", ""))
 
 
 def judged_recalls(
     memory: Namespace, profile: str, working: WorkingSet, limit: int
 ) -> tuple[list[JudgedRecall], Mapping[str, int]]:
-    """The latest recalls by a profile that were judged, oldest first; and how many others there are, by reason."""
+    """The latest ``limit`` judged recalls by a profile, oldest first, and the number of the others by reason."""
     rows: dict[str, list[VerdictRow]] = {}
     for row in memory.store.verdicts(memory.namespace):
         if row.recall:
             rows.setdefault(row.recall, []).append(row)
-    found, left = list[JudgedRecall](), Counter[str]()
+    recalls, left_out = list[JudgedRecall](), Counter[str]()
     for recall_id, verdicts in rows.items():
         trace = memory.store.trace(memory.namespace, recall_id)
-        told = relevant_ids(verdicts)
-        here = {one for one in told if one in working.row_of and working.alive[working.row_of[one]]}
-        why = _left_out(trace, profile, told, here)
+        relevant = relevant_ids(verdicts)
+        present = {
+            memory_id
+            for memory_id in relevant
+            if memory_id in working.row_of and working.alive[working.row_of[memory_id]]
+        }
+        why = _reason_left_out(trace, profile, relevant, present)
         if why is not None:
-            left[why] += 1
+            left_out[why] += 1
         elif trace is not None:
-            found.append(JudgedRecall(trace, frozenset(here), verdicts[0].operation))
-    found.sort(key=lambda one: (one.trace.at, one.trace.recall_id))
-    if len(found) > limit:
-        left[f"before the latest {limit:,}"] = len(found) - limit
-    return found[-limit:], dict(sorted(left.items()))
+            recalls.append(JudgedRecall(trace, frozenset(present), verdicts[0].operation))
+    recalls.sort(key=lambda recall: (recall.trace.at, recall.trace.recall_id))
+    if len(recalls) > limit:
+        left_out[f"before the latest {limit:,}"] = len(recalls) - limit
+    return recalls[-limit:], dict(sorted(left_out.items()))
 
 
 def relevant_ids(verdicts: Iterable[VerdictRow]) -> set[str]:
-    """The memories that more verdicts of a recall spoke for than against."""
+    """The memories with more verdicts for than against."""
     balance = Counter[str]()
     for row in verdicts:
         balance[row.id] += SIGN[row.verdict]
-    return {one for one, sum_ in balance.items() if sum_ > 0}
+    return {memory_id for memory_id, balanced in balance.items() if balanced > 0}
 
 
-def _left_out(trace: Trace | None, profile: str, told: Collection[str], here: Collection[str]) -> str | None:
+def _reason_left_out(
+    trace: Trace | None, profile: str, relevant: Collection[str], present: Collection[str]
+) -> str | None:
     if trace is None:
-        return LOST
+        return EXPIRED
     if trace.profile != profile:
-        return OTHER
-    if not told:
-        return NOTHING
-    return None if here else GONE
+        return OTHER_PROFILE
+    if not relevant:
+        return NOT_RELEVANT
+    return None if present else DELETED
 
 
 def cue_groups(
     recalls: Sequence[JudgedRecall], least: float, rarity: Callable[[str], float]
 ) -> list[list[int]]:
-    """The places of recalls whose cues are alike, from ``least`` on: what is like one of a group belongs to it."""
-    known = [frozenset(terms(one.text)) for one in recalls]
-    contexts = [_context(one.trace.cue) for one in recalls]
-    held: dict[str, list[int]] = {}
+    """The positions of the recalls in groups of like cues, by single linkage at the likeness ``least``.
+
+    The likeness of two cues is the Jaccard index of their terms, weighted by ``rarity``.
+    """
+    cues = [frozenset(terms(recall.text)) for recall in recalls]
+    contexts = [_context(recall.trace.cue) for recall in recalls]
+    recalls_of: dict[str, list[int]] = {}
     root = list(range(len(recalls)))
-    for i, mine in enumerate(known):
-        for j in sorted({other for term in mine for other in held.get(term, ())}):
-            same = mine == known[j] or weighted_jaccard(mine, known[j], rarity) >= least
-            if _root(root, i) != _root(root, j) and same:
-                root[_root(root, i)] = _root(root, j)
-        for term in mine:
-            held.setdefault(term, []).append(i)
-    found: dict[Any, list[int]] = {}
+    for i, cue in enumerate(cues):
+        for j in sorted({other for term in cue for other in recalls_of.get(term, ())}):
+            same = cue == cues[j] or weighted_jaccard(cue, cues[j], rarity) >= least
+            if _find_root(root, i) != _find_root(root, j) and same:
+                root[_find_root(root, i)] = _find_root(root, j)
+        for term in cue:
+            recalls_of.setdefault(term, []).append(i)
+    groups: dict[Any, list[int]] = {}
     for i in range(len(recalls)):
-        found.setdefault(_root(root, i) if known[i] else contexts[i], []).append(i)
-    return list(found.values())
+        groups.setdefault(_find_root(root, i) if cues[i] else contexts[i], []).append(i)
+    return list(groups.values())
 
 
 def _context(cue: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((name, str(value)) for name, value in cue.items()))
 
 
-def _root(root: list[int], i: int) -> int:
+def _find_root(root: list[int], i: int) -> int:
     while root[i] != i:
         i = root[i]
     return i

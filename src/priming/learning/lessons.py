@@ -1,4 +1,4 @@
-"""Lessons: what work taught, kept once. One that is told again in other words strengthens the one that is there."""
+"""Lessons from work, each stored once: a lesson in other words strengthens the stored one instead of repeating it."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from priming.types import MemoryRecord, uuid7
 STORED, STRENGTHENED = "stored", "strengthened"
 _SOURCE = "conscious"
 _NUMBERED = 100
-"""Keys that begin alike are numbered below this; the next have the end of an id."""
+"""Equal keys are numbered below this number; later ones end in a part of their id."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredLesson:
-    """What became of a lesson: the memory that stands for it, whether it is new, and the operation."""
+    """The memory that holds a lesson, whether it is new, and the operation."""
 
     key: str
     status: str
     operation: str | None
     cosine: float = 1.0
-    """How near it is to the text that was told."""
+    """The cosine of the memory and the text of the lesson."""
 
 
 def store_lesson(
@@ -44,34 +44,34 @@ def store_lesson(
     reason: str | None = None,
     credited: Collection[str] = (),
 ) -> StoredLesson:
-    """Remember a lesson, or strengthen the nearest of its kind from the cosine ``least`` on, as one operation.
+    """Remember a lesson, or strengthen the nearest memory of its kind if its cosine is at least ``least``.
 
-    ``arguments`` are those of ``remember``. What is ``credited`` for the same work by a verdict is strengthened by
-    that: nothing more is counted.
+    Either is one operation. ``arguments`` are those of ``remember``. A memory in ``credited`` is not counted again:
+    a verdict on the same work strengthens it.
     """
-    wanted = draft(arguments)
-    near = nearest_lesson(memory, embedded_text(wanted.title, wanted.content), wanted.kind)
+    lesson = draft(arguments)
+    near = nearest_lesson(memory, embedded_text(lesson.title, lesson.content), lesson.kind)
     if near is not None and near[1] >= least:
         if near[0].key in credited:
             return StoredLesson(near[0].key, STRENGTHENED, None, near[1])
-        return _strengthened(memory, *near, reason)
+        return _strengthen(memory, *near, reason)
     with memory.lock:
-        # What has a key of its own is no echo of a recall: it is told by us, of what came of it.
-        done = remember_draft(memory, replace(wanted, key=wanted.key or _free_key(memory, wanted)))
-    return StoredLesson(done.key, STORED, done.operation)
+        # A key of its own keeps the lesson from being taken for an echo of a recall.
+        remembered = remember_draft(memory, replace(lesson, key=lesson.key or _free_key(memory, lesson)))
+    return StoredLesson(remembered.key, STORED, remembered.operation)
 
 
-def _free_key(memory: Namespace, wanted: Draft) -> str:
-    """The first words of a lesson as its key, with a number where others begin so."""
-    key = slug(wanted.heading or wanted.content.partition("\n")[0])
+def _free_key(memory: Namespace, lesson: Draft) -> str:
+    """A key from the first words of a lesson, numbered where the key is in use."""
+    key = slug(lesson.heading or lesson.content.partition("\n")[0])
     numbered = [key, *(f"{key}-{number}" for number in range(2, _NUMBERED))]
     taken = memory.store.keys(memory.namespace, numbered)
-    free = next((one for one in numbered if one not in taken), None)
+    free = next((candidate for candidate in numbered if candidate not in taken), None)
     return free or free_key(key, uuid7(memory.now()), taken)
 
 
 def nearest_lesson(memory: Namespace, text: str, kind: str) -> tuple[MemoryRecord, float] | None:
-    """The active memory of a kind whose text is nearest to ``text``, with their cosine."""
+    """The active memory of a kind whose text is nearest to ``text``, with the cosine of the two."""
     (vector,) = memory.embedder.embed([text])
     with memory.lock:
         now = memory.now()
@@ -85,28 +85,28 @@ def nearest_lesson(memory: Namespace, text: str, kind: str) -> tuple[MemoryRecor
             if cosines[place] <= 0.0:
                 return None
             memory_id = working.ids[working.row[place]]
-            there = memory.store.records(memory.namespace, [memory_id], now).get(memory_id)
-            if there is not None and there.status == "active":
-                return there, float(min(1.0, cosines[place]))
+            record = memory.store.records(memory.namespace, [memory_id], now).get(memory_id)
+            if record is not None and record.status == "active":
+                return record, float(min(1.0, cosines[place]))
     return None
 
 
-def _strengthened(memory: Namespace, there: MemoryRecord, cosine: float, reason: str | None) -> StoredLesson:
-    """Count that a memory held once more: it helped, was used, and weighs a conscious step more."""
+def _strengthen(memory: Namespace, record: MemoryRecord, cosine: float, reason: str | None) -> StoredLesson:
+    """Count that a lesson was repeated: the memory was used and helped, and its weight rises by a conscious step."""
     with memory.writing() as now:
-        (row,) = memory.store.memories(memory.namespace, [there.id])
+        (row,) = memory.store.memories(memory.namespace, [record.id])
         after = with_use(replace(row, helped=row.helped + 1, weight=float(nudge(row.weight, CONSCIOUS))), now)
-        said = f"{there.key} was met again: {cosine:.2f} alike"
+        message = f"the lesson repeats {record.key}: cosine {cosine:.2f}"
         logged = memory.write(
-            "strengthen", now, [RowChange(row, after)], source=_SOURCE, reason=reason, message=said
+            "strengthen", now, [RowChange(row, after)], source=_SOURCE, reason=reason, message=message
         )
-    return StoredLesson(there.key, STRENGTHENED, logged.id, cosine)
+    return StoredLesson(record.key, STRENGTHENED, logged.id, cosine)
 
 
-def judge_lessons(memory: Namespace, keys: Collection[str], verdict: str, session: str | None) -> set[str]:
-    """Those of which the latest recall of a session has this verdict already: it would count no more."""
+def judged_keys(memory: Namespace, keys: Collection[str], verdict: str, session: str | None) -> set[str]:
+    """The keys whose latest recall in the session already has this verdict, so that it would not count again."""
     with memory.lock:
-        found = set()
+        judged = set()
         for key in keys:
             record = memory.find(key)
             trace = traces.latest_trace(memory, record.id, session)
@@ -114,5 +114,5 @@ def judge_lessons(memory: Namespace, keys: Collection[str], verdict: str, sessio
                 continue
             rows = memory.store.verdicts(memory.namespace, [record.id], recall=trace.recall_id)
             if any(row.verdict == verdict for row in rows):
-                found.add(key)
-        return found
+                judged.add(key)
+        return judged

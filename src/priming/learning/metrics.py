@@ -1,4 +1,4 @@
-"""How good a ranking is, and how sure one can be of it: recall, reciprocal rank, AUC, intervals."""
+"""Measures of a ranking and their confidence: recall, reciprocal rank, average precision, AUC, intervals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from priming.errors import ParamError
 
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
-    """What one ranking has over another on the same questions: ``mean``, its standard error, an interval."""
+    """The difference of two rankings on the same questions: its mean, standard error and interval."""
 
     mean: float
     error: float
@@ -24,13 +24,13 @@ class PairedDifference:
 
 
 def recall_at(gold: Collection[str], ranked: Sequence[str], k: int) -> float:
-    """Measure which share of the gold stands among the first k: |gold ∩ ranked[:k]| / |gold|.
+    """Compute the share of the gold items among the first k: |gold ∩ ranked[:k]| / |gold|.
 
     Parameters
     ----------
-    gold : what should be found; not empty. Repeats count once.
-    ranked : what was found, best first. One that stands twice counts once and takes two places.
-    k : how many places are looked at, ≥ 1; a shorter ranking is not filled up.
+    gold : the relevant items; not empty. Repeats count once.
+    ranked : the items returned, best first. An item that occurs twice counts once and takes two places.
+    k : the number of places, ≥ 1; a shorter ranking is not filled up.
 
     Returns
     -------
@@ -52,12 +52,12 @@ def recall_at(gold: Collection[str], ranked: Sequence[str], k: int) -> float:
 
 
 def reciprocal_rank(gold: Collection[str], ranked: Sequence[str]) -> float:
-    """Give 1 / the place of the first that is gold, places counted from 1; 0 when none is.
+    """Compute 1 / rank of the first gold item, ranks counted from 1; 0 if there is none.
 
     Parameters
     ----------
-    gold : what should be found; not empty.
-    ranked : what was found, best first.
+    gold : the relevant items; not empty.
+    ranked : the items returned, best first.
 
     Returns
     -------
@@ -77,16 +77,16 @@ def reciprocal_rank(gold: Collection[str], ranked: Sequence[str]) -> float:
 
 
 def average_precision(gold: Collection[str], ranked: Sequence[str]) -> float:
-    """Average precision over the gold: Σ (share of gold among the first i, i the place of a gold one) / |gold|.
+    """Compute the average precision: Σ precision at i over the ranks i of gold items, divided by |gold|.
 
     Parameters
     ----------
-    gold : what should be found; not empty. All else counts as not relevant.
-    ranked : what was found, best first, each once. Gold that is not in it adds nothing.
+    gold : the relevant items; not empty. All others count as not relevant.
+    ranked : the items returned, best first, each once. Gold items that are missing add nothing.
 
     Returns
     -------
-    A number in [0, 1]: 1 when all gold stands first, 1/r when the only one stands at place r.
+    A number in [0, 1]: 1 if all gold items come first, 1/r if the only gold item has rank r.
 
     Raises
     ------
@@ -107,18 +107,18 @@ def average_precision(gold: Collection[str], ranked: Sequence[str]) -> float:
 
 
 def auc(positives: ArrayLike, negatives: ArrayLike) -> float:
-    """Measure how well a score tells two kinds apart: P(positive > negative) + ½ P(they are equal).
+    """Compute how well a score separates two classes: P(positive > negative) + ½ P(positive = negative).
 
-    That is the area under the ROC curve, and U / (n·m) of Mann and Whitney.
+    This is the area under the ROC curve, and U / (n·m) of Mann and Whitney.
 
     Parameters
     ----------
-    positives : scores of what should score high, shape (n,), n ≥ 1.
-    negatives : scores of what should score low, shape (m,), m ≥ 1. Infinities are scores like others.
+    positives : scores of the positive class, shape (n,), n ≥ 1.
+    negatives : scores of the negative class, shape (m,), m ≥ 1. Infinities are allowed.
 
     Returns
     -------
-    1 when every positive is above every negative, ½ when the score says nothing, 0 when it is upside down.
+    1 if every positive is above every negative, ½ for an uninformative score, 0 for a reversed one.
 
     Raises
     ------
@@ -145,14 +145,14 @@ def paired_difference(
 ) -> PairedDifference:
     """Compare two rankings question by question: mean of d = ours − theirs, s(d)/√n, and an interval.
 
-    The interval is the percentile bootstrap's: questions are drawn with replacement, and the mean of their
-    differences taken, ``params.resamples`` times.
+    The interval is that of the percentile bootstrap: ``params.resamples`` times, questions are drawn with
+    replacement and the mean of their differences is taken.
 
     Parameters
     ----------
-    ours, theirs : a figure a question, in the same order, shape (n,), n ≥ 1.
-    rng : where the draws come from.
-    params : number of draws, and the interval's level.
+    ours, theirs : one value a question, in the same order, shape (n,), n ≥ 1.
+    rng : the generator of the draws.
+    params : the number of draws, and the level of the interval.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def paired_difference(
 
     Raises
     ------
-    ParamError : no questions, different numbers of them, or a figure that is NaN.
+    ParamError : no questions, different numbers of questions, or NaN among the values.
 
     References
     ----------
@@ -184,16 +184,16 @@ def paired_difference(
 
 
 def percentiles(values: ArrayLike, shares: Sequence[float]) -> tuple[float, ...]:
-    """Give the values below which these shares of all lie, with straight lines between neighbours.
+    """Compute the values below which these shares of all values lie, by linear interpolation.
 
     Parameters
     ----------
     values : numbers in any order, shape (n,), n ≥ 1.
-    shares : in [0, 1]; .5 asks for the median.
+    shares : in [0, 1]; .5 is the median.
 
     Returns
     -------
-    One number a share.
+    One number for each share.
 
     Raises
     ------

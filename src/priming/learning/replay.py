@@ -1,4 +1,4 @@
-"""Recalls asked again of the memories of today, with what was learned as it was when they were first asked."""
+"""Replays of judged recalls: over today's memories, with the learned state of the time of the recall."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from priming.storage.protocol import Logged
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VerdictRow
 from priming.types import Cue
 
-_RAW = ("terms", "literal", "pairs", "neighboured", "window", "_practised", "_verdicts")
+_WEIGHTLESS = ("terms", "literal", "pairs", "neighboured", "window", "_practised", "_verdicts")
 _BY_SWITCH = {"near": ("bm25", "session"), "idf": ("query", "cosine", "gist")}
-"""Evidence that does not depend on weights: it is carried from one replay of a recall to the next.
+"""Evidence that does not depend on weights, and is shared by all replays of a recall.
 
-Some of it depends on a switch, and is carried only where that stands the same in both."""
+Evidence under a switch is shared only by replays in which the switch has the same value."""
 
 
 @dataclass(frozen=True, slots=True)
 class WeightStep:
-    """What one operation taught: rows of links, verdicts and practice, before and after."""
+    """The changes of one operation that count as learned: of links, verdicts and practice."""
 
     id: str
     at: datetime
@@ -47,53 +47,54 @@ class WeightStep:
 
 
 class LearnedState:
-    """A working set of one's own whose learned state can be moved to and fro along the log."""
+    """A separate working set whose learned state can be moved back and forth along the log."""
 
     def __init__(self, working: WorkingSet, steps: Sequence[WeightStep]) -> None:
-        """``steps`` are all that the working set has taken in since some time, oldest first."""
+        """``steps`` are the latest steps of the working set, oldest first."""
         self.working = working
         self._steps = steps
-        self._known = len(steps)
+        self._learned = len(steps)
 
     @property
-    def is_late(self) -> bool:
+    def is_mostly_learned(self) -> bool:
         """Whether more than half of the steps are learned."""
-        return 2 * self._known > len(self._steps)
+        return 2 * self._learned > len(self._steps)
 
-    def to(self, known: int) -> None:
-        """Have the first ``known`` steps learned, and no others."""
-        while self._known > known:
-            self._known -= 1
-            changes = self._steps[self._known].changes
-            self.working.learn([one.inverse() for one in reversed(changes)])
-        while self._known < known:
-            self.working.learn(self._steps[self._known].changes)
-            self._known += 1
+    def move_to(self, count: int) -> None:
+        """Make the first ``count`` steps learned, and no others."""
+        while self._learned > count:
+            self._learned -= 1
+            changes = self._steps[self._learned].changes
+            self.working.learn([change.inverse() for change in reversed(changes)])
+        while self._learned < count:
+            self.working.learn(self._steps[self._learned].changes)
+            self._learned += 1
 
 
 def steps_since(memory: Namespace, recalls: Sequence[JudgedRecall]) -> tuple[list[WeightStep], list[int]]:
-    """What was learned since the first of some recalls, oldest first; and how much of it each of them knew.
+    """The steps since the first of the recalls, oldest first, and the number of steps that precede each recall.
 
-    A recall knew what was done up to its time, and never a verdict on itself, whatever the clock says.
+    A step precedes a recall if it was written before the recall; a verdict on the recall never precedes it, even if
+    the clock was set back.
     """
     if not recalls:
         return [], []
-    earliest, verdicts = min(one.trace.at for one in recalls), {one.first for one in recalls}
+    earliest, verdicts = min(recall.trace.at for recall in recalls), {recall.first for recall in recalls}
     steps = list[WeightStep]()
     for logged in newest_first(memory):
         if logged.at <= earliest and not verdicts:
             break
         verdicts.discard(logged.id)
-        steps.append(WeightStep(logged.id, logged.at, _taught(logged)))
-    lows = list(accumulate((one.at for one in steps), min))
-    place = {one.id: i for i, one in enumerate(steps, 1)}
-    later = [bisect_left(lows, True, key=one.trace.at.__ge__) for one in recalls]
-    unknown = [max(i, place.get(one.first, 0)) for i, one in zip(later, recalls, strict=True)]
+        steps.append(WeightStep(logged.id, logged.at, _learned_rows(logged)))
+    lows = list(accumulate((recall.at for recall in steps), min))
+    place = {recall.id: i for i, recall in enumerate(steps, 1)}
+    later = [bisect_left(lows, True, key=recall.trace.at.__ge__) for recall in recalls]
+    unknown = [max(i, place.get(recall.first, 0)) for i, recall in zip(later, recalls, strict=True)]
     return steps[::-1], [len(steps) - i for i in unknown]
 
 
-def _taught(logged: Logged) -> tuple[RowChange, ...]:
-    """Verdicts, practice, the weights of links, and links that verdicts made; what was told stays."""
+def _learned_rows(logged: Logged) -> tuple[RowChange, ...]:
+    """The changes that were learned: verdicts, practice, weights of links, and links made by verdicts."""
     return tuple(change for change in logged.rows if _is_learned(change))
 
 
@@ -106,11 +107,11 @@ def _is_learned(change: RowChange) -> bool:
 
 @dataclass(slots=True)
 class ReplayCase:
-    """A judged recall, ready to be replayed; ``known`` is how much had been learned."""
+    """A judged recall, ready to be replayed; ``learned`` is the number of steps that precede it."""
 
     judged: JudgedRecall
     query: RecallQuery
-    known: int
+    learned: int
     context: Mapping[int, float]
     eligible: NDArray[np.bool_]
     pool: NDArray[np.bool_]
@@ -118,7 +119,7 @@ class ReplayCase:
 
 
 class Replay:
-    """Judged recalls of one namespace, and how well each comes out with some weights and without some terms."""
+    """Replays the judged recalls of one namespace with given weights and without given terms."""
 
     def __init__(
         self, embedder: Embedder, profile: Profile, learned: LearnedState, cases: Sequence[ReplayCase]
@@ -127,17 +128,17 @@ class Replay:
         self._profile = profile
         self._learned = learned
         self.cases = cases
-        arrays = (len(_RAW) + sum(map(len, _BY_SWITCH.values()))) * max(learned.working.documents, 1)
-        self._carries = arrays * len(cases) <= ABLATION.carried
+        arrays = (len(_WEIGHTLESS) + sum(map(len, _BY_SWITCH.values()))) * max(learned.working.documents, 1)
+        self._shares_evidence = arrays * len(cases) <= ABLATION.carried
 
     @property
-    def is_late(self) -> bool:
-        """Whether more than half of what there is to learn is learned at present."""
-        return self._learned.is_late
+    def is_mostly_learned(self) -> bool:
+        """Whether more than half of the steps are learned at present."""
+        return self._learned.is_mostly_learned
 
     def precision(self, case: ReplayCase, params: RecallParams, off: Collection[str] = ()) -> float:
-        """The average precision of a recall's hits, with some weights and without some terms."""
-        self._learned.to(case.known)
+        """The average precision of a recall's hits with the weights ``params`` and without the terms ``off``."""
+        self._learned.move_to(case.learned)
         evidence = self._evidence(case, params, off)
         query = replace(case.query, profile=replace(self._profile, recall=params))
         if no_result_reason(evidence, case.eligible, case.pool, query) is not None:
@@ -161,26 +162,30 @@ class Replay:
 
     def _evidence(self, case: ReplayCase, params: RecallParams, off: Collection[str]) -> Priors:
         at = case.judged.trace.at
-        made = Priors(
+        evidence = Priors(
             self._learned.working, self._embedder, case.query.text, params, at, case.context, off, case.pool
         )
-        if not self._carries:
-            return made
+        if not self._shares_evidence:
+            return evidence
         if case.evidence is None:
-            case.evidence = made
-        elif case.evidence is not made:
-            vars(made).update(_carried(case.evidence, made))
-        return made
+            case.evidence = evidence
+        elif case.evidence is not evidence:
+            vars(evidence).update(_shared_evidence(case.evidence, evidence))
+        return evidence
 
 
-def _carried(known: Priors, made: Priors) -> dict[str, Any]:
-    """What of the evidence that is ``known`` is the same in ``made``, by name."""
+def _shared_evidence(earlier: Priors, evidence: Priors) -> dict[str, Any]:
+    """The evidence of ``earlier`` that is the same in ``evidence``, by name."""
 
-    def stands(one: Priors, switch: str) -> bool:
-        return bool(getattr(one.params, switch)) and switch not in one.ablate
+    def is_on(priors: Priors, switch: str) -> bool:
+        return bool(getattr(priors.params, switch)) and switch not in priors.ablate
 
-    same = [names for switch, names in _BY_SWITCH.items() if stands(known, switch) == stands(made, switch)]
-    return {name: vars(known)[name] for names in (_RAW, *same) for name in names if name in vars(known)}
+    same = [
+        names for switch, names in _BY_SWITCH.items() if is_on(earlier, switch) == is_on(evidence, switch)
+    ]
+    return {
+        name: vars(earlier)[name] for names in (_WEIGHTLESS, *same) for name in names if name in vars(earlier)
+    }
 
 
 def replay_cases(
@@ -188,19 +193,19 @@ def replay_cases(
     profile: Profile,
     working: WorkingSet,
     recalls: Sequence[JudgedRecall],
-    known: Sequence[int],
+    learned: Sequence[int],
 ) -> list[ReplayCase]:
-    """The recalls as they can be asked again: by their text and context, of all that may answer today."""
+    """The cases of the recalls: each with its query, its context, and today's candidates."""
     now = memory.now()
     replays = []
-    for recall, steps in zip(recalls, known, strict=True):
+    for recall, step_count in zip(recalls, learned, strict=True):
         query = _query(profile, recall.trace.cue)
         context, eligible, pool = eligible_candidates(memory, query, working, now)
-        replays.append(ReplayCase(recall, query, steps, context, eligible, pool))
+        replays.append(ReplayCase(recall, query, step_count, context, eligible, pool))
     return replays
 
 
 def _query(profile: Profile, values: Mapping[str, Any]) -> RecallQuery:
-    """The query of a recall from the cue of its trace."""
+    """The query of a recall, from the cue in its trace."""
     cue = Cue(**{name: value for name, value in values.items() if name != "text"})
     return RecallQuery(cue_text(values.get("text"), cue), cue, profile, limit=ABLATION.depth)

@@ -1,4 +1,4 @@
-"""What came of what was recalled, and what that changed: verdicts, runs, and how strengths moved."""
+"""Results about learning: verdicts, runs, the movements of links, and ablations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from priming.types import EMPTY
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One verdict on one memory; ``cue`` is what the recall was asked, ``recall_id`` None without a recall."""
+    """One verdict on one memory; ``cue`` is that of the recall, ``recall_id`` is None without a recall."""
 
     key: str
     verdict: str
@@ -26,9 +26,9 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A piece of work: recalls under its ``session`` belong to it, ``shown`` are the keys that they brought up.
+    """A piece of work: recalls under its ``session`` belong to it, and ``shown`` are the keys that they returned.
 
-    ``settled`` is "used" or "unused" once it is known what became of its output.
+    ``settled`` is "used" or "unused" once the use of its output has been reported, else None.
     """
 
     id: str
@@ -42,10 +42,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class StrengthEvent:
-    """One weight that an operation moved: of a link (``edge`` has three parts: source, relation, target) or a node.
+    """One weight that an operation moved: of a link (``edge`` is source, relation, target) or of a memory.
 
-    ``old`` is None for a new link, ``new`` for a removed one; ``delta`` is the difference, absent counting as 0.
-    ``operation`` is None for what was only proposed.
+    ``old`` is None for a new link, ``new`` for a removed one; ``delta`` is the difference, where None counts as 0.
+    ``operation`` is None for a change that was only proposed.
     """
 
     ts: datetime
@@ -61,7 +61,7 @@ class StrengthEvent:
 
 @dataclass(frozen=True, slots=True)
 class Strengths:
-    """How the weights of the links were distributed at a time: ``bins`` counts them in tenths of [0, 1]."""
+    """The distribution of the weights of links at a time; ``bins`` counts them in tenths of [0, 1]."""
 
     at: datetime
     links: int
@@ -72,7 +72,7 @@ class Strengths:
 
 @dataclass(frozen=True, slots=True)
 class Oscillation:
-    """A link that was pulled both ways: how often its direction turned, and what all the pulling came to."""
+    """A link whose weight moved up and down: how often the direction turned, and the total and net movement."""
 
     source: str
     relation: str
@@ -86,10 +86,10 @@ class Oscillation:
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """What one term is worth: the mean average precision with it, less that without it, and its 95 % interval.
+    """The worth of one term: the mean average precision with it minus that without it, and the 95 % interval.
 
-    ``better`` and ``worse`` count the cues that it helps and harms. ``weights`` are those that it has now, by name;
-    a term that no weight goes with has none.
+    ``better`` and ``worse`` count the cues that the term helps and harms. ``weights`` are its current weights by
+    name; a term without a weight has none.
     """
 
     term: str
@@ -103,11 +103,11 @@ class Worth:
 
 @dataclass(frozen=True, slots=True)
 class Reweighing:
-    """Other weights, and what they gain on cues that they were not fitted to, with its 95 % interval.
+    """Proposed weights, and their gain on held-out cues with its 95 % interval.
 
-    ``weights`` holds those that would change, ``before`` what they are now. ``worst`` is the most that a cue loses by
-    them, ``worse`` how many cues lost while they were held out. Only one that ``stands`` is applied; ``reason``
-    says why it does or not.
+    ``weights`` are the weights that would change, ``before`` their current values. ``worst`` is the greatest loss of
+    a cue, ``worse`` the number of held-out cues that lose. ``stands`` is whether the gain is certain: only then are
+    the weights applied; ``reason`` explains it.
     """
 
     weights: Mapping[str, float]
@@ -123,11 +123,11 @@ class Reweighing:
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """What came of replaying judged recalls: ``recalls`` of them, of ``cues`` that are unlike each other.
+    """The result of replaying judged recalls: ``recalls`` is their number, ``cues`` the number of unlike cues.
 
     ``left_out`` counts the judged recalls that were not replayed, by reason. ``quality`` is the mean of ``measure``
-    with every term in force, None where nothing was replayed. ``reason`` says why nothing was proposed, where nothing
-    was; ``operation`` is the one that applied the proposal.
+    with every term, None if nothing was replayed. ``reason`` explains why there is no proposal; ``operation`` is the
+    operation that applied the proposal.
     """
 
     at: datetime

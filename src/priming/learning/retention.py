@@ -1,4 +1,8 @@
-"""How well memories are retained: what uses and reviews change, and how much is left of it."""
+"""Retention of memories: how uses and reviews change it, and how much of it is left later.
+
+Each verdict that reports success or failure is a review: a rating *good* or *again* in FSRS-6, and a success or
+failure in the power law of forgetting (``docs/laws.md``).
+"""
 
 from __future__ import annotations
 
@@ -31,30 +35,30 @@ REVIEW_RATINGS: Mapping[str, bool] = {
     "not-useful": False,
     "overridden": False,
 }
-"""The verdicts that are reviews, and whether the recall succeeded. Of what is not relevant the route was wrong."""
+"""The verdicts that are reviews, and whether each is a success. ``not-relevant`` blames the path, not the memory."""
 
 _HOUR, _DAY = 3600.0, 86400.0
 
 
 def days_between(earlier: datetime, later: datetime) -> float:
-    """Days, fractional; none where the clock was set back."""
+    """The days between two times, fractional; 0 where the clock was set back."""
     return max(0.0, (later - earlier).total_seconds() / _DAY)
 
 
 def executions(use: Use) -> int:
-    """How often a procedure was carried out, as far as it is known how that went."""
+    """The number of executions of a procedure whose success or failure was reported."""
     return use.helped + use.failed
 
 
 def with_use(row: MemoryRow, now: datetime) -> MemoryRow:
-    """A memory after one more use. One that was used before times were kept was first used at its last."""
+    """A memory after one more use; without a recorded first use, its last use counts as the first."""
     recent = sorted((stamp(now), *row.recent), reverse=True)[: BASE_LEVEL.recent]
     first = min(now, row.first_used_at or row.last_used_at or now)
     return replace(row, uses=row.uses + 1, last_used_at=now, first_used_at=first, recent=tuple(recent))
 
 
 def is_due(reviewed_at: datetime | None, now: datetime, tier: str) -> bool:
-    """Whether a verdict of a tier is a review: an automatic one only where none was for a day."""
+    """Whether a verdict of a tier is a review: an automatic one only a day or more after the last review."""
     return (
         tier != "automatic"
         or reviewed_at is None
@@ -63,9 +67,9 @@ def is_due(reviewed_at: datetime | None, now: datetime, tier: str) -> bool:
 
 
 def review(before: MemoryRow, recorded_at: datetime, now: datetime, *, recalled: bool) -> Retention:
-    """What a review leaves of a memory that was as ``before`` until now; ``recorded_at`` is when it was told.
+    """The retention of a memory after a review; ``before`` is its row, ``recorded_at`` the time it was recorded.
 
-    FSRS counts from the last review; World Weaver from the last use or, before any, from when it was told.
+    FSRS counts from the last review; the power law counts from the last use or, without any, from ``recorded_at``.
     """
     state = None
     if before.stability is not None and before.difficulty is not None:
@@ -79,7 +83,7 @@ def review(before: MemoryRow, recorded_at: datetime, now: datetime, *, recalled:
 
 
 def with_retention(row: MemoryRow, retention: Retention) -> MemoryRow:
-    """A memory with what a review left."""
+    """A memory with its retention after a review."""
     return replace(
         row,
         stability=retention.stability,
@@ -89,23 +93,25 @@ def with_retention(row: MemoryRow, retention: Retention) -> MemoryRow:
     )
 
 
-def retained_share(some: Sequence[Practice], now: datetime) -> Floats:
-    """FSRS retrievability of each; 1 without a review, of which nothing is known to be forgotten."""
-    stability = np.array([one.stability for one in some])
-    since = np.array([max(0.0, now.timestamp() - one.reviewed) / _DAY for one in some])
-    known = stability > 0
-    values = np.asarray(fsrs_retrievability(since, np.where(known, stability, 1.0), FORGETTING.fsrs_decay))
-    return np.where(known, values, 1.0)
+def retained_share(practices: Sequence[Practice], now: datetime) -> Floats:
+    """The FSRS retrievability of each memory; 1 without a review."""
+    stability = np.array([practice.stability for practice in practices])
+    since = np.array([max(0.0, now.timestamp() - practice.reviewed) / _DAY for practice in practices])
+    is_reviewed = stability > 0
+    values = np.asarray(
+        fsrs_retrievability(since, np.where(is_reviewed, stability, 1.0), FORGETTING.fsrs_decay)
+    )
+    return np.where(is_reviewed, values, 1.0)
 
 
-def base_levels(some: Sequence[Practice], now: datetime) -> Floats:
-    """Base level of each by its uses, the latest counted exactly, in (0, 1); 0 of one that was never used."""
-    values = np.zeros(len(some))
-    for count in {len(one.recent) for one in some} - {0}:
-        at = [i for i, one in enumerate(some) if len(one.recent) == count]
-        ages = np.array([[now.timestamp() - time for time in some[i].recent] for i in at]) / _HOUR
-        life = np.array([now.timestamp() - some[i].first for i in at]) / _HOUR
-        uses = np.array([some[i].uses for i in at], np.float64)
+def base_levels(practices: Sequence[Practice], now: datetime) -> Floats:
+    """The base level of each memory by its uses, in (0, 1), with the latest uses exact; 0 without uses."""
+    values = np.zeros(len(practices))
+    for count in {len(practice.recent) for practice in practices} - {0}:
+        at = [i for i, practice in enumerate(practices) if len(practice.recent) == count]
+        ages = np.array([[now.timestamp() - time for time in practices[i].recent] for i in at]) / _HOUR
+        life = np.array([now.timestamp() - practices[i].first for i in at]) / _HOUR
+        uses = np.array([practices[i].uses for i in at], np.float64)
         levels = hybrid(np.maximum(ages, 0.0), uses, np.maximum(life, 0.0), BASE_LEVEL.d)
         values[at] = np.asarray(base_level_score(levels))
     return values

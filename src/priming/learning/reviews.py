@@ -1,7 +1,4 @@
-"""How well memories are retained: what uses and reviews leave in them, and what is left of that later (LAWS §3, §4).
-
-A verdict is a review: by FSRS-6 a recall rated good or again, by World Weaver one that succeeded or failed.
-"""
+"""``fading`` lists the memories that are about to be forgotten; ``done`` reports the execution of a procedure."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ from priming.core.forgetting import (
 from priming.core.plasticity import CONSCIOUS
 from priming.core.score import priority_score
 from priming.errors import ParamError
-from priming.learning.feedback import VerdictEffect, followed_path, recalled_in
+from priming.learning.credit import VerdictEffect, check_recalled, credit_path
 from priming.learning.retention import days_between, executions, with_use
 from priming.maintenance.merge import TEXT_KINDS
 from priming.namespace import Namespace
@@ -36,16 +33,16 @@ from priming.storage.protocol import Trace
 from priming.storage.rows import MemoryRow, VerdictRow, use_of
 from priming.types import MemoryRecord, Operation
 
-Law = Callable[[Sequence[MemoryRecord], Floats, ForgettingParams], Any]
-"""Retrievability of some memories after so many days."""
+RetentionLaw = Callable[[Sequence[MemoryRecord], Floats, ForgettingParams], Any]
+"""The retrievability of memories, each after a number of days."""
 
 
 def fading(memory: Namespace, *, limit: int = 20, below: float | None = None) -> list[Fading]:
-    """What matters and is about to be forgotten, by the law of forgetting of the profile.
+    """List memories that matter and are about to be forgotten, by the law of forgetting of the profile.
 
     Args:
-        limit: at most so many, those first of which most would be lost.
-        below: only what will be less retrievable than this a week from now; None: ``FadingParams.below``.
+        limit: the maximum number of memories, those with the greatest loss first.
+        below: the retrievability a week from now below which a memory is listed; None: ``FadingParams.below``.
 
     Raises:
         ParamError: an argument outside its range.
@@ -62,66 +59,72 @@ def fading(memory: Namespace, *, limit: int = 20, below: float | None = None) ->
         now = memory.now()
         page = memory.store.page(memory.namespace, now, kinds=TEXT_KINDS, limit=None)
     records = [
-        one for one in page if expected_loss(one) > FADING.worth and _told(one, now) >= FADING.young_days
+        record
+        for record in page
+        if expected_loss(record) > FADING.worth and _days_recorded(record, now) >= FADING.young_days
     ]
     if not records:
         return []
-    weakening = [entry for entry in _seen(memory, law, records, now) if entry.later < bar]
+    weakening = [entry for entry in _forecasts(memory, law, records, now) if entry.later < bar]
     return sorted(weakening, key=lambda entry: (-entry.lost, entry.key))[:most]
 
 
-def _seen(memory: Namespace, law: Law, some: Sequence[MemoryRecord], now: datetime) -> list[Fading]:
-    """What is left of some memories, and what will be."""
-    since = [_since(memory.profile.forgetting, one) or now for one in some]
+def _forecasts(
+    memory: Namespace, law: RetentionLaw, records: Sequence[MemoryRecord], now: datetime
+) -> list[Fading]:
+    """The retrievability of memories now and a week from now."""
+    since = [_last_practice(memory.profile.forgetting, record) or now for record in records]
     days, params = np.array([days_between(at, now) for at in since]), memory.profile.forgetting_params
-    left, later = (np.asarray(law(some, days + more, params)).tolist() for more in (0.0, FADING.days))
+    left, later = (np.asarray(law(records, days + more, params)).tolist() for more in (0.0, FADING.days))
     return [
         Fading(
-            key=one.key,
-            kind=one.kind,
-            gist=one.gist,
-            worth=expected_loss(one),
+            key=record.key,
+            kind=record.kind,
+            gist=record.gist,
+            worth=expected_loss(record),
             retrievability=left[i],
             later=later[i],
-            lost=expected_loss(one) * (left[i] - later[i]),
+            lost=expected_loss(record) * (left[i] - later[i]),
             since=since[i],
-            reason=_reason(one, days[i]),
+            reason=_reason(record, days[i]),
         )
-        for i, one in enumerate(some)
+        for i, record in enumerate(records)
     ]
 
 
-def expected_loss(one: MemoryRecord) -> float:
-    """How much a memory matters, in [0, 1]: its importance, raised by its priority and by uses that did not fail.
+def expected_loss(record: MemoryRecord) -> float:
+    """How much a memory matters, in [0, 1]: its importance, raised by its priority and by its successful uses.
 
         1 − (1 − importance) · (1 − priority / 10) / (1 + uses − failures)
 
-    It is .5 for a memory of which nobody said anything.
+    A new memory with default values has .5.
     """
-    good = max(0, one.use.uses - one.use.failed - one.use.overridden)
-    return 1.0 - (1.0 - one.importance) * (1.0 - float(priority_score(one.priority))) / (1.0 + good)
+    good = max(0, record.use.uses - record.use.failed - record.use.overridden)
+    return 1.0 - (1.0 - record.importance) * (1.0 - float(priority_score(record.priority))) / (1.0 + good)
 
 
-def _told(one: MemoryRecord, now: datetime) -> float:
-    """Days since a memory was recorded."""
-    return days_between(one.recorded_at or now, now)
+def _days_recorded(record: MemoryRecord, now: datetime) -> float:
+    """The days since a memory was recorded."""
+    return days_between(record.recorded_at or now, now)
 
 
-def _since(forgetting: str, one: MemoryRecord) -> datetime | None:
-    """From when a law counts: the last review or use, else when the memory was told."""
-    last = one.retention.reviewed_at if forgetting == "fsrs" else one.use.last_used_at
-    return last or one.recorded_at
+def _last_practice(forgetting: str, record: MemoryRecord) -> datetime | None:
+    """The time from which a law counts: the last review or use, else when the memory was recorded."""
+    last = record.retention.reviewed_at if forgetting == "fsrs" else record.use.last_used_at
+    return last or record.recorded_at
 
 
-def _fsrs(some: Sequence[MemoryRecord], days: Floats, params: ForgettingParams) -> Any:
-    """What was never reviewed is taken for learned well when it was told."""
+def _fsrs(records: Sequence[MemoryRecord], days: Floats, params: ForgettingParams) -> Any:
+    """FSRS; a memory without a review counts as rated good when it was recorded."""
     learned = fsrs_update(None, GOOD, 0.0).stability
-    stability = [learned if one.retention.stability is None else one.retention.stability for one in some]
+    stability = [
+        learned if record.retention.stability is None else record.retention.stability for record in records
+    ]
     return fsrs_retrievability(days, stability, params.fsrs_decay)
 
 
-def _power(some: Sequence[MemoryRecord], days: Floats, params: ForgettingParams) -> Any:
-    endurance = [one.retention.endurance for one in some]
+def _power(records: Sequence[MemoryRecord], days: Floats, params: ForgettingParams) -> Any:
+    endurance = [record.retention.endurance for record in records]
     return power_retrievability(days, endurance, params.factor, params.exponent)
 
 
@@ -129,26 +132,26 @@ def _half_life(_: Sequence[MemoryRecord], days: Floats, params: ForgettingParams
     return recency_half_life(days, params.half_life)
 
 
-_LAWS: dict[str, Law] = {"fsrs": _fsrs, "power": _power, "half-life": _half_life}
-"""By the name of a profile's law of forgetting; the others forget nothing."""
+_LAWS: dict[str, RetentionLaw] = {"fsrs": _fsrs, "power": _power, "half-life": _half_life}
+"""The laws by their names in profiles; under any other name, nothing is forgotten."""
 
 
-def _reason(one: MemoryRecord, days: float) -> str:
-    """Why a memory matters, and what became of it lately."""
-    matters = [f"importance {one.importance:g}"]
-    if one.priority > 0:
-        matters.append(f"priority {one.priority:g}")
-    if one.use.uses:
-        matters.append(f"used {_times(one.use.uses)}")
-    since = "recalled" if one.use.last_used_at or one.retention.reviewed_at else "told"
-    return f"{', '.join(matters)}; last {since} {_ago(days)}"
+def _reason(record: MemoryRecord, days: float) -> str:
+    """Why a memory matters and when it was last used, in words."""
+    matters = [f"importance {record.importance:g}"]
+    if record.priority > 0:
+        matters.append(f"priority {record.priority:g}")
+    if record.use.uses:
+        matters.append(f"used {_count_text(record.use.uses)}")
+    since = "recalled" if record.use.last_used_at or record.retention.reviewed_at else "told"
+    return f"{', '.join(matters)}; last {since} {_age_text(days)}"
 
 
-def _times(number: int) -> str:
+def _count_text(number: int) -> str:
     return "once" if number == 1 else f"{number} times"
 
 
-def _ago(days: float) -> str:
+def _age_text(days: float) -> str:
     whole = int(days)
     return "today" if whole < 1 else "a day ago" if whole == 1 else f"{whole} days ago"
 
@@ -165,17 +168,17 @@ def done(
     recall_id: str | None = None,
     reason: str | None = None,
 ) -> Operation:
-    """Say that a procedure was carried out, and whether it worked: that counts, and is a review of it.
+    """Report that a procedure was carried out, and whether it worked: the execution is counted and is a review.
 
     Args:
-        key: the procedure.
-        success: whether it worked.
-        recall_id: the recall that brought it up: it is judged too, as used or not useful.
-        reason: why, for the log.
+        key: the key of the procedure.
+        success: whether the procedure worked.
+        recall_id: the recall that returned the procedure; it gets the verdict used or not useful.
+        reason: a reason for the log.
 
     Raises:
         NotFound: no such memory, or no such recall.
-        ParamError: the memory is no procedure, or the recall did not bring it up.
+        ParamError: the memory is not a procedure, or the recall did not return it.
 
     """
     if not isinstance(success, bool):
@@ -189,7 +192,7 @@ def done(
             raise ParamError("key", key, rule)
         effect = VerdictEffect(now, memory.next_operation_id(now))
         if recall is not None:
-            _credit(memory, effect, record, traces.find_trace(memory, recall), success=success)
+            _credit_recall(memory, effect, record, traces.find_trace(memory, recall), success=success)
         row = with_use(effect.state(memory, record.id), now)
         name = "helped" if success else "failed"
         row = effect.memories[record.id] = replace(row, **{name: getattr(row, name) + 1})
@@ -200,18 +203,18 @@ def done(
             effect.rows(memory),
             source=_TIER,
             reason=why,
-            message="; ".join([_record(row), *effect.messages]),
+            message="; ".join([_success_text(row), *effect.messages]),
             operation_id=effect.operation,
         )
         return memory.to_operation(logged)
 
 
-def _credit(
+def _credit_recall(
     memory: Namespace, effect: VerdictEffect, record: MemoryRecord, trace: Trace, *, success: bool
 ) -> None:
-    """Judge the recall by the execution, as used or not useful; said before of that recall, it counts no more."""
+    """Give the recall the verdict used or not useful; a verdict that the recall already has counts no more."""
     verdict = "used" if success else "not-useful"
-    recalled_in(trace, record, "recall_id", trace.recall_id)
+    check_recalled(trace, record, "recall_id", trace.recall_id)
     before = memory.store.verdicts(memory.namespace, [record.id], recall=trace.recall_id)
     if any(row.verdict == verdict for row in before):
         effect.messages.append(f"recall {trace.recall_id} has this verdict already, so no link moved")
@@ -222,11 +225,11 @@ def _credit(
         )
     )
     if success:
-        followed_path(memory, effect, record, trace, CONSCIOUS)
+        credit_path(memory, effect, record, trace, CONSCIOUS)
         effect.useful[trace.recall_id] = (trace, [record.id])
 
 
-def _record(row: MemoryRow) -> str:
-    """How often a procedure worked, in words."""
+def _success_text(row: MemoryRow) -> str:
+    """The number of successful executions of a procedure, in words."""
     number = executions(use_of(row))
     return f"{row.helped} of {number} {'execution' if number == 1 else 'executions'} succeeded"

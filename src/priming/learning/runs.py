@@ -1,4 +1,8 @@
-"""Runs: the automatic tier. What a piece of work was shown is judged by what became of its output."""
+"""Runs: the use of a run's output is an automatic verdict on all memories that the run was shown.
+
+When a run is settled, ``_settle`` moves the links among those memories by the automatic step: up if the output was
+used, down if not.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ _SOURCE = "automatic"
 
 
 def run_start(memory: Namespace, session: str | None = None) -> Run:
-    """Begin a piece of work: recalls under its session, by default one of its own, belong to it.
+    """Start a run: recalls under its session, by default a new one, belong to it.
 
     Raises:
         Conflict: a run of that session is under way.
@@ -30,7 +34,7 @@ def run_start(memory: Namespace, session: str | None = None) -> Run:
     """
     name = check_name("session", session)
     with memory.writing() as now:
-        _settle_stale(memory, now)
+        _settle_overdue(memory, now)
         run_id = uuid7(now)
         row = RunRow(run_id, name or f"run:{run_id}", now)
         for other in memory.store.runs(memory.namespace, settled=False):
@@ -41,24 +45,24 @@ def run_start(memory: Namespace, session: str | None = None) -> Run:
 
 
 def run_end(memory: Namespace, run_id: str, *, used: bool | None = None) -> Run:
-    """End a run, and keep which memories it was shown.
+    """End a run and store which memories it was shown.
 
-    With ``used`` it is settled at once; else it waits for ``run_used``, and counts as unused after
+    With ``used`` the run is settled at once; otherwise it waits for ``run_used``, and counts as unused after
     ``PlasticityParams.run_days``.
 
     Raises:
         NotFound: no such run.
-        Conflict: it has ended.
+        Conflict: the run has ended already.
 
     """
     if used is not None and not isinstance(used, bool):
         raise ParamError("used", used, "must be True, False or None")
     with memory.writing() as now:
-        _settle_stale(memory, now, but=run_id)
+        _settle_overdue(memory, now, but=run_id)
         row = _find(memory, run_id)
         if row.ended_at is not None:
             raise Conflict(f"run {row.id} ended at {row.ended_at.isoformat()}")
-        ended = replace(row, ended_at=now, shown=_shown(memory, row))
+        ended = replace(row, ended_at=now, shown=_shown_ids(memory, row))
         if used is not None:
             return _settle(memory, row, ended, now, used=used)
         logged = memory.write("run-end", now, [RowChange(row, ended)], source=_SOURCE)
@@ -73,41 +77,43 @@ def run_list(memory: Namespace) -> list[Run]:
 
 
 def run_used(memory: Namespace, run_id: str) -> Run:
-    """Say that the output of a run was used: the links among what it was shown rise by the automatic step.
+    """Report that the output of a run was used: the links among the memories shown rise by the automatic step.
 
     Raises:
         NotFound: no such run.
-        Conflict: it is settled.
+        Conflict: the run is settled already.
 
     """
     with memory.writing() as now:
         row = _find(memory, run_id)
         if row.settled is not None:
-            raise Conflict(f"run {row.id} is settled as {row.settled}: undo that to settle it anew")
-        ended = row if row.ended_at else replace(row, ended_at=now, shown=_shown(memory, row))
+            raise Conflict(
+                f"run {row.id} is settled as {row.settled}: undo that operation to settle it again"
+            )
+        ended = row if row.ended_at else replace(row, ended_at=now, shown=_shown_ids(memory, row))
         run = _settle(memory, row, ended, now, used=True)
-        _settle_stale(memory, now)
+        _settle_overdue(memory, now)
         return run
 
 
 def _find(memory: Namespace, run_id: str) -> RunRow:
     memory.require_exists()
-    found = memory.store.runs(memory.namespace, [check_text("run_id", run_id)])
-    if not found:
+    rows = memory.store.runs(memory.namespace, [check_text("run_id", run_id)])
+    if not rows:
         raise NotFound(f"there is no run {run_id!r} in {memory.namespace!r}: start one with run_start")
-    return found[0]
+    return rows[0]
 
 
-def _shown(memory: Namespace, row: RunRow) -> tuple[str, ...]:
-    """The memories that the run's recalls brought up, in the order in which they first came."""
+def _shown_ids(memory: Namespace, row: RunRow) -> tuple[str, ...]:
+    """The ids of the memories that the run's recalls returned, in the order of their first return."""
     recalls = memory.store.traces(
         memory.namespace, since=row.started_at, session=row.session, limit=STORE.trace_count
     )
     return tuple(dict.fromkeys(memory_id for trace in reversed(recalls) for memory_id, _ in trace.hits))
 
 
-def _settle_stale(memory: Namespace, now: datetime, but: str | None = None) -> None:
-    """A run whose output nobody used for long counts as unused."""
+def _settle_overdue(memory: Namespace, now: datetime, but: str | None = None) -> None:
+    """Settle runs as unused that ended more than ``run_days`` ago without a report, except the run ``but``."""
     oldest = now - timedelta(days=PLASTICITY.run_days)
     for row in memory.store.runs(memory.namespace, settled=False):
         if row.id != but and row.ended_at is not None and row.ended_at < oldest:
@@ -115,42 +121,42 @@ def _settle_stale(memory: Namespace, now: datetime, but: str | None = None) -> N
 
 
 def _settle(memory: Namespace, before: RunRow, ended: RunRow, now: datetime, *, used: bool) -> Run:
-    """Strengthen or weaken the links among what a run was shown, all in one operation."""
+    """Strengthen or weaken the links among the memories that a run was shown, as one operation."""
     row = replace(ended, settled="used" if used else "unused")
     delta = AUTOMATIC if used else -AUTOMATIC
-    among = _among(memory.store.links(memory.namespace, row.shown) if row.shown else (), row.shown)
+    among = _links_among(memory.store.links(memory.namespace, row.shown) if row.shown else (), row.shown)
     moved = [
         RowChange(link, replace(link, weight=float(nudge(link.weight, delta)), last_activated=at))
         for link in among
         for at in [now if used else link.last_activated]
     ]
     changes = learn_coactivation(memory, now, _recalls(memory, row), moved) if used else moved
-    changes = [RowChange(before, row), *(one for one in changes if one.before != one.after)]
+    changes = [RowChange(before, row), *(change for change in changes if change.before != change.after)]
     logged = memory.write(
         "run", now, changes, source=_SOURCE, reason=f"the output of run {row.id} was {row.settled}"
     )
     return _run(memory, row, logged.id)
 
 
-def _among(links: Iterable[LinkRow], shown: Iterable[str]) -> list[LinkRow]:
-    """The links with both ends among some memories, but for those that suppress."""
+def _links_among(links: Iterable[LinkRow], shown: Iterable[str]) -> list[LinkRow]:
+    """The links with both ends among the memories, without those that suppress."""
     ids = set(shown)
-    return [one for one in links if {one.source, one.target} <= ids and one.relation not in SUPPRESSING]
+    return [link for link in links if {link.source, link.target} <= ids and link.relation not in SUPPRESSING]
 
 
 def _recalls(memory: Namespace, row: RunRow) -> Iterator[tuple[Trace, None]]:
-    """The recalls of a run that are still kept, oldest first; every pair of theirs counts."""
-    found = memory.store.traces(
+    """The stored recalls of a run, oldest first; None stands for every pair of each."""
+    recalls = memory.store.traces(
         memory.namespace, since=row.started_at, session=row.session, limit=STORE.flow_count
     )
-    for one in reversed(found):
-        if row.ended_at is None or one.at <= row.ended_at:
-            trace = memory.store.trace(memory.namespace, one.recall_id)
+    for recall in reversed(recalls):
+        if row.ended_at is None or recall.at <= row.ended_at:
+            trace = memory.store.trace(memory.namespace, recall.recall_id)
             if trace is not None:
                 yield trace, None
 
 
 def _run(memory: Namespace, row: RunRow, operation: str | None) -> Run:
     names = memory.store.names(memory.namespace, row.shown)
-    shown = tuple(names[one] for one in row.shown if one in names)
+    shown = tuple(names[memory_id] for memory_id in row.shown if memory_id in names)
     return Run(row.id, row.session, row.started_at, row.ended_at, row.settled, shown, operation)

@@ -1,4 +1,4 @@
-"""The weights that a namespace gives to the terms of a profile: read with each recall, written as one operation."""
+"""Tuning: a search for the weights of terms that rank judged recalls best, validated on held-out cues."""
 
 from __future__ import annotations
 
@@ -15,59 +15,62 @@ from priming.learning.metrics import paired_difference
 from priming.learning.results import Reweighing
 from priming.recall.term_weights import NAMES, TERMS, with_weights
 
-Weights = Mapping[str, float]
+TermWeights = Mapping[str, float]
 Score = Callable[[RecallParams], Floats]
-"""The quality of each cue with some weights."""
+"""The quality of each cue with the given weights."""
 
 WEIGHTS: Mapping[str, tuple[str, ...]] = {term: (term,) for term in TERMS if term in NAMES}
 """The weights of each term that has one, in the order of the terms."""
 
 
 class WeightSearch:
-    """A search for weights: one term after the other, each by factors of the profile's own weight."""
+    """A coordinate search for weights: one term after the other, by factors of the profile's own weight."""
 
     def __init__(self, own: RecallParams, now: RecallParams, score: Score) -> None:
-        """``own`` is the profile's recipe, ``now`` the one in force."""
+        """``own`` is the recipe of the profile, ``now`` the recipe in force."""
         self._own, self.now = own, now
         self._score = score
-        self._known: dict[tuple[tuple[str, float], ...], Floats] = {}
+        self._qualities: dict[tuple[tuple[str, float], ...], Floats] = {}
         self.base = self.quality({})
-        self._terms = self._telling()
+        self._terms = self._sensitive_terms()
 
-    def _telling(self) -> Sequence[str]:
-        """The terms whose least or greatest weight makes any difference, those with the greatest first."""
+    def _sensitive_terms(self) -> Sequence[str]:
+        """The terms whose smallest or largest weight makes a difference, those with the largest difference first."""
         ends = min(ABLATION.factors), max(ABLATION.factors)
-        made = {
+        difference = {
             term: max(
-                (float(np.abs(self.quality(one) - self.base).mean()) for one in self._tried(term, {}, ends)),
+                (
+                    float(np.abs(self.quality(weights) - self.base).mean())
+                    for weights in self._candidates(term, {}, ends)
+                ),
                 default=0.0,
             )
             for term in WEIGHTS
         }
-        return sorted((term for term in WEIGHTS if made[term]), key=lambda term: -made[term])
+        return sorted((term for term in WEIGHTS if difference[term]), key=lambda term: -difference[term])
 
-    def quality(self, weights: Weights) -> Floats:
-        """The quality of each cue with some weights in the place of those in force."""
+    def quality(self, weights: TermWeights) -> Floats:
+        """The quality of each cue with ``weights`` in place of the weights in force."""
         name = tuple(sorted(weights.items()))
-        if name not in self._known:
-            self._known[name] = self._score(with_weights(self.now, weights))
-        return self._known[name]
+        if name not in self._qualities:
+            self._qualities[name] = self._score(with_weights(self.now, weights))
+        return self._qualities[name]
 
-    def best(self, cues: Ints) -> Weights:
-        """The weights that serve some cues best, of those by which none of them loses more than the margin."""
-        best: Weights = {}
+    def best(self, cues: Ints) -> TermWeights:
+        """The weights with the best mean quality over ``cues`` by which no cue loses more than the margin."""
+        best: TermWeights = {}
         reached = float(self.base[cues].mean())
         for term in self._terms:
-            for weights in self._tried(term, best, ABLATION.factors):
-                found = self.quality(weights)[cues]
-                held = float((self.base[cues] - found).max()) <= ABLATION.margin
-                if held and float(found.mean()) > reached + ABLATION.step:
-                    best, reached = weights, float(found.mean())
+            for weights in self._candidates(term, best, ABLATION.factors):
+                quality = self.quality(weights)[cues]
+                is_tolerable = float((self.base[cues] - quality).max()) <= ABLATION.margin
+                if is_tolerable and float(quality.mean()) > reached + ABLATION.step:
+                    best, reached = weights, float(quality.mean())
         return best
 
-    def _tried(self, term: str, best: Weights, factors: Sequence[float]) -> list[Weights]:
-        """The weights found so far with other ones for a term, as far as they are in range."""
-        tried = list[Weights]()
+    def _candidates(self, term: str, best: TermWeights, factors: Sequence[float]) -> list[TermWeights]:
+        """The best weights so far with other weights for one term, as far as they are in range."""
+        tried = list[TermWeights]()
         for factor in factors:
             changed = {name: factor * getattr(self._own, name) for name in WEIGHTS[term]}
             weights = {
@@ -82,33 +85,33 @@ class WeightSearch:
 
 
 def propose_weights(search: WeightSearch) -> Reweighing | None:
-    """The weights that serve all cues best, if such weights also serve cues that they were not fitted to.
+    """The weights with the best quality over all cues, and their gain by cross-validation; None if none are better.
 
-    Each part of the cues is held out once, and asked with the weights that serve the others best.
+    Each fold of the cues is held out once, and scored with the weights that are best for the other folds.
     """
     rng = np.random.default_rng(ABLATION.seed)
     order = rng.permutation(len(search.base))
-    held = search.base.copy()
+    held_out = search.base.copy()
     for fold in (order[i :: ABLATION.folds] for i in range(ABLATION.folds)):
-        held[fold] = search.quality(search.best(np.setdiff1d(order, fold)))[fold]
+        held_out[fold] = search.quality(search.best(np.setdiff1d(order, fold)))[fold]
     weights = search.best(np.sort(order))
     if not weights:
         return None
-    apart = paired_difference(held, search.base, rng)
-    stands = apart.mean > 0.0 and apart.low > 0.0
+    gain = paired_difference(held_out, search.base, rng)
+    stands = gain.mean > 0.0 and gain.low > 0.0
     return Reweighing(
         weights=dict(sorted(weights.items())),
         before={name: getattr(search.now, name) for name in sorted(weights)},
-        gain=apart.mean,
-        low=apart.low,
-        high=apart.high,
+        gain=gain.mean,
+        low=gain.low,
+        high=gain.high,
         worst=max(0.0, float((search.base - search.quality(weights)).max())),
-        worse=int(np.count_nonzero(held < search.base)),
+        worse=int(np.count_nonzero(held_out < search.base)),
         stands=stands,
-        reason=_STANDS if stands else _NO_GAIN if apart.mean <= 0.0 else _UNSURE,
+        reason=_STANDS if stands else _NO_GAIN if gain.mean <= 0.0 else _UNSURE,
     )
 
 
-_STANDS = "cues that were held out came out better, and the interval excludes a loss"
-_NO_GAIN = "cues that were held out came out no better"
-_UNSURE = "cues that were held out came out better, but the interval does not exclude a loss"
+_STANDS = "held-out cues gained on average, and the interval excludes a loss"
+_NO_GAIN = "held-out cues gained nothing on average"
+_UNSURE = "held-out cues gained on average, but the interval does not exclude a loss"

@@ -147,8 +147,8 @@ def feedback(memory: Memory, utilized: Sequence[str], injected: Sequence[str]) -
     used = [name for name in existing if name in utilized]
     unused = [name for name in existing if name not in utilized]
     repeated = {
-        *lessons.judge_lessons(memory, used, "used", None),
-        *lessons.judge_lessons(memory, unused, "not-useful", None),
+        *lessons.judged_keys(memory, used, "used", None),
+        *lessons.judged_keys(memory, unused, "not-useful", None),
     }
     for again, session in ((False, None), (True, _WITHOUT_RECALL)):
         good, bad = ([name for name in names if (name in repeated) is again] for names in (used, unused))

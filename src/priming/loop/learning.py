@@ -254,7 +254,7 @@ def _key(memory: Memory, name: str) -> str | None:
 
 
 def _fresh(closed: _ClosedTask, keys: Sequence[str], verdict: str) -> list[str]:
-    judged = lessons.judge_lessons(closed.memory, keys, verdict, closed.session.id)
+    judged = lessons.judged_keys(closed.memory, keys, verdict, closed.session.id)
     return [key for key in keys if key not in judged]
 
 

@@ -18,7 +18,7 @@ from priming.types import Cue
 if TYPE_CHECKING:
     from priming.config.settings import Settings
     from priming.memory import Memory
-    from priming.sleep.proposal import Proposal
+    from priming.sleep.plan import Proposal
 
 _NO_VALUES = ("agent", "beside")
 """Arguments that are no values: a call with one of them works on the file, in this process."""

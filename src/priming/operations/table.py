@@ -24,7 +24,7 @@ _HOMES = {
     "Ablation": "priming.learning.results",
     "Diff": "priming.results",
     **dict.fromkeys(("Alias", "Review"), "priming.results"),
-    "Proposal": "priming.sleep.proposal",
+    "Proposal": "priming.sleep.plan",
     **dict.fromkeys(("Oscillation", "Run", "StrengthEvent", "Strengths"), "priming.learning.results"),
 }
 """Where the types of answers are, those that are not in ``priming.types``."""

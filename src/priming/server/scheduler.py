@@ -11,7 +11,7 @@ from priming.errors import PrimingError
 from priming.operations.service import LocalService
 from priming.server import telemetry
 from priming.server.jobs import Cancelled
-from priming.sleep.proposal import is_due
+from priming.sleep.plan import is_due
 from priming.types import Clock
 
 

@@ -1,4 +1,4 @@
-"""Clusters of vectors: HDBSCAN with the settings of World Weaver, and what keeps its answers honest."""
+"""Clusters of vectors by HDBSCAN, in batches, with checks that the members of a cluster are really alike."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _NOISE = -1
 def cluster_rows(
     vectors: NDArray[Any], size: int, params: SleepParams = SLEEP, step: ProgressStep | None = None
 ) -> list[Ints]:
-    """Groups of at least ``size`` rows of ``vectors`` that belong together, each in order; the rest is noise.
+    """The clusters of at least ``size`` rows of ``vectors``, each in order; all other rows are noise.
 
-    Rows without a direction are in none. Windows larger than a batch are clustered batch by batch, and clusters whose
-    centroids are near become one.
+    Rows of zeros are in no cluster. Windows larger than a batch are clustered batch by batch, and clusters with near
+    centroids are joined.
     """
     nonzero = np.flatnonzero(np.any(vectors != 0.0, axis=1))
     lengths = np.linalg.norm(vectors[nonzero].astype(np.float64), axis=1, keepdims=True)
@@ -39,7 +39,7 @@ def cluster_rows(
 
 
 def centroid(units: Floats) -> Floats:
-    """The direction of the mean of unit vectors; zeros where they cancel out."""
+    """The direction of the mean of unit vectors; zeros if they cancel out."""
     mean: Floats = units.mean(axis=0)
     length = float(np.linalg.norm(mean))
     if length > 0.0:
@@ -84,7 +84,7 @@ def _members(labels: Ints) -> list[Ints]:
 
 
 def _joined(units: Floats, groups_of_batches: list[Ints], tight: float) -> list[Ints]:
-    """Clusters of several batches, the largest first, each together with those whose centroid is near its own."""
+    """The clusters of several batches, joined where their centroids are near, the largest first."""
     groups: list[Ints] = []
     centres = np.zeros((len(groups_of_batches), units.shape[1]))
     for group in sorted(groups_of_batches, key=lambda rows: (-len(rows), int(rows[0]))):
@@ -101,7 +101,7 @@ def _joined(units: Floats, groups_of_batches: list[Ints], tight: float) -> list[
 
 
 def _coherent(units: Floats, rows: Ints, least: float) -> Ints:
-    """Those of a cluster that are near its others on average: HDBSCAN also joins what is merely less far apart."""
+    """The rows of a cluster that are near the others on average; HDBSCAN also joins less distant noise."""
     if len(rows) < 2:
         return rows
     own = units[rows]

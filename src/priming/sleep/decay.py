@@ -1,4 +1,7 @@
-"""decay: links that were learnt from use and faded since are let go."""
+"""The stage ``decay``, the first of a night: removes co-activation links that have faded below a threshold.
+
+It never changes a weight (weights decay when they are read), and never removes a link that somebody made by hand.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,7 @@ HOURS_A_DAY = 24.0
 def plan_decay(
     links: Iterable[LinkRow], now: datetime, params: PlasticityParams = PLASTICITY
 ) -> list[PlannedItem]:
-    """Remove those that have faded below the bar; what stays keeps its weight, since time is counted when it is read.
-
-    Links that somebody gave by hand stay.
-    """
+    """Plan the removal of co-activation links whose faded weight is below ``params.prune_below``."""
     planned = []
     for link in links:
         days = days_between(link.last_activated or link.created_at, now)

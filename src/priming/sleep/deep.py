@@ -1,4 +1,8 @@
-"""deep: episodes that belong together make an entity that says what they have in common."""
+"""The stage ``deep``: clusters the latest episodes, and makes or updates an entity with the gist of each cluster.
+
+Episodes are linked to their entity by ``source-of`` and stay as they are. It never joins episodes that contradict
+each other, and never overwrites a gist that somebody edited.
+"""
 
 from __future__ import annotations
 
@@ -44,16 +48,16 @@ from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.types import MemoryRecord, uuid7
 
 SOURCE = "sleep"
-"""The source of what sleep wrote itself."""
+"""The source of memories that sleep made."""
 _GIST = "gist"
-"""Where metadata says that an agent wrote the text."""
-_WRITTEN = "written"
-"""Where metadata holds the digest of what sleep wrote: a text that somebody changed since is left alone."""
+"""The metadata key that holds ``model`` if an agent wrote the text."""
+_DIGEST = "written"
+"""The metadata key of the digest of the text that sleep wrote; a text that was edited since has another digest."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownEntity:
-    """An entity that an earlier night made: its state, its versions, the ids of its episodes, and their centroid."""
+    """An entity of an earlier night: its row, its versions, the ids of its episodes, and their centroid."""
 
     memory: MemoryRow
     versions: Sequence[VersionRow]
@@ -63,7 +67,7 @@ class KnownEntity:
 
 @dataclass
 class DeepStage:
-    """The plan of one window: ``episodes`` oldest first, and their vectors, rows of zeros where there is none."""
+    """The plan of one window: ``episodes`` oldest first, and their vectors, rows of zeros without a vector."""
 
     episodes: Sequence[MemoryRecord]
     vectors: NDArray[Any]
@@ -74,10 +78,10 @@ class DeepStage:
     taken: Callable[[str], bool] = field(default=lambda _: False)
     params: SleepParams = SLEEP
     step: ProgressStep | None = None
-    teller: GistWriter = field(default_factory=GistWriter)
+    writer: GistWriter = field(default_factory=GistWriter)
 
     def plan(self) -> list[PlannedItem]:
-        """Entities that are made of clusters, or updated by them; what belongs nowhere stays as it is."""
+        """Plan new entities from clusters, and updates of entities by them; other episodes stay as they are."""
         groups = cluster_rows(self.vectors, self.params.cluster, self.params, self.step)
         if not groups:
             return []
@@ -86,11 +90,11 @@ class DeepStage:
         units = self.vectors / np.where(lengths > 0.0, lengths, 1.0)
         keys: set[str] = set()
         planned = []
-        matched = self._matched(groups, units)
+        matched = self._match_entities(groups, units)
         for number, (together, entity) in enumerate(matched):
             if self.step is not None:
                 self.step(number, len(matched))
-            rows = self._at_peace(together, units)
+            rows = self._without_contradictions(together, units)
             if len(rows) < self.params.cluster:
                 continue
             if entity is None:
@@ -98,26 +102,26 @@ class DeepStage:
                 summary = self._gist(rows, units, theme.text)
                 item: PlannedItem | None = self._new_entity(theme, summary, rows, keys)
             else:
-                item = self._updated(entity, rows, units)
+                item = self._update_entity(entity, rows, units)
             planned += [] if item is None else [item]
         return planned
 
-    def _at_peace(self, rows: Ints, units: Floats) -> Ints:
-        """A cluster without those that contradict a member nearer to its centroid."""
+    def _without_contradictions(self, rows: Ints, units: Floats) -> Ints:
+        """A cluster without the episodes that contradict a member nearer to its centroid."""
         nearest = _nearest(rows, units)
-        peaceful = set(without_conflicts([self.episodes[row].id for row in nearest], self.conflicts))
-        return np.array([row for row in rows if self.episodes[row].id in peaceful], np.int64)
+        compatible = set(without_conflicts([self.episodes[row].id for row in nearest], self.conflicts))
+        return np.array([row for row in rows if self.episodes[row].id in compatible], np.int64)
 
-    def _is_at_peace(self, episode: MemoryRecord, entity: KnownEntity) -> bool:
-        """Whether an episode contradicts none that the entity is about already."""
+    def _fits_entity(self, episode: MemoryRecord, entity: KnownEntity) -> bool:
+        """Whether an episode contradicts no episode of the entity."""
         return entity.members.isdisjoint(opponents_of(self.conflicts).get(episode.id, ()))
 
-    def _matched(self, groups: Sequence[Ints], units: Floats) -> list[tuple[Ints, KnownEntity | None]]:
-        """Each cluster with the entity that it made before, if any; clusters of one entity are one."""
+    def _match_entities(self, groups: Sequence[Ints], units: Floats) -> list[tuple[Ints, KnownEntity | None]]:
+        """Each cluster with its entity of an earlier night, if any; clusters of one entity are joined."""
         new: list[tuple[Ints, KnownEntity | None]] = []
         again: dict[str, tuple[Ints, KnownEntity]] = {}
         for rows in groups:
-            entity = self._before({self.episodes[row].id for row in rows}, centroid(units[rows]))
+            entity = self._matching_entity({self.episodes[row].id for row in rows}, centroid(units[rows]))
             if entity is None:
                 new.append((rows, None))
                 continue
@@ -125,36 +129,36 @@ class DeepStage:
             again[entity.memory.id] = np.union1d(others, rows), entity
         return [*again.values(), *new]
 
-    def _before(self, ids: set[str], centre: Floats) -> KnownEntity | None:
-        """The entity that most of the members are of already, else one whose episodes are where they are."""
+    def _matching_entity(self, ids: set[str], centre: Floats) -> KnownEntity | None:
+        """The entity that shares most of the members, else the entity with the nearest centroid, if near enough."""
         best, match = (0, 0.0), None
         for entity in self.entities:
             shared, near = len(ids & entity.members), float(centre @ entity.centre)
-            is_of = 2 * shared >= min(len(ids), len(entity.members)) > 0
-            if (is_of or near >= self.params.tight) and (shared, near) > best:
+            is_shared = 2 * shared >= min(len(ids), len(entity.members)) > 0
+            if (is_shared or near >= self.params.tight) and (shared, near) > best:
                 best, match = (shared, near), entity
         return match
 
     def _gist(self, rows: Ints, units: Floats, extractive: str) -> Gist:
         central = _nearest(rows, units)[: self.params.central]
-        return self.teller.gist([self.episodes[row] for row in central], extractive)
+        return self.writer.gist([self.episodes[row] for row in central], extractive)
 
     def _confidence(self, rows: Ints) -> float:
         return min(1.0, len(rows) / len(self.episodes))
 
     def _new_entity(self, theme: Theme, summary: Gist, rows: Ints, keys: set[str]) -> PlannedItem:
         members = [self.episodes[row] for row in rows]
-        heading, wish = self._named(theme, keys)
+        heading, base_key = self._heading_and_key(theme, keys)
         draft = Draft(
             summary.text,
             heading=heading,
             kind="entity",
-            metadata=_written({"form": theme.form}, heading, summary),
+            metadata=_gist_metadata({"form": theme.form}, heading, summary),
             source=SOURCE,
             trust=least([*(member.trust for member in members), *summary.trusts]),
         )
         memory_id = uuid7(self.now)
-        key = free_key(wish, memory_id, lambda name: name in keys or self.taken(name))
+        key = free_key(base_key, memory_id, lambda name: name in keys or self.taken(name))
         keys.add(key)
         memory = MemoryRow(
             memory_id,
@@ -176,28 +180,28 @@ class DeepStage:
             tuple(changes),
         )
 
-    def _named(self, theme: Theme, keys: Collection[str]) -> tuple[str, str]:
-        """The heading of a new entity and the key that it wants: longer by a word where another has that name."""
+    def _heading_and_key(self, theme: Theme, keys: Collection[str]) -> tuple[str, str]:
+        """The heading and key of a new entity, longer by a word if the key is in use."""
         key = f"{theme.form}:{slug(theme.heading)}"
         if theme.word is None or not (key in keys or self.taken(key)):
             return theme.heading, key
         heading = f"{theme.heading}: {theme.word}"
         return heading, f"{theme.form}:{slug(heading)}"
 
-    def _updated(self, entity: KnownEntity, rows: Ints, units: Floats) -> PlannedItem | None:
-        """What a cluster adds to the entity that is there; nothing where it adds nothing, or somebody took it out."""
+    def _update_entity(self, entity: KnownEntity, rows: Ints, units: Floats) -> PlannedItem | None:
+        """The update of an entity by a cluster; None if it adds nothing, or the entity is no longer active."""
         members = [self.episodes[row] for row in rows]
         fresh = [
             member
             for member in members
-            if member.id not in entity.members and self._is_at_peace(member, entity)
+            if member.id not in entity.members and self._fits_entity(member, entity)
         ]
         if entity.memory.status != "active":
             return None
         old = current_row(entity.versions, max(member.version for member in entity.versions))
-        summary = self._said_again(old, rows, units, is_changed=bool(fresh))
+        summary = self._updated_gist(old, rows, units, is_changed=bool(fresh))
         trust = least([old.trust, *(member.trust for member in members), *summary.trusts])
-        changes = reword(entity.versions, old, summary, trust, self.now)
+        changes = rewrite_entity(entity.versions, old, summary, trust, self.now)
         if not fresh and not changes:
             return None
         confidence = self._confidence(rows)
@@ -212,15 +216,13 @@ class DeepStage:
             "update",
             tuple(member.id for member in fresh),
             entity.memory.id,
-            f"{len(fresh)} more about {heading}"
-            if fresh
-            else f"another text says best what {heading} is about",
+            f"{len(fresh)} more about {heading}" if fresh else f"another text describes {heading} best",
             self._evidence(heading, form, last.content, members, confidence) | summary.evidence,
             tuple(changes),
         )
 
-    def _said_again(self, old: VersionRow, rows: Ints, units: Floats, *, is_changed: bool) -> Gist:
-        """What an entity says now: somebody's words stay, and an agent's for as long as the cluster is the same."""
+    def _updated_gist(self, old: VersionRow, rows: Ints, units: Floats, *, is_changed: bool) -> Gist:
+        """The gist after an update: a text by hand stays, and so does an agent's while the members are the same."""
         by = author_of(old)
         if by == HAND:
             return Gist(old.content, HAND)
@@ -252,23 +254,23 @@ class DeepStage:
 
 
 def _nearest(rows: Ints, units: Floats) -> Ints:
-    """Some rows, those nearest to their centroid first."""
+    """The rows, those nearest to their centroid first."""
     nearest: Ints = rows[np.argsort(-(units[rows] @ centroid(units[rows])), kind="stable")]
     return nearest
 
 
 def author_of(old: VersionRow) -> str:
-    """Who wrote the text of an entity that sleep made: a text that somebody changed since is theirs."""
-    if old.metadata.get(_WRITTEN) != _digest(old.heading, old.content):
+    """Who wrote the text of an entity: ``hand`` if it was edited since, else an agent or extraction."""
+    if old.metadata.get(_DIGEST) != _digest(old.heading, old.content):
         return HAND
     return MODEL if old.metadata.get(_GIST) == MODEL else EXTRACTIVE
 
 
-def reword(
+def rewrite_entity(
     versions: Sequence[VersionRow], old: VersionRow, summary: Gist, trust: str, at: datetime
 ) -> list[RowChange]:
-    """The entity's text, who wrote it, and trust, where they change."""
-    metadata = old.metadata if summary.by == HAND else _written(old.metadata, old.heading, summary)
+    """The changes of an entity's text, author and trust; empty if they stay the same."""
+    metadata = old.metadata if summary.by == HAND else _gist_metadata(old.metadata, old.heading, summary)
     if summary.text != old.content:
         return supersede_rows(
             versions,
@@ -285,11 +287,11 @@ def reword(
     return restate(versions, old, at, trust=trust, metadata=metadata)
 
 
-def _written(metadata: Mapping[str, Any], heading: str | None, summary: Gist) -> dict[str, Any]:
-    """The metadata of an entity with what tells who wrote its text."""
+def _gist_metadata(metadata: Mapping[str, Any], heading: str | None, summary: Gist) -> dict[str, Any]:
+    """The metadata of an entity, with the author and the digest of its text."""
     others = {name: value for name, value in metadata.items() if name != _GIST}
     by = {_GIST: MODEL} if summary.by == MODEL else {}
-    return {**others, **by, _WRITTEN: _digest(heading, summary.text)}
+    return {**others, **by, _DIGEST: _digest(heading, summary.text)}
 
 
 def _digest(heading: str | None, text: str) -> str:

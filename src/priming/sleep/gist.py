@@ -1,4 +1,7 @@
-"""What a cluster says in a sentence or two: an agent's words where there is one that answers, else one of its own."""
+"""The gist of a cluster of episodes: one or two sentences by an agent, else their most central sentence.
+
+``deep`` uses it; ``EpisodeWindow.theme`` also finds the heading of the entity. It never writes.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +33,14 @@ from priming.types import MemoryRecord
 PHASE, PACKAGE = "gist", "priming.sleep"
 
 EXTRACTIVE, MODEL, HAND = "extractive", "model", "hand"
-"""Where a gist is from: a sentence of the cluster, an agent, or somebody who wrote it."""
+"""The authors of a gist: a sentence of the cluster, an agent, or somebody who edited it."""
 
 _CUT = "…"
 
 
 @dataclass(frozen=True, slots=True)
 class Gist:
-    """The text of an entity, where it is from, and why it is not from the agent that should have said it."""
+    """The text of an entity, its author, and the reason why the agent did not write it, if it should have."""
 
     text: str
     by: str = EXTRACTIVE
@@ -45,25 +48,25 @@ class Gist:
 
     @property
     def trusts(self) -> tuple[str, ...]:
-        """Whom the text adds to its sources: an agent's words are trusted no more than an agent."""
+        """The trust that the text adds to that of its sources: an agent's words are trusted as an agent's."""
         return (INSTRUCTING,) if self.by == MODEL else ()
 
     @property
     def evidence(self) -> dict[str, Any]:
-        """Where it is from, as an item says it."""
+        """The author, as evidence of an item."""
         return {"gist": self.by, **({} if self.degraded is None else {"degraded": self.degraded})}
 
 
 @dataclass
 class GistWriter:
-    """Says what clusters have in common. An agent that failed a few times in a row is left in peace for the night."""
+    """Writes gists; an agent that failed ``gist_failures`` times in a row is not asked again in the same night."""
 
     agent: Agent | None = None
     params: SleepParams = SLEEP
     _failures: list[str] = field(default_factory=list, init=False)
 
     def gist(self, members: Sequence[MemoryRecord], extractive: str) -> Gist:
-        """What the agent says of members, the most central first; where it says nothing, the extractive gist."""
+        """The agent's gist of the members, the most central first; without an answer, the extractive gist."""
         if self.agent is None:
             return Gist(extractive)
         if len(self._failures) >= self.params.gist_failures:
@@ -83,11 +86,11 @@ class GistWriter:
         try:
             return check_content(" ".join(answer["gist"].split()))
         except ParamError as error:
-            raise AgentError(f"the agent's gist cannot be kept: {error}") from None
+            raise AgentError(f"the agent's gist cannot be stored: {error}") from None
 
 
 def schema_of(params: SleepParams = SLEEP) -> Schema:
-    """The schema of the answer."""
+    """The JSON schema of the agent's answer."""
     gist = {"type": "string", "minLength": 1, "maxLength": params.gist_length}
     return {
         "type": "object",
@@ -98,7 +101,7 @@ def schema_of(params: SleepParams = SLEEP) -> Schema:
 
 
 def gist_prompt(members: Sequence[MemoryRecord], params: SleepParams = SLEEP) -> str:
-    """The prompt for the gist of some episodes, as quoted data, one a line; each has the same share of the room."""
+    """The prompt for the gist of episodes, quoted one a line and each cut to an equal share of the length."""
     share = max(1, params.gist_shown // len(members))
     lines = [format_full(replace(member, content=_cut(member.content, share))) for member in members]
     places = {"length": str(params.gist_length), "episodes": fenced("\n".join(lines))}
@@ -120,7 +123,7 @@ _OPENING = 3
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """The heading of an entity, what it is, its text, and a word that tells it from others of that heading."""
+    """The heading of an entity, its form, its text, and a word that distinguishes it from others of that heading."""
 
     heading: str
     form: str
@@ -129,7 +132,7 @@ class Theme:
 
 
 class EpisodeWindow:
-    """The episodes that are looked at, and how many of them hold each name and term."""
+    """The episodes of a night, and how many of them contain each name and term."""
 
     def __init__(self, episodes: Sequence[MemoryRecord]) -> None:
         self._terms = [_surfaces(episode) for episode in episodes]
@@ -139,10 +142,10 @@ class EpisodeWindow:
         self._names_in = Counter(name for names_of_episode in self._names for name in names_of_episode)
 
     def theme(self, rows: Ints, units: Floats, embed: Embed, params: SleepParams = SLEEP) -> Theme:
-        """What the episodes of some rows are about."""
+        """The theme of the episodes in ``rows``."""
         members = [self._episodes[row] for row in rows]
-        project = _agreed((_project(member) for member in members), len(members) * params.shared)
-        name = self._telling(self._names, self._names_in, rows, params.shared)
+        project = _majority((_project(member) for member in members), len(members) * params.shared)
+        name = self._most_distinctive(self._names, self._names_in, rows, params.shared)
         if project is not None:
             heading, form = project, PROJECT
         elif name is not None:
@@ -154,24 +157,24 @@ class EpisodeWindow:
         text = central_sentence(members, units[rows], embed, params.central)
         return Theme(heading, form, text, self._word(rows, frozenset(terms(heading))))
 
-    def _word(self, rows: Ints, but: Collection[str] = ()) -> str | None:
-        """The word that most of the members share, and few others have, ``but`` for some terms."""
-        term = self._telling(self._terms, self._terms_in, rows, 0.0, but)
+    def _word(self, rows: Ints, excluded: Collection[str] = ()) -> str | None:
+        """The word that most distinguishes the members from other episodes, without the ``excluded`` terms."""
+        term = self._most_distinctive(self._terms, self._terms_in, rows, 0.0, excluded)
         if term is None:
             return None
         words: Counter[str] = Counter(self._terms[row][term] for row in rows if term in self._terms[row])
         return words.most_common(1)[0][0]
 
-    def _telling(
+    def _most_distinctive(
         self,
         features: Sequence[Mapping[str, Any]],
         whole: Counter[str],
         rows: Ints,
         least: float,
-        but: Collection[str] = (),
+        excluded: Collection[str] = (),
     ) -> str | None:
-        """Of what at least a share of the members hold, that which tells them best from the rest of the window."""
-        within = Counter(feature for row in rows for feature in features[row] if feature not in but)
+        """The most distinctive feature for the rest of the window, among those that enough members share."""
+        within = Counter(feature for row in rows for feature in features[row] if feature not in excluded)
         others = max(len(features) - len(rows), 1)
         scores = {
             feature: number / len(rows) - (whole[feature] - number) / others
@@ -191,13 +194,13 @@ def central_sentence(members: Sequence[MemoryRecord], units: Floats, embed: Embe
 
 
 def sentences_of(text: str) -> list[str]:
-    """The sentences of a text, as a gist may quote them."""
+    """The sentences of a text, as gists quote them."""
     parts = (" ".join(part.split()) for part in SENTENCE_END.split(text))
     return [part[:_LONGEST] for part in parts if part]
 
 
 def _surfaces(record: MemoryRecord) -> dict[str, str]:
-    """The terms of a heading and a text, each with a word that it comes from."""
+    """The terms of a heading and a text, each with the first word that it comes from."""
     spellings: dict[str, str] = {}
     for word in dict.fromkeys(_WORD.findall(embedded_text(record.heading, record.content).lower())):
         for term in terms(word):
@@ -206,7 +209,7 @@ def _surfaces(record: MemoryRecord) -> dict[str, str]:
 
 
 def _names(record: MemoryRecord) -> dict[str, Name]:
-    """The names in a text by their normal form; who speaks is no theme."""
+    """The names in a text by their normal form, without the speaker."""
     speaker = normal(record.speaker) if record.speaker else None
     return {
         slot: name for name in find(record.content, record.heading) if (slot := normal(name.text)) != speaker
@@ -214,12 +217,12 @@ def _names(record: MemoryRecord) -> dict[str, Name]:
 
 
 def _project(record: MemoryRecord) -> str | None:
-    """The project that an episode says it belongs to."""
+    """The project of an episode, from its context or metadata."""
     project = record.when.get(PROJECT, record.metadata.get(PROJECT))
     return project if isinstance(project, str) and project.strip() else None
 
 
-def _agreed(values: Iterable[str | None], least: float) -> str | None:
-    """The value that enough agree on."""
+def _majority(values: Iterable[str | None], least: float) -> str | None:
+    """The most frequent value, if at least ``least`` episodes have it."""
     (value, number), *_ = [*Counter(item for item in values if item is not None).most_common(1), (None, 0)]
     return value if number and number >= least else None

@@ -1,4 +1,7 @@
-"""light: episodes that say exactly what an earlier one said are marked, and weigh nothing."""
+"""The stage ``light``: marks episodes that repeat an earlier one word for word, and sets their importance to 0.
+
+It reads the latest episodes. It never merges or removes a memory; ``prune`` archives marked duplicates later.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +27,7 @@ from priming.types import MemoryRecord
 def plan_light(
     episodes: Sequence[MemoryRecord], versions: Versions, now: datetime, conflicts: Conflicts = frozenset()
 ) -> list[PlannedItem]:
-    """Mark exact duplicates among ``episodes``, which come oldest first; the oldest keeps everything.
-
-    One pass: each text is looked up by its digest.
-    """
+    """Plan the marks of exact duplicates among ``episodes``, oldest first; the oldest copy stays as it is."""
     same: dict[str, list[MemoryRecord]] = defaultdict(list)
     for episode in episodes:
         same[_digest(episode)].append(episode)
@@ -39,7 +39,7 @@ def plan_light(
 
 
 def _digest(episode: MemoryRecord) -> str:
-    """Equal for what says the same: title, text, and how it came out."""
+    """A digest of an episode's title, text and outcome."""
     identity = json.dumps([episode.title, episode.content, episode.outcome], ensure_ascii=False)
     return hashlib.blake2b(identity.encode(), digest_size=16).hexdigest()
 

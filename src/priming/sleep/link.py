@@ -1,4 +1,8 @@
-"""link: failures and patterns that are the same become one, and what nothing is linked to finds its like."""
+"""The stage ``link``, the last of a night: merges equal failures and patterns, then adds ``similar-to`` links.
+
+``plan_merges`` keeps one memory of each group; ``plan_links`` links memories without a ``similar-to`` link to their
+nearest. It never merges episodes, facts or rules, and never merges memories that contradict each other.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +27,15 @@ from priming.types import MemoryRecord
 
 SIMILAR = "similar-to"
 MERGED_KINDS = ("failure", "pattern")
-"""Kinds of which one stands for all that say the same (A7)."""
+"""The kinds whose equal memories are merged."""
 NOT_LINKED = ("behavior", "correction", "entity")
-"""Kinds whose likeness is not that of vectors: rules have a law of their own, and entities their mentions."""
+"""The kinds that are not linked by their vectors: rules have their own links, entities those of their mentions."""
 _BLOCK = 256
 
 
 @dataclass(frozen=True, slots=True)
 class MergeCandidate:
-    """A memory that may be merged: what it says, its state, and its vector of length 1."""
+    """A memory that may be merged: its record, its row, and its unit vector."""
 
     record: MemoryRecord
     row: MemoryRow
@@ -39,40 +43,44 @@ class MergeCandidate:
 
 
 def plan_merges(
-    twins: Sequence[MergeCandidate],
-    merging: Callable[[Collection[str]], MergePlan],
+    candidates: Sequence[MergeCandidate],
+    merge_plan: Callable[[Collection[str]], MergePlan],
     now: datetime,
     *,
     conflicts: Conflicts = frozenset(),
     params: SleepParams = SLEEP,
 ) -> list[PlannedItem]:
-    """Merge memories of a kind and a context that are as good as the same, unless they contradict each other.
+    """Plan merges of nearly equal memories of a kind and context that do not contradict each other.
 
-    The one with the best standing is kept: what may instruct, then what helped most, then the oldest. What is known
-    to end, or to become another text, some day stays.
+    The best memory of a group is kept: one that may instruct, then the one that helped most, then the oldest.
+    Memories with a set end of validity are not merged.
     """
     groups: dict[Any, list[MergeCandidate]] = defaultdict(list)
-    for twin in twins:
-        if twin.record.kind in MERGED_KINDS and twin.record.valid_to is None and np.any(twin.vector):
-            where = scope("when", twin.record.when)
+    for candidate in candidates:
+        if (
+            candidate.record.kind in MERGED_KINDS
+            and candidate.record.valid_to is None
+            and np.any(candidate.vector)
+        ):
+            where = scope("when", candidate.record.when)
             context = tuple(sorted((name, tuple(sorted(values))) for name, values in where.items()))
-            groups[twin.record.kind, context, forbids(twin.record.content)].append(twin)
+            groups[candidate.record.kind, context, forbids(candidate.record.content)].append(candidate)
     return [
-        _merged(survivor, others, merging, now)
+        _merge(survivor, others, merge_plan, now)
         for group in groups.values()
-        for survivor, others in _same(sorted(group, key=_standing), conflicts, params.merge)
+        for survivor, others in _duplicates(sorted(group, key=_rank), conflicts, params.merge)
     ]
 
 
-def _standing(twin: MergeCandidate) -> tuple[float, ...]:
-    return -instructs(twin.record.trust), -twin.row.helped
+def _rank(candidate: MergeCandidate) -> tuple[float, ...]:
+    return -instructs(candidate.record.trust), -candidate.row.helped
 
 
-def _same(
+def _duplicates(
     ranked: Sequence[MergeCandidate], conflicts: Conflicts, bar: float
 ) -> Iterator[tuple[MergeCandidate, list[tuple[MergeCandidate, float]]]]:
-    """Each that is kept, with those that are merged into it and how near they are."""
-    vectors = np.array([twin.vector for twin in ranked], np.float32)
+    """Each memory that is kept, with the memories to merge into it and their cosines."""
+    vectors = np.array([candidate.vector for candidate in ranked], np.float32)
     free = np.ones(len(ranked), np.bool_)
     for here, survivor in enumerate(ranked):
         if not free[here]:
@@ -80,34 +88,37 @@ def _same(
         cosines = vectors[here + 1 :] @ vectors[here]
         others: list[tuple[MergeCandidate, float]] = []
         for i in np.flatnonzero((cosines >= bar) & free[here + 1 :]).tolist():
-            twin = ranked[here + 1 + i]
+            candidate = ranked[here + 1 + i]
             together = [survivor.row.id, *(other.row.id for other, _ in others)]
-            if not any(frozenset((twin.row.id, other)) in conflicts for other in together):
-                others.append((twin, float(cosines[i])))
+            if not any(frozenset((candidate.row.id, other)) in conflicts for other in together):
+                others.append((candidate, float(cosines[i])))
                 free[here + 1 + i] = False
         if others:
             yield survivor, others
 
 
-def _merged(
+def _merge(
     survivor: MergeCandidate,
     others: Sequence[tuple[MergeCandidate, float]],
-    merging: Callable[[Collection[str]], MergePlan],
+    merge_plan: Callable[[Collection[str]], MergePlan],
     now: datetime,
 ) -> PlannedItem:
-    ids = tuple(twin.row.id for twin, _ in others)
-    work = merging([survivor.row.id, *ids])
-    for twin in ids:
-        work.merge(twin, survivor.row.id, now)
+    ids = tuple(candidate.row.id for candidate, _ in others)
+    plan = merge_plan([survivor.row.id, *ids])
+    for candidate in ids:
+        plan.merge(candidate, survivor.row.id, now)
     least = min(cosine for _, cosine in others)
     reason = f"{survivor.row.key} says the same: {least:.2f} alike"
-    evidence = {"cosines": {twin.row.id: cosine for twin, cosine in others}, "left_out": work.left_out}
-    return PlannedItem("merge", ids, survivor.row.id, reason, evidence, tuple(work.changes()))
+    evidence = {
+        "cosines": {candidate.row.id: cosine for candidate, cosine in others},
+        "left_out": plan.left_out,
+    }
+    return PlannedItem("merge", ids, survivor.row.id, reason, evidence, tuple(plan.changes()))
 
 
 @dataclass(frozen=True, slots=True)
 class VectorSpace:
-    """All memories with a text by position: their ids, kinds and vectors, rows of zeros where there is none."""
+    """The ids, kinds and vectors of all memories with a text, by position; rows of zeros without a vector."""
 
     ids: Sequence[str]
     kinds: Sequence[str]
@@ -123,18 +134,18 @@ def plan_links(
     linking: LinkParams = LINKING,
     step: ProgressStep | None = None,
 ) -> list[PlannedItem]:
-    """Link memories that have no ``similar-to`` link to their nearest, as if they had been remembered one by one.
+    """Plan ``similar-to`` links from memories without one to their nearest, as ``remember`` would have made them.
 
-    Where more are waiting than a night looks at, it takes some at random, by its time: what has no like must not
-    hold up the rest for ever.
+    If more memories wait than ``params.linked``, a random sample is taken, seeded by the time, so that memories
+    without a neighbour do not block the others every night.
     """
     fit = np.any(space.vectors != 0.0, axis=1) & np.array(
         [kind not in NOT_LINKED for kind in space.kinds], np.bool_
     )
     waiting = np.array([i for i in np.flatnonzero(fit).tolist() if space.ids[i] not in linked], np.int64)
     if len(waiting) > params.linked:
-        chance = np.random.default_rng(abs(int(now.timestamp())))
-        waiting = np.sort(chance.choice(waiting, params.linked, replace=False))
+        rng = np.random.default_rng(abs(int(now.timestamp())))
+        waiting = np.sort(rng.choice(waiting, params.linked, replace=False))
     planned: list[PlannedItem] = []
     paired: set[frozenset[str]] = set()
     for first in range(0, len(waiting), _BLOCK):
@@ -145,7 +156,7 @@ def plan_links(
             fresh = [i for i in near if frozenset((space.ids[here], space.ids[i])) not in paired]
             paired |= {frozenset((space.ids[here], space.ids[i])) for i in fresh}
             if fresh:
-                planned.append(_linked(space, int(here), fresh, column, now))
+                planned.append(_link(space, int(here), fresh, column, now))
         if step is not None:
             step(first + len(block), len(waiting))
     return planned
@@ -157,7 +168,7 @@ def _nearest(here: int, cosines: NDArray[Any], fit: NDArray[np.bool_], linking: 
     return [int(i) for i in close[np.argsort(-cosines[close], kind="stable")][: linking.nearest]]
 
 
-def _linked(
+def _link(
     space: VectorSpace, here: int, near: Sequence[int], cosines: NDArray[Any], now: datetime
 ) -> PlannedItem:
     weights = {space.ids[i]: min(1.0, float(cosines[i])) for i in near}

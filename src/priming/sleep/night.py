@@ -1,4 +1,13 @@
-"""A night: stage after stage, each read, planned, checked, and written as one operation."""
+"""A night of sleep: for each stage, read, plan, check, and write one operation.
+
+To add a stage:
+
+1. Write ``sleep/NAME.py`` with a function ``plan_NAME`` that returns ``PlannedItem`` values (``plan``). It gets what
+   it needs as arguments, and neither reads nor writes the store.
+2. Read these arguments in a method of ``StageReader`` and enter the method in ``_STAGES`` (``reading``).
+3. Enter the name in ``STAGES`` (``config.words``), whose order is the order of the night; every surface follows.
+4. If its items let one memory replace others, enter their action in ``_TOGETHER`` (``validation``).
+"""
 
 from __future__ import annotations
 
@@ -19,8 +28,7 @@ from priming.history.undo import restored_vectors
 from priming.llm.agents import check_agent
 from priming.llm.protocol import Agent
 from priming.namespace import Namespace
-from priming.sleep.plan import PlannedItem
-from priming.sleep.proposal import Proposal, ProposedItem, StageCheck
+from priming.sleep.plan import PlannedItem, Proposal, ProposedItem, StageCheck
 from priming.sleep.reading import StageReader
 from priming.sleep.staleness import item_rows, unchanged_items
 from priming.sleep.validation import sound_items
@@ -40,7 +48,7 @@ def sleep(
     progress: Progress | None = None,
     agent: Agent | None = None,
 ) -> Proposal:
-    """Go through the stages; what is done with each is written before the next is read."""
+    """Run the stages in their order; the changes of each are written before the next is read."""
     agent = check_agent(agent)
     chosen = _stages(stages)
     params = SLEEP if window is None else replace(SLEEP, window=check_count("window", window, 1, PAGE_LIMIT))
@@ -55,14 +63,14 @@ def sleep(
             items, checks = _propose(memory, stage, at, params, taken if dry_run else set(), progress, agent)
             night = replace(night, items=(*night.items, *items), checks=(*night.checks, *checks))
             if items and not dry_run:
-                night = _done(memory, night, stage, items)
+                night = _write_stage(memory, night, stage, items)
     if dry_run:
         memory.remember_proposal(night)
     return night
 
 
 def _stages(stages: Collection[str] | None) -> tuple[str, ...]:
-    """The stages asked for, in the order of a night."""
+    """The checked stages, in the order of a night."""
     if stages is None:
         return STAGES
     if isinstance(stages, (str, bytes)) or not isinstance(stages, Collection) or not stages:
@@ -91,22 +99,22 @@ def _propose(
     progress: Progress | None,
     agent: Agent | None,
 ) -> tuple[list[ProposedItem], tuple[StageCheck, ...]]:
-    """The items of a stage, against the store as it is now, and what was checked of them."""
-    tell: Progress = progress or (lambda _done, _total: None)
-    tell(0, None)
+    """The sound items of a stage over the present store, and the results of the checks."""
+    report: Progress = progress or (lambda _done, _total: None)
+    report(0, None)
     with memory.lock, memory.store.transaction(write=False):
         reading = StageReader(memory, max(at, memory.now()), params, agent)
         plan = reading.stage(stage)
-    planned = plan(tell)
+    planned = plan(report)
     with memory.lock, memory.store.transaction(write=False):
-        valid, checks = sound_items(stage, planned, reading.surroundings(planned), taken)
+        valid, checks = sound_items(stage, planned, reading.check_context(planned), taken)
         items = [_item(memory, stage, number, item) for number, item in enumerate(valid, start=1)]
-    tell(1, 1)
+    report(1, 1)
     return items, checks
 
 
 def _item(memory: Namespace, stage: str, number: int, planned: PlannedItem) -> ProposedItem:
-    """A planned item with a number, and keys for ids."""
+    """A planned item with an id of its own, and keys in place of the memories' ids."""
     created = {c.after.id: c.after.key for c in planned.rows if isinstance(c.after, MemoryRow)}
     ends = {end for change in planned.rows for end in change.ends}
     ids = {*planned.ids, *([] if planned.into is None else [planned.into]), *ends}
@@ -129,8 +137,8 @@ def _named(value: Any, names: Mapping[str, str]) -> Any:
     return value
 
 
-def _done(memory: Namespace, night: Proposal, stage: str, items: Sequence[ProposedItem]) -> Proposal:
-    """The night with one more stage written; what changed while it was planned is left for the next."""
+def _write_stage(memory: Namespace, night: Proposal, stage: str, items: Sequence[ProposedItem]) -> Proposal:
+    """Write the items of a stage; those whose rows changed during planning wait for the next night."""
     with memory.lock, memory.writing() as now:
         fresh, stale = unchanged_items(memory, items, night.head)
         check = StageCheck(stage, "unchanged-since", len(fresh), tuple(stale.values()))
@@ -143,14 +151,14 @@ def _done(memory: Namespace, night: Proposal, stage: str, items: Sequence[Propos
 
 
 def apply(memory: Namespace, proposal: Proposal | str, *, only: Collection[str] | None = None) -> Operation:
-    """Do what a proposal says, or ``only`` the items of these ids, as one operation. Nothing is planned anew.
+    """Apply a proposal, or ``only`` the items with these ids, as one operation, without planning again.
 
-    ``proposal`` may be the id of one of the latest that this object made.
+    ``proposal`` may be the id of one of the latest proposals of this object.
 
     Raises:
-        ParamError: an id that is none of the proposal's items, or a proposal of another namespace.
-        NotFound: no proposal of that id is kept.
-        Conflict: something that it would change has changed since, it is applied already, or it is empty.
+        ParamError: an id that is not of an item of the proposal, or a proposal of another namespace.
+        NotFound: no proposal with that id is remembered.
+        Conflict: a memory has changed since, the proposal is applied already, or it is empty.
 
     """
     if isinstance(proposal, str):
@@ -165,7 +173,7 @@ def apply(memory: Namespace, proposal: Proposal | str, *, only: Collection[str] 
 
 
 def _remembered(memory: Namespace, proposal_id: str) -> Proposal:
-    """The proposal of that id, if it is one of the latest that were made here."""
+    """The remembered proposal with that id."""
     proposal = memory.proposals.get(proposal_id)
     if proposal is None:
         raise NotFound(f"there is no proposal {proposal_id!r} here any more: sleep with dry_run again")
@@ -222,7 +230,7 @@ def _write(
 
 
 def _recorded(change: RowChange, planned: datetime, now: datetime) -> RowChange:
-    """A change with the time of its writing for that of its planning: what is known is known from then on."""
+    """A change with the time of writing in place of the time of planning."""
     before, after = change.before, change.after
     if isinstance(after, VersionRow):
         is_new = before is None
@@ -237,12 +245,12 @@ def _recorded(change: RowChange, planned: datetime, now: datetime) -> RowChange:
 
 
 def _later(at: datetime, planned: datetime, now: datetime) -> datetime:
-    """A time that was set by the plan, brought to its writing; one that was there before stays."""
+    """The time of writing for a time that the plan set; an earlier time stays."""
     return max(at, now) if at >= planned else at
 
 
 def _counted(items: Sequence[ProposedItem]) -> str:
-    """What items do, in words: ``2 mark, 1 archive``."""
+    """The number of items by action, in words: ``2 mark, 1 archive``."""
     numbers: dict[str, int] = {}
     for item in items:
         numbers[item.action] = numbers.get(item.action, 0) + 1
@@ -254,15 +262,15 @@ _MOST = 200
 
 @contextmanager
 def sleep_lock(path: Path | None, now: datetime, doing: str = "sleeps over this namespace") -> Iterator[None]:
-    """Hold the lock of a night, or of other long work, while the block runs.
+    """Hold the lock file of a night, or of other long work, while the block runs.
 
-    ``Busy`` where another holds it, said by whom and since when. The system lets go of it when the process ends,
-    however it ends. None: nobody else can come to this store.
+    ``Busy`` names the process that holds it, and since when. The system releases the lock when the process ends,
+    even if it is killed. None: no other process can open this store.
     """
     if path is None:
         yield
         return
-    import fcntl  # not on every system: only who holds such a lock needs it
+    import fcntl  # not on every system, and only needed for such a lock
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

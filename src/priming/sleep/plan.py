@@ -1,26 +1,31 @@
-"""What a stage plans, and how it changes a version that is there."""
+"""The values of a night: items as a stage plans them and as the night proposes them, and helpers for planning.
+
+A stage is a module with a function from what was read to a list of ``PlannedItem``: it names memories by id and
+holds the row changes, and neither reads nor writes the store. ``night`` explains how to add a stage.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
 from priming.core.bitemporal import split
 from priming.storage.rows import RowChange, VersionRow
-from priming.types import EMPTY, MemoryRecord
+from priming.types import EMPTY, Change, MemoryRecord
 
 Versions = Callable[[str], Sequence[VersionRow]]
 """All rows of a memory's versions, by its id, oldest first."""
 
 ProgressStep = Callable[[int, int], None]
-"""Told how much of a stage is done, and of how much."""
+"""A function that is called with the number of parts of a stage that are done, and their total."""
 
 CONFLICTS, SOURCE_OF = "conflicts", "source-of"
+"""The relations of contradicting memories, and of an entity's sources to it."""
 DUPLICATE_OF = "duplicate_of"
-"""Where the metadata of a duplicate says of what."""
+"""The metadata key of a duplicate that holds the key of its original."""
 
 Conflicts = frozenset[frozenset[str]]
 """Pairs of ids that contradict each other."""
@@ -28,7 +33,7 @@ Conflicts = frozenset[frozenset[str]]
 
 @dataclass(frozen=True, slots=True)
 class PlannedItem:
-    """One item, before it has a number: memories by id, what is to become of them, and why."""
+    """One change that a stage plans: the memories ``ids``, the memory ``into`` that replaces them, and the reason."""
 
     action: str
     ids: tuple[str, ...]
@@ -38,13 +43,60 @@ class PlannedItem:
     rows: tuple[RowChange, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ProposedItem:
+    """One change that sleep proposes, with its reason, its evidence and the rows that it changes.
+
+    ``keys`` are the memories concerned, ``into`` the memory that replaces them. No two items of a proposal change
+    the same row, so that each can be applied or left out.
+    """
+
+    id: str
+    stage: str
+    action: str
+    keys: tuple[str, ...]
+    into: str | None
+    reason: str
+    evidence: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    changes: tuple[Change, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StageCheck:
+    """The result of one rule for the items of a stage: how many passed, and why each of the others was dropped."""
+
+    stage: str
+    rule: str
+    held: int
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """The changes of a night: ``operations`` are those of its stages, ``operation`` is the last of them.
+
+    Undoing ``operation`` undoes the whole night. After a dry run, ``items`` are only proposed and can be applied.
+    """
+
+    id: str
+    at: datetime
+    namespace: str
+    stages: tuple[str, ...]
+    items: tuple[ProposedItem, ...] = ()
+    operation: str | None = None
+    operations: tuple[str, ...] = ()
+    checks: tuple[StageCheck, ...] = ()
+    head: int = 0
+    """The number of the last operation before planning; later operations may have changed what the items rest on."""
+
+
 def current_row(rows: Sequence[VersionRow], version: int) -> VersionRow:
-    """The row of a version that is known now."""
+    """The current row of a version."""
     return next(row for row in reversed(rows) if row.version == version and row.retired_at is None)
 
 
 def restate(rows: Sequence[VersionRow], old: VersionRow, at: datetime, **changes: Any) -> list[RowChange]:
-    """The same version with something about it changed: its row is followed by another, never edited."""
+    """Change fields of a version that keeps its number: its row is retired and followed by a new row."""
     at = max(at, old.recorded_at)  # a clock that was set back does not reorder rows
     again = replace(old, revision=_last(rows) + 1, recorded_at=at, **changes)
     return [RowChange(old, replace(old, retired_at=at)), RowChange(None, again)]
@@ -53,7 +105,7 @@ def restate(rows: Sequence[VersionRow], old: VersionRow, at: datetime, **changes
 def supersede_rows(
     rows: Sequence[VersionRow], old: VersionRow, at: datetime, **changes: Any
 ) -> list[RowChange]:
-    """A new version from now on: the old one is retired, and its copy ends where the new one begins."""
+    """Add a new version from now on: the old row is retired, and its copy ends where the new version begins."""
     at = max(at, old.recorded_at)
     start = max(at, old.valid_from or at)
     parts = split(old, boundary=start, at=at)
@@ -76,12 +128,12 @@ def _last(rows: Sequence[VersionRow]) -> int:
 
 
 def is_duplicate(record: MemoryRecord) -> bool:
-    """Whether a memory was found to say again what another one said."""
+    """Whether a memory is marked as a duplicate."""
     return DUPLICATE_OF in record.metadata
 
 
 def without_conflicts(ids: Sequence[str], conflicts: Conflicts) -> list[str]:
-    """Those of some ids, in their order and each once, that contradict none before them."""
+    """The ids, in their order and each once, that contradict no id before them."""
     compatible: dict[str, None] = {}
     opponents = opponents_of(conflicts)
     for memory_id in ids:
@@ -92,9 +144,25 @@ def without_conflicts(ids: Sequence[str], conflicts: Conflicts) -> list[str]:
 
 @lru_cache(maxsize=1)
 def opponents_of(conflicts: Conflicts) -> Mapping[str, Set[str]]:
-    """What contradicts each id: to look up pair after pair would take time with the square of a cluster."""
+    """The ids that contradict each id; without this index, a check would take quadratic time in a cluster."""
     opponents: dict[str, set[str]] = {}
     for pair in conflicts:
         for memory_id in pair:
             opponents.setdefault(memory_id, set()).update(pair - {memory_id})
     return opponents
+
+
+def is_due(now: datetime, last: datetime, every: timedelta, fresh: int) -> bool:
+    """Whether the next night is due: ``every`` after the last one, or after ``SleepParams.fresh`` new memories.
+
+    A clock that was set back makes the night due, so that it is never postponed.
+
+    >>> from datetime import UTC
+    >>> night = datetime(2026, 3, 1, 3, tzinfo=UTC)
+    >>> hours = timedelta(hours=1)
+    >>> is_due(night + 7 * hours, night, 8 * hours, 99), is_due(night + hours, night, 8 * hours, 100)
+    (False, True)
+    """
+    from priming.config.params.sleep import SLEEP
+
+    return not timedelta(0) <= now - last < every or fresh >= SLEEP.fresh

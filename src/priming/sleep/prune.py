@@ -1,4 +1,7 @@
-"""prune: what did not help when it was used, and duplicates that nobody missed, leave recall for the archive."""
+"""The stage ``prune``: archives memories that rarely helped, and duplicates that ``light`` marked long ago.
+
+It never erases anything (``restore`` undoes it), and never archives entities, constraints or restored memories.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ ARCHIVED = "archived"
 
 @dataclass(frozen=True, slots=True)
 class PruneCandidate:
-    """A memory as it is now, and its state."""
+    """A memory and its row."""
 
     record: MemoryRecord
     row: MemoryRow
@@ -30,20 +33,20 @@ def plan_prune(
     now: datetime,
     *,
     originals: Collection[str] = (),
-    settled: Collection[str] = (),
+    restored: Collection[str] = (),
     params: SleepParams = SLEEP,
 ) -> list[PlannedItem]:
-    """Archive what is to be pruned; nothing is erased, and ``restore`` brings it back.
+    """Plan the archiving of ineffective memories and old duplicates.
 
-    ``originals`` are the keys of active memories: a duplicate goes only where what it repeats stays. ``settled`` are
-    the ids of those that somebody brought back already: they stay.
+    ``originals`` are keys of active memories: a duplicate is archived only if its original stays. ``restored`` are
+    the ids of memories that somebody restored: they stay.
     """
     eligible = [
         candidate
         for candidate in candidates
         if candidate.row.status == "active"
-        and candidate.row.id not in settled
-        and not _is_kept(candidate.record)
+        and candidate.row.id not in restored
+        and not _is_protected(candidate.record)
     ]
     planned_by_key = {
         candidate.row.key: planned
@@ -61,13 +64,13 @@ def plan_prune(
     return list(planned_by_key.values())
 
 
-def _is_kept(record: MemoryRecord) -> bool:
-    """Whether a memory is none to prune: names, and what forbids: it is worth most where nothing happens."""
+def _is_protected(record: MemoryRecord) -> bool:
+    """Whether a memory is never pruned: entities, and constraints, whose success leaves no trace."""
     return record.kind == "entity" or (record.kind == "behavior" and rule_kind(record) == "constraint")
 
 
 def is_ineffective(row: MemoryRow, params: SleepParams = SLEEP) -> bool:
-    """Whether verdicts enough say that a memory rarely helps."""
+    """Whether enough verdicts report that a memory rarely helps."""
     judged = row.helped + row.failed
     return judged >= params.uses and float(effectiveness(row.helped, row.failed)) < params.effectiveness
 

@@ -1,4 +1,7 @@
-"""What nights wrote of a memory whose text is superseded or erased: their gists quote it."""
+"""Entities made by sleep that quote a memory: their gists change when the memory's text is superseded or erased.
+
+``requote`` runs when a text is superseded, ``gists_quoting`` when a memory is purged; neither is a stage of sleep.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from priming.config.params.sleep import SLEEP
 from priming.core.trust import least
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft
-from priming.sleep.deep import SOURCE, author_of, reword
+from priming.sleep.deep import SOURCE, author_of, rewrite_entity
 from priming.sleep.gist import HAND, MODEL, Gist, central_sentence, sentences_of
 from priming.sleep.plan import SOURCE_OF, current_row
 from priming.sleep.reading import vectors_of
@@ -25,10 +28,10 @@ from priming.types import MemoryRecord
 def requote(
     memory: Namespace, old: VersionRow, draft: Draft, vector: NDArray[np.float32], now: datetime
 ) -> list[RowChange]:
-    """What it takes that no entity says of a memory what its new text corrects.
+    """The changes of entities whose gist quotes the old text of a memory.
 
-    A sentence that only the old text holds gives way to the most central one of the sources as they are now, and so
-    does what an agent wrote, of which nobody can tell what it is from. What somebody wrote stays.
+    A gist that is a sentence of the old text only is replaced by the most central sentence of the present sources.
+    So is a gist by an agent, whose source sentences are unknown. A text edited by hand stays.
     """
     lost = _sentences(old.content) - _sentences(draft.content)
     links = memory.store.links(memory.namespace, [old.id], SOURCE_OF)
@@ -37,7 +40,7 @@ def requote(
     for entity in _active(memory, entities):
         versions = memory.store.versions(memory.namespace, entity)
         version = current_row(versions, max(row.version for row in versions))
-        if not _is_told(version, lost):
+        if not _is_quoted(version, lost):
             continue
         members, vectors = _members(memory, entity, now)
         at = next((i for i, row in enumerate(members) if row.id == old.id), None)
@@ -46,23 +49,23 @@ def requote(
         members[at], vectors[at] = replace(members[at], content=draft.content), vector
         units = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(float).tiny)
         text = central_sentence(members, units, memory.embedder.embed, SLEEP.central)
-        rows += reword(versions, version, Gist(text), least([version.trust, draft.trust]), now)
+        rows += rewrite_entity(versions, version, Gist(text), least([version.trust, draft.trust]), now)
     return rows
 
 
 def gists_quoting(memory: Namespace, memory_id: str) -> set[str]:
-    """The entities that nights made, here or in the log, of which any version ever quoted any text of a memory."""
+    """The entities made by sleep, in the store or the log, with a version that quotes any text of the memory."""
     texts = _texts(memory, memory_id)
     operations = memory.store.operations(memory.namespace, memory_id=memory_id, limit=None)
     links = [change.row for item in operations for change in item.rows if isinstance(change.row, LinkRow)]
     links += memory.store.links(memory.namespace, [memory_id], SOURCE_OF)
     entities = {link.target for link in links if (link.source, link.relation) == (memory_id, SOURCE_OF)}
     sentences = {sentence for item in texts for sentence in _sentences(item.content)}
-    return {item for item in entities if any(_is_told(text, sentences) for text in _texts(memory, item))}
+    return {item for item in entities if any(_is_quoted(text, sentences) for text in _texts(memory, item))}
 
 
-def _is_told(version: VersionRow, sentences: Collection[str]) -> bool:
-    """Whether the text of an entity is one of some sentences, or an agent's."""
+def _is_quoted(version: VersionRow, sentences: Collection[str]) -> bool:
+    """Whether the text of an entity is among ``sentences``, or was written by an agent."""
     if version.source != SOURCE or author_of(version) == HAND:
         return False
     return author_of(version) == MODEL or _plain(version.content) in sentences
@@ -73,7 +76,7 @@ def _sentences(text: str) -> set[str]:
 
 
 def _plain(sentence: str) -> str:
-    """A sentence without the mark at its end, which may come and go as others join it."""
+    """A sentence without its final punctuation, which differs with the context."""
     return sentence.rstrip(".!?…。！？ ")
 
 
@@ -83,7 +86,7 @@ def _active(memory: Namespace, ids: Sequence[str]) -> list[str]:
 
 
 def _members(memory: Namespace, entity: str, now: datetime) -> tuple[list[MemoryRecord], NDArray[np.float64]]:
-    """The latest sources of an entity that are in recall, and their vectors."""
+    """The latest active sources of an entity, and their vectors."""
     links = memory.store.links(memory.namespace, [entity], SOURCE_OF)
     latest = nlargest(SLEEP.window, (link.source for link in links if link.target == entity))
     records = memory.store.records(memory.namespace, latest, now)
@@ -96,7 +99,7 @@ def _members(memory: Namespace, entity: str, now: datetime) -> tuple[list[Memory
 
 
 def _texts(memory: Namespace, memory_id: str) -> Iterable[VersionRow]:
-    """All versions of a memory that the store or the log holds."""
+    """All versions of a memory in the store and in the log."""
     yield from memory.store.versions(memory.namespace, memory_id)
     for logged in memory.store.operations(memory.namespace, memory_id=memory_id, limit=None):
         rows = (change.row for change in logged.rows)

@@ -1,4 +1,7 @@
-"""What each stage reads, and the plan that it makes of it; nothing is written here."""
+"""The reads of each stage: a method of ``StageReader`` reads the arguments of a stage and returns its plan.
+
+``_STAGES``, at the end of the file, maps the names of stages to these methods. Nothing is written here.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ from priming.sleep import decay, light, link, prune, skill
 from priming.sleep.clustering import centroid
 from priming.sleep.deep import SOURCE, DeepStage, KnownEntity
 from priming.sleep.gist import GistWriter
+from priming.sleep.link import MergeCandidate, VectorSpace
 from priming.sleep.plan import (
     CONFLICTS,
     DUPLICATE_OF,
@@ -36,14 +40,14 @@ from priming.storage.rows import MemoryRow, VersionRow
 from priming.types import MemoryRecord
 
 Plan = Callable[[ProgressStep], list[PlannedItem]]
-"""A plan over what was read; of the store it still asks for the versions of what it is going to change."""
+"""A function that plans over what was read; it reads only the versions of the memories that it changes."""
 
 _RESTORE = "restore"
 
 
 @dataclass(frozen=True, slots=True)
 class StageReader:
-    """A namespace as one stage finds it."""
+    """A namespace at the time of one stage."""
 
     memory: Namespace
     now: datetime
@@ -51,11 +55,11 @@ class StageReader:
     agent: Agent | None = None
 
     def stage(self, name: str) -> Plan:
-        """Read what a stage needs."""
+        """Read what the stage ``name`` needs, and return its plan."""
         return _STAGES[name](self)
 
-    def surroundings(self, planned: Sequence[PlannedItem]) -> CheckContext:
-        """What the items of a stage are checked against; of what is derived only that from what would leave."""
+    def check_context(self, planned: Sequence[PlannedItem]) -> CheckContext:
+        """The context of the checks: contradictions, and those of the leaving memories that others derive from."""
         if not planned:
             return CheckContext()
         leaving = {change.ends[0] for item in planned for change in item.rows if leaves_recall(change)}
@@ -75,18 +79,18 @@ class StageReader:
         return frozenset(frozenset((link.source, link.target)) for link in self._links(CONFLICTS))
 
     def decay(self) -> Plan:
-        """Links that were learnt from use."""
+        """Read the co-activation links."""
         links = self._links(decay.RELATION)
         return lambda _: decay.plan_decay(links, self.now, self.memory.profile.plasticity)
 
     def light(self) -> Plan:
-        """The latest episodes."""
+        """Read the latest episodes."""
         records = self._latest("episode", self.params.light_window)
         conflicts = self.conflicts()
         return lambda _: light.plan_light(records, self._versions, self.now, conflicts)
 
     def deep(self) -> Plan:
-        """The latest episodes that say something new, their vectors, and the entities of earlier nights."""
+        """Read the latest episodes that are not duplicates, their vectors, and the entities of earlier nights."""
         episodes = [
             episode for episode in self._latest("episode", self.params.window) if not is_duplicate(episode)
         ]
@@ -99,7 +103,7 @@ class StageReader:
             self.conflicts(),
             self._is_taken,
             self.params,
-            teller=GistWriter(self.agent, self.params),
+            writer=GistWriter(self.agent, self.params),
         )
 
         def plan(step: ProgressStep) -> list[PlannedItem]:
@@ -109,7 +113,7 @@ class StageReader:
         return plan
 
     def skill(self) -> Plan:
-        """The procedures that are in use."""
+        """Read the active procedures."""
         records = self._all("procedure")
         rows = {record.id: record for record in self._rows([record.id for record in records])}
         skills = [
@@ -117,21 +121,21 @@ class StageReader:
             for record in records
         ]
         conflicts = self.conflicts()
-        return lambda step: self._unsettled(
-            lambda settled: skill.plan_skill(
+        return lambda step: self._without_restored(
+            lambda restored: skill.plan_skill(
                 skills,
                 self._versions,
                 self.memory.embedder.embed,
                 self.now,
                 conflicts=conflicts,
-                settled=settled,
+                restored=restored,
                 params=self.params,
                 step=step,
             )
         )
 
     def prune(self) -> Plan:
-        """Memories that verdicts spoke against, and those that weigh nothing."""
+        """Read the memories with bad verdicts, and the marked duplicates."""
         store, namespace = self.memory.store, self.memory.namespace
         judged = {row.id for row in store.memories(namespace) if prune.is_ineffective(row, self.params)}
         condition = parse({"importance": 0, f"metadata.{DUPLICATE_OF}": {"exists": True}})
@@ -141,34 +145,36 @@ class StageReader:
         original_keys = [str(row.metadata[DUPLICATE_OF]) for row in records.values() if is_duplicate(row)]
         rows = self._rows(set(store.keys(namespace, original_keys).values()))
         originals = {row.key for row in rows if row.status == "active"}
-        return lambda _: self._unsettled(
-            lambda settled: prune.plan_prune(
-                candidates, self.now, originals=originals, settled=settled, params=self.params
+        return lambda _: self._without_restored(
+            lambda restored: prune.plan_prune(
+                candidates, self.now, originals=originals, restored=restored, params=self.params
             )
         )
 
-    def likeness(self) -> Plan:
-        """Failures and patterns to merge, and all vectors."""
-        twins, space = self._twins(), self._space()
+    def link(self) -> Plan:
+        """Read the failures and patterns to merge, and all vectors."""
+        candidates, space = self._merge_candidates(), self._vector_space()
         linked, conflicts = self._linked(space), self.conflicts()
 
         def plan(step: ProgressStep) -> list[PlannedItem]:
-            merges = self._unsettled(
-                lambda settled: link.plan_merges(
-                    [twin for twin in twins if twin.row.id not in settled],
-                    self._merging,
+            merges = self._without_restored(
+                lambda restored: link.plan_merges(
+                    [candidate for candidate in candidates if candidate.row.id not in restored],
+                    self._merge_plan,
                     self.now,
                     conflicts=conflicts,
                     params=self.params,
                 )
             )
-            gone = {twin for item in merges for twin in (*item.ids, item.into) if twin is not None}
+            gone = {
+                candidate for item in merges for candidate in (*item.ids, item.into) if candidate is not None
+            }
             return merges + link.plan_links(space, linked | gone, self.now, params=self.params, step=step)
 
         return plan
 
-    def _linked(self, space: link.VectorSpace) -> set[str]:
-        """What has a ``similar-to`` link; the store is asked of those that the graph in use has none of."""
+    def _linked(self, space: VectorSpace) -> set[str]:
+        """The memories with a ``similar-to`` link: in the graph in memory, else in the store."""
         working, store = self.memory.working(self.now), self.memory.store
         graph = working.topology
         similar = graph.alive.values & (graph.relation.values == graph.code(link.SIMILAR))
@@ -192,15 +198,15 @@ class StageReader:
         with self.memory.lock:
             return bool(self.memory.store.keys(self.memory.namespace, [key]))
 
-    def _merging(self, ids: Collection[str]) -> MergePlan:
+    def _merge_plan(self, ids: Collection[str]) -> MergePlan:
         with self.memory.lock:
             ranked = [link for relation in RANKED for link in self._links(relation)]
             return MergePlan(self._rows(ids), self.memory.store.links(self.memory.namespace, ids), ranked)
 
-    def _latest(self, kind: str, most: int) -> list[MemoryRecord]:
+    def _latest(self, kind: str, limit: int) -> list[MemoryRecord]:
         """The latest active memories of a kind, oldest first."""
         working = self.memory.working(self.now)
-        rows = np.flatnonzero(working.alive.values & (working.kind.values == KINDS.index(kind)))[-most:]
+        rows = np.flatnonzero(working.alive.values & (working.kind.values == KINDS.index(kind)))[-limit:]
         ids = [working.ids[row] for row in rows]
         records = self.memory.store.records(self.memory.namespace, ids, self.now) if ids else {}
         return [
@@ -213,7 +219,7 @@ class StageReader:
         return self.memory.store.page(self.memory.namespace, self.now, kinds=kinds, limit=None)
 
     def _entities(self) -> list[KnownEntity]:
-        """The entities that earlier nights made, whatever became of them since."""
+        """The entities that earlier nights made, in any status."""
         members: dict[str, set[str]] = {}
         for edge in self._links(SOURCE_OF):
             members.setdefault(edge.target, set()).add(edge.source)
@@ -226,15 +232,17 @@ class StageReader:
                 entities.append(KnownEntity(row, versions, frozenset(ids), centroid(vectors)))
         return entities
 
-    def _unsettled(self, plan: Callable[[Collection[str]], list[PlannedItem]]) -> list[PlannedItem]:
-        """A plan that takes nothing out of recall that somebody brought back: who decided is not asked again."""
-        settled: set[str] = set()
+    def _without_restored(self, plan: Callable[[Collection[str]], list[PlannedItem]]) -> list[PlannedItem]:
+        """A plan without memories that somebody restored: it is made again until it concerns none of them."""
+        restored: set[str] = set()
         while True:
-            planned = plan(settled)
-            again = self._restored({memory_id for item in planned for memory_id in item.ids}) - settled
-            if not again:
+            planned = plan(restored)
+            newly_restored = (
+                self._restored({memory_id for item in planned for memory_id in item.ids}) - restored
+            )
+            if not newly_restored:
                 return planned
-            settled |= again
+            restored |= newly_restored
 
     def _restored(self, ids: Collection[str]) -> set[str]:
         store, namespace = self.memory.store, self.memory.namespace
@@ -246,26 +254,26 @@ class StageReader:
                 if operation.undone_by is None
             }
 
-    def _twins(self) -> list[link.MergeCandidate]:
+    def _merge_candidates(self) -> list[MergeCandidate]:
         records = self._all(*link.MERGED_KINDS)
         rows = {record.id: record for record in self._rows([record.id for record in records])}
         vectors = vectors_of(self.memory, self.now, [record.id for record in records])
         return [
-            link.MergeCandidate(record, rows[record.id], vector)
+            MergeCandidate(record, rows[record.id], vector)
             for record, vector in zip(records, vectors, strict=True)
         ]
 
-    def _space(self) -> link.VectorSpace:
+    def _vector_space(self) -> VectorSpace:
         working = self.memory.working(self.now)
         living = np.flatnonzero(working.living.values)
         rows = working.row.values[living]
         vectors = working.vectors.packed()[living]
         kinds = [KINDS[int(kind)] for kind in working.kind.values[rows]]
-        return link.VectorSpace([working.ids[row] for row in rows], kinds, vectors)
+        return VectorSpace([working.ids[row] for row in rows], kinds, vectors)
 
 
 def vectors_of(memory: Namespace, now: datetime, ids: Sequence[str]) -> NDArray[np.float32]:
-    """The vectors of some memories, rows of zeros for those that have none."""
+    """The vectors of memories, rows of zeros for memories without one."""
     working = memory.working(now)
     vectors = np.zeros((len(ids), memory.embedder.dimension), np.float32)
     for i, memory_id in enumerate(ids):
@@ -282,5 +290,5 @@ _STAGES: Mapping[str, Callable[[StageReader], Plan]] = {
     "deep": StageReader.deep,
     "skill": StageReader.skill,
     "prune": StageReader.prune,
-    "link": StageReader.likeness,
+    "link": StageReader.link,
 }

@@ -1,4 +1,8 @@
-"""skill: procedures for the same thing become one, the one that worked best."""
+"""The stage ``skill``: consolidates procedures with like steps into the one that worked best, and adds missing steps.
+
+The others are deprecated and linked to it. It never joins procedures of different contexts or trust, or procedures
+of which one forbids a step of the other. The steps of a procedure are read by ``steps_of``, at the end of the file.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +45,7 @@ ESTIMATE = "success_estimate"
 
 @dataclass(frozen=True, slots=True)
 class ProcedureCandidate:
-    """One procedure: its text, its state, its steps and how often it worked."""
+    """One procedure: its record, its row and its steps."""
 
     record: MemoryRecord
     row: MemoryRow
@@ -49,17 +53,17 @@ class ProcedureCandidate:
 
     @property
     def executions(self) -> int:
-        """How often it was carried out."""
+        """The number of executions."""
         return executions(use_of(self.row))
 
     @property
     def rate(self) -> float:
-        """The share of its executions that succeeded."""
+        """The share of successful executions."""
         return float(success_rate(self.row.helped, self.executions))
 
     @property
-    def standing(self) -> tuple[float, ...]:
-        """What decides which of several is kept, the least first; among equals the oldest, which comes first."""
+    def rank(self) -> tuple[float, ...]:
+        """A sort key: the best procedure has the least, and equals keep their order, the oldest first."""
         return -self.rate, -self.executions
 
 
@@ -70,18 +74,18 @@ def plan_skill(
     now: datetime,
     *,
     conflicts: Conflicts = frozenset(),
-    settled: Collection[str] = (),
+    restored: Collection[str] = (),
     params: SleepParams = SLEEP,
     step: ProgressStep | None = None,
 ) -> list[PlannedItem]:
-    """Consolidate procedures that are alike, apply in the same context and are trusted alike.
+    """Plan the consolidation of procedures with like steps, in the same context and with like trust.
 
-    ``settled`` are the ids of those that somebody brought back: they stay. So does what is known to end, or to become
-    another text, some day.
+    ``restored`` are the ids of procedures that somebody restored: they stay, and so do procedures with a set end of
+    validity.
     """
     groups: dict[Any, list[ProcedureCandidate]] = defaultdict(list)
     for skill in skills:
-        if skill.steps and skill.row.id not in settled and skill.record.valid_to is None:
+        if skill.steps and skill.row.id not in restored and skill.record.valid_to is None:
             groups[_context(skill.record)].append(skill)
     planned_merges = []
     for group in groups.values():
@@ -90,15 +94,16 @@ def plan_skill(
         vectors = embed(["\n".join(skill.steps) for skill in group])
         for rows in cluster_rows(vectors, params.skills, params, step):
             for rows_alike in _alike(rows.tolist(), vectors, params.alike):
-                planned = _consolidated([group[row] for row in rows_alike], versions, now, conflicts, params)
+                planned = _consolidate([group[row] for row in rows_alike], versions, now, conflicts, params)
                 planned_merges += [] if planned is None else [planned]
     return planned_merges
 
 
 def _alike(rows: Sequence[int], vectors: NDArray[Any], least: float) -> list[list[int]]:
-    """A cluster in parts of which every two are alike: clustering also joins what is merely less far apart.
+    """Split a cluster so that every two rows of a part have at least the cosine ``least``.
 
-    What joins the wrong procedure is no longer found by what it is for, so that here it takes more than in ``deep``.
+    A procedure that is joined wrongly can no longer be recalled by its purpose; hence a stricter rule than in
+    ``deep``.
     """
     units = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(np.float32).tiny)
     parts: list[list[int]] = []
@@ -113,23 +118,23 @@ def _alike(rows: Sequence[int], vectors: NDArray[Any], least: float) -> list[lis
 
 
 def _context(record: MemoryRecord) -> tuple[Any, bool]:
-    """Equal for procedures that may become one: what may not instruct never mixes with what may."""
+    """A group key, equal for procedures that may be joined; those that may instruct never mix with others."""
     where = scope("when", record.when)
     return tuple(sorted((name, tuple(sorted(values))) for name, values in where.items())), instructs(
         record.trust
     )
 
 
-def _consolidated(
+def _consolidate(
     group: Sequence[ProcedureCandidate],
     versions: Versions,
     now: datetime,
     conflicts: Conflicts,
     params: SleepParams,
 ) -> PlannedItem | None:
-    ranked = sorted(group, key=lambda skill: skill.standing)
-    kept_ids = set(without_conflicts([skill.row.id for skill in ranked], conflicts | _opposed(ranked)))
-    best, *others = [skill for skill in ranked if skill.row.id in kept_ids]
+    ranked = sorted(group, key=lambda skill: skill.rank)
+    compatible_ids = set(without_conflicts([skill.row.id for skill in ranked], conflicts | _opposed(ranked)))
+    best, *others = [skill for skill in ranked if skill.row.id in compatible_ids]
     if 1 + len(others) < params.skills:
         return None
     steps = best.steps
@@ -140,7 +145,7 @@ def _consolidated(
     for skill in others:
         row = merged_counts(row, skill.row)
     changes = [RowChange(best.row, row)] if row != best.row else []
-    changes += _rewritten(best, others, steps, estimate, versions, now)
+    changes += _rewrite(best, others, steps, estimate, versions, now)
     for skill in others:
         link = LinkRow(skill.row.id, best.row.id, CONSOLIDATED, PLASTICITY.start, now)
         changes += [RowChange(skill.row, replace(skill.row, status="deprecated")), RowChange(None, link)]
@@ -166,7 +171,7 @@ def _opposed(group: Sequence[ProcedureCandidate]) -> Conflicts:
     )
 
 
-def _rewritten(
+def _rewrite(
     best: ProcedureCandidate,
     others: Sequence[ProcedureCandidate],
     steps: tuple[str, ...],
@@ -174,7 +179,7 @@ def _rewritten(
     versions: Versions,
     now: datetime,
 ) -> list[RowChange]:
-    """The text that is kept, with the steps that it lacked, which make it another version."""
+    """The changes of the kept procedure: a new version with the added steps, or only a new success estimate."""
     rows = versions(best.row.id)
     old = current_row(rows, best.record.version)
     metadata = {**old.metadata, ESTIMATE: estimate}
@@ -196,7 +201,7 @@ def _rewritten(
 
 
 STEPS = "steps"
-"""Where metadata may list the steps of a procedure; else they are read from its text."""
+"""The metadata key that may list the steps of a procedure; without it they are read from the text."""
 _NUMBER = re.compile(r"^\s*(?:step\s+)?\d{1,3}[.):]\s+|^\s*[-*•]\s+", re.IGNORECASE)
 _INLINE = re.compile(r"(?:^|(?<=\s))\d{1,2}[.)]\s+")
 
@@ -220,9 +225,9 @@ def steps_of(content: str, metadata: Mapping[str, Any]) -> tuple[str, ...]:
 def steps_as_text(
     content: str, steps: Sequence[str], metadata: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]]:
-    r"""The text and the metadata of a procedure with these steps: they stand where they stood before.
+    r"""The text and the metadata of a procedure with these steps, kept in metadata if they were listed there.
 
-    >>> written("Stop the server.", ("Stop the server.", "Delete old builds."), {})
+    >>> steps_as_text("Stop the server.", ("Stop the server.", "Delete old builds."), {})
     ('1. Stop the server.\n2. Delete old builds.', {})
     """
     if metadata.get(STEPS):
@@ -231,16 +236,16 @@ def steps_as_text(
 
 
 def merge_steps(steps: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
-    """Steps with those of another procedure that they lack, each before the step that follows it in both.
+    """Add the missing steps of another procedure, each before the step that follows it in both.
 
-    >>> merged(("stop", "delete", "start"), ("Stop", "look", "start", "tell"))
+    >>> merge_steps(("stop", "delete", "start"), ("Stop", "look", "start", "tell"))
     ('stop', 'delete', 'look', 'start', 'tell')
     """
     steps_so_far, waiting = list(steps), list[str]()
-    once: dict[str, str] = {}
+    first_spelling: dict[str, str] = {}
     for step in others:
-        once.setdefault(_plain(step), step)
-    for plain, step in once.items():
+        first_spelling.setdefault(_plain(step), step)
+    for plain, step in first_spelling.items():
         place = next((i for i, step_before in enumerate(steps_so_far) if _plain(step_before) == plain), None)
         if place is None:
             waiting.append(step)

@@ -1,4 +1,4 @@
-"""Whether what an item of a proposal rests on is unchanged since it was planned."""
+"""Checks before writing: whether the memories and rows of a proposal's items are unchanged since planning."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from priming.config.params.sleep import SLEEP
 from priming.index.working_set import IMPORT, RESTORE
 from priming.namespace import Namespace
 from priming.serialization import decode_row
-from priming.sleep.plan import PlannedItem
-from priming.sleep.proposal import ProposedItem
+from priming.sleep.plan import PlannedItem, ProposedItem
 from priming.sleep.reading import StageReader
 from priming.sleep.validation import broken_rule
 from priming.storage.rows import ROOMS, MemoryRow, Row, RowChange, VersionRow
@@ -19,7 +18,7 @@ from priming.storage.rows import ROOMS, MemoryRow, Row, RowChange, VersionRow
 def unchanged_items(
     memory: Namespace, items: Iterable[ProposedItem], head: int
 ) -> tuple[list[ProposedItem], dict[str, str]]:
-    """The items that rest on what is still so, and for each of the others what changed since."""
+    """The items that still hold, and for each of the others, by id, what has changed since."""
     fresh, stale, moved = [], {}, _moved(memory, head)
     for item in items:
         why = _changed(memory, item, moved)
@@ -35,14 +34,14 @@ def unchanged_items(
 
 
 def _broken(memory: Namespace, items: Sequence[ProposedItem]) -> dict[str, str]:
-    """Which items what came since has put against an invariant, and how: a contradiction, say, that was not known."""
+    """The items that later operations made invalid, and why: by a new contradiction, for instance."""
     planned = {item.id: _planned(memory, item) for item in items}
-    around = StageReader(memory, memory.now(), SLEEP).surroundings(list(planned.values()))
-    return {name: why for name, item in planned.items() if (why := broken_rule(item, around)) is not None}
+    context = StageReader(memory, memory.now(), SLEEP).check_context(list(planned.values()))
+    return {name: why for name, item in planned.items() if (why := broken_rule(item, context)) is not None}
 
 
 def _planned(memory: Namespace, item: ProposedItem) -> PlannedItem:
-    """An item as it was planned, with ids for keys."""
+    """An item as it was planned, with ids in place of keys."""
     rows = tuple(item_rows(item))
     into = () if item.into is None else (item.into,)
     ids = {**memory.store.keys(memory.namespace, {*item.keys, *into}), **_created(rows)}
@@ -57,16 +56,16 @@ def _planned(memory: Namespace, item: ProposedItem) -> PlannedItem:
 
 
 def _moved(memory: Namespace, head: int) -> set[str]:
-    """The ids of the memories whose text or status changed after an operation; of all, where all was read anew."""
+    """The ids of memories whose text or status changed after an operation; all ids after an import or a restore."""
     moved_ids: set[str] = set()
     for logged in memory.store.since(memory.namespace, head):
         if logged.kind in (IMPORT, RESTORE):
             return {row.id for row in memory.store.memories(memory.namespace)}
-        moved_ids |= {change.ends[0] for change in logged.rows if _says_something_else(change)}
+        moved_ids |= {change.ends[0] for change in logged.rows if _changes_text_or_status(change)}
     return moved_ids
 
 
-def _says_something_else(change: RowChange) -> bool:
+def _changes_text_or_status(change: RowChange) -> bool:
     before, after = change.before, change.after
     if isinstance(before, MemoryRow) and isinstance(after, MemoryRow):
         return before.status != after.status
@@ -74,7 +73,7 @@ def _says_something_else(change: RowChange) -> bool:
 
 
 def _changed(memory: Namespace, item: ProposedItem, moved: set[str]) -> str | None:
-    """What an item rests on that is no longer so: a memory that it is about, or a row that it changes."""
+    """What has changed since an item was planned, among its memories and rows; None if nothing has."""
     store, namespace, rows = memory.store, memory.namespace, item_rows(item)
     created = _created(rows)
     ids_by_key = store.keys(namespace, {*item.keys, *created, *([] if item.into is None else [item.into])})
@@ -86,7 +85,7 @@ def _changed(memory: Namespace, item: ProposedItem, moved: set[str]) -> str | No
             return f"{name} changed since"
     ends = {end for row in rows if row.before is None for end in row.ends}.difference(created.values())
     if lost := ends - store.names(namespace, ends).keys():
-        return f"{min(lost)} is not here, which it would link"
+        return f"{min(lost)} is not in this store, and the item would link it"
     for row, change in zip(rows, item.changes, strict=True):
         if store.present(namespace, row.row) != row.before:
             return f"{change.key} changed since"
@@ -94,12 +93,12 @@ def _changed(memory: Namespace, item: ProposedItem, moved: set[str]) -> str | No
 
 
 def _created(rows: Iterable[RowChange]) -> dict[str, str]:
-    """The memories that an item makes: their ids by their keys."""
+    """The ids of the memories that an item makes, by key."""
     return {c.after.key: c.after.id for c in rows if c.before is None and isinstance(c.after, MemoryRow)}
 
 
 def item_rows(item: ProposedItem) -> list[RowChange]:
-    """The row changes of an item, read from how it shows them."""
+    """The row changes of an item, decoded from its changes."""
     return [
         RowChange(_row(change.table, change.before), _row(change.table, change.after))
         for change in item.changes

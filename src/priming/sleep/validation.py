@@ -1,4 +1,7 @@
-"""What must hold of every item before anybody sees it; one of which it does not is dropped, with the reason."""
+"""Invariants of planned items: an item that breaks one is dropped before it is proposed, with the reason.
+
+No item may lose a source, merge contradictions, change counts of use, or change a row that another item changes.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from priming.maintenance.merge import CONSOLIDATED, MERGED
-from priming.sleep.plan import DUPLICATE_OF, SOURCE_OF, Conflicts, PlannedItem, opponents_of
-from priming.sleep.proposal import StageCheck
+from priming.sleep.plan import DUPLICATE_OF, SOURCE_OF, Conflicts, PlannedItem, StageCheck, opponents_of
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, identity
 
 _TOGETHER = ("make", "update", "consolidate", "merge")
-"""Actions that let one memory stand for several."""
+"""The actions by which one memory replaces several."""
 _COUNTS = ("uses", "helped", "failed", "confirmed", "followed", "overridden")
 _STAND_FOR = (CONSOLIDATED, MERGED)
 
-Verdict = str | None
-"""Why an item may not be proposed, or None."""
+Violation = str | None
+"""The reason why an item may not be proposed, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """What the items are checked against: pairs that contradict, and ids that something active is derived from."""
+    """The context of the checks: contradicting pairs, sources of active memories, and the keys of memories by id."""
 
     conflicts: Conflicts = frozenset()
     sources: frozenset[str] = frozenset()
@@ -33,61 +35,61 @@ class CheckContext:
 
 
 def sound_items(
-    stage: str, planned: Sequence[PlannedItem], around: CheckContext, taken: set[tuple[str, ...]]
+    stage: str, planned: Sequence[PlannedItem], context: CheckContext, taken: set[tuple[str, ...]]
 ) -> tuple[list[PlannedItem], tuple[StageCheck, ...]]:
-    """The items that keep every invariant, and what was checked. ``taken`` are rows that earlier items change."""
+    """The items that keep every invariant, and the results of the checks; ``taken`` are rows of earlier items."""
     valid, checks = list(planned), []
-    around = replace(around, sources=around.sources | _sources(taken))
+    context = replace(context, sources=context.sources | _sources(taken))
     for rule, broken in RULES.items():
         passing, dropped = [], []
         for item in valid:
-            why = broken(item, around)
+            why = broken(item, context)
             if why is None:
                 passing.append(item)
             else:
-                dropped.append(f"{_called(item, around)}: {why}")
+                dropped.append(f"{_describe(item, context)}: {why}")
         valid = passing
         checks.append(StageCheck(stage, rule, len(valid), tuple(dropped)))
-    valid, overlap = _disjoint(valid, around, taken)
+    valid, overlap = _disjoint(valid, context, taken)
     checks.append(StageCheck(stage, "one-change-a-row", len(valid), overlap))
     return valid, tuple(checks)
 
 
-def broken_rule(item: PlannedItem, around: CheckContext) -> Verdict:
-    """The first invariant that an item does not keep."""
-    return next((why for rule in RULES.values() if (why := rule(item, around)) is not None), None)
+def broken_rule(item: PlannedItem, context: CheckContext) -> Violation:
+    """The first violation of an item."""
+    return next((why for rule in RULES.values() if (why := rule(item, context)) is not None), None)
 
 
 def _sources(taken: Iterable[tuple[str, ...]]) -> set[str]:
-    """Where the ``source-of`` links among some rows lead from: what they make has not been written yet."""
+    """The sources of ``source-of`` links among the rows, which are not written yet."""
     return {row[1] for row in taken if row[-1] == SOURCE_OF}
 
 
-def _called(item: PlannedItem, around: CheckContext) -> str:
-    into = "" if item.into is None else f" → {around.name(item.into)}"
-    return f"{item.action} {', '.join(map(around.name, item.ids))}{into}"
+def _describe(item: PlannedItem, context: CheckContext) -> str:
+    into = "" if item.into is None else f" → {context.name(item.into)}"
+    return f"{item.action} {', '.join(map(context.name, item.ids))}{into}"
 
 
-def _unreachable(item: PlannedItem, around: CheckContext) -> Verdict:
-    """Sources stay: nothing is removed but links, and who leaves recall is led to by a link, or no source at all."""
+def _unreachable(item: PlannedItem, context: CheckContext) -> Violation:
+    """Only links are removed, and a memory that leaves recall has a link to its replacement or is no source."""
     links = [c.after for c in item.rows if isinstance(c.after, LinkRow)]
-    led = {link.source: link.target for link in links if link.relation in _STAND_FOR}
+    targets = {link.source: link.target for link in links if link.relation in _STAND_FOR}
     leaving = {c.ends[0] for c in item.rows if leaves_recall(c)}
     for change in item.rows:
         if change.after is None and not isinstance(change.before, LinkRow):
-            return f"it would remove a row of {around.name(change.ends[0])}"
+            return f"it would remove a row of {context.name(change.ends[0])}"
     for memory_id in leaving:
-        target = led.get(memory_id)
-        is_led = target is not None and target not in leaving
-        if not is_led and memory_id in around.sources and DUPLICATE_OF not in item.evidence:
-            return f"{around.name(memory_id)} is a source of what is still in use"
-        if not is_led and item.action in _TOGETHER:
-            return f"{around.name(memory_id)} would lead nowhere"
+        target = targets.get(memory_id)
+        has_target = target is not None and target not in leaving
+        if not has_target and memory_id in context.sources and DUPLICATE_OF not in item.evidence:
+            return f"{context.name(memory_id)} is a source of what is still in use"
+        if not has_target and item.action in _TOGETHER:
+            return f"{context.name(memory_id)} would have no replacement"
     return None
 
 
 def leaves_recall(change: RowChange) -> bool:
-    """Whether a memory is taken out of recall."""
+    """Whether a change takes a memory out of recall."""
     before, after = change.before, change.after
     return (
         isinstance(before, MemoryRow)
@@ -96,21 +98,21 @@ def leaves_recall(change: RowChange) -> bool:
     )
 
 
-def _contradicts(item: PlannedItem, around: CheckContext) -> Verdict:
-    """What contradicts each other is never made one."""
+def _contradicts(item: PlannedItem, context: CheckContext) -> Violation:
+    """Memories that contradict each other are never joined."""
     if item.action not in _TOGETHER:
         return None
     together = [*item.ids, *([] if item.into is None else [item.into])]
-    opponents = opponents_of(around.conflicts)
+    opponents = opponents_of(context.conflicts)
     for i, a in enumerate(together):
         b = next((b for b in together[:i] if b in opponents[a]), None) if a in opponents else None
         if b is not None:
-            return f"{around.name(a)} and {around.name(b)} contradict each other"
+            return f"{context.name(a)} and {context.name(b)} contradict each other"
     return None
 
 
-def _uncounted(item: PlannedItem, around: CheckContext) -> Verdict:
-    """Uses and verdicts are neither lost nor made: of what becomes one they add up, of all else they stay."""
+def _uncounted(item: PlannedItem, context: CheckContext) -> Violation:
+    """Counts of uses and verdicts add up where memories are merged, and stay everywhere else."""
     states = [
         (c.before, c.after)
         for c in item.rows
@@ -125,20 +127,20 @@ def _uncounted(item: PlannedItem, around: CheckContext) -> Verdict:
             is_kept = merging and before.id == item.into
             expected = total if is_kept else getattr(before, name)
             if getattr(after, name) != expected:
-                return f"{name} of {around.name(before.id)} would be {getattr(after, name)}, not {expected}"
+                return f"{name} of {context.name(before.id)} would be {getattr(after, name)}, not {expected}"
     return None
 
 
 def _disjoint(
-    planned: Sequence[PlannedItem], around: CheckContext, taken: set[tuple[str, ...]]
+    planned: Sequence[PlannedItem], context: CheckContext, taken: set[tuple[str, ...]]
 ) -> tuple[list[PlannedItem], tuple[str, ...]]:
-    """Those that change no row that an earlier one changes; the others wait for the next night."""
+    """The items that change no row of an earlier item; the others wait for the next night."""
     disjoint, dropped = [], []
     for item in planned:
         rows = {identity(change.row) for change in item.rows}
         if rows & taken:
             dropped.append(
-                f"{_called(item, around)}: another item changes the same: it waits for the next night"
+                f"{_describe(item, context)}: another item changes the same: it waits for the next night"
             )
         else:
             taken |= rows
@@ -146,7 +148,7 @@ def _disjoint(
     return disjoint, tuple(dropped)
 
 
-RULES: Mapping[str, Callable[[PlannedItem, CheckContext], Verdict]] = {
+RULES: Mapping[str, Callable[[PlannedItem, CheckContext], Violation]] = {
     "sources-reachable": _unreachable,
     "no-contradiction-merged": _contradicts,
     "counts-conserved": _uncounted,

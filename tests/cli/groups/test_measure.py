@@ -60,7 +60,7 @@ def test_an_unknown_term_is_refused_with_those_there_are(judged):
 def test_to_apply_without_looking_for_weights_is_refused(judged):
     done = judged.run("ablate", "--apply", "--no-propose")
     assert done.exit_code == 2
-    assert "cannot stand without propose" in done.stderr
+    assert "needs propose" in done.stderr
 
 
 def test_weights_that_are_set_stand_in_the_figures_of_the_namespace(judged):

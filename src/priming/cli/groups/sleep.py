@@ -25,7 +25,7 @@ from priming.types import Progress
 if TYPE_CHECKING:
     from priming.llm.protocol import Agent
     from priming.memory import Memory
-    from priming.sleep.proposal import Proposal, ProposedItem
+    from priming.sleep.plan import Proposal, ProposedItem
 
 _INTERVAL = timedelta(seconds=30)
 """How often new memories are counted between two nights."""
@@ -159,7 +159,7 @@ def _repeat(
 
 def _wait(memory: Memory, interval: timedelta) -> None:
     """Wait until a night is due: after the interval, or sooner after enough new memories."""
-    from priming.sleep.proposal import is_due
+    from priming.sleep.plan import is_due
     from priming.types import SystemClock
 
     clock = SystemClock()

@@ -37,7 +37,9 @@ def fail(memory, clock, key, text):
 def test_a_proposal_of_another_store_is_a_conflict_also_where_the_keys_are_the_same(lived, open_memory):
     proposal = lived.sleep(["deep"], dry_run=True)
     other = live(open_memory())
-    with pytest.raises(Conflict, match=r"deep-1: .* is not here, which it would link: sleep again"):
+    with pytest.raises(
+        Conflict, match=r"deep-1: .* is not in this store, and the item would link it: sleep again"
+    ):
         other.apply(proposal)
     assert other.validate() == []
 

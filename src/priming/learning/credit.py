@@ -1,0 +1,155 @@
+"""Credit: the changes that verdicts cause, gathered for one operation, and the links that a verdict moves.
+
+``credit_path`` moves the links that led to a memory by their share of its activation (``docs/laws.md``).
+``feedback`` and ``reviews.done`` gather their changes here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from priming.config.params.laws import SUPPRESSING
+from priming.core.plasticity import nudge
+from priming.errors import ParamError
+from priming.learning.coactivation import LinkIdentity, MemoryPair, learn_coactivation, link_identity
+from priming.learning.retention import is_due, review, with_retention
+from priming.namespace import Namespace
+from priming.recall import traces
+from priming.storage.protocol import Trace
+from priming.storage.rows import LinkRow, MemoryRow, RowChange, VerdictRow
+from priming.types import MemoryRecord
+
+
+@dataclass(slots=True)
+class VerdictEffect:
+    """The changes of one operation, gathered verdict by verdict."""
+
+    now: datetime
+    operation: str
+    links: dict[LinkIdentity, LinkRow] = field(default_factory=dict)
+    moves: dict[LinkIdentity, float] = field(default_factory=dict)
+    memories: dict[str, MemoryRow] = field(default_factory=dict)
+    before: dict[str, MemoryRow] = field(default_factory=dict)
+    reviews: dict[str, tuple[bool, datetime]] = field(default_factory=dict)
+    """For each reviewed memory, whether every review succeeded, and when the memory was recorded."""
+    verdicts: list[VerdictRow] = field(default_factory=list)
+    replaced: list[VerdictRow] = field(default_factory=list)
+    """Automatic verdicts that a conscious verdict replaces."""
+    useful: dict[str, tuple[Trace, list[str]]] = field(default_factory=dict)
+    """The recalls with a positive verdict, by id, and the memories that the verdicts are about."""
+    messages: list[str] = field(default_factory=list)
+
+    def state(self, memory: Namespace, memory_id: str) -> MemoryRow:
+        """The row of a memory with the changes gathered so far."""
+        if memory_id not in self.memories:
+            (row,) = memory.store.memories(memory.namespace, [memory_id])
+            self.before[memory_id] = self.memories[memory_id] = row
+        return self.memories[memory_id]
+
+    def rows(self, memory: Namespace) -> list[RowChange]:
+        """All row changes, each row once."""
+        links = [self._moved_link(self.links[identity], delta) for identity, delta in self.moves.items()]
+        memories = [RowChange(self.before[row.id], self._reviewed(row)) for row in self.memories.values()]
+        verdicts = [RowChange(row, None) for row in self.replaced]
+        verdicts += [RowChange(None, row) for row in self.verdicts]
+        changes = learn_coactivation(memory, self.now, self.useful.values(), links) + memories + verdicts
+        return [change for change in changes if change.before != change.after]
+
+    def _reviewed(self, after: MemoryRow) -> MemoryRow:
+        if after.id not in self.reviews:
+            return after
+        recalled, recorded_at = self.reviews[after.id]
+        return with_retention(after, review(self.before[after.id], recorded_at, self.now, recalled=recalled))
+
+    def review(self, memory: MemoryRecord, tier: str, *, recalled: bool) -> None:
+        """Record a review of a memory: several in one operation are one review, failed if any of them failed."""
+        if is_due(self.before[memory.id].reviewed_at, self.now, tier):
+            before, _ = self.reviews.get(memory.id, (True, None))
+            self.reviews[memory.id] = before and recalled, memory.recorded_at or self.now
+
+    def _moved_link(self, link: LinkRow, delta: float) -> RowChange:
+        active = self.now if delta > 0 else link.last_activated
+        return RowChange(link, replace(link, weight=float(nudge(link.weight, delta)), last_activated=active))
+
+    def move_links(self, links: Iterable[LinkRow], delta: float) -> None:
+        """Add ``delta`` to the movement of each link; a link is moved once, by the sum."""
+        for link in links:
+            identity = link_identity(link)
+            self.links[identity] = link
+            self.moves[identity] = self.moves.get(identity, 0.0) + delta
+
+
+def check_recalled(trace: Trace, memory: MemoryRecord, name: str, value: str) -> None:
+    """Raise ``ParamError`` for the argument ``name`` unless the recall returned the memory."""
+    if memory.id not in {memory_id for memory_id, _ in trace.hits}:
+        rule = f"must be a memory that recall {trace.recall_id} returned: leave the recall out to judge it by itself"
+        raise ParamError(name, value, rule)
+
+
+def credit_path(
+    memory: Namespace, effect: VerdictEffect, record: MemoryRecord, trace: Trace | None, delta: float
+) -> None:
+    """Move the links that led to a memory in proportion to their share of its activation, the largest by ``delta``.
+
+    Without a stored recall, the links at the memory move by ``delta`` instead.
+    """
+    flow = None if trace is None else traces.flow_of(trace)
+    row = None if flow is None else flow.row(record.id)
+    if flow is None or row is None:
+        incident = _spreading_links(memory.store.links(memory.namespace, [record.id]))
+        effect.move_links(incident, delta)
+        missing = (
+            "no kept recall brought it up" if trace is None else "the flow of that recall is no longer kept"
+        )
+        effect.messages.append(
+            f"{record.key}: {missing}, so its own {_links(len(incident))} moved instead of a path"
+        )
+        return
+    if flow.is_anchor(row) and not flow.paths([row])[row]:
+        effect.messages.append(
+            f"{record.key}: the cue itself matched it, so no link moved; the cue is recorded"
+        )
+        return
+    shares = _shares_by_pair(flow.shares(row))
+    between = _links_between(memory, shares)
+    most = max(shares.values(), default=0.0)
+    for pair, links in between.items():
+        effect.move_links(links, delta * shares[pair] / most)
+    moved = sum(map(len, between.values()))
+    if not moved:
+        why = "are gone" if shares else "brought too little each to answer for it"
+        effect.messages.append(f"{record.key}: the links that led to it {why}, so none moved")
+        return
+    how = "strengthened" if delta > 0 else "weakened"
+    effect.messages.append(f"{record.key}: {_links(moved)} {how}")
+
+
+def _links(count: int) -> str:
+    return "1 link" if count == 1 else f"{count:,} links"
+
+
+def _shares_by_pair(shares: Mapping[LinkIdentity, float]) -> dict[MemoryPair, float]:
+    """The share of each pair of memories: all links between two memories move together, in either direction."""
+    totals: dict[MemoryPair, float] = {}
+    for (source, target, _), share in shares.items():
+        pair = (min(source, target), max(source, target))
+        totals[pair] = totals.get(pair, 0.0) + share
+    return totals
+
+
+def _links_between(memory: Namespace, pairs: Collection[MemoryPair]) -> dict[MemoryPair, list[LinkRow]]:
+    """The links between the two memories of each pair."""
+    ends = {end for pair in pairs for end in pair}
+    links_of: dict[MemoryPair, list[LinkRow]] = {pair: [] for pair in pairs}
+    for link in _spreading_links(memory.store.links(memory.namespace, ends)):
+        pair = (min(link.source, link.target), max(link.source, link.target))
+        if pair in links_of:
+            links_of[pair].append(link)
+    return links_of
+
+
+def _spreading_links(links: Iterable[LinkRow]) -> list[LinkRow]:
+    """The links that spread activation; credit must not strengthen a link that suppresses."""
+    return [link for link in links if link.relation not in SUPPRESSING and link.source != link.target]
