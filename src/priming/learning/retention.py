@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-import numpy as np
-
 from priming.config.params.laws import BASE_LEVEL, FORGETTING
-from priming.core.arrays import Floats
-from priming.core.base_level import base_level_score, hybrid
 from priming.core.forgetting import (
     AGAIN,
     GOOD,
     FsrsState,
-    fsrs_retrievability,
     fsrs_update,
     power_retrievability,
     stability_after,
 )
-from priming.index.cue_feedback import Practice
 from priming.serialization import stamp
 from priming.storage.rows import MemoryRow
-from priming.types import Retention, Use
+from priming.types import Retention, days_between
 
 REVIEW_RATINGS: Mapping[str, bool] = {
     "used": True,
@@ -32,18 +26,6 @@ REVIEW_RATINGS: Mapping[str, bool] = {
     "overridden": False,
 }
 """The verdicts that are reviews, and whether the recall succeeded. Of what is not relevant the route was wrong."""
-
-_HOUR, _DAY = 3600.0, 86400.0
-
-
-def days_between(earlier: datetime, later: datetime) -> float:
-    """Days, fractional; none where the clock was set back."""
-    return max(0.0, (later - earlier).total_seconds() / _DAY)
-
-
-def executions(use: Use) -> int:
-    """How often a procedure was carried out, as far as it is known how that went."""
-    return use.helped + use.failed
 
 
 def with_use(row: MemoryRow, now: datetime) -> MemoryRow:
@@ -87,25 +69,3 @@ def with_retention(row: MemoryRow, retention: Retention) -> MemoryRow:
         endurance=retention.endurance,
         reviewed_at=retention.reviewed_at,
     )
-
-
-def retained_share(some: Sequence[Practice], now: datetime) -> Floats:
-    """FSRS retrievability of each; 1 without a review, of which nothing is known to be forgotten."""
-    stability = np.array([one.stability for one in some])
-    since = np.array([max(0.0, now.timestamp() - one.reviewed) / _DAY for one in some])
-    known = stability > 0
-    values = np.asarray(fsrs_retrievability(since, np.where(known, stability, 1.0), FORGETTING.fsrs_decay))
-    return np.where(known, values, 1.0)
-
-
-def base_levels(some: Sequence[Practice], now: datetime) -> Floats:
-    """Base level of each by its uses, the latest counted exactly, in (0, 1); 0 of one that was never used."""
-    values = np.zeros(len(some))
-    for count in {len(one.recent) for one in some} - {0}:
-        at = [i for i, one in enumerate(some) if len(one.recent) == count]
-        ages = np.array([[now.timestamp() - time for time in some[i].recent] for i in at]) / _HOUR
-        life = np.array([now.timestamp() - some[i].first for i in at]) / _HOUR
-        uses = np.array([some[i].uses for i in at], np.float64)
-        levels = hybrid(np.maximum(ages, 0.0), uses, np.maximum(life, 0.0), BASE_LEVEL.d)
-        values[at] = np.asarray(base_level_score(levels))
-    return values

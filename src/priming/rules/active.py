@@ -28,9 +28,9 @@ from priming.index.columns import NONE
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall import traces
-from priming.recall.designs import cue_relevance, settled_activation
+from priming.recall.designs import cue_relevance, final_activation
 from priming.recall.formatting import RULES_HEADER, format_rules, rule_full
-from priming.recall.ranking import Ranked, weighed
+from priming.recall.ranking import Ranked, weighted_graph
 from priming.remember.drafts import words
 from priming.results import Hit, Omitted, Recall, Step
 from priming.rules.conflicts import (
@@ -182,7 +182,7 @@ def _activated(memory: Namespace, name: str | None, query: ActiveQuery, now: dat
             barred[row] = True
             del seeds[row]
         activation = spread(
-            weighed(working, FLOOP, now),
+            weighted_graph(working, FLOOP, now),
             seeds,
             FLOOP.spread,
             gate=np.where(barred, 0.0, 1.0),
@@ -317,7 +317,7 @@ def _candidates(activated: Sequence[Activated], now: datetime) -> list[RuleCandi
     """What stays active of all stores together, scored; in the order of the stores, the oldest first."""
     at = np.concatenate([np.full(len(one.activation.rows), i) for i, one in enumerate(activated)])
     rows = np.concatenate([one.activation.rows for one in activated])
-    values, stays = settled_activation(FLOOP, _joint([one.activation for one in activated]))
+    values, stays = final_activation(FLOOP, _joint([one.activation for one in activated]))
     chosen = [
         i for i in np.lexsort((rows, at)).tolist() if stays[i] and int(rows[i]) in activated[at[i]].records
     ]
