@@ -125,7 +125,7 @@ def recall(
         floor=None if floor is None else check_number("floor", floor, low=0.0, high=1.0),
         moment=moment(valid_at, known_at, superseded=include_superseded),
     )
-    return _recall(memory, query)
+    return _answer(memory, query)
 
 
 def _choices(name: str, value: Any, choices: Sequence[str]) -> tuple[str, ...]:
@@ -156,7 +156,7 @@ class RecallOutcome:
     carried: tuple[Step, ...]
 
 
-def _recall(memory: Namespace, query: RecallQuery) -> Recall:
+def _answer(memory: Namespace, query: RecallQuery) -> Recall:
     """Answer a checked query."""
     watch = Stopwatch()
     with memory.lock:
@@ -164,10 +164,10 @@ def _recall(memory: Namespace, query: RecallQuery) -> Recall:
         queried = as_of.namespace_at(memory, query.moment)
         with queried.store.transaction(write=False):
             query = replace(query, profile=weighted_profile(queried, query.profile))
-            outcome = _outcome(queried, query, watch)
-        packed = _packed(query, outcome.hits)
+            outcome = _find_hits(queried, query, watch)
+        packed = _pack_hits(query, outcome.hits)
         watch.lap("pack")
-        recall_id, untraced = _traced(memory, query, outcome)
+        recall_id, untraced = _store_trace(memory, query, outcome)
         watch.lap("trace")
     return Recall(
         recall_id=recall_id,
@@ -184,14 +184,14 @@ def _recall(memory: Namespace, query: RecallQuery) -> Recall:
     )
 
 
-def _packed(query: RecallQuery, hits: Sequence[Hit]) -> Packed | None:
+def _pack_hits(query: RecallQuery, hits: Sequence[Hit]) -> Packed | None:
     """The text of the hits within the budget; None without hits."""
     tiers = query.profile.tiers
     shown = packables(hits, tiers=tiers is not None) if hits else ()
     return pack(shown, query.tokens, tiers=tiers, header=HEADER) if hits else None
 
 
-def _traced(memory: Namespace, query: RecallQuery, outcome: RecallOutcome) -> tuple[str, list[str]]:
+def _store_trace(memory: Namespace, query: RecallQuery, outcome: RecallOutcome) -> tuple[str, list[str]]:
     """Record the trace of a recall of the present; a recall of another time is not recorded."""
     if query.moment is not None:
         return uuid7(memory.now()), []
@@ -206,10 +206,10 @@ def _traced(memory: Namespace, query: RecallQuery, outcome: RecallOutcome) -> tu
     )
 
 
-_NOTHING = Ranked(np.zeros(0, np.int64), np.zeros(0))
+_NO_ROWS = Ranked(np.zeros(0, np.int64), np.zeros(0))
 
 
-def _outcome(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> RecallOutcome:
+def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> RecallOutcome:
     """The hits in one state of the store: another process may write or purge at the same time."""
     now = memory.now()
     valid = memory.valid_time(now)
@@ -220,19 +220,19 @@ def _outcome(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> RecallO
     evidence = Priors(working, memory.embedder, query.text, profile.recall, at, context, query.ablate, pool)
     reason = no_result_reason(evidence, eligible, pool, query)
     watch.lap("evidence")
-    ranked = _NOTHING
+    ranked = _NO_ROWS
     if reason is None:
         ranked = rank(_ranking_query(memory, query, evidence, eligible, pool, now))
     confidence = answer_confidence(evidence, ranked, profile.confidence) if profile.confidence else None
     floor = confidence_floor(query, evidence)
     if confidence is not None and confidence < floor:
         reason = f"nothing above the floor: confidence {confidence:.3f}, less than {floor:g}"
-        ranked = _NOTHING
+        ranked = _NO_ROWS
     watch.lap("rank")
-    steps = _steps(memory, working, ranked) if query.trace or LOG.isEnabledFor(logging.DEBUG) else ()
-    _log(steps)
-    flow = traces.stored_trace(working, profile, ranked, _matched(working, profile, evidence))
-    hits = as_of.describe_moment(memory, _hits(memory, working, ranked, flow, valid), query.limit)
+    steps = _spread_steps(memory, working, ranked) if query.trace or LOG.isEnabledFor(logging.DEBUG) else ()
+    _log_steps(steps)
+    flow = traces.stored_trace(working, profile, ranked, _cue_matches(working, profile, evidence))
+    hits = as_of.describe_moment(memory, _to_hits(memory, working, ranked, flow, valid), query.limit)
     watch.lap("paths")
     return RecallOutcome(
         hits=hits,
@@ -269,14 +269,14 @@ def _ranking_query(
     )
 
 
-def _log(steps: Sequence[Mapping[str, float]]) -> None:
+def _log_steps(steps: Sequence[Mapping[str, float]]) -> None:
     """Log the activations of every step, at the level DEBUG."""
     for step, values in enumerate(steps):
         shown = {key: float(f"{value:.{_DIGITS}g}") for key, value in values.items()}
         LOG.debug("step %d of the spread: %s", step, json.dumps(shown, ensure_ascii=False))
 
 
-def _matched(working: WorkingSet, profile: Profile, evidence: Priors) -> traces.Matched | None:
+def _cue_matches(working: WorkingSet, profile: Profile, evidence: Priors) -> traces.Matched | None:
     """The match of rows to the cue, in the design whose anchors have priors too; None in the other designs."""
     return (lambda rows: working.at(evidence.match, rows)) if profile.anchors is None else None
 
@@ -289,7 +289,7 @@ def _records(
     return {ids[memory_id]: record for memory_id, record in records.items()}
 
 
-def _hits(
+def _to_hits(
     memory: Namespace, working: WorkingSet, ranked: Ranked, flow: traces.StoredTrace, valid: datetime
 ) -> tuple[Hit, ...]:
     records = _records(memory, working, ranked.rows.tolist(), valid)
@@ -306,7 +306,7 @@ def _hits(
     return tuple(hits)
 
 
-def _steps(memory: Namespace, working: WorkingSet, ranked: Ranked) -> tuple[Mapping[str, float], ...]:
+def _spread_steps(memory: Namespace, working: WorkingSet, ranked: Ranked) -> tuple[Mapping[str, float], ...]:
     """The activation of every row after each step, by key."""
     if ranked.activation is None or ranked.activation.flow is None:
         return ()
