@@ -278,7 +278,7 @@ SUBJECTS: Mapping[str, Sequence[str]] = {
     "verdict": ("memory.py", "namespace.py", "learning/", "recall/traces.py"),
     "sleep": ("memory.py", "namespace.py", "sleep/"),
 }
-"""The files and folders that a reader of each call follows; laws, arrays and the store below are functions to look up."""
+"""The files and folders that a reader of each call follows; laws, arrays and the store are looked up."""
 _WALK = """
 import sys
 sys.path.insert(0, {source!r})
