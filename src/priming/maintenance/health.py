@@ -28,7 +28,9 @@ def stats(memory: Namespace) -> Stats:
     with memory.lock:
         memory.require_exists()
         counts = memory.store.counts(memory.namespace)
-        weights = {row.profile: current_weights(row.weights) for row in memory.store.weights(memory.namespace)}
+        weights = {
+            row.profile: current_weights(row.weights) for row in memory.store.weights(memory.namespace)
+        }
     return Stats(
         namespace=memory.namespace,
         memories=counts.memories,

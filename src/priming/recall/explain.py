@@ -209,7 +209,7 @@ def _route(memory: Namespace, trace: Trace, memory_id: str) -> LinkHistory | Non
     if memory_id not in ids:
         return None
     rank = ids.index(memory_id)
-    path, shares = traces.credited_links(memory, trace, memory_id)
+    path, shares = traces.path_and_credit(memory, trace, memory_id)
     return LinkHistory(
         recall_id=trace.recall_id,
         at=trace.at,

@@ -58,20 +58,20 @@ def _line(record: MemoryRecord, text: str, superseded: bool) -> str:
 def _title(record: MemoryRecord) -> str:
     """The title before the quoted text; it is quoted as well if its source may not instruct."""
     title = record.title or ""
-    return _shown(title) if instructs(record.trust) else quote_text(title)
+    return _escaped(title) if instructs(record.trust) else quote_text(title)
 
 
 def _label(key: str) -> str:
     """A key for use between brackets: quoted if it contains a character that could end them."""
-    return quote_text(key) if _LABEL.intersection(key) else _shown(key)
+    return quote_text(key) if _LABEL.intersection(key) else _escaped(key)
 
 
 def quote_text(text: str) -> str:
     """A text as one quoted line without hidden characters."""
-    return _shown(json.dumps(text, ensure_ascii=False))
+    return _escaped(json.dumps(text, ensure_ascii=False))
 
 
-def _shown(line: str) -> str:
+def _escaped(line: str) -> str:
     """A line with its control and invisible characters escaped; few lines have any."""
     return line if line.isprintable() else line.translate(_ESCAPES)
 

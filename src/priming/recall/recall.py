@@ -241,7 +241,7 @@ def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> Recal
         confidence=confidence,
         degraded=("vectors",) if working.missing_vectors else (),
         spread=steps if query.trace else (),
-        carried=traces.carried_links(memory, flow, [hit.memory.id for hit in hits]) if query.trace else (),
+        carried=traces.link_activations(memory, flow, [hit.memory.id for hit in hits]) if query.trace else (),
     )
 
 

@@ -292,7 +292,7 @@ def flow_of(trace: Trace) -> StoredTrace | None:
     return None if trace.flow is None else decode_flow(trace.nodes, trace.flow)
 
 
-def stored_flow(memory: Namespace, shares: Mapping[Ends, float]) -> dict[Ends, tuple[LinkRow, float]]:
+def _present_links(memory: Namespace, shares: Mapping[Ends, float]) -> dict[Ends, tuple[LinkRow, float]]:
     """The present links of credit shares, with their shares; the ends of a link are as stored."""
     ends = {end for source, target, _ in shares for end in (source, target)}
     present = {
@@ -327,7 +327,7 @@ def steps_of(memory: Namespace, flow: StoredTrace, ids: Collection[str]) -> dict
     }
 
 
-def carried_links(memory: Namespace, flow: StoredTrace, ids: Collection[str]) -> tuple[Step, ...]:
+def link_activations(memory: Namespace, flow: StoredTrace, ids: Collection[str]) -> tuple[Step, ...]:
     """The activation that each link on the way to some memories carried, over all steps; the largest first."""
     r = flow.routes
     amount = np.sum([r.amounts(step) for step in range(1, r.steps + 1)], axis=0) if r.steps else np.zeros(0)
@@ -349,7 +349,7 @@ def carried_links(memory: Namespace, flow: StoredTrace, ids: Collection[str]) ->
     )
 
 
-def credited_links(
+def path_and_credit(
     memory: Namespace, trace: Trace, memory_id: str
 ) -> tuple[tuple[Step, ...], tuple[tuple[str, str, str, float, float | None], ...]]:
     """The path of a recall to a memory, and each link's share of the credit with its present weight."""
@@ -361,7 +361,7 @@ def credited_links(
     names = memory.store.names(memory.namespace, flow.nodes)
     name = {record: names.get(record, "?") for record in flow.nodes}
     path = steps_of(memory, flow, [memory_id])[memory_id]
-    present = {ends: link.weight for ends, (link, _) in stored_flow(memory, shares).items()}
+    present = {ends: link.weight for ends, (link, _) in _present_links(memory, shares).items()}
     credit = tuple(
         (
             name[source],

@@ -42,8 +42,12 @@ class RecallParams(Checked):
         0.1, low=0.0, doc="taken from what was said in words that older memories hold already"
     )
     context: float = param(0.3, low=0.0, doc="prior of confirmed `when` predicates")
-    positive_feedback: float = param(0.25, low=0.0, doc="prior of a memory that verdicts on such a cue spoke for")
-    negative_feedback: float = param(0.15, low=0.0, doc="taken from memories that verdicts on such a cue spoke against")
+    positive_feedback: float = param(
+        0.25, low=0.0, doc="prior of a memory that verdicts on such a cue spoke for"
+    )
+    negative_feedback: float = param(
+        0.15, low=0.0, doc="taken from memories that verdicts on such a cue spoke against"
+    )
     retention: float = param(0.05, low=0.0, doc="taken from reviewed memories as they are forgotten")
     base: float = param(
         0.05,
