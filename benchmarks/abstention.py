@@ -26,8 +26,7 @@ from priming.config.profiles import PRIMING
 from priming.embedding.registry import named
 from priming.learning.metrics import auc
 from priming.memory import Memory
-from priming.recall.candidates import RecallQuery, eligible_candidates
-from priming.recall.confidence import confidence_figures
+from priming.recall.candidates import RecallQuery, confidence_figures, eligible_candidates
 from priming.recall.designs import rank
 from priming.recall.priors import Priors
 from priming.recall.ranking import RankingQuery

@@ -46,11 +46,14 @@ FEW = 20
 """Questions of each set where it is to be quick."""
 HEADLINES = {"locomo": (5, 10), "hotpot": (2, 5), "musique": (2, 5)}
 """Places that count; of LoCoMo the reciprocal rank as well."""
-UNMEASURED = {"context", "proved", "refused", "retention", "base", "same_cue", "floor", "anchors_many"}
+UNMEASURED = {
+    *("context", "positive_feedback", "negative_feedback", "retention", "base"),
+    *("same_cue", "floor", "anchors_many"),
+}
 """Constants that nothing in these sets depends on: no predicates, no verdicts, no reviews, no wider recall."""
 _NEAR = ("near", "near_floor", "near_gain", "near_most")
 KEPT: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("terms", "literal", "found", "pairs", "neighboured"), ()),
+    **dict.fromkeys(("terms", "literal", "literal_occurrences", "pairs", "neighboured"), ()),
     **dict.fromkeys(("query", "_products", "cosine"), ("idf",)),
     **dict.fromkeys(("bm25", "session"), _NEAR),
     "window": ("window_fade", "speaker_share"),

@@ -171,7 +171,7 @@ class Spent(Stopwatch):
 
 INSIDE: Mapping[str, tuple[Any, str]] = {
     "rank: spread": (designs, "spread"),
-    "trace: pack routes": (traces, "encode"),
+    "trace: pack routes": (traces, "encode_flow"),
     "trace: write": (SqliteTraces, "add_trace"),
 }
 """The steps inside a lap, and where each is looked up."""
@@ -210,7 +210,10 @@ def watched(laps: dict[str, float]) -> Iterator[None]:
         return watching
 
     places: list[tuple[Any, str, str]] = [(_owner(name), name, f"evidence: {name}") for name in TERMS]
-    places += [(_owner("lacking"), "lacking", "rank: coverage"), (RankingQuery, "graph", "rank: graph")]
+    places += [
+        (_owner("name_coverage"), "name_coverage", "rank: coverage"),
+        (RankingQuery, "graph", "rank: graph"),
+    ]
     places += [(place, name, shown) for shown, (place, name) in INSIDE.items()]
     kept: list[tuple[Any, str, Any]] = [(place, name, vars(place)[name]) for place, name, _ in places]
     kept.append((recall, "Stopwatch", Stopwatch))

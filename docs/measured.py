@@ -10,6 +10,8 @@ from typing import Any
 
 from tables import table
 
+from priming.recall.term_weights import TERM_ALIASES
+
 RESULTS = Path(__file__).resolve().parent.parent / "benchmarks" / "results"
 SETS = {"locomo": "LoCoMo", "hotpot": "HotpotQA", "musique": "MuSiQue"}
 FLOORS: Mapping[str, Mapping[str, tuple[float, float]]] = {
@@ -237,13 +239,18 @@ def designs(group: str) -> str:
     heads = [f"{SETS[of]} {name}" for of, name in columns]
     first = ("**default**", "", *(_percent(found["default"][of][name]) for of, name in columns))
     rows = [
-        (one["name"], one["why"], *(_over(one["sets"][of][name]) for of, name in columns))
+        (_current(one["name"]), one["why"], *(_over(one["sets"][of][name]) for of, name in columns))
         for one in found["variants"]
         if one["group"] == group
     ]
     if not rows:
         raise Missing(f"designs.json holds no group {group}: run {COMMANDS['designs']}")
     return table(("design", "why", *heads), [first, *rows])
+
+
+def _current(name: str) -> str:
+    """The name of a variant or constant, with the present names of terms that were renamed since it was measured."""
+    return re.sub(r"\w+", lambda word: TERM_ALIASES.get(word[0], word[0]), name)
 
 
 def _over(one: Mapping[str, float]) -> str:
@@ -270,7 +277,7 @@ def moves() -> str:
     rows = [
         (
             fold if fold == "on all" else f"without {fold}",
-            ", ".join(f"`{name}` {value:g}" for name, value in moved.items()) or "nothing",
+            ", ".join(f"`{_current(name)}` {value:g}" for name, value in moved.items()) or "nothing",
         )
         for fold, moved in found.items()
     ]
@@ -280,7 +287,7 @@ def moves() -> str:
 def flatness() -> str:
     """How far each constant can go alone."""
     rows = [
-        (f"`{one['name']}`", *(f"{one[part]:g}" for part in ("value", "low", "high")))
+        (f"`{_current(one['name'])}`", *(f"{one[part]:g}" for part in ("value", "low", "high")))
         for one in read("fit", "fit")["flatness"]
     ]
     return table(("constant", "value", "no worse from", "to"), rows)

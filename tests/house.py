@@ -273,6 +273,12 @@ WALKS: Mapping[str, str] = {
     "verdict": "memory.feedback(used=['outage'])",
     "sleep": "memory.sleep()",
 }
+SUBJECTS: Mapping[str, Sequence[str]] = {
+    "recall": ("memory.py", "namespace.py", "recall/"),
+    "verdict": ("memory.py", "namespace.py", "learning/", "recall/traces.py"),
+    "sleep": ("memory.py", "namespace.py", "sleep/"),
+}
+"""The files and folders that a reader of each call follows; laws, arrays and the store are looked up."""
 _WALK = """
 import sys
 sys.path.insert(0, {source!r})
@@ -304,6 +310,11 @@ def walk(root: Path, call: str) -> list[str]:
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     steps = shown.stdout.split()
     return [step for step, before in zip(steps, ["", *steps], strict=False) if step != before]
+
+
+def subject_files(steps: Sequence[str], name: str) -> list[str]:
+    """The files of a walk that belong to the subject of its call, in the order in which they are first entered."""
+    return [step for step in dict.fromkeys(steps) if step.startswith(tuple(SUBJECTS[name]))]
 
 
 def table(house: House) -> list[tuple[str, str]]:
@@ -360,7 +371,9 @@ def main() -> None:
     for name, call in WALKS.items():
         steps = walk(house.root, call)
         files = list(dict.fromkeys(steps))
-        print(f"\n{name}: {len(files)} files, {len(steps) - len(files)} returns\n  {', '.join(files)}")
+        own = subject_files(steps, name)
+        print(f"\n{name}: {len(own)} files of its subject: {', '.join(own)}")
+        print(f"  of {len(files)} files entered, with {len(steps) - len(files)} returns: {', '.join(files)}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""``Memory``: what users open, with every verb of the library."""
+"""``Memory``: the class that users open, with every verb of the library."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ from priming.maintenance.health import backup, reembed, restore_backup, stats, s
 from priming.maintenance.merge import deduplicate, deprecate, merge, restore
 from priming.namespace import DEFAULT_NAMESPACE, Namespace
 from priming.recall.explain import why
-from priming.recall.lookup import get, list_memories
-from priming.recall.recall import recall
+from priming.recall.recall import get, list_memories, recall
 from priming.remember.links import link, link_many, links, set_strength
 from priming.remember.remember import remember, remember_many
 from priming.rules.active import active
@@ -46,8 +45,8 @@ from priming.types import Clock, SystemClock
 class Memory(Namespace):
     """An associative memory: one namespace of one store. Open it with ``Memory.open``.
 
-    Every verb that writes is one operation in the log, found there by its id; reads change nothing.
-    ``key`` stands for a memory's key or id in every verb.
+    Every verb that writes is one operation in the log; reads change nothing. ``key`` is a memory's key or id in every
+    verb.
     """
 
     @classmethod
@@ -61,22 +60,22 @@ class Memory(Namespace):
         clock: Clock | None = None,
         settings: Settings | None = None,
     ) -> Memory:
-        """Open a memory, making the store if it is not there.
+        """Open a memory, and create its store if there is none.
 
         Args:
             url: ``sqlite:///relative.db``, ``sqlite:////absolute.db``, ``sqlite://`` (in memory); None means
                 ``PRIMING_URL``, else ``.priming/memory.db``.
-            namespace: the scope of every memory; nothing crosses it.
+            namespace: the scope of every memory; recalls and links stay within it.
             profile: one of ``priming.profiles``.
-            embedder: what makes vectors, or its name (``docs/embedders.md``); None: that of the settings, by default
-                WordLlama's bundled weights. It is loaded at first need.
-            clock: where the present comes from.
-            settings: as ``priming.config.settings.load`` reads them: how they shape the profiles. A program that wants
-                their store, namespace and profile too gives them as arguments.
+            embedder: the embedder, or its name (``docs/embedders.md``); None: that of the settings, by default
+                WordLlama's bundled weights. It is loaded at its first use.
+            clock: the source of the present time.
+            settings: the settings that change the profiles, as ``priming.config.settings.load`` reads them. Their
+                store, namespace and profile have no effect here: pass them as arguments.
 
         Raises:
-            ParamError: a URL, namespace or profile that is not understood.
-            Corrupt, SchemaTooNew, StoreError: a file that cannot be used; it is left as it was.
+            ParamError: an invalid URL, namespace or profile.
+            Corrupt, SchemaTooNew, StoreError: a file that cannot be used; it is not changed.
 
         >>> with Memory.open("sqlite://") as memory:
         ...     memory.remember("Ada wrote the first program.").key

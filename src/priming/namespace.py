@@ -1,4 +1,4 @@
-"""An open namespace: the store, embedder, clock, lock and working set that every verb works with."""
+"""An open namespace: the store, embedder, clock, lock and working set that every verb uses."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from priming.types import Change, Clock, Link, MemoryRecord, Operation, uuid7
 
 DEFAULT_NAMESPACE = "default"
 _PROPOSALS = 8
-"""Number of proposals of sleep that are kept."""
+"""Number of proposals of sleep that stay available."""
 
 
 @dataclass(eq=False, repr=False)
 class Namespace:
-    """One namespace of a store with its embedder, clock and profile, and the working set built from them."""
+    """One namespace of a store with its embedder, clock and profile, and its working set."""
 
     store: Store
     namespace: str
@@ -38,45 +38,45 @@ class Namespace:
     clock: Clock
     profile: Profile
     profiles: Mapping[str, Profile] = field(default_factory=lambda: ALL)
-    """Those that a recall may name."""
+    """The profiles that a recall can name."""
     lock: RLock = field(default_factory=RLock)
     _working: WorkingSet | None = None
     _echo: EchoGuard | None = None
     _queued: dict[int, PreparedOperation] = field(default_factory=dict)
     pasts: list[PastNamespace] = field(default_factory=list)
-    """The namespace at other times, as queried lately; the latest query comes first."""
+    """The namespace at other times, as recently queried; the latest query comes first."""
     proposals: dict[str, Proposal] = field(default_factory=dict)
     """The latest proposals of sleep by id, for clients that can only name a proposal."""
     requested_id: str | None = None
-    """The id that the next operation gets: a client's own, so that the client can look for that operation."""
+    """The id of the next operation, if a client chose it to look for the operation later."""
 
     def now(self) -> datetime:
         """The present, in UTC."""
         return check_time("clock.now()", self.clock.now())
 
     def valid_time(self, now: datetime) -> datetime:
-        """The time whose truth is asked for: the present."""
+        """The valid time of queries: the present."""
         return now
 
     def working(self, now: datetime) -> WorkingSet:
-        """The working set, brought up to date."""
+        """The working set, after an update from the log."""
         if self._working is None:
             self._working = self._snapshot.load()
         try:
             self._working.refresh(now, self._queued)
         except BaseException:
-            self._working = None  # a working set that was updated by half is of no use
+            self._working = None  # a working set that was updated in part is inconsistent
             raise
         finally:
             self._queued = {}
         return self._working
 
     def queue_operation(self, head: int, logged: Logged, documents: Mapping[str, Document]) -> None:
-        """Queue an operation of this process for the next refresh: the one after ``head`` in the log."""
+        """Queue an operation of this process, the one after ``head`` in the log, for the next refresh."""
         self._queued[head] = logged, documents
 
     def discard_queued(self) -> None:
-        """Discard the queued operations: their transaction was rolled back."""
+        """Discard the queued operations after their transaction was rolled back."""
         self._queued = {}
 
     @property
@@ -85,7 +85,7 @@ class Namespace:
 
     @property
     def echo(self) -> EchoGuard:
-        """What recalls emitted lately."""
+        """The guard against texts that recalls emitted recently."""
         if self._echo is None:
             self._echo = EchoGuard(self.store, self.namespace)
         return self._echo
@@ -102,7 +102,7 @@ class Namespace:
                 self.store.close()
 
     def _save(self, working: WorkingSet) -> None:
-        """Apply the queued operations and save a snapshot; a failing store costs only the snapshot."""
+        """Apply the queued operations and save a snapshot; if the store fails, only the snapshot is lost."""
         with suppress(StoreError):
             if self._queued:
                 working.refresh(self.now(), self._queued)
@@ -110,7 +110,7 @@ class Namespace:
             self._snapshot.save(working)
 
     def drop_snapshot(self) -> None:
-        """Drop the working set, in memory and on disk: no word of a purged memory may stay in it."""
+        """Drop the working set, in memory and on disk, so that no word of a purged memory stays in it."""
         self._working, self._echo, self._queued = None, None, {}
         self.drop_pasts()
         self._snapshot.delete()
@@ -122,14 +122,14 @@ class Namespace:
             past.close()
 
     def remember_proposal(self, proposal: Proposal) -> None:
-        """Keep a proposal of sleep until it is applied; only the latest few are kept."""
+        """Keep a proposal of sleep available; only the latest few stay."""
         self.proposals = {**dict([*self.proposals.items()][1 - _PROPOSALS :]), proposal.id: proposal}
 
     def require_exists(self) -> None:
-        """Raise ``NotFound`` if the namespace was never written to; the default one may always be read."""
+        """Raise ``NotFound`` if the namespace was never written to; the default namespace can always be read."""
         if self.namespace != DEFAULT_NAMESPACE and not self.store.head(self.namespace):
             error = NotFound(f"there is no namespace {self.namespace!r}: writing creates one")
-            # A note, so that a server can leave it out: whom it answers may not know of the others.
+            # A note, which a server leaves out: its clients must not learn the names of other namespaces.
             error.add_note(f"there are {', '.join(self.store.namespaces()) or 'none yet'}")
             raise error
 
@@ -153,14 +153,14 @@ class Namespace:
 
     @contextmanager
     def reading(self) -> Iterator[datetime]:
-        """Hold the lock over one state of the store; gives the present. ``NotFound`` for an unknown namespace."""
+        """Hold the lock over one state of the store and yield the present; ``NotFound`` for an unknown namespace."""
         with self.lock, self.store.transaction(write=False):
             self.require_exists()
             yield self.now()
 
     @contextmanager
     def writing(self) -> Iterator[datetime]:
-        """Hold the write lock; gives the present, taken once the lock is held."""
+        """Hold the write lock and yield the present, read after the lock is acquired."""
         with self.lock, self.store.transaction():
             yield self.now()
 
@@ -177,7 +177,7 @@ class Namespace:
         source: str | None = None,
         operation_id: str | None = None,
     ) -> Logged:
-        """Apply one operation; the working set takes it in from the log at its next use."""
+        """Apply one operation; the working set reads it from the log at its next use."""
         changes = Changes(
             namespace=self.namespace,
             id=operation_id or self.next_operation_id(at),
@@ -198,7 +198,7 @@ class Namespace:
         )
 
     def next_operation_id(self, at: datetime) -> str:
-        """The id of the next operation: the one that the caller requested, once, else a new one."""
+        """The id of the next operation: the requested id, which counts once, else a new one."""
         requested, self.requested_id = self.requested_id, None
         if requested is not None and self.store.operation(self.namespace, requested) is not None:
             raise Conflict(f"operation {requested} was carried out already: the log has it")
@@ -221,14 +221,14 @@ class Namespace:
         )
 
     def to_changes(self, rows: Iterable[RowChange], names: Mapping[str, str]) -> tuple[Change, ...]:
-        """Changes of rows as callers see them; ``names`` are keys by id."""
+        """Changes of rows in their public form; ``names`` are keys by id."""
         return tuple(
-            Change(change.room, _named(change.row, names), _side(change.before), _side(change.after))
+            Change(change.room, _row_name(change.row, names), _side(change.before), _side(change.after))
             for change in rows
         )
 
     def to_operation(self, logged: Logged) -> Operation:
-        """A log entry as callers see it, its rows named by key where they still exist."""
+        """A log entry in its public form, its rows named by key where they still exist."""
         ends = {end for change in logged.rows for end in change.ends}
         names = self.store.names(self.namespace, ends)
         changes = self.to_changes(logged.rows, names)
@@ -250,7 +250,7 @@ def _side(row: Any) -> Mapping[str, Any] | None:
     return None if row is None else encode_row(row)
 
 
-def _named(row: Any, names: Mapping[str, str]) -> str:
+def _row_name(row: Any, names: Mapping[str, str]) -> str:
     if isinstance(row, LinkRow):
         return f"{names.get(row.source, row.source)} {row.relation} {names.get(row.target, row.target)}"
     if isinstance(row, PairRow):
@@ -262,7 +262,7 @@ def _named(row: Any, names: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Outdated:
-    """A version that no longer holds: its memory, the end of its validity, and the version that followed."""
+    """A superseded version: its memory, the end of its validity, and the number of the next version."""
 
     id: str
     key: str
@@ -278,7 +278,7 @@ class PastNamespace(Namespace):
     """A namespace as it was after the operation ``latest``, at the valid times from ``since`` up to ``until``.
 
     ``head`` is the operation up to which the present was checked for purges. ``outdated`` are, by their id in this
-    namespace, the memories that represent versions which no longer hold.
+    namespace, the memories that represent superseded versions.
     """
 
     latest: str | None = None
@@ -290,10 +290,10 @@ class PastNamespace(Namespace):
     outdated: Mapping[str, Outdated] = field(default_factory=dict)
 
     def valid_time(self, now: datetime) -> datetime:  # noqa: ARG002
-        """The time whose truth is asked for."""
+        """The valid time of queries."""
         return self.true_at
 
     def matches(self, latest: str | None, valid: datetime, superseded: bool) -> bool:
-        """Whether this is the namespace at a time."""
-        alike = (self.latest, self.superseded) == (latest, superseded)
-        return alike and self.since <= valid < self.until
+        """Whether this is the namespace after an operation at a valid time."""
+        same = (self.latest, self.superseded) == (latest, superseded)
+        return same and self.since <= valid < self.until

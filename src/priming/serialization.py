@@ -204,7 +204,9 @@ def _columns(cls: Any) -> _Columns:
         names,
         attrgetter(*names),
         tuple((i, encoder) for i, encoder in enumerate(encoders) if encoder is not None),
-        tuple((i, decoder) for i, decoder in enumerate(decoders) if decoder not in (_unchanged, _parse_number)),
+        tuple(
+            (i, decoder) for i, decoder in enumerate(decoders) if decoder not in (_unchanged, _parse_number)
+        ),
     )
 
 

@@ -218,6 +218,20 @@ class Cue:
         return {**self.other, **named}
 
 
+_DAY = 86400.0
+"""Seconds in a day."""
+
+
+def executions(use: Use) -> int:
+    """The number of executions of a procedure with a known outcome."""
+    return use.helped + use.failed
+
+
+def days_between(earlier: datetime, later: datetime) -> float:
+    """Fractional days from one time to another; 0 where the clock was set back."""
+    return max(0.0, (later - earlier).total_seconds() / _DAY)
+
+
 _TAIL = 74
 _lock = threading.Lock()
 _last = (-1, 0)

@@ -163,7 +163,7 @@ def test_a_verdict_does_not_vouch_for_itself(memory, clock):
         judge(memory, clock, cue, f"day-{11 - i}")
     # Asked again, each cue has the answer that it was told: by that verdict alone.
     assert [memory.recall(cue).hits[0].memory.key for cue in cues] == [f"day-{11 - i}" for i in range(6)]
-    for term in ("proved", "refused"):
+    for term in ("positive_feedback", "negative_feedback"):
         (worth,) = memory.ablate([term], propose=False).terms
         assert (worth.worth, worth.better, worth.worse) == (0.0, 0, 0)
 
@@ -176,10 +176,10 @@ def test_what_an_earlier_verdict_taught_counts_for_the_next_who_asks(memory, clo
     for _ in range(2):
         for i, cue in enumerate(cues):
             judge(memory, clock, cue, f"day-{11 - i}")
-    found = memory.ablate(["proved"], propose=False)
+    found = memory.ablate(["positive_feedback"], propose=False)
     assert (found.recalls, found.cues) == (12, 6)
-    assert by_term(found)["proved"].better == 6
-    assert by_term(found)["proved"].low > 0.0
+    assert by_term(found)["positive_feedback"].better == 6
+    assert by_term(found)["positive_feedback"].low > 0.0
 
 
 def test_a_clock_that_stands_still_lets_no_verdict_vouch_for_itself(memory):
@@ -187,7 +187,7 @@ def test_a_clock_that_stands_still_lets_no_verdict_vouch_for_itself(memory):
         memory.remember("The barges were loaded.", occurred_at=START - timedelta(days=i + 1), key=f"day-{i}")
     found = memory.recall("barges kestrel", limit=100)
     memory.feedback(found.recall_id, used=["day-11"])
-    (worth,) = memory.ablate(["proved"], propose=False).terms
+    (worth,) = memory.ablate(["positive_feedback"], propose=False).terms
     assert worth.worth == 0.0
 
 

@@ -11,18 +11,11 @@ from hypothesis import strategies as st
 from priming import Cue, FixedClock, HashedEmbedder, Memory
 from priming.config.params.laws import BASE_LEVEL
 from priming.index.cue_feedback import Practice
-from priming.learning.retention import (
-    base_levels,
-    days_between,
-    is_due,
-    retained_share,
-    review,
-    with_retention,
-    with_use,
-)
+from priming.learning.retention import is_due, review, with_retention, with_use
+from priming.recall.priors import base_levels, retained_share
 from priming.serialization import stamp
 from priming.storage.rows import MemoryRow
-from priming.types import Retention, Use
+from priming.types import Retention, Use, days_between
 
 START = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -285,10 +278,10 @@ def test_without_verdicts_nothing_is_known_to_be_forgotten(told, clock, profile)
 
 def test_a_verdict_on_one_memory_leaves_the_scores_of_the_others(told, clock):
     told.remember("Gulls nest upon tall cliffs.", key="gulls")
-    before = components(told, ablate=["proved", "refused"])
+    before = components(told, ablate=["positive_feedback", "negative_feedback"])
     told.feedback(told.recall("gulls nest").recall_id, used=["gulls"])
     clock.at += 30 * DAY
-    after = components(told, ablate=["proved", "refused"])
+    after = components(told, ablate=["positive_feedback", "negative_feedback"])
     for key in ("kestrel", "heron"):
         assert after[key][0] == before[key][0]
         assert (after[key][1]["retention"], after[key][1]["base"]) == (1, 0)
@@ -298,7 +291,8 @@ def test_in_the_default_profile_what_is_nearly_forgotten_yields_to_its_equal(tol
     assert order(told, "priming") == ["kestrel", "heron"]
     judge(told, used=["kestrel"])
     clock.at += 2 * 365 * DAY
-    on, off = (components(told, ablate=["proved", "refused", *more]) for more in ((), ("retention", "base")))
+    feedback = ["positive_feedback", "negative_feedback"]
+    on, off = (components(told, ablate=[*feedback, *more]) for more in ((), ("retention", "base")))
     assert list(on) == ["heron", "kestrel"]
     assert list(off) == ["kestrel", "heron"]
     left = (1 + (0.9 ** (-1 / 0.1542) - 1) * 730 / 2.3065) ** -0.1542
@@ -309,7 +303,7 @@ def test_in_the_default_profile_what_is_nearly_forgotten_yields_to_its_equal(tol
 def test_in_the_default_profile_what_was_used_lately_comes_first(told, clock):
     judge(told, used=["heron"])
     clock.at += timedelta(hours=1)
-    assert list(components(told, ablate=["proved", "refused"])) == ["heron", "kestrel"]
+    assert list(components(told, ablate=["positive_feedback", "negative_feedback"])) == ["heron", "kestrel"]
 
 
 def test_in_arc_a_memory_loses_half_of_its_recency_in_a_week_and_its_rank_with_it(memory, clock):
@@ -396,12 +390,12 @@ def test_what_is_out_of_recall_is_as_if_it_were_never_practised(open_memory, url
     memory = open_memory(url)
     for key in ("kestrel", "heron"):
         memory.remember(f"{key} signs the builds", key=key)
-    before = memory.recall(CUE, ablate=["proved", "refused"], limit=1).hits
+    before = memory.recall(CUE, ablate=["positive_feedback", "negative_feedback"], limit=1).hits
     memory.feedback(memory.recall(CUE).recall_id, used=["heron"])
     memory.forget("heron")
-    answer = memory.recall(CUE, ablate=["proved", "refused"]).hits
+    answer = memory.recall(CUE, ablate=["positive_feedback", "negative_feedback"]).hits
     assert set(answer[0].components) == set(before[0].components)
-    assert open_memory(url).recall(CUE, ablate=["proved", "refused"]).hits == answer
+    assert open_memory(url).recall(CUE, ablate=["positive_feedback", "negative_feedback"]).hits == answer
     memory.restore("heron")
     clock.at += DAY
     assert "base" in memory.recall(CUE).hits[0].components

@@ -62,7 +62,7 @@ def replayed(memory: Memory) -> Mapping:
 
 def answer(recall) -> Mapping:
     """What came up with which score, and what verdicts had to do with it."""
-    names = ("proved", "refused")
+    names = ("positive_feedback", "negative_feedback")
     told = {(hit.memory.key, name): hit.components.get(name, 0.0) for hit in recall.hits for name in names}
     return told | {(hit.memory.key, "score"): hit.score for hit in recall.hits}
 

@@ -29,7 +29,7 @@ def test_what_the_cue_matched_is_anchored_and_says_so(chain, clock):
     assert (why.route.rank, why.route.score, why.route.path) == (1, recall.hits[0].score, ())
     assert why.route.cue == {"text": "paint walls"}
     assert why.reasons[:2] == (
-        "came up as number 1 of 3 in the recall of 2024-05-17 for 'paint walls'",
+        "ranked 1 of 3 in the recall of 2024-05-17 for 'paint walls'",
         "anchored directly: the cue's own words matched it",
     )
 
@@ -43,7 +43,7 @@ def test_what_links_brought_tells_its_path_and_the_share_and_weight_of_each(chai
         ("a", "requires", "b"),
         ("b", "requires", "c"),
     ]
-    assert "came over 2 links from a" in why.reasons
+    assert "was reached over 2 links from a" in why.reasons
     shares = {ends: (share, weight) for *ends_, share, weight in why.route.shares for ends in [tuple(ends_)]}
     # All that came to c came over both links, which is why the shares are the largest there are.
     assert {ends[0::2] for ends in shares} == {("a", "b"), ("b", "c")}
@@ -68,8 +68,8 @@ def test_a_recall_that_did_not_bring_it_up_says_so(chain):
     recall = asked(chain, limit=1)
     why = chain.why("c", recall_id=recall.recall_id)
     assert why.route is None
-    assert why.reasons[0] == "the recall of 2024-05-17 for 'paint walls' did not bring it up"
-    assert chain.why("c").reasons[0] == "has never come up: no recall that is kept has it among its hits"
+    assert why.reasons[0] == "the recall of 2024-05-17 for 'paint walls' did not return it"
+    assert chain.why("c").reasons[0] == "was never returned: it is no hit of a recorded recall"
 
 
 def test_the_path_is_told_after_a_restart_too(open_memory, url):
@@ -97,7 +97,7 @@ def test_conditions_are_held_against_the_cue_else_against_that_of_the_recall(mem
     why = memory.why("a", cue=Cue(language="python", task="a release"))
     assert [one.finding for one in why.predicates] == ["contradicted", "confirmed", "absent"]
     assert (
-        "the cue contradicts its condition language = ['go', 'rust']: there it cannot come up" in why.reasons
+        "the cue contradicts its condition language = ['go', 'rust']: it cannot be a hit there" in why.reasons
     )
 
 
@@ -121,7 +121,7 @@ def test_rivals_are_named_with_the_reason(memory):
     assert "overrides wide because it is more specific" in narrow.reasons
     assert "overrides wide by a link" in other.reasons
     assert "is overridden by narrow wherever both apply" in wide.reasons
-    assert "conflicts with other: of the two the more specific comes up" in narrow.reasons
+    assert "conflicts with other: only the more specific of the two is returned" in narrow.reasons
     memory.forget("narrow")
     assert "is overridden by narrow wherever both apply" not in memory.why("wide").reasons
     assert memory.why("wide").overridden_by == ("narrow", "other")
@@ -156,10 +156,10 @@ def test_verdicts_are_listed_and_what_they_did_is_said(chain, clock):
 def test_what_is_out_of_recall_says_what_stands_for_it(chain):
     chain.deprecate("a", by="b")
     assert chain.why("a").reasons[0] == (
-        "it is deprecated, b stands for it: no recall brings it up until it is restored"
+        "it is deprecated, replaced by b: no recall returns it until it is restored"
     )
     chain.forget("c")
-    assert chain.why("c").reasons[0] == "it is forgotten: no recall brings it up until it is restored"
+    assert chain.why("c").reasons[0] == "it is forgotten: no recall returns it until it is restored"
 
 
 def test_a_rule_that_may_not_instruct_says_so(memory):
@@ -208,4 +208,4 @@ def test_a_recall_of_another_namespace_is_not_found(open_memory, url):
 
 def test_names_and_sessions_can_be_asked_about(memory):
     memory.remember("Then Zed painted.", session="s")
-    assert memory.why("entity:zed").reasons[0].startswith("has never come up")
+    assert memory.why("entity:zed").reasons[0].startswith("was never returned")

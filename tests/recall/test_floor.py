@@ -7,8 +7,7 @@ import pytest
 from priming import Cue, Memory, ParamError
 from priming.config.params.recall import ConfidenceParams
 from priming.config.profiles import PRIMING
-from priming.recall.candidates import RecallQuery, eligible_candidates
-from priming.recall.confidence import confidence_figures
+from priming.recall.candidates import RecallQuery, confidence_figures, eligible_candidates
 from priming.recall.designs import rank
 from priming.recall.priors import Priors
 from priming.recall.ranking import RankingQuery
@@ -87,7 +86,7 @@ def test_a_score_counts_less_what_the_neighbourhood_adds(told):
     asked = "Where did Ines leave the candle at the harbour?"
     score, *_ = speaking(told, asked)
     best, p = told.recall(asked, floor=0.0).hits[0], PRIMING.recall
-    around = ("window", "session", "gist", "answer", "details")
+    around = ("window", "session", "gist", "answer", "specificity")
     lift = sum(getattr(p, name) * best.components[name] for name in around)
     assert lift > 0
     assert score == pytest.approx(best.score - lift)

@@ -115,7 +115,7 @@ SHOWN = {
         ("bm25", "prior"),
         (),
     ),
-    "details": (
+    "specificity": (
         [
             item("wrong", "we paint walls", session="a"),
             item("right", "we paint two walls", session="a"),
@@ -124,7 +124,7 @@ SHOWN = {
         ("bm25", "prior"),
         (),
     ),
-    "news": (
+    "novelty": (
         [
             item("earlier", "we paint lamps", session="a"),
             item("wrong", "we paint lamps", session="a"),
@@ -178,13 +178,13 @@ SHOWN = {
         ("cosine",),
         (),
     ),
-    "proved": (
+    "positive_feedback": (
         [item("wrong", "we paint walls"), item("right", "they paint walls")],
         "paint walls",
         ("bm25", "prior"),
         (),
     ),
-    "refused": (
+    "negative_feedback": (
         [item("wrong", "we paint walls"), item("right", "they paint walls")],
         "paint walls",
         ("bm25", "prior"),
@@ -255,8 +255,8 @@ SHOWN = {
 
 
 JUDGED = {
-    "proved": {"used": ["right"]},
-    "refused": {"not_relevant": ["wrong"]},
+    "positive_feedback": {"used": ["right"]},
+    "negative_feedback": {"not_relevant": ["wrong"]},
     "retention": {"used": ["wrong"]},
     "base": {"used": ["right"]},
 }
@@ -294,7 +294,18 @@ def test_a_term_decides_and_can_be_switched_off(open_memory, clock, term):
 def test_a_term_that_is_off_is_no_component(memory):
     memory.remember("Ada painted walls last May.", occurred_at=MAY)
     (whole,) = memory.recall("when did Ada paint").hits
-    for term in ("bm25", "cosine", "pairs", "named", "date", "time", "length", "question", "news", "context"):
+    for term in (
+        "bm25",
+        "cosine",
+        "pairs",
+        "named",
+        "date",
+        "time",
+        "length",
+        "question",
+        "novelty",
+        "context",
+    ):
         (less,) = memory.recall("when did Ada paint", ablate=[term]).hits
         assert set(whole.components) - set(less.components) == {term}
 
@@ -382,36 +393,36 @@ def test_details_speak_for_a_memory_up_to_a_number_of_them(memory):
     memory.remember("so kind", session="s")
     memory.remember("we met Ada", session="s")
     memory.remember("we met Ada, Bob, Cem and Dora", session="s")
-    found = evidence(memory, "met").priors["details"]
-    assert found == pytest.approx([0, 1 / PRIMING.recall.details_full, 1])
+    found = evidence(memory, "met").priors["specificity"]
+    assert found == pytest.approx([0, 1 / PRIMING.recall.specificity_full, 1])
 
 
 def test_news_is_how_many_words_no_older_memory_holds(memory):
-    full = math.log1p(PRIMING.recall.news_full)
+    full = math.log1p(PRIMING.recall.novelty_full)
     memory.remember("red car", session="s", key="first")
     memory.remember("red sea, red sky, sea wind", session="s")
     memory.remember("car sea", session="s")
-    assert evidence(memory, "sea").priors["news"] == pytest.approx(
+    assert evidence(memory, "sea").priors["novelty"] == pytest.approx(
         [math.log(3) / full, math.log(4) / full, 0]
     )
     memory.forget("first")
-    found = evidence(memory, "sea").priors["news"]
+    found = evidence(memory, "sea").priors["novelty"]
     assert found[1:] == pytest.approx([math.log(5) / full, math.log(2) / full])
 
 
 def test_enough_new_words_are_enough_news(memory):
     memory.remember("so kind", session="s")
-    memory.remember(" ".join(f"word{i}" for i in range(2 * PRIMING.recall.news_full)), session="s")
-    assert evidence(memory, "kind").priors["news"][1] == 1
+    memory.remember(" ".join(f"word{i}" for i in range(2 * PRIMING.recall.novelty_full)), session="s")
+    assert evidence(memory, "kind").priors["novelty"][1] == 1
 
 
 def test_a_memory_that_stands_alone_lacks_no_news(memory):
     for text in ("red car", "car, red"):
         memory.remember(text)
-    assert evidence(memory, "red").priors["news"].tolist() == [1, 1]
+    assert evidence(memory, "red").priors["novelty"].tolist() == [1, 1]
     for text in ("red, car", "car red"):
         memory.remember(text, session="s")
-    assert evidence(memory, "red").priors["news"].tolist() == [1, 1, 0, 0]
+    assert evidence(memory, "red").priors["novelty"].tolist() == [1, 1, 0, 0]
 
 
 def test_in_a_session_no_hit_gives_way_for_its_words(memory):
@@ -439,7 +450,7 @@ def test_where_no_memory_has_a_neighbour_nothing_around_it_says_anything(memory)
     memory.remember("red")
     memory.remember("two red cars", session="s")
     found = evidence(memory, "red")
-    for name in ("window", "session", "gist", "answer", "details"):
+    for name in ("window", "session", "gist", "answer", "specificity"):
         assert not found.priors[name].any()
 
 
@@ -512,8 +523,8 @@ def test_a_verdict_counts_for_cues_that_share_half_of_what_their_terms_tell(memo
     }
     for cue, weight in asked.items():
         priors = evidence(memory, cue).priors
-        assert priors["refused"].tolist() == pytest.approx([weight, 0.0])
-        assert priors["proved"].tolist() == [0.0, 0.0]
+        assert priors["negative_feedback"].tolist() == pytest.approx([weight, 0.0])
+        assert priors["positive_feedback"].tolist() == [0.0, 0.0]
 
 
 def test_what_verdicts_said_is_forgotten_when_they_are_undone_and_kept_over_a_restart(open_memory, url):
@@ -523,9 +534,9 @@ def test_what_verdicts_said_is_forgotten_when_they_are_undone_and_kept_over_a_re
     first.recall("paint walls")
     first.close()
     again = open_memory(url)
-    assert evidence(again, "paint walls").priors["proved"].tolist() == [1.0]
+    assert evidence(again, "paint walls").priors["positive_feedback"].tolist() == [1.0]
     again.undo(operation.id)
-    assert "proved" not in evidence(again, "paint walls").priors
+    assert "positive_feedback" not in evidence(again, "paint walls").priors
 
 
 def test_a_heading_whose_parenthesis_the_cue_leaves_out_is_half_named(memory):
@@ -554,4 +565,4 @@ def test_details_speak_for_no_memory_that_matches_nothing(memory):
     memory.remember("the sea", session="s")
     memory.remember("Ada met Bob", session="s", key="other")
     words = evidence(memory, "sea", ablate=["cosine"])
-    assert words.priors["details"][1] == 0 < words.working.specificity[1]
+    assert words.priors["specificity"][1] == 0 < words.working.specificity[1]

@@ -125,10 +125,10 @@ def test_where_nothing_is_linked_spreading_changes_no_order(memory):
 
 def by_formula(hit, profile=profiles.PRIMING):
     p, c = profile.recall, hit.components
-    prior = p.length * (c["length"] - 1) + p.news * (c["news"] - 1) - p.question * c["question"]
+    prior = p.length * (c["length"] - 1) + p.novelty * (c["novelty"] - 1) - p.question * c["question"]
     prior += math.fsum(
         getattr(p, x) * c[x]
-        for x in ("named", "date", "time", "window", "session", "gist", "answer", "details", "context")
+        for x in ("named", "date", "time", "window", "session", "gist", "answer", "specificity", "context")
     )
     prior += p.bridge * c.get("bridge", 0.0)
     prior -= p.covered * c["covered"] + p.repeated * c["repeated"]

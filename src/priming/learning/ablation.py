@@ -129,7 +129,7 @@ def _terms(value: Any) -> tuple[str, ...]:
     names = (value,) if isinstance(value, str) else value
     if not isinstance(names, Collection) or not names:
         raise ParamError("terms", value, f"must be some of {', '.join(TERMS)}")
-    chosen = {check_choice("terms", name, TERMS) for name in names}
+    chosen = {check_choice("terms", term_weights.current_term(name), TERMS) for name in names}
     return tuple(name for name in TERMS if name in chosen)
 
 
@@ -185,7 +185,7 @@ def _sample(memory: Namespace, query: AblationQuery) -> JudgedSample:
         recalls, left_out = judged_recalls(memory, query.profile.name, working, query.limit)
         steps, steps_known = steps_since(memory, recalls)
         cases = replay_cases(memory, query.profile, working, recalls, steps_known)
-        params = term_weights.in_force(memory, query.profile).recall
+        params = term_weights.weighted_profile(memory, query.profile).recall
     replay = Replay(memory.embedder, query.profile, LearnedState(working, steps), cases)
     rarity = Priors(working, memory.embedder, "", params, now).rarity
     groups = cue_groups(recalls, params.same_cue, rarity)

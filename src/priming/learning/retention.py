@@ -6,28 +6,22 @@ failure in the power law of forgetting (``docs/laws.md``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-import numpy as np
-
 from priming.config.params.laws import BASE_LEVEL, FORGETTING
-from priming.core.arrays import Floats
-from priming.core.base_level import base_level_score, hybrid
 from priming.core.forgetting import (
     AGAIN,
     GOOD,
     FsrsState,
-    fsrs_retrievability,
     fsrs_update,
     power_retrievability,
     stability_after,
 )
-from priming.index.cue_feedback import Practice
 from priming.serialization import stamp
 from priming.storage.rows import MemoryRow
-from priming.types import Retention, Use
+from priming.types import Retention, days_between
 
 REVIEW_RATINGS: Mapping[str, bool] = {
     "used": True,
@@ -36,18 +30,6 @@ REVIEW_RATINGS: Mapping[str, bool] = {
     "overridden": False,
 }
 """The verdicts that are reviews, and whether each is a success. ``not-relevant`` blames the path, not the memory."""
-
-_HOUR, _DAY = 3600.0, 86400.0
-
-
-def days_between(earlier: datetime, later: datetime) -> float:
-    """The days between two times, fractional; 0 where the clock was set back."""
-    return max(0.0, (later - earlier).total_seconds() / _DAY)
-
-
-def executions(use: Use) -> int:
-    """The number of executions of a procedure whose success or failure was reported."""
-    return use.helped + use.failed
 
 
 def with_use(row: MemoryRow, now: datetime) -> MemoryRow:
@@ -91,27 +73,3 @@ def with_retention(row: MemoryRow, retention: Retention) -> MemoryRow:
         endurance=retention.endurance,
         reviewed_at=retention.reviewed_at,
     )
-
-
-def retained_share(practices: Sequence[Practice], now: datetime) -> Floats:
-    """The FSRS retrievability of each memory; 1 without a review."""
-    stability = np.array([practice.stability for practice in practices])
-    since = np.array([max(0.0, now.timestamp() - practice.reviewed) / _DAY for practice in practices])
-    is_reviewed = stability > 0
-    values = np.asarray(
-        fsrs_retrievability(since, np.where(is_reviewed, stability, 1.0), FORGETTING.fsrs_decay)
-    )
-    return np.where(is_reviewed, values, 1.0)
-
-
-def base_levels(practices: Sequence[Practice], now: datetime) -> Floats:
-    """The base level of each memory by its uses, in (0, 1), with the latest uses exact; 0 without uses."""
-    values = np.zeros(len(practices))
-    for count in {len(practice.recent) for practice in practices} - {0}:
-        at = [i for i, practice in enumerate(practices) if len(practice.recent) == count]
-        ages = np.array([[now.timestamp() - time for time in practices[i].recent] for i in at]) / _HOUR
-        life = np.array([now.timestamp() - practices[i].first for i in at]) / _HOUR
-        uses = np.array([practices[i].uses for i in at], np.float64)
-        levels = hybrid(np.maximum(ages, 0.0), uses, np.maximum(life, 0.0), BASE_LEVEL.d)
-        values[at] = np.asarray(base_level_score(levels))
-    return values

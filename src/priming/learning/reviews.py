@@ -24,14 +24,14 @@ from priming.core.plasticity import CONSCIOUS
 from priming.core.score import priority_score
 from priming.errors import ParamError
 from priming.learning.credit import VerdictEffect, check_recalled, credit_path
-from priming.learning.retention import days_between, executions, with_use
+from priming.learning.retention import with_use
 from priming.maintenance.merge import TEXT_KINDS
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.results import Fading
 from priming.storage.protocol import Trace
 from priming.storage.rows import MemoryRow, VerdictRow, use_of
-from priming.types import MemoryRecord, Operation
+from priming.types import MemoryRecord, Operation, days_between, executions
 
 RetentionLaw = Callable[[Sequence[MemoryRecord], Floats, ForgettingParams], Any]
 """The retrievability of memories, each after a number of days."""

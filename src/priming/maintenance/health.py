@@ -16,6 +16,7 @@ from priming.index.document import RULES, embedded_text
 from priming.index.working_set import RESTORE
 from priming.maintenance.merge import RANKED, REPLACED
 from priming.namespace import Namespace
+from priming.recall.term_weights import current_weights
 from priming.results import Finding, Stats, Status
 from priming.storage.protocol import Changes, VersionKey
 from priming.storage.rows import LinkRow, VersionRow
@@ -27,7 +28,9 @@ def stats(memory: Namespace) -> Stats:
     with memory.lock:
         memory.require_exists()
         counts = memory.store.counts(memory.namespace)
-        weights = {row.profile: row.weights for row in memory.store.weights(memory.namespace)}
+        weights = {
+            row.profile: current_weights(row.weights) for row in memory.store.weights(memory.namespace)
+        }
     return Stats(
         namespace=memory.namespace,
         memories=counts.memories,

@@ -1,7 +1,8 @@
-"""The query of a recall, and the memories that can answer it."""
+"""The query of a recall, the memories that can answer it, and whether the best of them is a confident answer."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,18 +10,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.recall import ConfidenceParams
 from priming.config.params.store import STORE
 from priming.config.profiles import Profile
 from priming.config.words import KINDS
+from priming.core.arrays import Floats
 from priming.core.checks import check_text
+from priming.core.fusion import confidence
 from priming.core.score import partial_activation
 from priming.core.when import evaluate
 from priming.errors import ParamError
 from priming.history.as_of import Moment
 from priming.index.arrays import ENTITY
+from priming.index.columns import NONE
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall.priors import Priors
+from priming.recall.ranking import Ranked
 from priming.remember.drafts import words
 from priming.storage import filters as filtering
 from priming.types import Cue
@@ -90,14 +96,14 @@ def eligible_candidates(
 def no_result_reason(
     evidence: Priors, eligible: NDArray[np.bool_], pool: NDArray[np.bool_], query: RecallQuery
 ) -> str | None:
-    """Why a recall can have no result; None where it can have one."""
+    """The reason why a recall has no result; None where it can have one."""
     if not evidence.working.memories:
         return "nothing is remembered in this namespace yet"
     if not eligible.any():
         return "no memory passes the kinds, filters and predicates asked for"
     if not pool.any():
         return "no memory with a text may answer"
-    if evidence.context or pool[evidence.found.rows].any() or query.floor == 0:
+    if evidence.context or pool[evidence.literal_occurrences.rows].any() or query.floor == 0:
         return None
     nearest, floor = float(evidence.cosine[pool].max()), query.profile.recall.floor
     if nearest >= floor:
@@ -113,3 +119,57 @@ def confidence_floor(query: RecallQuery, evidence: Priors) -> float:
     law = query.profile.confidence
     narrowed = query.kinds is not None or query.condition is not None or bool(evidence.context)
     return 0.0 if law is None or narrowed or evidence.working.memories < law.least else law.floor
+
+
+def answer_confidence(evidence: Priors, ranked: Ranked, params: ConfidenceParams) -> float | None:
+    """The confidence that the best of ``ranked`` answers the cue; None without a best memory that has a text."""
+    figures = confidence_figures(evidence, ranked)
+    return None if figures is None else confidence(*figures, params)
+
+
+def confidence_figures(evidence: Priors, ranked: Ranked) -> tuple[float, float, float, float] | None:
+    """The evidence for the best hit: its score less the lift, its share of the cue, its cosine, and the rivalry."""
+    if not len(ranked.rows):
+        return None
+    best = int(evidence.working.document[ranked.rows[0]])
+    if best < 0:
+        return None
+    share, cosine = _share(evidence, best), float(evidence.cosine[best])
+    return float(ranked.scores[0]) - evidence.lift(best), share, cosine, _rivalry(evidence)
+
+
+def _share(evidence: Priors, best: int) -> float:
+    """The share of the cue's terms that a memory contains, weighted by rarity."""
+    own, total = evidence.literal_occurrences, sum(evidence.rarities.values())
+    rarity = evidence.working.lexicon.rarity(evidence.terms.codes)
+    return float(rarity[own.term[own.rows == best]].sum()) / total if total else 0.0
+
+
+def _rivalry(evidence: Priors) -> float:
+    """How much better the speaker whom the cue names matches the rest of the cue than all other speakers do.
+
+    A heading that is no speaker's has no rivals: a question of two hops finds the rest of the cue elsewhere.
+    """
+    working = evidence.working
+    titles = working.title.values
+    named = (evidence.naming > 0) & (titles != NONE)
+    named[named] = evidence.speakers[titles[named]]
+    own, others = named & evidence.texts, ~named & evidence.texts
+    if not own.any() or not others.any():
+        return 0.0
+    names = {term for title in np.unique(titles[named]).tolist() for term in working.title_terms[title]}
+    match = _shares(evidence, names) + evidence.cosine
+    return float(match[own].max() - match[others].max())
+
+
+def _shares(evidence: Priors, without: Collection[str]) -> Floats:
+    """The share of the cue's terms that each memory contains, weighted by rarity, ``without`` some of the terms."""
+    lexicon = evidence.working.lexicon
+    covered = np.zeros(evidence.working.documents)
+    rarities = {term: rarity for term, rarity in evidence.rarities.items() if term not in without}
+    for term, rarity in rarities.items():
+        code = lexicon.code(term)
+        if code is not None:
+            covered[lexicon.postings(code).rows] += rarity
+    total = sum(rarities.values())
+    return covered / total if total else covered

@@ -1,4 +1,4 @@
-"""From anchors to ranked rows: one function a design, over the one kernel and the one set of evidence."""
+"""The designs of ranking, from anchors to ranked rows: one function for each profile's ``score``."""
 
 from __future__ import annotations
 
@@ -30,13 +30,11 @@ from priming.core.kernel.flow import foremost
 from priming.core.lexical import scaled
 from priming.core.spread import Activation, spread
 from priming.index.columns import NONE, Ints
-from priming.learning.retention import days_between, executions
-from priming.recall.diversify import diversify
 from priming.recall.formatting import rule_kind
-from priming.recall.multi_hop import multi_hop
-from priming.recall.ranking import EXACT, Ranked, RankingQuery, ordered
+from priming.recall.ranking import EXACT, Ranked, RankingQuery, best_hits
+from priming.recall.reranking import diversify, multi_hop
 from priming.text.tokens import terms
-from priming.types import MemoryRecord
+from priming.types import MemoryRecord, days_between, executions
 
 EPISODE = KINDS.index("episode")
 _CAPITALISED = re.compile(r"\b[^\W\d_a-z]\w*|\b\d{3,4}\b")
@@ -50,7 +48,7 @@ def rank(query: RankingQuery) -> Ranked:
 
 
 def _priming(query: RankingQuery) -> Ranked:
-    """RECALL.md, per cue 4–9."""
+    """The default recipe (``docs/recall.md``, 4–9)."""
     p, evidence = query.profile.recall, query.evidence
     anchors = _covering_anchors(query)
     activation, graph = None, None
@@ -66,20 +64,20 @@ def _priming(query: RankingQuery) -> Ranked:
         parts["bridge"] = multi_hop(query, graph, rows, scores)
         scores = scores + p.bridge * parts["bridge"]
     more = replace(query, limit=max(query.limit, p.anchors) + p.anchors)
-    ranked = _yielding(query, ordered(more, rows, scores, parts, activation))
-    return replace(ranked, components={**ranked.components, **_shown(query, ranked.rows)})
+    ranked = _diversified(query, best_hits(more, rows, scores, parts, activation))
+    return replace(ranked, components={**ranked.components, **_evidence(query, ranked.rows)})
 
 
-def _shown(query: RankingQuery, rows: Ints) -> dict[str, Floats]:
-    """What spoke for each row, in [0, 1]; nothing for those without a text."""
+def _evidence(query: RankingQuery, rows: Ints) -> dict[str, Floats]:
+    """The matches and priors of each row, in [0, 1]; 0 for a row without a text."""
     documents = query.working.document[rows]
-    told, at = documents != NONE, np.maximum(documents, 0)
+    has_text, at = documents != NONE, np.maximum(documents, 0)
     parts = {**query.evidence.matches, **query.evidence.priors}
-    return {name: np.minimum(1.0, np.where(told, values[at], 0.0)) for name, values in parts.items()}
+    return {name: np.minimum(1.0, np.where(has_text, values[at], 0.0)) for name, values in parts.items()}
 
 
-def _yielding(query: RankingQuery, ranked: Ranked) -> Ranked:
-    """What only repeats better hits gives way (RECALL.md, per cue 9)."""
+def _diversified(query: RankingQuery, ranked: Ranked) -> Ranked:
+    """Lower the hits that only repeat better ones (``docs/recall.md``, 9)."""
     order, scores, parts = diversify(
         query.evidence, query.working.document[ranked.rows], ranked.scores, query.limit
     )
@@ -89,13 +87,13 @@ def _yielding(query: RankingQuery, ranked: Ranked) -> Ranked:
 
 
 def _covering_anchors(query: RankingQuery) -> tuple[Ints, Floats]:
-    """The best memories, and those that cover the names which the very best leaves open."""
+    """The best memories, and those that cover the names of the cue which the best memory lacks."""
     p, evidence = query.profile.recall, query.evidence
     count = p.anchors if query.limit <= p.anchors else max(p.anchors_many, query.limit)
     first = _softmax(query, np.where(query.pool, evidence.h, 0.0), count)
     if len(first[0]) and "coverage" not in query.ablate:
         names = {term for word in _CAPITALISED.findall(evidence.text) for term in terms(word)}
-        reach, share = evidence.lacking(int(first[0][0]), names)
+        reach, share = evidence.name_coverage(int(first[0][0]), names)
         reach = np.where(query.pool, reach, 0.0)
         if share and reach.any():
             second = _softmax(query, np.asarray(scaled(reach)), count)
@@ -104,16 +102,16 @@ def _covering_anchors(query: RankingQuery) -> tuple[Ints, Floats]:
 
 
 def _softmax(query: RankingQuery, values: Floats, count: int) -> tuple[Ints, Floats]:
-    """The best documents as anchors; of equals the older memories."""
+    """The best documents as anchors; of equal values the older memory comes first."""
     order, temperature = query.working.order, query.profile.recall.temperature
     if order is None:
         return softmax_anchors(values, count, temperature)
-    found, activation = softmax_anchors(values[order], count, temperature)
-    return order[found], activation
+    documents, activation = softmax_anchors(values[order], count, temperature)
+    return order[documents], activation
 
 
 def _best(query: RankingQuery, values: Floats, count: int) -> Ints:
-    """The documents of the largest positive values; of equals the older memories."""
+    """The documents of the largest positive values; of equal values the older memory comes first."""
     order = query.working.order
     return best_rows(values, count) if order is None else order[best_rows(values[order], count)]
 
@@ -121,7 +119,7 @@ def _best(query: RankingQuery, values: Floats, count: int) -> Ints:
 def _anchors(query: RankingQuery) -> dict[int, float]:
     """The best episodes and the best of the other kinds, each with its evidence as activation."""
     chosen = query.profile.anchors
-    assert chosen is not None, "a profile without RECALL.md's anchors names its own"
+    assert chosen is not None, "a profile other than ``priming`` names its anchors"
     values = query.evidence.cosine
     if chosen.evidence == "fused":
         values = np.maximum(values, 0.5 * (values + np.asarray(scaled(query.evidence.literal))))
@@ -147,7 +145,7 @@ def _context(query: RankingQuery) -> Floats:
 
 
 def _spread(query: RankingQuery, anchors: dict[int, float]) -> tuple[Activation, Ints]:
-    """Activation, and how many of the links around it lead into each of its rows."""
+    """The activation, and the number of links into each active row."""
     graph = query.graph()
     steps = query.profile.spread
     if not query.spreading or "spread" in query.ablate:
@@ -162,16 +160,16 @@ def _spread(query: RankingQuery, anchors: dict[int, float]) -> tuple[Activation,
     return activation, counts[np.searchsorted(rows, activation.rows)]
 
 
-def settled_activation(profile: Profile, activation: Activation) -> tuple[Floats, NDArray[np.bool_]]:
-    """Inhibit → cut → squash, as far as the profile has these steps; and which rows the cut left."""
+def final_activation(profile: Profile, activation: Activation) -> tuple[Floats, NDArray[np.bool_]]:
+    """The activation after the profile's inhibition, cut and squash, and the rows that pass the cut."""
     values = activation.values
     if profile.inhibit is not None:
         i = profile.inhibit
         values = np.asarray(inhibit(values, beta=i.beta, winners=i.winners, pool=i.pool))
-    kept = values >= profile.spread.epsilon if profile.cut else np.ones(len(values), np.bool_)
+    passing = values >= profile.spread.epsilon if profile.cut else np.ones(len(values), np.bool_)
     if profile.squash is not None:
         values = np.asarray(squash(values, gain=profile.squash.gain, centre=profile.squash.centre))
-    return values, kept
+    return values, passing
 
 
 def _ethos(query: RankingQuery) -> Ranked:
@@ -186,56 +184,56 @@ def _ethos(query: RankingQuery) -> Ranked:
     rows = activation.rows
     near, blend = query.working.at(query.evidence.cosine, rows), query.profile.scoring.ethos
     scored = score.ethos(near, activation.values, in_degree, int(in_degree.max()), weights=blend)
-    return ordered(query, rows, np.asarray(scored.total), _arrays(scored), activation)
+    return best_hits(query, rows, np.asarray(scored.total), _arrays(scored), activation)
 
 
 def _plain(query: RankingQuery, cosine: Floats) -> Ranked:
-    found = _best(query, cosine, query.limit)
-    return ordered(query, query.working.row[found], cosine[found], {"cosine": cosine[found]})
+    best = _best(query, cosine, query.limit)
+    return best_hits(query, query.working.row[best], cosine[best], {"cosine": cosine[best]})
 
 
 def _synapse(query: RankingQuery) -> Ranked:
     activation, in_degree = _spread(query, _anchors(query))
-    values, kept = settled_activation(query.profile, activation)
-    rows = activation.rows[kept]
-    centrality = in_degree[kept] / max(int(in_degree.max(initial=0)), 1)
-    scored = score.synapse(query.working.at(query.evidence.cosine, rows), values[kept], centrality)
-    return ordered(query, rows, np.asarray(scored.total), _arrays(scored), activation)
+    values, passing = final_activation(query.profile, activation)
+    rows = activation.rows[passing]
+    centrality = in_degree[passing] / max(int(in_degree.max(initial=0)), 1)
+    scored = score.synapse(query.working.at(query.evidence.cosine, rows), values[passing], centrality)
+    return best_hits(query, rows, np.asarray(scored.total), _arrays(scored), activation)
 
 
 def _poc(query: RankingQuery) -> Ranked:
     activation, _ = _spread(query, _anchors(query))
-    known = query.records(activation.rows)
-    weight = np.array([known[row].weight if row in known else 0.0 for row in activation.rows.tolist()])
+    records = query.records(activation.rows)
+    weight = np.array([records[row].weight if row in records else 0.0 for row in activation.rows.tolist()])
     scored = score.poc(activation.values, weight)
-    return ordered(query, activation.rows, np.asarray(scored.total), _arrays(scored), activation)
+    return best_hits(query, activation.rows, np.asarray(scored.total), _arrays(scored), activation)
 
 
 def _floop(query: RankingQuery) -> Ranked:
-    """Relevance of what stays active; where a memory has no predicates its activation is its context."""
+    """The relevance of active memories; the context of a memory without predicates is its activation."""
     activation, _ = _spread(query, _anchors(query))
-    values, kept = settled_activation(query.profile, activation)
-    rows, values = activation.rows[kept], values[kept]
-    known = query.records(rows)
-    keep = np.array([row in known for row in rows.tolist()], np.bool_)
-    rows, values = rows[keep], values[keep]
-    records = [known[row] for row in rows.tolist()]
+    values, passing = final_activation(query.profile, activation)
+    rows, values = activation.rows[passing], values[passing]
+    by_row = query.records(rows)
+    present = np.array([row in by_row for row in rows.tolist()], np.bool_)
+    rows, values = rows[present], values[present]
+    records = [by_row[row] for row in rows.tolist()]
     fits = query.evidence.context
-    fit = np.array([fits.get(one, np.nan) for one in query.working.document[rows].tolist()])
+    fit = np.array([fits.get(document, np.nan) for document in query.working.document[rows].tolist()])
     scored = cue_relevance(records, values, fit, query.now)
     components = {**_arrays(scored), "activation": values}
-    return ordered(query, rows, np.asarray(scored.total), components, activation)
+    return best_hits(query, rows, np.asarray(scored.total), components, activation)
 
 
 def cue_relevance(records: list[MemoryRecord], values: Floats, fit: Floats, now: datetime) -> score.Score:
-    """The score of floop for memories of some activation; one whose ``fit`` is NaN has its activation for context."""
+    """The score of floop for memories with activation ``values``, which replace a ``fit`` of NaN as the context."""
     uses = _counts(records, "uses")
     return score.floop(
         np.where(np.isnan(fit), values, fit),
         base_level_score(np.asarray(optimized(uses, _lives(now, records))), uses),
         score.feedback_ratio(*(_counts(records, name) for name in ("confirmed", "followed", "overridden"))),
-        score.priority_score(np.array([one.priority for one in records], np.float64)),
-        boost=np.array([score.rule_boost(rule_kind(one)) for one in records], np.float64),
+        score.priority_score(np.array([record.priority for record in records], np.float64)),
+        boost=np.array([score.rule_boost(rule_kind(record)) for record in records], np.float64),
     )
 
 
@@ -244,23 +242,23 @@ def _arc(query: RankingQuery) -> Ranked:
     recency = recency_half_life(_ages(query.now, records), query.profile.forgetting_params.half_life)
     helped = score.effectiveness(_counts(records, "helped"), _counts(records, "failed"))
     scored = score.arc(query.working.at(query.evidence.cosine, rows), helped, recency)
-    return ordered(query, rows, np.asarray(scored.total), _arrays(scored))
+    return best_hits(query, rows, np.asarray(scored.total), _arrays(scored))
 
 
 def _world_weaver(query: RankingQuery) -> Ranked:
-    """Each kind of memory by its own score: episodes, procedures, and everything else as facts."""
+    """Each kind of memory by its own score: episodes, procedures, and all other kinds as facts."""
     rows, records = _pool(query)
     semantic = query.working.at(query.evidence.cosine, rows)
     days = _ages(query.now, records)
     recency = np.asarray(recency_exponential(days, query.profile.forgetting_params.recency_rate))
     facts = _fact_scores(query, rows, records, semantic, days)
     totals, parts = np.zeros(len(rows)), []
-    for i, one in enumerate(records):
-        if one.kind == "episode":
-            outcome = score.outcome_value(one.outcome or "neutral")
-            scored = score.episode(semantic[i], recency[i], outcome, one.importance)
-        elif one.kind == "procedure":
-            rate = score.success_rate(one.use.helped, executions(one.use))
+    for i, record in enumerate(records):
+        if record.kind == "episode":
+            outcome = score.outcome_value(record.outcome or "neutral")
+            scored = score.episode(semantic[i], recency[i], outcome, record.importance)
+        elif record.kind == "procedure":
+            rate = score.success_rate(record.use.helped, executions(record.use))
             scored = score.procedure(semantic[i], rate, recency[i])
         else:
             scored = facts[i]
@@ -268,7 +266,7 @@ def _world_weaver(query: RankingQuery) -> Ranked:
         parts.append(scored.components)
     names = dict.fromkeys(name for part in parts for name in part)
     components = {name: np.array([float(part.get(name, np.nan)) for part in parts]) for name in names}
-    return ordered(query, rows, totals, components)
+    return best_hits(query, rows, totals, components)
 
 
 def _fact_scores(
@@ -282,13 +280,13 @@ def _fact_scores(
     rng = np.random.default_rng(int.from_bytes(seed, "big"))
     total = total_activation(base, np.full(count, 1.0 / count), strengths, sigma=law.noise, rng=rng)
     active = np.asarray(score.fact_activation(np.asarray(total)))
-    endurance = np.array([one.retention.endurance for one in records])
-    kept = np.asarray(power_retrievability(days, endurance, fading.factor, fading.exponent))
-    return [score.fact(semantic[i], active[i], kept[i]) for i in range(len(rows))]
+    endurance = np.array([record.retention.endurance for record in records])
+    retained = np.asarray(power_retrievability(days, endurance, fading.factor, fading.exponent))
+    return [score.fact(semantic[i], active[i], retained[i]) for i in range(len(rows))]
 
 
 def _association(query: RankingQuery, rows: Ints) -> Floats:
-    """S: associative strength from each entity that the cue names to each row; shape (rows, entities)."""
+    """S: the associative strength from each entity that the cue names to each row; shape (rows, entities)."""
     entities = np.array(query.named(), np.int64)
     if not len(entities):
         return np.zeros((len(rows), 1))
@@ -297,40 +295,42 @@ def _association(query: RankingQuery, rows: Ints) -> Floats:
     carrying = np.array([name not in SUPPRESSING for name in graph.relations], np.bool_)
     positive = (edges.weight > 0) & carrying[edges.relation]
     fan = np.bincount(edges.owner[edges.forward & positive], minlength=len(entities))
-    made = np.zeros((len(rows), len(entities)))
+    weights = np.zeros((len(rows), len(entities)))
     place = {row: i for i, row in enumerate(rows.tolist())}
-    found = (edges.owner[positive], edges.neighbour[positive], edges.weight[positive])
-    for owner, other, weight in zip(*found, strict=True):
-        i = place.get(int(other))
+    links = (edges.owner[positive], edges.neighbour[positive], edges.weight[positive])
+    for owner, neighbour, weight in zip(*links, strict=True):
+        i = place.get(int(neighbour))
         if i is not None:
-            made[i, owner] = max(made[i, owner], weight)
-    linked, s_base = made > 0, query.profile.base_level_params.s_base
-    return np.where(linked, np.asarray(associative_strength(made, fan, s_base)), 0.0)
+            weights[i, owner] = max(weights[i, owner], weight)
+    linked, s_base = weights > 0, query.profile.base_level_params.s_base
+    return np.where(linked, np.asarray(associative_strength(weights, fan, s_base)), 0.0)
 
 
 def _pool(query: RankingQuery) -> tuple[Ints, list[MemoryRecord]]:
-    """The memories nearest in meaning, which a design without spreading chooses from."""
+    """The memories nearest in meaning, from which a design without spreading chooses."""
     pool = query.profile.anchors.pool if query.profile.anchors else query.limit
-    found = _best(query, np.where(query.pool, query.evidence.cosine, 0.0), max(pool, query.limit))
-    rows = query.working.row[found]
-    known = query.records(rows)
-    rows = np.array([row for row in rows.tolist() if row in known], np.int64)
-    return rows, [known[row] for row in rows.tolist()]
+    documents = _best(query, np.where(query.pool, query.evidence.cosine, 0.0), max(pool, query.limit))
+    by_row = query.records(query.working.row[documents])
+    rows = np.array([row for row in query.working.row[documents].tolist() if row in by_row], np.int64)
+    return rows, [by_row[row] for row in rows.tolist()]
 
 
 def _ages(now: datetime, records: list[MemoryRecord]) -> Floats:
-    """Days since each memory was last used, or recorded; never negative, whatever the clock did."""
-    return np.array([days_between(one.use.last_used_at or one.recorded_at or now, now) for one in records])
+    """Days since each memory was last used, or recorded; never negative."""
+    since = [record.use.last_used_at or record.recorded_at or now for record in records]
+    return np.array([days_between(at, now) for at in since])
 
 
 def _lives(now: datetime, records: list[MemoryRecord]) -> Floats:
-    """Hours since each memory was first used, as far as that is known; of one never used, since it was recorded."""
-    first = [one.use.first_used_at or one.use.last_used_at or one.recorded_at or now for one in records]
+    """Hours since the first recorded use of each memory; without a use, since it was recorded."""
+    first = [
+        record.use.first_used_at or record.use.last_used_at or record.recorded_at or now for record in records
+    ]
     return np.array([days_between(at, now) * _HOURS for at in first])
 
 
 def _counts(records: list[MemoryRecord], name: str) -> Floats:
-    return np.array([getattr(one.use, name) for one in records], np.float64)
+    return np.array([getattr(record.use, name) for record in records], np.float64)
 
 
 def _arrays(scored: score.Score) -> dict[str, Floats]:

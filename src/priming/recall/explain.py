@@ -1,4 +1,4 @@
-"""Why a memory is what it is and comes up as it does: the evidence, and what it means in words."""
+"""Why recalls return or omit a memory: the evidence, and its meaning in sentences."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from priming.learning.results import Verdict
 from priming.maintenance.merge import REPLACED
 from priming.namespace import Namespace
 from priming.recall import traces
-from priming.recall.term_weights import NAMES, in_force
+from priming.recall.term_weights import NAMES, weighted_profile
 from priming.rules.pack_file import pack_of
 from priming.rules.results import LinkHistory, Predicate, Why
 from priming.storage.protocol import Trace
@@ -28,12 +28,12 @@ WEIGHING = ("used", "not-useful")
 
 
 def why(memory: Namespace, key: str, *, recall_id: str | None = None, cue: Cue | None = None) -> Why:
-    """Why a memory is what it is and comes up as it does, with the evidence.
+    """Explain why recalls return or omit a memory, with the evidence.
 
     Args:
         key: the memory.
-        recall_id: the recall to explain; None: the latest that brought it up.
-        cue: the context to hold its conditions against; None: that of the recall.
+        recall_id: the recall to explain; None: the latest that returned the memory.
+        cue: the context in which its conditions are evaluated; None: that of the recall.
 
     Raises:
         NotFound: no such memory, or no such recall.
@@ -44,24 +44,26 @@ def why(memory: Namespace, key: str, *, recall_id: str | None = None, cue: Cue |
         raise ParamError("cue", cue, "must be a Cue")
     with memory.lock, memory.store.transaction(write=False):
         now = memory.now()
-        there = memory.find(key, now)
+        record = memory.find(key, now)
         trace = (
-            traces.latest_trace(memory, there.id)
+            traces.latest_trace(memory, record.id)
             if recall_id is None
             else traces.find_trace(memory, recall_id)
         )
         case = Explanation(
-            memory=there,
+            memory=record,
             trace=trace,
-            route=None if trace is None else _route(memory, trace, there.id),
-            predicates=_predicates(there, _context(cue, trace)),
-            neighbours=_neighbours(memory, there.id, now),
-            verdicts=_verdicts(memory, there),
+            route=None if trace is None else _route(memory, trace, record.id),
+            predicates=_predicates(record, _context(cue, trace)),
+            neighbours=_neighbours(memory, record.id, now),
+            verdicts=_verdicts(memory, record),
             weights=_weights(memory, trace),
         )
-        told = memory.store.operations(memory.namespace, memory_id=there.id, limit=STORE.why_operations)
+        operations = memory.store.operations(
+            memory.namespace, memory_id=record.id, limit=STORE.why_operations
+        )
         return Why(
-            memory=there,
+            memory=record,
             route=case.route,
             reasons=tuple(case.reasons()),
             predicates=case.predicates,
@@ -70,13 +72,13 @@ def why(memory: Namespace, key: str, *, recall_id: str | None = None, cue: Cue |
             overridden_by=case.others("overrides", inward=True),
             conflicts=(*case.others("conflicts"), *case.others("conflicts", inward=True)),
             verdicts=case.verdicts,
-            operations=tuple(memory.to_operation(one) for one in told),
+            operations=tuple(memory.to_operation(operation) for operation in operations),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What is known of one memory; ``neighbours`` are its links, each with the memory at the other end."""
+    """The evidence about one memory; ``neighbours`` are its links, each with the memory at the other end."""
 
     memory: MemoryRecord
     trace: Trace | None
@@ -85,82 +87,82 @@ class Explanation:
     neighbours: Sequence[tuple[LinkRow, MemoryRecord]]
     verdicts: tuple[Verdict, ...]
     weights: Mapping[str, tuple[float, float]]
-    """Of the profile of the recall: what this namespace weighs otherwise, here and in the profile itself."""
+    """The weights of the recall's profile that this namespace changed: the value here, and the profile's own."""
 
     def others(self, relation: str, *, inward: bool = False) -> tuple[str, ...]:
-        """The keys that links of a relation lead to, or come from."""
-        return tuple(one.key for one in self._at(relation, inward=inward))
+        """The keys of the targets of links of a relation; ``inward``, of the sources."""
+        return tuple(record.key for record in self._at(relation, inward=inward))
 
     def reasons(self) -> Iterator[str]:
-        """The evidence in plain sentences, what decides most first."""
-        yield from self._standing()
-        yield from self._coming()
+        """The evidence in plain sentences, the most decisive first."""
+        yield from self._status()
+        yield from self._latest_recall()
         yield from self._conditions()
-        yield from self._rivals()
-        yield from self._record()
+        yield from self._competitors()
+        yield from self._use()
         yield from self._origin()
-        yield from self._weighing()
+        yield from self._changed_weights()
 
     def _at(self, relation: str, *, inward: bool = False) -> list[MemoryRecord]:
         end = "source" if inward else "target"
-        found = (
-            (link, one)
-            for link, one in self.neighbours
-            if link.relation == relation and getattr(link, end) == one.id
-        )
-        return [one for _, one in found]
+        return [
+            record
+            for link, record in self.neighbours
+            if link.relation == relation and getattr(link, end) == record.id
+        ]
 
-    def _standing(self) -> Iterator[str]:
-        """What keeps it out of every recall."""
+    def _status(self) -> Iterator[str]:
+        """The status that keeps the memory out of every recall."""
         memory = self.memory
         if memory.status != "active":
-            instead = [one.key for relation in REPLACED for one in self._at(relation)]
-            stands = f", {_listed(instead)} stands for it" if instead else ""
-            yield f"it is {memory.status}{stands}: no recall brings it up until it is restored"
+            replacements = [record.key for relation in REPLACED for record in self._at(relation)]
+            replaced = f", replaced by {' and '.join(replacements)}" if replacements else ""
+            yield f"it is {memory.status}{replaced}: no recall returns it until it is restored"
 
-    def _coming(self) -> Iterator[str]:
-        """How it came up in the recall."""
+    def _latest_recall(self) -> Iterator[str]:
+        """The rank and the path of the memory in the recall."""
         if self.trace is None:
-            yield "has never come up: no recall that is kept has it among its hits"
+            yield "was never returned: it is no hit of a recorded recall"
             return
-        asked = self.trace.cue.get("text", "")
-        which = f"the recall of {_day(self.trace.at)} for {str(asked)!r}"
+        text = self.trace.cue.get("text", "")
+        which = f"the recall of {_day(self.trace.at)} for {str(text)!r}"
         if self.route is None:
-            yield f"{which} did not bring it up"
+            yield f"{which} did not return it"
             return
-        yield f"came up as number {self.route.rank} of {len(self.trace.hits)} in {which}"
+        yield f"ranked {self.route.rank} of {len(self.trace.hits)} in {which}"
         if self.trace.flow is None:
-            yield "what links carried in that recall is no longer kept"
+            yield "the flow of that recall is no longer stored"
         elif self.route.path:
             number = len(self.route.path)
             links = "1 link" if number == 1 else f"{number} links"
-            yield f"came over {links} from {self.route.path[0].source}"
+            yield f"was reached over {links} from {self.route.path[0].source}"
         else:
             yield "anchored directly: the cue's own words matched it"
 
     def _conditions(self) -> Iterator[str]:
-        """What the cue says of its predicates."""
-        contradicted = [one for one in self.predicates if one.finding == "contradicted"]
-        for one in contradicted:
-            yield f"the cue contradicts its condition {one.name} = {one.wanted!r}: there it cannot come up"
+        """The predicates that the cue confirms or contradicts."""
+        contradicted = [condition for condition in self.predicates if condition.finding == "contradicted"]
+        for condition in contradicted:
+            name, value = condition.name, condition.wanted
+            yield f"the cue contradicts its condition {name} = {value!r}: it cannot be a hit there"
         if self.predicates and not contradicted:
-            confirmed = sum(one.finding == "confirmed" for one in self.predicates)
+            confirmed = sum(condition.finding == "confirmed" for condition in self.predicates)
             yield f"the cue confirms {confirmed} of {len(self.predicates)} conditions"
 
-    def _rivals(self) -> Iterator[str]:
-        """What stands against it, and what it stands against."""
-        for one in self._at("overrides"):
-            narrower = is_more_specific(self.memory.when, one.when)
-            yield f"overrides {one.key} {'because it is more specific' if narrower else 'by a link'}"
-        for one in self._at("overrides", inward=True):
-            if one.status == "active":
-                yield f"is overridden by {one.key} wherever both apply"
-        for one in (*self._at("conflicts"), *self._at("conflicts", inward=True)):
-            if one.status == "active":
-                yield f"conflicts with {one.key}: of the two the more specific comes up"
+    def _competitors(self) -> Iterator[str]:
+        """The behaviours that override or conflict with the memory, and those that it overrides."""
+        for other in self._at("overrides"):
+            narrower = is_more_specific(self.memory.when, other.when)
+            yield f"overrides {other.key} {'because it is more specific' if narrower else 'by a link'}"
+        for other in self._at("overrides", inward=True):
+            if other.status == "active":
+                yield f"is overridden by {other.key} wherever both apply"
+        for other in (*self._at("conflicts"), *self._at("conflicts", inward=True)):
+            if other.status == "active":
+                yield f"conflicts with {other.key}: only the more specific of the two is returned"
 
-    def _record(self) -> Iterator[str]:
-        """What became of it so far."""
+    def _use(self) -> Iterator[str]:
+        """The uses and verdicts of the memory, and its weight."""
         use = self.memory.use
         if use.uses:
             last = f", last on {_day(use.last_used_at)}" if use.last_used_at else ""
@@ -172,20 +174,20 @@ class Explanation:
         weight, start = self.memory.weight, PLASTICITY.start
         if weight != start:
             moved = "raised" if weight > start else "lowered"
-            number = sum(one.verdict in WEIGHING for one in self.verdicts)
+            number = sum(verdict.verdict in WEIGHING for verdict in self.verdicts)
             by = f" by {_counted(number, 'verdict')}" if number else ""
             yield f"weight {moved} from {start:g} to {weight:g}{by}"
 
-    def _weighing(self) -> Iterator[str]:
-        """What is weighed here otherwise than by the profile."""
+    def _changed_weights(self) -> Iterator[str]:
+        """The weights that this namespace changed."""
         if self.weights:
-            said = [f"{name} {here:g} instead of {there:g}" for name, (here, there) in self.weights.items()]
-            yield f"recalls of this namespace weigh {', '.join(said)}, as ablate set it"
+            changes = [f"{name} {here:g} instead of {own:g}" for name, (here, own) in self.weights.items()]
+            yield f"recalls of this namespace weigh {', '.join(changes)}, as ablate set it"
 
     def _origin(self) -> Iterator[str]:
-        """Where it is from, and what that means."""
-        for one in self._at("learned-from"):
-            yield f"learned from {one.key}"
+        """The source of the memory, and its trust."""
+        for source in self._at("learned-from"):
+            yield f"learned from {source.key}"
         pack = pack_of(self.memory.source)
         if pack is not None:
             yield f"came with the pack {pack.name}, version {pack.version}"
@@ -194,20 +196,20 @@ class Explanation:
 
 
 def _weights(memory: Namespace, trace: Trace | None) -> Mapping[str, tuple[float, float]]:
-    """What this namespace weighs otherwise than the profile of a recall, the memory's own where there is none."""
+    """The weights that this namespace changed in the profile of a recall; without a recall, in its own profile."""
     profile = memory.profile if trace is None else memory.profiles.get(trace.profile, memory.profile)
-    own = in_force(memory, profile).recall
+    own = weighted_profile(memory, profile).recall
     pairs = {name: (getattr(own, name), getattr(profile.recall, name)) for name in NAMES}
-    return {name: (here, there) for name, (here, there) in pairs.items() if here != there}
+    return {name: (here, default) for name, (here, default) in pairs.items() if here != default}
 
 
 def _route(memory: Namespace, trace: Trace, memory_id: str) -> LinkHistory | None:
-    """How a recall came upon a memory; None if it did not."""
-    ids = [one for one, _ in trace.hits]
+    """The rank and path of a memory in a recall; None if it is no hit."""
+    ids = [hit for hit, _ in trace.hits]
     if memory_id not in ids:
         return None
     rank = ids.index(memory_id)
-    path, shares = traces.credited_links(memory, trace, memory_id)
+    path, shares = traces.path_and_credit(memory, trace, memory_id)
     return LinkHistory(
         recall_id=trace.recall_id,
         at=trace.at,
@@ -222,41 +224,41 @@ def _route(memory: Namespace, trace: Trace, memory_id: str) -> LinkHistory | Non
 
 
 def _context(cue: Cue | None, trace: Trace | None) -> Mapping[str, Any]:
-    """The context to hold the predicates against: what is given, else what the recall was asked in."""
+    """The context in which predicates are evaluated: that of the cue, else that of the recall."""
     if cue is not None:
         return cue.context()
     return {} if trace is None else {name: value for name, value in trace.cue.items() if name != "text"}
 
 
 def _predicates(memory: MemoryRecord, context: Mapping[str, Any]) -> tuple[Predicate, ...]:
-    found = findings(memory.when, context)
     return tuple(
-        Predicate(name, memory.when[name], context.get(name), finding) for name, finding in found.items()
+        Predicate(name, memory.when[name], context.get(name), finding)
+        for name, finding in findings(memory.when, context).items()
     )
 
 
 def _neighbours(memory: Namespace, memory_id: str, now: datetime) -> list[tuple[LinkRow, MemoryRecord]]:
-    """The links that say where a memory stands, each with the memory at its other end."""
-    telling = ("learned-from", "overrides", "conflicts", *REPLACED)
-    links = [one for one in memory.store.links(memory.namespace, [memory_id]) if one.relation in telling]
-    ends = [one.target if one.source == memory_id else one.source for one in links]
-    there = memory.store.records(memory.namespace, ends, now)
-    return [(link, there[end]) for link, end in zip(links, ends, strict=True) if end in there]
+    """The links that explain a memory, each with the memory at its other end."""
+    relations = ("learned-from", "overrides", "conflicts", *REPLACED)
+    links = [link for link in memory.store.links(memory.namespace, [memory_id]) if link.relation in relations]
+    ends = [link.target if link.source == memory_id else link.source for link in links]
+    records = memory.store.records(memory.namespace, ends, now)
+    return [(link, records[end]) for link, end in zip(links, ends, strict=True) if end in records]
 
 
 def _verdicts(memory: Namespace, record: MemoryRecord) -> tuple[Verdict, ...]:
     return tuple(
         Verdict(
             key=record.key,
-            verdict=one.verdict,
-            at=one.at,
-            tier=one.tier,
-            operation=one.operation,
-            recall_id=one.recall or None,
-            session=one.session,
-            cue=one.cue,
+            verdict=row.verdict,
+            at=row.at,
+            tier=row.tier,
+            operation=row.operation,
+            recall_id=row.recall or None,
+            session=row.session,
+            cue=row.cue,
         )
-        for one in memory.store.verdicts(memory.namespace, [record.id])
+        for row in memory.store.verdicts(memory.namespace, [record.id])
     )
 
 
@@ -264,9 +266,5 @@ def _day(at: datetime) -> str:
     return at.date().isoformat()
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
-def _listed(keys: Sequence[str]) -> str:
-    return " and ".join(keys)
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

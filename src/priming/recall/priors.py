@@ -1,31 +1,38 @@
-"""What the memories around a memory say for it, in a conversation (RECALL.md, per cue 3)."""
+"""The priors of memories beside their match, most of them from their conversation (``docs/recall.md``, 3)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.laws import BASE_LEVEL, FORGETTING
 from priming.core.arrays import Floats
+from priming.core.base_level import base_level_score, hybrid
+from priming.core.forgetting import fsrs_retrievability
 from priming.core.fusion import combined_evidence
 from priming.core.lexical import idf, okapi, scaled
 from priming.index.columns import NONE, Ints
 from priming.index.cue_feedback import Practice
 from priming.index.lexicon import Occurrences, summed
-from priming.learning.retention import base_levels, retained_share
 from priming.recall.retrieval import Retrieval
 from priming.text.dates import asks_time, cue_date, date_match
 
 DENSE = 8
-"""Up to so many places for each occurrence, sums are counted place by place; beyond, by sorting the occurrences."""
+"""Up to this number of places for each occurrence, sums are counted by place; beyond it, by sorting."""
+
+_HOUR, _DAY = 3600.0, 86400.0
+_CONTEXT = ("window", "session", "gist", "answer", "specificity")
+"""The priors that only the conversation around a memory can give it."""
 
 
 @dataclass(frozen=True)
 class ContextEvidence(Retrieval):
-    """The matches of every document, and those of what it stands among; nothing where none has a neighbour."""
+    """The matches of every document and of its conversation; the latter are 0 where no memory has a neighbour."""
 
     @cached_property
     def neighboured(self) -> NDArray[np.bool_]:
@@ -34,31 +41,30 @@ class ContextEvidence(Retrieval):
 
     @cached_property
     def window(self) -> Floats:
-        """BM25 over each memory and what was said before it, less the names of speakers.
+        """BM25 over each memory and the memories before it in its session, without the names of speakers.
 
-        A memory that nothing was said before stands alone; where no memory has a neighbour there is no such
-        evidence at all.
+        The first memory of a session is a window of its own; where no memory has a neighbour, all values are 0.
         """
         working, around = self.working, self.working.conversation_context
         if not around.any_neighbours:
             return np.zeros(working.documents)
         silent = np.array([code in self._speaker_codes for code in self.terms.codes], np.bool_)
-        found = self.found.only(~silent[self.found.term])
-        targets, at, weights = working.conversations.windowed(found.rows, self.params.window_fade)
-        within = Occurrences(found.term[at], targets, found.tf[at] * weights, found.count)
-        return self._living(_scored(within, working.window_norm(self.params.window_fade), working.memories))
+        spoken = self.literal_occurrences.only(~silent[self.literal_occurrences.term])
+        targets, at, weights = working.conversations.windowed(spoken.rows, self.params.window_fade)
+        within = Occurrences(spoken.term[at], targets, spoken.tf[at] * weights, spoken.count)
+        return self._living(_bm25(within, working.window_norm(self.params.window_fade), working.memories))
 
     @cached_property
     def _speaker_codes(self) -> frozenset[int]:
-        """Those of the cue's terms that are in a speaker's name: they tell who spoke, not of what."""
+        """The cue's terms that are in a speaker's name: they say who spoke, not of what."""
         working = self.working
-        often = np.flatnonzero(self.speakers).tolist()
-        named = {term for title in often for term in working.title_terms[title]}
-        return frozenset(code for term in named if (code := working.lexicon.code(term)) is not None)
+        titles = np.flatnonzero(self.speakers).tolist()
+        names = {term for title in titles for term in working.title_terms[title]}
+        return frozenset(code for term in names if (code := working.lexicon.code(term)) is not None)
 
     @cached_property
     def gist(self) -> Floats:
-        """Cosine of the cue and each memory with what was said before it; none where no memory has a neighbour."""
+        """Cosine of the cue and each memory with the memories before it; 0 where no memory has a neighbour."""
         if not self.working.conversation_context.any_neighbours:
             return np.zeros(self.working.documents)
         return self._living(
@@ -67,75 +73,69 @@ class ContextEvidence(Retrieval):
 
     @cached_property
     def session(self) -> Floats:
-        """BM25 over each memory's whole session, near words included; one without is a session of its own."""
+        """BM25 over each memory's whole session, near words included; a memory without a session is its own."""
         working, around = self.working, self.working.conversation_context
         if not around.any_neighbours:
             return np.zeros(working.documents)
-        found = self._nearby if self._looks_near else self.found
-        found = found.only(working.living[found.rows])
-        within = Occurrences(found.term, around.session[found.rows], found.tf, found.count)
-        return self._living(_scored(within, around.session_norm, around.sessions)[around.session])
+        every = self._near_occurrences if self._uses_near_words else self.literal_occurrences
+        living = every.only(working.living[every.rows])
+        within = Occurrences(living.term, around.session[living.rows], living.tf, living.count)
+        return self._living(_bm25(within, around.session_norm, around.sessions)[around.session])
 
     def _answer(self) -> Floats:
-        """Of what follows a question: the match of that question."""
-        before = self.working.conversations.previous.values
-        asked = np.flatnonzero(before != NONE)
-        asked = asked[self.working.asks.values[before[asked]]]
+        """The match of the question that a memory follows; 0 for other memories."""
+        previous = self.working.conversations.previous.values
+        answers = np.flatnonzero(previous != NONE)
+        answers = answers[self.working.asks.values[previous[answers]]]
         values = np.zeros(self.working.documents)
-        values[asked] = scaled(self.match)[before[asked]]
+        values[answers] = scaled(self.match)[previous[answers]]
         return self._living(values)
 
-    def _details(self) -> Floats:
-        """How much a memory that matches at all has to tell beside talk.
-
-        Nothing where no memory has a neighbour, for then none is talk.
-        """
+    def _specificity(self) -> Floats:
+        """The names, numbers and times in each memory that matches at all; 0 where no memory has a neighbour."""
         if not self.working.conversation_context.any_neighbours:
             return np.zeros(self.working.documents)
-        share = np.minimum(1.0, self.working.specificity.values / self.params.details_full)
+        share = np.minimum(1.0, self.working.specificity.values / self.params.specificity_full)
         return np.where(self.match > 0, share, 0.0)
 
-    def _news(self) -> Floats:
-        """How many words a memory brought that no older one holds; one that stands alone lacks nothing."""
+    def _novelty(self) -> Floats:
+        """The share of new terms that each memory brought to its namespace; 1 for a memory without a neighbour."""
         working, around = self.working, self.working.conversation_context
         if not around.any_neighbours:
             return np.ones(working.documents)
-        brought = np.log1p(working.novelty) / np.log1p(self.params.news_full)
-        return np.where(around.has_neighbour, np.minimum(1.0, brought), 1.0)
+        novelty = np.log1p(working.novelty) / np.log1p(self.params.novelty_full)
+        return np.where(around.has_neighbour, np.minimum(1.0, novelty), 1.0)
 
 
-def _scored(found: Occurrences, norm: Floats, documents: int) -> Floats:
-    """BM25 of every place from the occurrences of terms there; ``norm`` is that of each place."""
+def _bm25(occurrences: Occurrences, norm: Floats, documents: int) -> Floats:
+    """BM25 of every place from the occurrences of terms in it; ``norm`` has the length norm of each place."""
     size = len(norm)
-    key, tf = _tallied(found.term * size + found.rows, found.tf, found.count * size)
+    keys = occurrences.term * size + occurrences.rows
+    key, tf = _counts(keys, occurrences.tf, occurrences.count * size)
     term, place = np.divmod(key, size)
-    held = np.bincount(term, minlength=found.count)
-    rarity = np.asarray(idf(held, np.maximum(held, documents)), np.float64)
+    df = np.bincount(term, minlength=occurrences.count)
+    rarity = np.asarray(idf(df, np.maximum(df, documents)), np.float64)
     return summed(place, okapi(tf, norm[place], rarity[term]), size)
 
 
-def _tallied(keys: Ints, tf: Floats, size: int) -> tuple[Ints, Floats]:
+def _counts(keys: Ints, tf: Floats, size: int) -> tuple[Ints, Floats]:
     """The distinct keys, ascending, and the occurrences of each."""
     if size <= DENSE * len(keys):
-        counted = summed(keys, tf, size)
-        held = np.flatnonzero(counted)
-        return held, counted[held]
-    held, at = np.unique(keys, return_inverse=True)
-    return held, summed(at, tf, len(held))
-
-
-_AROUND = ("window", "session", "gist", "answer", "details")
-"""The priors that only what surrounds a memory can give it."""
+        counts = summed(keys, tf, size)
+        distinct = np.flatnonzero(counts)
+        return distinct, counts[distinct]
+    distinct, at = np.unique(keys, return_inverse=True)
+    return distinct, summed(at, tf, len(distinct))
 
 
 @dataclass(frozen=True)
 class Priors(ContextEvidence):
-    """The matches and priors of every document, each computed when first asked for."""
+    """The matches and priors of every document, each computed at its first use."""
 
     @cached_property
     def priors(self) -> dict[str, Floats]:
-        """What speaks for a memory beside its match, by name, in [0, 1] before its weight."""
-        made = {
+        """The priors by name, each in [0, 1] before it is weighted."""
+        terms = {
             "named": lambda: self.naming,
             "date": self._date,
             "time": self._time,
@@ -145,32 +145,35 @@ class Priors(ContextEvidence):
             "session": lambda: np.asarray(scaled(self.session)),
             "gist": lambda: np.asarray(scaled(self.gist)),
             "answer": self._answer,
-            "details": self._details,
-            "news": self._news,
+            "specificity": self._specificity,
+            "novelty": self._novelty,
             "context": self._context,
         }
         if self.working.cue_feedback:
-            made |= {"proved": lambda: self._judged(1.0), "refused": lambda: self._judged(-1.0)}
-        if self._practised[0]:
-            made |= {"retention": self._retention, "base": self._base}
+            terms |= {
+                "positive_feedback": lambda: self._feedback(1.0),
+                "negative_feedback": lambda: self._feedback(-1.0),
+            }
+        if self._practice[0]:
+            terms |= {"retention": self._retention, "base": self._base}
         return {
-            name: make()
-            for name, make in made.items()
+            name: compute()
+            for name, compute in terms.items()
             if name not in self.ablate and getattr(self.params, name)
         }
 
     @cached_property
     def prior(self) -> Floats:
-        """p: the priors, weighted and summed.
+        """p: the weighted sum of the priors.
 
-        Questions, short memories, what brings nothing new and what is being forgotten lose.
+        Questions, short memories, memories without new words and memories that are being forgotten lose.
         """
         total = np.zeros(self.working.documents)
         for name, values in self.priors.items():
             weight = getattr(self.params, name)
-            if name in ("question", "refused"):
+            if name in ("question", "negative_feedback"):
                 total -= weight * values
-            elif name in ("length", "news", "retention"):
+            elif name in ("length", "novelty", "retention"):
                 total += weight * (values - 1.0)
             else:
                 total += weight * values
@@ -183,27 +186,27 @@ class Priors(ContextEvidence):
 
     @cached_property
     def naming(self) -> Floats:
-        """1 where every term of the heading is in the cue, less where only those before its parenthesis are.
+        """1 where every term of the heading is in the cue, less where only the terms before its parenthesis are.
 
-        Of speakers, only the one mentioned first is named.
+        If the cue names several speakers, only the first counts.
         """
         working = self.working
         ordered = self.terms.ordered
-        known = set(ordered)
-        matched = [
+        cue_terms = set(ordered)
+        titles = [
             title
             for term in dict.fromkeys(ordered)
             for title in working.titles_by_term.get(term, ())
-            if known.issuperset(working.title_terms[title][: working.title_bare[title]])
+            if cue_terms.issuperset(working.title_terms[title][: working.title_bare[title]])
         ]
-        speakers = [title for title in matched if self.speakers[title]]
+        speakers = [title for title in titles if self.speakers[title]]
         if len(speakers) > 1:
-            spelt = working.title_terms
-            first = min(speakers, key=lambda title: (ordered.index(spelt[title][0]), spelt[title]))
-            matched = [title for title in matched if title not in speakers or title == first]
+            spelling = working.title_terms
+            first = min(speakers, key=lambda title: (ordered.index(spelling[title][0]), spelling[title]))
+            titles = [title for title in titles if title not in speakers or title == first]
         flags = np.zeros(len(working.title_terms) + 1)
-        whole = [known.issuperset(working.title_terms[title]) for title in matched]
-        flags[matched] = np.where(whole, 1.0, self.params.named_bare)
+        whole = [cue_terms.issuperset(working.title_terms[title]) for title in titles]
+        flags[titles] = np.where(whole, 1.0, self.params.named_bare)
         return np.asarray(flags[working.title.values])
 
     def _date(self) -> Floats:
@@ -225,8 +228,8 @@ class Priors(ContextEvidence):
             values[document] = activation
         return values
 
-    def _judged(self, sign: float) -> Floats:
-        """What verdicts on cues like this one said for a memory, or against it; in [0, 1]."""
+    def _feedback(self, sign: float) -> Floats:
+        """The verdicts on similar cues that are for each memory, or by a negative ``sign`` against it; in [0, 1]."""
         values, working = np.zeros(self.working.documents), self.working
         for memory_id, balance in self._verdicts.items():
             row = working.row_of.get(memory_id, NONE)
@@ -236,62 +239,84 @@ class Priors(ContextEvidence):
         return values
 
     def _retention(self) -> Floats:
-        """How much of each memory is retained since its last review; 1 of one that never had any."""
+        """The share of each memory that is retained since its last review; 1 for a memory without reviews."""
         values = np.ones(self.working.documents)
-        documents, some = self._practised
-        values[documents] = retained_share(some, self.now)
+        documents, practices = self._practice
+        values[documents] = retained_share(practices, self.now)
         return values
 
     def _base(self) -> Floats:
-        """Base level of each memory by its uses, as far as the cue matches it; 0 of one that was never used.
+        """Base level of each memory by its uses, times its match; 0 for a memory that was never used.
 
-        What was used often is not thereby of use for everything.
+        Frequent use does not make a memory relevant to every cue.
         """
         values = np.zeros(self.working.documents)
-        documents, some = self._practised
-        values[documents] = base_levels(some, self.now)
+        documents, practices = self._practice
+        values[documents] = base_levels(practices, self.now)
         return np.asarray(values * scaled(self.match))
 
     @cached_property
-    def _practised(self) -> tuple[list[int], list[Practice]]:
+    def _practice(self) -> tuple[list[int], list[Practice]]:
         """The documents that were used or reviewed, and their practice."""
-        working, found = self.working, {}
-        for memory_id, one in working.practice.items():
+        working, practices = self.working, dict[int, Practice]()
+        for memory_id, practice in working.practice.items():
             row = working.row_of.get(memory_id, NONE)
             if row != NONE and working.document[row] != NONE:
-                found[int(working.document[row])] = one
-        return list(found), list(found.values())
+                practices[int(working.document[row])] = practice
+        return list(practices), list(practices.values())
 
     @cached_property
     def _verdicts(self) -> dict[str, float]:
         return self.working.cue_feedback.balance(self.terms.ordered, self.params.same_cue, self.rarity)
 
     def lift(self, document: int) -> float:
-        """What its neighbourhood adds to the score of a memory: where there is a dialogue all scores are higher."""
-        told = [name for name in _AROUND if name in self.priors]
-        return float(sum(getattr(self.params, name) * self.priors[name][document] for name in told))
+        """What the conversation of a memory adds to its score: in a dialogue all scores are higher."""
+        names = [name for name in _CONTEXT if name in self.priors]
+        return float(sum(getattr(self.params, name) * self.priors[name][document] for name in names))
 
-    def lacking(self, best: int, names: Collection[str]) -> tuple[Floats, float]:
-        """What the best anchor lacks of the cue's names: R of every row, and ω (RECALL.md, per cue 5)."""
+    def name_coverage(self, best: int, names: Collection[str]) -> tuple[Floats, float]:
+        """How well each document covers the names that the best anchor lacks, R, and ω (``docs/recall.md``, 5)."""
         lexicon, p = self.working.lexicon, self.params
-        codes = [code for code in self.terms.codes if self._spelled(code) in names]
+        codes = [code for code in self.terms.codes if self._spelling(code) in names]
         reach = np.zeros(self.working.documents)
         if not codes or not lexicon.documents:
             return reach, 0.0
         missing = 0.0
         for code in codes:
-            found = lexicon.postings(code)
-            part = found.tf / (found.tf + lexicon.norms[found.rows])
+            postings = lexicon.postings(code)
+            part = postings.tf / (postings.tf + lexicon.norms[postings.rows])
             covered = np.minimum(1.0, p.coverage_gain * part)
-            own = covered[found.rows == best]
+            own = covered[postings.rows == best]
             lack = float(idf(lexicon.df[code], lexicon.documents)) * (
                 1.0 - (float(own[0]) if len(own) else 0.0)
             )
             missing += lack
-            reach[found.rows] += lack * covered
+            reach[postings.rows] += lack * covered
         everything = sum(lexicon.rarity(self.terms.codes).tolist())
         share = min(p.coverage_cap, missing / everything) if everything else 0.0
         return self._living((p.coverage_base + self.h) * reach), share
 
-    def _spelled(self, code: int) -> str:
+    def _spelling(self, code: int) -> str:
         return next(term for term in self.terms.ordered if self.working.lexicon.code(term) == code)
+
+
+def retained_share(practices: Sequence[Practice], now: datetime) -> Floats:
+    """FSRS retrievability of each practice; 1 without a review."""
+    stability = np.array([practice.stability for practice in practices])
+    since = np.array([max(0.0, now.timestamp() - practice.reviewed) / _DAY for practice in practices])
+    reviewed = stability > 0
+    values = fsrs_retrievability(since, np.where(reviewed, stability, 1.0), FORGETTING.fsrs_decay)
+    return np.where(reviewed, np.asarray(values), 1.0)
+
+
+def base_levels(practices: Sequence[Practice], now: datetime) -> Floats:
+    """Base level of each practice in (0, 1), its latest uses counted exactly; 0 without a use."""
+    values = np.zeros(len(practices))
+    for count in {len(practice.recent) for practice in practices} - {0}:
+        at = [i for i, practice in enumerate(practices) if len(practice.recent) == count]
+        ages = np.array([[now.timestamp() - time for time in practices[i].recent] for i in at]) / _HOUR
+        life = np.array([now.timestamp() - practices[i].first for i in at]) / _HOUR
+        uses = np.array([practices[i].uses for i in at], np.float64)
+        levels = hybrid(np.maximum(ages, 0.0), uses, np.maximum(life, 0.0), BASE_LEVEL.d)
+        values[at] = np.asarray(base_level_score(levels))
+    return values

@@ -1,4 +1,9 @@
-"""The query that every design of ranking takes, and the ranked rows that it returns."""
+"""The query that every design of ranking takes, the graph that it spreads over, and the ranked rows that it returns.
+
+A link's effective weight is its learned weight × the profile's factor for its relation; it is computed only for links
+that a spread reaches. The name of a single memory connects nothing, and a name that most memories mention connects
+everything: links to such names weigh 0, and links to other names weigh less the more memories share the name.
+"""
 
 from __future__ import annotations
 
@@ -9,25 +14,27 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.recall import LinkFactors, RecallParams
 from priming.config.profiles import Profile
 from priming.core.arrays import Floats
+from priming.core.graph import Edges
 from priming.core.spread import Activation
 from priming.index.columns import Ints
+from priming.index.topology import MENTIONS, SIMILAR, CompressedLinks, Topology, WeightedLinks, stretches
 from priming.index.working_set import WorkingSet
 from priming.recall.priors import Priors
-from priming.recall.weighted_graph import WeightedGraph
 from priming.types import MemoryRecord
 
 EXACT = 12
-"""Decimals of a score that the order in which links are summed does not touch."""
+"""Decimals of a score that do not depend on the order in which links are summed."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankingQuery:
     """One query to a working set: the candidates, the evidence for each, and how to rank them.
 
-    ``eligible`` says which rows may be hits, ``pool`` which documents may be anchors, and ``named``
-    which rows are the names in the cue.
+    ``eligible`` marks the rows that may be hits, ``pool`` the documents that may be anchors; ``named`` returns the
+    rows of the names in the cue.
     """
 
     working: WorkingSet
@@ -43,18 +50,18 @@ class RankingQuery:
     ablate: Collection[str] = ()
 
     def graph(self) -> WeightedGraph:
-        """The links as the profile weighs them, less those that are ablated."""
+        """The links as the profile weighs them, without the ablated ones."""
         off = {"next": ("next", "next-but-one"), "names": ("mentions",)}
         silent = tuple((relation, 0.0) for name in off if name in self.ablate for relation in off[name])
         profile = self.profile
         if "titled" in self.ablate:
             profile = replace(profile, recall=replace(profile.recall, titled_mention=1.0))
-        return weighed(self.working, profile, self.now, silent)
+        return weighted_graph(self.working, profile, self.now, silent)
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Rows from best to worst, with what made up each score."""
+    """Rows from best to worst, with the components of each score."""
 
     rows: Ints
     scores: Floats
@@ -62,10 +69,10 @@ class Ranked:
     activation: Activation | None = None
 
 
-def weighed(
+def weighted_graph(
     working: WorkingSet, profile: Profile, now: datetime, silent: tuple[tuple[str, float], ...] = ()
 ) -> WeightedGraph:
-    """The links of a namespace as a profile weighs them, with other factors for some relations."""
+    """The links of a namespace as a profile weighs them; ``silent`` are factors of relations that replace its own."""
     factors = replace(profile.links, by_relation=(*profile.links.by_relation, *silent))
     titles = working.heading_entity, working.titled
     return WeightedGraph(
@@ -73,16 +80,170 @@ def weighed(
     )
 
 
-def ordered(
+def best_hits(
     query: RankingQuery,
     rows: Ints,
     scores: Floats,
     components: Mapping[str, Floats],
     activation: Activation | None = None,
 ) -> Ranked:
-    """The rows that may be hits, best first, and of equals the older memories."""
+    """The eligible rows, best first; of equal scores the older memory comes first."""
     keep = query.eligible[rows]
     rows, scores = rows[keep], np.round(scores[keep], EXACT)
     order = np.lexsort((rows, -scores))[: query.limit]
     chosen = {name: np.asarray(values)[keep][order] for name, values in components.items()}
     return Ranked(rows[order], scores[order], chosen, activation)
+
+
+class WeightedGraph:
+    """The links of a namespace with the effective weights of one profile.
+
+    A graph serves one recall: no row is read twice, even if its links change. Links that are the same in every recall
+    are weighed once for all recalls. ``heading_entity`` returns, for rows, the entities that their own headings name
+    (−1: none), and ``titled`` marks the rows that the heading of any memory names.
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        factors: LinkFactors,
+        recall: RecallParams,
+        heading_entity: Callable[[Ints], Ints],
+        titled: Callable[[Ints], NDArray[np.bool_]],
+        documents: int,
+        now: float,
+    ) -> None:
+        self._topology = topology
+        self._factors = factors
+        self._heading_entity = heading_entity
+        self._titled = titled
+        self._now = now
+        self.n = topology.rows
+        self.relations = tuple(topology.relations)
+        self._recall = recall
+        by_relation = dict(factors.by_relation)
+        self._by_code = np.array([by_relation.get(name, factors.others) for name in self.relations])
+        self._documents = documents
+        self._visited: dict[bool, VisitedLinks] = {}
+        self._all_links: dict[bool, CompressedLinks | None] = {}
+        self._mention_bounds = recall.mention_min, max(recall.mention_max, recall.mention_share * documents)
+
+    def edges(self, rows: NDArray[np.int64], *, both: bool) -> Edges:
+        """The links that leave ``rows`` and, if ``both``, those that enter them, grouped by row."""
+        constants = (self._factors, self._recall, self._documents, self._heading_entity, self._titled, both)
+        if both not in self._all_links:
+            every_row = np.arange(self.n)
+            self._all_links[both] = self._topology.weight_cache.get(
+                constants, lambda: CompressedLinks.of(self.n, self._links(every_row, both=both))
+            )
+            self._visited[both] = VisitedLinks(self.n)
+        links = self._all_links[both]
+        if links is not None:
+            return self._with_ages(links.take(rows))
+        return self._visited[both].edges(rows, lambda fresh: self._with_ages(self._links(fresh, both=both)))
+
+    def _with_ages(self, links: WeightedLinks) -> Edges:
+        hours = self._hours(links.link)
+        return Edges(links.owner, links.neighbour, links.weight, links.relation, hours, links.forward)
+
+    def _links(self, rows: NDArray[np.int64], *, both: bool) -> WeightedLinks:
+        owner, link = self._topology.gather(rows, inward=False)
+        forward = np.ones(len(link), np.bool_)
+        if both or self._factors.mirror:
+            other, inward = self._topology.gather(rows, inward=True)
+            mirrored = self._mirrored(inward)
+            if not both:
+                other, inward, mirrored = other[mirrored], inward[mirrored], mirrored[mirrored]
+            owner, link = np.concatenate([owner, other]), np.concatenate([link, inward])
+            forward = np.concatenate([forward, mirrored])
+        order = np.argsort(owner, kind="stable")
+        owner, link, forward = owner[order], link[order], forward[order]
+        source, target = self._topology.source[link], self._topology.target[link]
+        neighbour = np.where(source == rows[owner], target, source)
+        relation = self._topology.relation[link]
+        return WeightedLinks(owner, link, neighbour, self.weights(link), relation, forward)
+
+    def _mirrored(self, link: Ints) -> NDArray[np.bool_]:
+        """The links that count as leaving the row that they enter."""
+        if not self._factors.mirror:
+            return np.zeros(len(link), np.bool_)
+        return np.asarray(self._topology.relation[link] == self._topology.code(SIMILAR))
+
+    def weights(self, link: Ints) -> Floats:
+        """The effective weights of links, by number."""
+        topology, factors = self._topology, self._factors
+        code = topology.relation[link]
+        weight: Floats = topology.weight[link] * self._by_code[code] if len(link) else np.zeros(0)
+        if topology.has_relation(SIMILAR) and factors.similar != 1.0:
+            by_rule = (code == topology.code(SIMILAR)) & ~topology.explicit[link]
+            weight[by_rule] *= factors.similar
+        if factors.terms != 1.0:
+            weight[topology.words[topology.target[link]]] *= factors.terms
+        if topology.has_relation(MENTIONS) and factors.fan_out_names:
+            named = np.flatnonzero((code == topology.code(MENTIONS)) & ~topology.explicit[link])
+            weight[named] *= self._name_factor(link[named])
+        return weight
+
+    def _name_factor(self, link: Ints) -> Floats:
+        source, target = self._topology.source[link], self._topology.target[link]
+        df = self._topology.mentioned[target]
+        low, high = self._mention_bounds
+        own = np.where(self._heading_entity(source) == target, self._recall.heading_mention, 1.0)
+        any_heading = np.where(self._titled(target), self._recall.titled_mention, 1.0)
+        factor = own * any_heading / np.log1p(np.maximum(df, 1))
+        return np.asarray(np.where((df >= low) & (df <= high), factor, 0.0))
+
+    def _hours(self, link: Ints) -> Floats:
+        return np.asarray(np.maximum(0.0, (self._now - self._topology.activated[link]) / 3600.0))
+
+
+class VisitedLinks:
+    """The links that were read so far, by row: the steps of a spread visit the same rows again and again."""
+
+    def __init__(self, n: int) -> None:
+        self._place = np.zeros(n, np.int64)
+        """One more than a row's position among the visited rows; 0 for other rows."""
+        self._first = self._count = np.zeros(0, np.int64)
+        self._links: Edges | None = None
+
+    def edges(self, rows: Ints, read: Callable[[Ints], Edges]) -> Edges:
+        """The links of ``rows``; ``read`` returns those of rows that were not visited before."""
+        fresh = rows[self._place[rows] == 0]
+        if self._links is None or fresh.size:
+            edges = self._add(fresh, read(fresh))
+            if fresh.size == rows.size:
+                return edges
+        assert self._links is not None, "links were added"
+        at = self._place[rows] - 1
+        owner, links = stretches(self._first[at], self._count[at])
+        visited = self._links
+        return Edges(
+            owner,
+            visited.neighbour[links],
+            visited.weight[links],
+            visited.relation[links],
+            visited.hours[links],
+            visited.forward[links],
+        )
+
+    def _add(self, rows: Ints, edges: Edges) -> Edges:
+        visited = self._links
+        count = np.bincount(edges.owner, minlength=rows.size)
+        first = 0 if visited is None else visited.owner.size
+        self._place[rows] = np.arange(1, rows.size + 1) + self._count.size
+        self._first = np.concatenate([self._first, first + np.cumsum(count) - count])
+        self._count = np.concatenate([self._count, count])
+        self._links = edges if visited is None else _concatenated(visited, edges)
+        return edges
+
+
+def _concatenated(a: Edges, b: Edges) -> Edges:
+    """The links of both. The owners are positions in two different requests, so they are not used."""
+    return Edges(
+        np.concatenate([a.owner, b.owner]),
+        np.concatenate([a.neighbour, b.neighbour]),
+        np.concatenate([a.weight, b.weight]),
+        np.concatenate([a.relation, b.relation]),
+        np.concatenate([a.hours, b.hours]),
+        np.concatenate([a.forward, b.forward]),
+    )

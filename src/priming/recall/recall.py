@@ -1,4 +1,4 @@
-"""recall: cue → anchors → spread → score → pack → trace. A read: no weight moves."""
+"""``recall``: cue → anchors → spread → score → pack → trace. A read: it changes no weight."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.config.profiles import Profile, get
-from priming.config.words import KINDS
-from priming.core.checks import check_choice, check_count, check_name, check_number
+from priming.config import profiles
+from priming.config.profiles import Profile
+from priming.config.words import KINDS, STATUSES
+from priming.core.checks import PAGE_LIMIT, check_choice, check_count, check_name, check_number, check_text
 from priming.core.pack import Packed, pack
 from priming.errors import ParamError
 from priming.history import as_of
@@ -26,17 +27,17 @@ from priming.namespace import Namespace
 from priming.recall import traces
 from priming.recall.candidates import (
     RecallQuery,
+    answer_confidence,
     confidence_floor,
     cue_text,
     eligible_candidates,
     no_result_reason,
 )
-from priming.recall.confidence import answer_confidence
 from priming.recall.designs import rank
 from priming.recall.formatting import HEADER, packables
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked, RankingQuery
-from priming.recall.term_weights import TERMS, in_force
+from priming.recall.term_weights import TERMS, current_term, weighted_profile
 from priming.remember.entity_resolution import entities_in_cue
 from priming.results import Hit, Omitted, Recall, Step
 from priming.storage import filters as filtering
@@ -45,12 +46,12 @@ from priming.types import Cue, MemoryRecord, uuid7
 MOST_HITS = 10_000
 _DIGITS = 6
 LOG = logging.getLogger(__name__)
-"""Tells every iteration of a spread, to those who debug: it names what is remembered, and so nothing above that."""
+"""Logs every iteration of a spread, at the level DEBUG only: the log names what is remembered."""
 
 
 @dataclass(slots=True)
 class Stopwatch:
-    """Milliseconds a step took, by name."""
+    """The milliseconds that each step took, by name."""
 
     laps: dict[str, float] = field(default_factory=dict)
     _last: float = field(default_factory=time.perf_counter)
@@ -81,25 +82,25 @@ def recall(
     ablate: Collection[str] = (),
     trace: bool = False,
 ) -> Recall:
-    """Bring up the memories that matter for a cue, each with its score, its components and its path.
+    """Return the memories that are relevant to a cue, each with its score, its components and its path.
 
     Args:
-        text: what is asked or seen; ``cue`` may give a context beside it, or instead.
+        text: the question, or what the agent sees; ``cue`` can add a context, or replace the text.
         cue: a context: file, language, task, environment, project, speaker, and others by name.
-        kinds: kinds of memory that may come up; None: all but entities.
-        limit: most hits.
+        kinds: the kinds of memory to return; None: all but entities.
+        limit: maximum number of hits.
         tokens: budget of ``Recall.text``; None: no limit.
-        session: the session that the recall is kept under.
-        filters: which memories may come up (see ``priming.storage.filters``).
+        session: the session under which the recall is recorded.
+        filters: conditions on the memories to return (see ``priming.storage.filters``).
         profile: another profile for this recall.
-        floor: how sure the best hit must be, in [0, 1], for anything to come up; None: the profile's.
-        valid_at: ask what was true then.
-        known_at: ask what was known then: the answer that was given then, its clock included. A recall with
-            any of these three is not kept: no verdict can be given on it.
-        include_superseded: whether versions that held no longer may come up too, marked.
-        spread: whether activation spreads; without, the anchors alone answer.
+        floor: the least confidence of the best hit, in [0, 1], below which nothing is returned; None: the profile's.
+        valid_at: recall what was true at this time.
+        known_at: recall what was known at this time, by the clock of that time.
+        include_superseded: whether superseded versions may be hits too, marked as such. A recall with any of
+            these last three is not recorded, so that it cannot be judged.
+        spread: whether activation spreads; otherwise the anchors are the answer.
         ablate: names of terms to leave out (``priming.recall.term_weights.TERMS``).
-        trace: whether ``Recall.spread`` lists every step's activations.
+        trace: whether ``Recall.spread`` lists the activations of every step.
 
     Raises:
         ParamError: a blank cue, or an argument outside its range.
@@ -112,19 +113,19 @@ def recall(
     query = RecallQuery(
         text=cue_text(cue.text if text is None else text, cue),
         cue=cue,
-        profile=get(profile, memory.profiles) if profile else memory.profile,
+        profile=profiles.get(profile, memory.profiles) if profile else memory.profile,
         kinds=None if kinds is None else _choices("kinds", kinds, KINDS),
         limit=check_count("limit", limit, 1, MOST_HITS),
         tokens=None if tokens is None else check_count("tokens", tokens, 0, 10_000_000),
         session=check_name("session", session),
         condition=None if filters is None else filtering.parse(filters),
         spread=bool(spread),
-        ablate=frozenset(_choices("ablate", ablate, TERMS)),
+        ablate=_ablated(ablate),
         trace=bool(trace),
         floor=None if floor is None else check_number("floor", floor, low=0.0, high=1.0),
         moment=moment(valid_at, known_at, superseded=include_superseded),
     )
-    return _recall(memory, query)
+    return _answer(memory, query)
 
 
 def _choices(name: str, value: Any, choices: Sequence[str]) -> tuple[str, ...]:
@@ -133,6 +134,13 @@ def _choices(name: str, value: Any, choices: Sequence[str]) -> tuple[str, ...]:
     if not isinstance(words, Collection):
         raise ParamError(name, value, f"must be some of {', '.join(choices)}")
     return tuple(check_choice(name, word, choices) for word in words)
+
+
+def _ablated(terms: Any) -> frozenset[str]:
+    """The present names of the terms to leave out."""
+    names = (terms,) if isinstance(terms, str) else terms
+    current = [current_term(name) for name in names] if isinstance(names, Collection) else names
+    return frozenset(_choices("ablate", current, TERMS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,18 +156,18 @@ class RecallOutcome:
     carried: tuple[Step, ...]
 
 
-def _recall(memory: Namespace, query: RecallQuery) -> Recall:
+def _answer(memory: Namespace, query: RecallQuery) -> Recall:
     """Answer a checked query."""
     watch = Stopwatch()
     with memory.lock:
         memory.require_exists()
         queried = as_of.namespace_at(memory, query.moment)
         with queried.store.transaction(write=False):
-            query = replace(query, profile=in_force(queried, query.profile))
-            outcome = _outcome(queried, query, watch)
-        packed = _packed(query, outcome.hits)
+            query = replace(query, profile=weighted_profile(queried, query.profile))
+            outcome = _find_hits(queried, query, watch)
+        packed = _pack_hits(query, outcome.hits)
         watch.lap("pack")
-        recall_id, untraced = _traced(memory, query, outcome)
+        recall_id, untraced = _store_trace(memory, query, outcome)
         watch.lap("trace")
     return Recall(
         recall_id=recall_id,
@@ -176,15 +184,15 @@ def _recall(memory: Namespace, query: RecallQuery) -> Recall:
     )
 
 
-def _packed(query: RecallQuery, hits: Sequence[Hit]) -> Packed | None:
+def _pack_hits(query: RecallQuery, hits: Sequence[Hit]) -> Packed | None:
     """The text of the hits within the budget; None without hits."""
     tiers = query.profile.tiers
     shown = packables(hits, tiers=tiers is not None) if hits else ()
     return pack(shown, query.tokens, tiers=tiers, header=HEADER) if hits else None
 
 
-def _traced(memory: Namespace, query: RecallQuery, outcome: RecallOutcome) -> tuple[str, list[str]]:
-    """Keep the trace of a recall of the present; one of another time says nothing of what is useful now."""
+def _store_trace(memory: Namespace, query: RecallQuery, outcome: RecallOutcome) -> tuple[str, list[str]]:
+    """Record the trace of a recall of the present; a recall of another time is not recorded."""
     if query.moment is not None:
         return uuid7(memory.now()), []
     return traces.store_trace(
@@ -198,11 +206,11 @@ def _traced(memory: Namespace, query: RecallQuery, outcome: RecallOutcome) -> tu
     )
 
 
-_NOTHING = Ranked(np.zeros(0, np.int64), np.zeros(0))
+_NO_ROWS = Ranked(np.zeros(0, np.int64), np.zeros(0))
 
 
-def _outcome(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> RecallOutcome:
-    """Find the hits in one state of the store: another process may write or purge meanwhile."""
+def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> RecallOutcome:
+    """The hits in one state of the store: another process may write or purge at the same time."""
     now = memory.now()
     valid = memory.valid_time(now)
     working = memory.working(valid)
@@ -212,19 +220,19 @@ def _outcome(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> RecallO
     evidence = Priors(working, memory.embedder, query.text, profile.recall, at, context, query.ablate, pool)
     reason = no_result_reason(evidence, eligible, pool, query)
     watch.lap("evidence")
-    ranked = _NOTHING
+    ranked = _NO_ROWS
     if reason is None:
         ranked = rank(_ranking_query(memory, query, evidence, eligible, pool, now))
     confidence = answer_confidence(evidence, ranked, profile.confidence) if profile.confidence else None
     floor = confidence_floor(query, evidence)
     if confidence is not None and confidence < floor:
         reason = f"nothing above the floor: confidence {confidence:.3f}, less than {floor:g}"
-        ranked = _NOTHING
+        ranked = _NO_ROWS
     watch.lap("rank")
-    steps = _steps(memory, working, ranked) if query.trace or LOG.isEnabledFor(logging.DEBUG) else ()
-    _log(steps)
-    flow = traces.stored_trace(working, profile, ranked, _matched(working, profile, evidence))
-    hits = as_of.describe_moment(memory, _hits(memory, working, ranked, flow, valid), query.limit)
+    steps = _spread_steps(memory, working, ranked) if query.trace or LOG.isEnabledFor(logging.DEBUG) else ()
+    _log_steps(steps)
+    flow = traces.stored_trace(working, profile, ranked, _cue_matches(working, profile, evidence))
+    hits = as_of.describe_moment(memory, _to_hits(memory, working, ranked, flow, valid), query.limit)
     watch.lap("paths")
     return RecallOutcome(
         hits=hits,
@@ -233,7 +241,7 @@ def _outcome(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> RecallO
         confidence=confidence,
         degraded=("vectors",) if working.missing_vectors else (),
         spread=steps if query.trace else (),
-        carried=traces.carried_links(memory, flow, [hit.memory.id for hit in hits]) if query.trace else (),
+        carried=traces.link_activations(memory, flow, [hit.memory.id for hit in hits]) if query.trace else (),
     )
 
 
@@ -261,15 +269,15 @@ def _ranking_query(
     )
 
 
-def _log(steps: Sequence[Mapping[str, float]]) -> None:
-    """Log the activations of every step, for those who debug."""
-    for number_, values in enumerate(steps):
+def _log_steps(steps: Sequence[Mapping[str, float]]) -> None:
+    """Log the activations of every step, at the level DEBUG."""
+    for step, values in enumerate(steps):
         shown = {key: float(f"{value:.{_DIGITS}g}") for key, value in values.items()}
-        LOG.debug("step %d of the spread: %s", number_, json.dumps(shown, ensure_ascii=False))
+        LOG.debug("step %d of the spread: %s", step, json.dumps(shown, ensure_ascii=False))
 
 
-def _matched(working: WorkingSet, profile: Profile, evidence: Priors) -> traces.Matched | None:
-    """How well the cue itself matched some rows, in the design whose anchors have priors too."""
+def _cue_matches(working: WorkingSet, profile: Profile, evidence: Priors) -> traces.Matched | None:
+    """The match of rows to the cue, in the design whose anchors have priors too; None in the other designs."""
     return (lambda rows: working.at(evidence.match, rows)) if profile.anchors is None else None
 
 
@@ -281,7 +289,7 @@ def _records(
     return {ids[memory_id]: record for memory_id, record in records.items()}
 
 
-def _hits(
+def _to_hits(
     memory: Namespace, working: WorkingSet, ranked: Ranked, flow: traces.StoredTrace, valid: datetime
 ) -> tuple[Hit, ...]:
     records = _records(memory, working, ranked.rows.tolist(), valid)
@@ -298,7 +306,7 @@ def _hits(
     return tuple(hits)
 
 
-def _steps(memory: Namespace, working: WorkingSet, ranked: Ranked) -> tuple[Mapping[str, float], ...]:
+def _spread_steps(memory: Namespace, working: WorkingSet, ranked: Ranked) -> tuple[Mapping[str, float], ...]:
     """The activation of every row after each step, by key."""
     if ranked.activation is None or ranked.activation.flow is None:
         return ()
@@ -309,3 +317,47 @@ def _steps(memory: Namespace, working: WorkingSet, ranked: Ranked) -> tuple[Mapp
     return tuple(
         MappingProxyType({names[working.ids[row]]: value for row, value in step.items()}) for step in steps
     )
+
+
+def get(memory: Namespace, key: str) -> MemoryRecord:
+    """The memory of a key or id, in its present version and with any status."""
+    with memory.lock:
+        return memory.find(key)
+
+
+def list_memories(
+    memory: Namespace,
+    *,
+    kinds: Collection[str] | None = None,
+    status: str | None = "active",
+    limit: int = 100,
+    after: str | None = None,
+    matching: str | None = None,
+    valid_at: datetime | None = None,
+    known_at: datetime | None = None,
+) -> list[MemoryRecord]:
+    """List memories in the order in which they were remembered, a page at a time.
+
+    ``after`` is the last id of the previous page; ``matching`` keeps memories that contain each of its words;
+    ``status`` None means any. Entities are listed only when ``kinds`` asks for them. ``valid_at`` and ``known_at``
+    list what was true, and what was known, at another time.
+    """
+    with memory.lock:
+        memory.require_exists()
+        namespace = as_of.namespace_at(memory, as_of.moment(valid_at, known_at))
+        kinds = [kinds] if isinstance(kinds, str) else kinds
+        listed = [kind for kind in KINDS if kind != "entity"] if kinds is None else kinds
+        if status is not None:
+            check_choice("status", status, STATUSES)
+        check_count("limit", limit, 1, PAGE_LIMIT)
+        if after is not None:
+            after = namespace.find(after).id
+        return namespace.store.page(
+            memory.namespace,
+            namespace.valid_time(namespace.now()),
+            kinds=[check_choice("kinds", kind, KINDS) for kind in listed],
+            status=status,
+            matching=None if matching is None else check_text("matching", matching),
+            limit=limit,
+            after=after,
+        )

@@ -1,4 +1,4 @@
-"""How well each memory meets a cue, by words and by meaning (RECALL.md, per cue 1 and 2)."""
+"""How well each memory matches a cue, by words and by meaning (``docs/recall.md``, 1 and 2)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NAMES = re.compile(r"\b[^\W\d_a-z]\w*|\b\w*\d\w*")
 
 @dataclass(frozen=True, slots=True)
 class CueTerms:
-    """A cue's terms: in order, and without repeats with their codes in the lexicon."""
+    """The terms of a cue in order, and the codes in the lexicon of the distinct ones."""
 
     ordered: tuple[str, ...]
     codes: tuple[int, ...]
@@ -37,15 +37,15 @@ class CueTerms:
         """Read a cue against the words of a namespace."""
         ordered = tuple(terms(text))
         lexicon = working.lexicon
-        found = [lexicon.code(term) for term in dict.fromkeys(ordered)]
-        return cls(ordered, tuple(code for code in found if code is not None and lexicon.df[code]))
+        codes = [lexicon.code(term) for term in dict.fromkeys(ordered)]
+        return cls(ordered, tuple(code for code in codes if code is not None and lexicon.df[code]))
 
 
 @dataclass(frozen=True)
 class Retrieval:
-    """The matches of every document, each computed when first asked for.
+    """The matches of every document, each computed at its first use.
 
-    They are relative to the best of ``pool``, the documents that may answer; the others have none.
+    Matches are relative to the best of ``pool``, the documents that may answer; other documents match by 0.
     """
 
     working: WorkingSet
@@ -64,75 +64,77 @@ class Retrieval:
 
     @cached_property
     def literal(self) -> Floats:
-        """BM25 of heading and body, of the cue's own terms only."""
+        """BM25 of heading and body for the cue's own terms only."""
         return self._living(self.working.lexicon.score(self.terms.codes))
 
     @cached_property
     def bm25(self) -> Floats:
-        """BM25 of heading and body, in which near words stand for the cue's in part."""
-        if not self._looks_near:
+        """BM25 of heading and body, in which near words count as the cue's in part."""
+        if not self._uses_near_words:
             return self.literal
-        found, worth, _ = self.occurrences
-        return self._living(summed(found.rows, worth, self.working.documents))
+        occurrences, scores, _ = self.occurrences
+        return self._living(summed(occurrences.rows, scores, self.working.documents))
 
     @cached_property
     def occurrences(self) -> tuple[Occurrences, Floats, Floats]:
-        """Where the cue's terms, or near words, stand, what each adds to BM25, and the idf of each term."""
+        """The occurrences of the cue's terms or near words, what each adds to BM25, and the idf of each term."""
         lexicon = self.working.lexicon
-        if self._looks_near:
-            found, rarity = self._nearby, lexicon.expanded_rarity(self.near)
+        if self._uses_near_words:
+            occurrences, rarity = self._near_occurrences, lexicon.expanded_rarity(self.near)
         else:
-            found, rarity = lexicon.occurrences(self.terms.codes), lexicon.rarity(self.terms.codes)
-        return found, lexicon.worth(found, rarity), rarity
+            occurrences, rarity = lexicon.occurrences(self.terms.codes), lexicon.rarity(self.terms.codes)
+        return occurrences, lexicon.worth(occurrences, rarity), rarity
 
     @cached_property
     def near(self) -> tuple[Expansion, ...]:
-        """The cue's terms, each with the words of the namespace that are near enough to stand for it in part.
+        """The cue's terms, each with the words of the namespace that are near enough to count as it in part.
 
-        Names stand for themselves alone, and so do words with a digit.
+        Names and words with a digit have no near words.
         """
         lexicon, p = self.working.lexicon, self.params
         words = spelled(self.text)
         names = {term for word in self._names for term in terms(word)}
-        asked = {word: lexicon.code(term) for term, word in words.items() if term not in names}
-        found = self.working.vocabulary.near(asked, lexicon.words, p.near_floor, p.near_most)
-        made = [self._stands_for(lexicon.code(term), found.get(word)) for term, word in words.items()]
-        return tuple(one for one in made if one is not None)
+        codes = {word: lexicon.code(term) for term, word in words.items() if term not in names}
+        neighbours = self.working.vocabulary.near(codes, lexicon.words, p.near_floor, p.near_most)
+        expansions = [
+            self._expansion(lexicon.code(term), neighbours.get(word)) for term, word in words.items()
+        ]
+        return tuple(expansion for expansion in expansions if expansion is not None)
 
     @property
     def _names(self) -> list[str]:
-        """The cue's capitalised words and those with a digit; a capital that opens the cue tells nothing."""
-        found = NAMES.findall(self.text)
-        opens = self.text.lstrip()[:1].isupper() and not any(map(str.isdigit, found[0]))
-        return found[1:] if opens else found
+        """The cue's capitalised words and words with a digit; a capital that only opens the cue does not count."""
+        names = NAMES.findall(self.text)
+        opens = self.text.lstrip()[:1].isupper() and not any(map(str.isdigit, names[0]))
+        return names[1:] if opens else names
 
-    def _stands_for(self, own: int | None, found: Neighbours | None) -> Expansion | None:
-        """The words that stand for one term: itself whole, others by their likeness."""
+    def _expansion(self, own: int | None, neighbours: Neighbours | None) -> Expansion | None:
+        """The words that count as a term: the term itself in full, its near words by their similarity."""
         df, p = self.working.lexicon.df.values, self.params
         parts: dict[int, float] = {}
-        if found is not None and len(found.codes):
-            codes = found.codes[df[found.codes] > 0]
-            above = found.cosines[df[found.codes] > 0] - p.near_floor
+        if neighbours is not None and len(neighbours.codes):
+            codes = neighbours.codes[df[neighbours.codes] > 0]
+            above = neighbours.cosines[df[neighbours.codes] > 0] - p.near_floor
             shares = np.minimum(1.0, p.near_gain * above / (1.0 - p.near_floor))
             parts = dict(zip(codes.tolist(), shares.tolist(), strict=True))
-        known = own is not None and bool(df[own])
-        held = float(df[own]) if known else sum(df[code] * part for code, part in parts.items())
-        if own is not None and known:
+        occurs = own is not None and bool(df[own])
+        frequency = float(df[own]) if occurs else sum(df[code] * part for code, part in parts.items())
+        if own is not None and occurs:
             parts[own] = 1.0
-        return Expansion(tuple(parts), tuple(parts.values()), max(1.0, float(held))) if parts else None
+        return Expansion(tuple(parts), tuple(parts.values()), max(1.0, float(frequency))) if parts else None
 
     @property
-    def _looks_near(self) -> bool:
+    def _uses_near_words(self) -> bool:
         return self.params.near and "near" not in self.ablate and self.working.vocabulary.embeds_words
 
     @cached_property
-    def _nearby(self) -> Occurrences:
-        """Where the cue's terms or near words stand."""
+    def _near_occurrences(self) -> Occurrences:
+        """The occurrences of the cue's terms and near words."""
         return self.working.lexicon.expanded_occurrences(self.near)
 
     @cached_property
     def query(self) -> Vectors:
-        """The cue's vector: its tokens weighted by how rare they are in this namespace, unless that is off."""
+        """The cue's vector: its tokens weighted by their rarity in this namespace, unless ``idf`` is off."""
         pooler = self.working.pooler
         if pooler is None or not self.params.idf or "idf" in self.ablate:
             (vector,) = self.embedder.embed([self.text])
@@ -151,60 +153,60 @@ class Retrieval:
 
     @cached_property
     def pairs(self) -> Floats:
-        """Worth of the cue's adjacent terms that stand side by side in a memory."""
+        """The idf of the cue's adjacent terms that are adjacent in a memory too."""
         codes = [self.working.lexicon.code(term) for term in self.terms.ordered]
         return self._living(self.working.lexicon.pair_score(codes, self.working.living.values))
 
     @cached_property
-    def found(self) -> Occurrences:
-        """Where the cue's terms stand among the living."""
-        found = self.working.lexicon.occurrences(self.terms.codes)
-        return found.only(self.working.living[found.rows])
+    def literal_occurrences(self) -> Occurrences:
+        """The occurrences of the cue's own terms in living documents."""
+        occurrences = self.working.lexicon.occurrences(self.terms.codes)
+        return occurrences.only(self.working.living[occurrences.rows])
 
     @cached_property
     def matches(self) -> dict[str, Floats]:
         """The scaled matches that are fused, by name."""
-        return {name: np.asarray(scaled(getattr(self, name))) for name in self._matched}
+        return {name: np.asarray(scaled(getattr(self, name))) for name in self._match_weights}
 
     @property
-    def _matched(self) -> dict[str, float]:
-        """Weights of the fused matches."""
+    def _match_weights(self) -> dict[str, float]:
+        """The weights of the matches that are fused."""
         p = self.params
         weights = {"bm25": p.bm25, "cosine": p.cosine, "pairs": p.pairs}
         return {name: w for name, w in weights.items() if w and name not in self.ablate}
 
     @cached_property
     def match(self) -> Floats:
-        """r: the fused matches, without what else speaks for a memory."""
-        fused = fuse(self.matches, self._matched) if self.matches else np.zeros(self.working.documents)
+        """r: the fused matches, without the priors."""
+        fused = fuse(self.matches, self._match_weights) if self.matches else np.zeros(self.working.documents)
         return self._living(fused)
 
     @cached_property
-    def worth(self) -> dict[str, float]:
-        """How much each of the cue's terms tells."""
-        some = tuple(dict.fromkeys(self.terms.ordered))
-        return dict(zip(some, self._rarities(some).tolist(), strict=True))
+    def rarities(self) -> dict[str, float]:
+        """The rarity of each of the cue's terms."""
+        distinct = tuple(dict.fromkeys(self.terms.ordered))
+        return dict(zip(distinct, self._idf(distinct).tolist(), strict=True))
 
     def rarity(self, term: str) -> float:
-        """How much a term tells: its idf, that of a term no memory has being the greatest."""
-        known = self.worth.get(term)
-        return float(self._rarities([term])[0]) if known is None else known
+        """The idf of a term; a term that no memory contains has the greatest."""
+        rarity = self.rarities.get(term)
+        return float(self._idf([term])[0]) if rarity is None else rarity
 
-    def _rarities(self, some: Sequence[str]) -> Floats:
+    def _idf(self, names: Sequence[str]) -> Floats:
         lexicon = self.working.lexicon
-        codes = [lexicon.code(term) for term in some]
+        codes = [lexicon.code(term) for term in names]
         df = [0 if code is None else min(int(lexicon.df[code]), lexicon.documents) for code in codes]
         return np.asarray(idf(df, max(lexicon.documents, 1)), np.float64)
 
     @cached_property
     def speakers(self) -> NDArray[np.bool_]:
-        """Which titles stand over so many memories that they are of speakers, not of what is told."""
-        bar = max(self.params.speaker_share * self.working.memories, 2)
-        return np.asarray(self.working.title_count.values >= bar)
+        """The titles of so many memories that they name a speaker, not a subject."""
+        least = max(self.params.speaker_share * self.working.memories, 2)
+        return np.asarray(self.working.title_count.values >= least)
 
     @property
     def texts(self) -> NDArray[np.bool_]:
-        """Which documents may answer."""
+        """The documents that may answer."""
         return self.working.living.values if self.pool is None else self.pool
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The terms of recall, and the weights that a namespace gives them: read with each recall."""
+"""The terms of recall by name, and the weights that a namespace gives them."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ TERMS = (
     "session",
     "gist",
     "answer",
-    "details",
-    "news",
+    "specificity",
+    "novelty",
     "context",
-    "proved",
-    "refused",
+    "positive_feedback",
+    "negative_feedback",
     "retention",
     "base",
     "coverage",
@@ -46,24 +46,44 @@ TERMS = (
     "covered",
     "repeated",
 )
-"""What ``ablate`` can switch off."""
+"""The terms that ``ablate`` can switch off."""
 
+TERM_ALIASES: Mapping[str, str] = {
+    "details": "specificity",
+    "details_full": "specificity_full",
+    "news": "novelty",
+    "news_full": "novelty_full",
+    "proved": "positive_feedback",
+    "refused": "negative_feedback",
+}
+"""The names that terms and their parameters had in early stores and scripts; they are still read."""
 
 KIND = "ablate"
-NAMES = tuple(one.name for one in fields(RecallParams) if one.type == "float")
-"""What may be set: the numbers of the recipe. A name that another version knew counts for nothing."""
+NAMES = tuple(field.name for field in fields(RecallParams) if field.type == "float")
+"""The parameters that a namespace can set: the numbers of the recipe. Unknown names have no effect."""
 
 
-def in_force(memory: Namespace, profile: Profile) -> Profile:
-    """A profile as this namespace weighs it."""
-    own = namespace_weights(memory, profile.name)
-    return replace(profile, recall=with_weights(profile.recall, own)) if own else profile
+def current_term(name: Any) -> Any:
+    """The present name of a term; any other value is returned unchanged."""
+    return TERM_ALIASES.get(name, name) if isinstance(name, str) else name
+
+
+def current_weights(weights: Mapping[str, float]) -> dict[str, float]:
+    """Stored weights under the present names of their terms."""
+    aliases = {TERM_ALIASES[name]: value for name, value in weights.items() if name in TERM_ALIASES}
+    return {**aliases, **{name: value for name, value in weights.items() if name not in TERM_ALIASES}}
+
+
+def weighted_profile(memory: Namespace, profile: Profile) -> Profile:
+    """A profile with the weights that this namespace gives it."""
+    weights = namespace_weights(memory, profile.name)
+    return replace(profile, recall=with_weights(profile.recall, weights)) if weights else profile
 
 
 def namespace_weights(memory: Namespace, profile: str) -> Mapping[str, float]:
-    """The weights that this namespace has of its own for a profile; empty where it has none."""
+    """The weights that this namespace sets for a profile; empty where it sets none."""
     rows = memory.store.weights(memory.namespace, profile)
-    return rows[0].weights if rows else {}
+    return current_weights(rows[0].weights) if rows else {}
 
 
 def with_weights(params: RecallParams, weights: Mapping[str, float]) -> RecallParams:
@@ -71,8 +91,9 @@ def with_weights(params: RecallParams, weights: Mapping[str, float]) -> RecallPa
     for name, value in weights.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise ParamError(name, value, "must be a number")
-    known: dict[str, Any] = {name: float(value) for name, value in weights.items() if name in NAMES}
-    return replace(params, **known)
+    current = current_weights(weights)
+    values: dict[str, Any] = {name: float(value) for name, value in current.items() if name in NAMES}
+    return replace(params, **values)
 
 
 def write_weights(
@@ -82,22 +103,25 @@ def write_weights(
     before: Mapping[str, float],
     now: datetime,
 ) -> Logged:
-    """Set some weights of a profile, as one operation. A weight that is the profile's own is no longer kept.
+    """Set some weights of a profile, as one operation. A weight that equals the profile's own is not stored.
 
-    ``Conflict`` where the weights are not those of ``before`` any more.
+    Raises:
+        Conflict: the present weights differ from ``before``.
+
     """
     row = next(iter(memory.store.weights(memory.namespace, profile.name)), None)
-    there = with_weights(profile.recall, {} if row is None else row.weights)
+    stored = {} if row is None else current_weights(row.weights)
+    present = with_weights(profile.recall, stored)
     for name, value in before.items():
-        if getattr(there, name) != value:
+        if getattr(present, name) != value:
             raise Conflict(
-                f"{name} is {getattr(there, name):g} by now, where {value:g} was measured: ablate again"
+                f"{name} is {getattr(present, name):g} by now, where {value:g} was measured: ablate again"
             )
-    merged = {**({} if row is None else row.weights), **weights}
-    own = {
+    merged = {**stored, **weights}
+    changed = {
         name: merged[name] for name in sorted(merged) if merged[name] != getattr(profile.recall, name, None)
     }
-    after = WeightsRow(profile.name, own) if own else None
+    after = WeightsRow(profile.name, changed) if changed else None
     moves = [f"{name} {before[name]:g} → {weights[name]:g}" for name in weights]
     message = f"weights of {profile.name}: {', '.join(moves)}"
     return memory.write(KIND, now, [RowChange(row, after)], message=message)

@@ -1,4 +1,4 @@
-"""Traces: what a recall leaves behind of its flow, and what that tells later."""
+"""Traces: the record of a recall's flow, and what is later read from it: paths, credit and co-activation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from priming.index.arrays import ENTITY
 from priming.index.columns import Ints
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
-from priming.recall.designs import settled_activation
+from priming.recall.designs import final_activation
 from priming.recall.ranking import Ranked
 from priming.results import Step
 from priming.storage.protocol import Trace
@@ -35,7 +35,7 @@ from priming.types import Cue, uuid7
 
 Matched = Callable[[Ints], Floats]
 Ends = tuple[str, str, str]
-"""Source, target and relation of a link, the ends by their ids."""
+"""The source, target and relation of a link, the ends by their ids."""
 
 _ARRAYS = (
     ("history", "<f8"),
@@ -45,30 +45,30 @@ _ARRAYS = (
     ("relation", "<i2"),
     ("forward", "|u1"),
 )
-_SWIFT = 1
-"""Level of compression: recalls are many, and few are looked at again."""
+_COMPRESSION = 1
+"""A fast level of compression: recalls are many, and few traces are read again."""
 
 
 @dataclass(frozen=True)
 class StoredTrace:
-    """The routes by which a recall's hits came up, and who was active with them.
+    """The routes by which activation reached a recall's hits, and the memories that were active with them.
 
-    ``nodes`` are the ids of the routes' rows; ``active`` are (row, level, is a seed) of those that were active
-    enough to be linked for it: the level in [0, 1], a seed if the cue alone made it so.
+    ``nodes`` are the ids of the routes' rows; ``active`` are (row, level, is a seed) of the memories that were active
+    enough to be linked: the level is in [0, 1], and a seed was matched by the cue itself.
     """
 
     nodes: tuple[str, ...]
     routes: Routes
     active: tuple[tuple[int, float, bool], ...] = ()
-    known: Mapping[int, tuple[Arrival, ...]] = field(default_factory=dict, compare=False, repr=False)
-    """The ways to the hits, as far as they were walked already."""
+    hit_paths: Mapping[int, tuple[Arrival, ...]] = field(default_factory=dict, compare=False, repr=False)
+    """The paths to the hits, where they were computed already."""
 
     @cached_property
     def _rows(self) -> dict[str, int]:
-        return {one: row for row, one in enumerate(self.nodes)}
+        return {memory_id: row for row, memory_id in enumerate(self.nodes)}
 
     def row(self, memory_id: str) -> int | None:
-        """The row of a memory; None if nothing is known of it."""
+        """The row of a memory; None if the trace does not contain it."""
         return self._rows.get(memory_id)
 
     def is_anchor(self, row: int) -> bool:
@@ -76,62 +76,62 @@ class StoredTrace:
         return bool(self.routes.history[0][row] > 0)
 
     def paths(self, rows: Collection[int]) -> dict[int, tuple[Arrival, ...]]:
-        """The way by which most came to each row; empty for one that the cue itself matched best."""
-        if all(row in self.known for row in rows):
-            return {row: self.known[row] for row in rows}
+        """The path of the largest arrivals to each row; empty for a row whose largest source is the cue itself."""
+        if all(row in self.hit_paths for row in rows):
+            return {row: self.hit_paths[row] for row in rows}
         return strongest_paths(self.routes, rows)
 
     def shares(self, row: int) -> dict[Ends, float]:
-        """The share of each link in what came to a row."""
-        found = path_credit(self.routes, row)
-        return {(self.nodes[u], self.nodes[v], name): share for (u, v, name), share in found.items()}
+        """The share of each link in the activation that reached a row."""
+        credit = path_credit(self.routes, row)
+        return {(self.nodes[u], self.nodes[v], name): share for (u, v, name), share in credit.items()}
 
 
 def stored_trace(
     working: WorkingSet, profile: Profile, ranked: Ranked, matched: Matched | None = None
 ) -> StoredTrace:
-    """What is kept of a ranking: the routes of its hits, and of who else was active.
+    """The trace of a ranking: the routes of its hits and of the other active memories.
 
-    ``matched`` says of some rows how well the cue itself matched them; without it their activation as anchors does.
+    ``matched`` returns how well the cue itself matched rows; without it, their activation as anchors is used.
     """
     hits = ranked.rows.tolist()
     activation = ranked.activation
     if activation is None or activation.flow is None:
-        return StoredTrace(tuple(working.ids[row] for row in hits), _direct(len(hits)))
-    met = activation.flow.by_row()
+        return StoredTrace(tuple(working.ids[row] for row in hits), _no_routes(len(hits)))
+    history = activation.flow.by_row()
     levels = {
         row: level
-        for row, level in _levels(profile, activation, met, matched).items()
+        for row, level in _levels(profile, activation, history, matched).items()
         if working.kind[row] != ENTITY
     }
-    whole = routes(activation.flow, [*hits, *levels], met)
-    known = whole.locals()
-    own = {row: known[row] for row in dict.fromkeys([*hits, *levels]) if row in known}
+    whole = routes(activation.flow, [*hits, *levels], history)
+    local = whole.locals()
+    own = {row: local[row] for row in dict.fromkeys([*hits, *levels]) if row in local}
     paths = strongest_paths(whole, [own[row] for row in hits if row in own])
     ways = {(hop.source, hop.target) for path in paths.values() for hop in path}
     small = trimmed(whole, set(own.values()), also=ways)
-    known = small.locals()
-    active = tuple((known[row], *levels[row]) for row in levels if row in known)
-    place = {at: known[row] for row, at in whole.locals().items() if row in known}
-    walked = {place[at]: tuple(_moved(hop, place) for hop in path) for at, path in paths.items()}
-    return StoredTrace(tuple(working.ids[row] for row in small.rows.tolist()), small, active, walked)
+    local = small.locals()
+    active = tuple((local[row], *levels[row]) for row in levels if row in local)
+    place = {at: local[row] for row, at in whole.locals().items() if row in local}
+    hit_paths = {place[at]: tuple(_renumbered(hop, place) for hop in path) for at, path in paths.items()}
+    return StoredTrace(tuple(working.ids[row] for row in small.rows.tolist()), small, active, hit_paths)
 
 
-def _moved(hop: Arrival, place: Mapping[int, int]) -> Arrival:
-    """A hop between rows that have other numbers now."""
+def _renumbered(hop: Arrival, place: Mapping[int, int]) -> Arrival:
+    """A hop with other numbers for its rows."""
     ends = place[hop.source], place[hop.target]
     return Arrival(*ends, hop.relation, hop.step, hop.amount, hop.forward)
 
 
-def _direct(n: int) -> Routes:
-    """No routes: every row is an anchor."""
-    none = np.zeros(0, np.int64)
+def _no_routes(n: int) -> Routes:
+    """Routes without links: every row is an anchor."""
+    empty = np.zeros(0, np.int64)
     return Routes(
         np.arange(n),
         np.ones((1, n)),
-        none,
-        none,
-        none,
+        empty,
+        empty,
+        empty,
         np.zeros(0),
         np.zeros(0, np.bool_),
         (),
@@ -140,67 +140,67 @@ def _direct(n: int) -> Routes:
 
 
 def _levels(
-    profile: Profile, activation: Activation, met: tuple[Ints, Floats], matched: Matched | None
+    profile: Profile, activation: Activation, history: tuple[Ints, Floats], matched: Matched | None
 ) -> dict[int, tuple[float, bool]]:
-    """How active each row was that was active enough to be linked for it, and whether the cue is the reason.
+    """The level of each row that was active enough to be linked, and whether the row is a seed.
 
-    ``met`` is ``by_row`` of the flow. The level is as the design squashes it; where it does not, the row's peak
-    over the steps as a share of the highest. Of a small store every memory is an anchor, if a faint one: a seed
-    is one that the cue matched well enough, by ``matched`` if that is given, since the priors that make an anchor
-    are no match.
+    ``history`` is ``by_row`` of the flow. The level is the activation as the design squashes it; in a design without
+    squashing, the row's peak over the steps as a share of the highest peak. In a small store every memory is an
+    anchor, if a weak one, so a seed must match the cue well enough: by ``matched`` if there is one, since the priors
+    of an anchor are no match.
     """
-    rows, history = met
+    rows, values_by_step = history
     if profile.squash is not None:
         level = np.zeros(rows.size)
-        values, stays = settled_activation(profile, activation)
-        level[np.searchsorted(rows, activation.rows[stays])] = values[stays]
+        values, passing = final_activation(profile, activation)
+        level[np.searchsorted(rows, activation.rows[passing])] = values[passing]
     else:
-        level = history.max(axis=0)
+        level = values_by_step.max(axis=0)
         level /= max(float(level.max(initial=0.0)), np.finfo(float).tiny)
-    own = history[0] if matched is None else matched(rows)
+    own = values_by_step[0] if matched is None else matched(rows)
     seeds = own / max(float(own.max(initial=0.0)), np.finfo(float).tiny)
     high = np.flatnonzero(level >= profile.plasticity.threshold)
-    known = zip(level[high].tolist(), (seeds[high] >= profile.plasticity.matched).tolist(), strict=True)
-    return dict(zip(rows[high].tolist(), known, strict=True))
+    levels = zip(level[high].tolist(), (seeds[high] >= profile.plasticity.matched).tolist(), strict=True)
+    return dict(zip(rows[high].tolist(), levels, strict=True))
 
 
-def encode_flow(one: StoredTrace) -> bytes:
-    """What is kept as bytes: a header of JSON, then the arrays."""
-    r = one.routes
+def encode_flow(flow: StoredTrace) -> bytes:
+    """A trace's flow as bytes: a header of JSON, then the arrays."""
+    r = flow.routes
     header = {
         "steps": r.steps,
         "rows": r.n,
         "links": int(r.rate.size),
         "relations": r.relations,
         "params": _constants(r.params),
-        "active": one.active,
+        "active": flow.active,
     }
     arrays = b"".join(np.ascontiguousarray(getattr(r, name), kind).tobytes() for name, kind in _ARRAYS)
-    return zlib.compress(json.dumps(header).encode() + b"\n" + arrays, _SWIFT)
+    return zlib.compress(json.dumps(header).encode() + b"\n" + arrays, _COMPRESSION)
 
 
 @lru_cache(maxsize=8)
 def _constants(params: SpreadParams) -> Mapping[str, Any]:
-    """The constants of a spread by name; a process uses few sets of them."""
+    """The constants of a spread by name; a process uses few sets of constants."""
     return asdict(params)
 
 
 def decode_flow(nodes: Sequence[str], packed: bytes) -> StoredTrace:
-    """The inverse of ``encode``; ``Corrupt`` where the bytes are something else."""
+    """The inverse of ``encode_flow``; raises ``Corrupt`` for other bytes."""
     try:
-        text, _, held = zlib.decompress(packed).partition(b"\n")
+        text, _, data = zlib.decompress(packed).partition(b"\n")
         header = json.loads(text)
         rows, links, steps = header["rows"], header["links"], header["steps"]
         arrays: dict[str, Any] = {}
         at = 0
         for name, kind in _ARRAYS:
             count = (steps + 1) * rows if name == "history" else links
-            arrays[name] = np.frombuffer(held, kind, count, at)
+            arrays[name] = np.frombuffer(data, kind, count, at)
             at += arrays[name].nbytes
         params: dict[str, Any] = {
             n: tuple(v) if isinstance(v, list) else v for n, v in header["params"].items()
         }
-        made = Routes(
+        decoded = Routes(
             rows=np.arange(rows),
             history=arrays["history"].reshape(steps + 1, rows),
             source=arrays["source"].astype(np.int64),
@@ -212,7 +212,7 @@ def decode_flow(nodes: Sequence[str], packed: bytes) -> StoredTrace:
             params=SpreadParams(**params),
         )
         return StoredTrace(
-            tuple(nodes), made, tuple((row, level, seed) for row, level, seed in header["active"])
+            tuple(nodes), decoded, tuple((row, level, seed) for row, level, seed in header["active"])
         )
     except (zlib.error, ValueError, KeyError, TypeError) as error:
         raise Corrupt(f"the flow of a recall cannot be read ({error}): judge its hits without it") from error
@@ -229,16 +229,16 @@ def store_trace(
     flow: StoredTrace | None,
     recall_id: str | None = None,
 ) -> tuple[str, list[str]]:
-    """Keep a recall: its id, and ["trace"] where it could not be kept; it is answered all the same."""
+    """Record a recall; returns its id, and ["trace"] if the store could not record it."""
     now = memory.now()
     recall_id = recall_id or uuid7(now)
-    asked = {"text": text, **cue.context()}
+    context = {"text": text, **cue.context()}
     trace = Trace(
         recall_id,
         now,
         session,
         profile,
-        {name: _plain(value) for name, value in asked.items()},
+        {name: _plain(value) for name, value in context.items()},
         tuple(hits),
         flow.nodes if flow else (),
         encode_flow(flow) if flow else None,
@@ -257,14 +257,14 @@ def store_trace(
 
 
 def _plain(value: Any) -> Any:
-    """A value of a cue as JSON holds it; of a list any will do, and so it stays one."""
+    """A value of a cue as JSON can hold it; a collection becomes a list."""
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return value if isinstance(value, (str, int, float, bool)) else str(value)
 
 
 def find_trace(memory: Namespace, recall_id: str) -> Trace:
-    """The recall of that id, or ``NotFound``."""
+    """The trace of a recall by its id, or ``NotFound``."""
     trace = memory.store.trace(memory.namespace, check_text("recall_id", recall_id))
     if trace is None or trace.at < _oldest(memory.now()):
         raise NotFound(
@@ -276,45 +276,45 @@ def find_trace(memory: Namespace, recall_id: str) -> Trace:
 
 
 def latest_trace(memory: Namespace, memory_id: str, session: str | None = None) -> Trace | None:
-    """The latest recall, of a session or of any, that brought a memory up."""
+    """The latest recall that returned a memory, in a session or in any."""
     since = _oldest(memory.now())
-    found = memory.store.traces(memory.namespace, since=since, memory_id=memory_id, session=session, limit=1)
-    return memory.store.trace(memory.namespace, found[0].recall_id) if found else None
+    latest = memory.store.traces(memory.namespace, since=since, memory_id=memory_id, session=session, limit=1)
+    return memory.store.trace(memory.namespace, latest[0].recall_id) if latest else None
 
 
 def _oldest(now: datetime) -> datetime:
-    """Since when recalls count: those before go with the next that is kept, and are not judged till then."""
+    """The time from which recalls count: older ones cannot be judged, and are deleted with the next trace."""
     return now - timedelta(days=STORE.trace_days)
 
 
 def flow_of(trace: Trace) -> StoredTrace | None:
-    """What a trace still knows of its flow."""
+    """The flow of a trace; None where it is no longer stored."""
     return None if trace.flow is None else decode_flow(trace.nodes, trace.flow)
 
 
-def stored_flow(memory: Namespace, shares: Mapping[Ends, float]) -> dict[Ends, tuple[LinkRow, float]]:
-    """The links of some shares as they are now; a link that was walked backwards is found as it is stored."""
+def _present_links(memory: Namespace, shares: Mapping[Ends, float]) -> dict[Ends, tuple[LinkRow, float]]:
+    """The present links of credit shares, with their shares; the ends of a link are as stored."""
     ends = {end for source, target, _ in shares for end in (source, target)}
-    there = {
-        (one.source, one.target, one.relation): one for one in memory.store.links(memory.namespace, ends)
+    present = {
+        (link.source, link.target, link.relation): link for link in memory.store.links(memory.namespace, ends)
     }
-    found: dict[Ends, tuple[LinkRow, float]] = {}
+    links: dict[Ends, tuple[LinkRow, float]] = {}
     for (source, target, relation), share in shares.items():
-        link = there.get((source, target, relation)) or there.get((target, source, relation))
+        link = present.get((source, target, relation)) or present.get((target, source, relation))
         if link is not None:
             identity = (link.source, link.target, link.relation)
-            found[identity] = (link, share + (found[identity][1] if identity in found else 0.0))
-    return found
+            links[identity] = (link, share + (links[identity][1] if identity in links else 0.0))
+    return links
 
 
 def steps_of(memory: Namespace, flow: StoredTrace, ids: Collection[str]) -> dict[str, tuple[Step, ...]]:
-    """The path by which each of some memories came up, in words."""
-    there = {one: row for one in ids if (row := flow.row(one)) is not None}
-    paths = flow.paths(there.values())
+    """The path to each of some memories, its ends by key."""
+    rows = {memory_id: row for memory_id in ids if (row := flow.row(memory_id)) is not None}
+    paths = flow.paths(rows.values())
     ends = {flow.nodes[end] for path in paths.values() for hop in path for end in (hop.source, hop.target)}
     names = memory.store.names(memory.namespace, ends)
     return {
-        one: tuple(
+        memory_id: tuple(
             Step(
                 names.get(flow.nodes[hop.source], "?"),
                 hop.relation,
@@ -323,16 +323,16 @@ def steps_of(memory: Namespace, flow: StoredTrace, ids: Collection[str]) -> dict
             )
             for hop in paths[row]
         )
-        for one, row in there.items()
+        for memory_id, row in rows.items()
     }
 
 
-def carried_links(memory: Namespace, flow: StoredTrace, ids: Collection[str]) -> tuple[Step, ...]:
-    """What each link on the way to some memories carried, over all steps; most first."""
+def link_activations(memory: Namespace, flow: StoredTrace, ids: Collection[str]) -> tuple[Step, ...]:
+    """The activation that each link on the way to some memories carried, over all steps; the largest first."""
     r = flow.routes
     amount = np.sum([r.amounts(step) for step in range(1, r.steps + 1)], axis=0) if r.steps else np.zeros(0)
     leads = np.zeros(r.n, np.bool_)
-    leads[[row for one in ids if (row := flow.row(one)) is not None]] = True
+    leads[[row for memory_id in ids if (row := flow.row(memory_id)) is not None]] = True
     for _ in range(r.steps):
         leads[r.source[leads[r.target]]] = True
     links = [i for i in np.argsort(-amount, kind="stable").tolist() if amount[i] > 0 and leads[r.target[i]]]
@@ -349,10 +349,10 @@ def carried_links(memory: Namespace, flow: StoredTrace, ids: Collection[str]) ->
     )
 
 
-def credited_links(
+def path_and_credit(
     memory: Namespace, trace: Trace, memory_id: str
 ) -> tuple[tuple[Step, ...], tuple[tuple[str, str, str, float, float | None], ...]]:
-    """How a recall came upon a memory: its path, and each link's share with its weight today."""
+    """The path of a recall to a memory, and each link's share of the credit with its present weight."""
     flow = flow_of(trace)
     row = None if flow is None else flow.row(memory_id)
     if flow is None or row is None:
@@ -361,8 +361,8 @@ def credited_links(
     names = memory.store.names(memory.namespace, flow.nodes)
     name = {record: names.get(record, "?") for record in flow.nodes}
     path = steps_of(memory, flow, [memory_id])[memory_id]
-    present = {ends: link.weight for ends, (link, _) in stored_flow(memory, shares).items()}
-    told = tuple(
+    present = {ends: link.weight for ends, (link, _) in _present_links(memory, shares).items()}
+    credit = tuple(
         (
             name[source],
             relation,
@@ -372,4 +372,4 @@ def credited_links(
         )
         for (source, target, relation), share in shares.items()
     )
-    return path, told
+    return path, credit

@@ -28,9 +28,9 @@ from priming.index.columns import NONE
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall import traces
-from priming.recall.designs import cue_relevance, settled_activation
+from priming.recall.designs import cue_relevance, final_activation
 from priming.recall.formatting import RULES_HEADER, format_rules, rule_full
-from priming.recall.ranking import Ranked, weighed
+from priming.recall.ranking import Ranked, weighted_graph
 from priming.remember.drafts import words
 from priming.results import Hit, Omitted, Recall, Step
 from priming.rules.conflicts import (
@@ -183,7 +183,7 @@ def _activate(memory: Namespace, name: str | None, query: ActiveQuery, now: date
             barred[row] = True
             del seeds[row]
         activation = spread(
-            weighed(working, FLOOP, now),
+            weighted_graph(working, FLOOP, now),
             seeds,
             FLOOP.spread,
             gate=np.where(barred, 0.0, 1.0),
@@ -320,7 +320,7 @@ def _candidates(stores: Sequence[StoreActivation], now: datetime) -> list[RuleCa
     """The behaviours of all stores that stay active, scored; in the order of the stores, the oldest first."""
     positions = np.concatenate([np.full(len(store.activation.rows), i) for i, store in enumerate(stores)])
     rows = np.concatenate([store.activation.rows for store in stores])
-    values, stays = settled_activation(FLOOP, _joint([store.activation for store in stores]))
+    values, stays = final_activation(FLOOP, _joint([store.activation for store in stores]))
     selected = [
         (i, stores[positions[i]], int(rows[i]))
         for i in np.lexsort((rows, positions)).tolist()

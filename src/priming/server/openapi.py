@@ -309,7 +309,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "run_list": {},
     "sleep": {"stages": ["decay", "light"], "dry_run": True},
     "apply": {"proposal": PROPOSAL},
-    "ablate": {"terms": ["spread", "proved"], "propose": False},
+    "ablate": {"terms": ["spread", "positive_feedback"], "propose": False},
     "reembed": {},
     "pack_list": {},
     "pack_remove": {"name": "house-style"},

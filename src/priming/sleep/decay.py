@@ -11,9 +11,9 @@ from datetime import datetime
 from priming.config.params.laws import FORGETTING, PLASTICITY, PlasticityParams
 from priming.core.forgetting import edge_decay
 from priming.core.plasticity import edge_is_spent
-from priming.learning.retention import days_between
 from priming.sleep.plan import PlannedItem
 from priming.storage.rows import LinkRow, RowChange
+from priming.types import days_between
 
 RELATION = "co-activated"
 HOURS_A_DAY = 24.0

@@ -11,11 +11,10 @@ from datetime import datetime
 
 from priming.config.params.sleep import SLEEP, SleepParams
 from priming.core.score import effectiveness
-from priming.learning.retention import days_between
 from priming.recall.formatting import rule_kind
 from priming.sleep.plan import DUPLICATE_OF, PlannedItem
 from priming.storage.rows import MemoryRow, RowChange
-from priming.types import MemoryRecord
+from priming.types import MemoryRecord, days_between
 
 ARCHIVED = "archived"
 

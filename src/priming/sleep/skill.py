@@ -21,7 +21,6 @@ from priming.config.params.sleep import SLEEP, SleepParams
 from priming.core.score import success_rate
 from priming.core.trust import instructs, least
 from priming.core.when import scope
-from priming.learning.retention import executions
 from priming.maintenance.merge import CONSOLIDATED, merged_counts
 from priming.remember.drafts import SENTENCE_END, Draft, gist_of
 from priming.sleep.clustering import cluster_rows
@@ -38,7 +37,7 @@ from priming.sleep.plan import (
 )
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, use_of
 from priming.text.rule_kinds import contradicts, forbids
-from priming.types import MemoryRecord
+from priming.types import MemoryRecord, executions
 
 ESTIMATE = "success_estimate"
 

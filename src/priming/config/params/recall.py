@@ -37,13 +37,17 @@ class RecallParams(Checked):
     session: float = param(0.1, low=0.0, doc="weight of BM25 over the session")
     gist: float = param(0.15, low=0.0, doc="weight of the cosine of a memory with what was said before it")
     answer: float = param(0.15, low=0.0, doc="prior of what follows a question, by how the question matches")
-    details: float = param(0.2, low=0.0, doc="prior of names, numbers and times in what was said")
-    news: float = param(
+    specificity: float = param(0.2, low=0.0, doc="prior of names, numbers and times in what was said")
+    novelty: float = param(
         0.1, low=0.0, doc="taken from what was said in words that older memories hold already"
     )
     context: float = param(0.3, low=0.0, doc="prior of confirmed `when` predicates")
-    proved: float = param(0.25, low=0.0, doc="prior of a memory that verdicts on such a cue spoke for")
-    refused: float = param(0.15, low=0.0, doc="taken from memories that verdicts on such a cue spoke against")
+    positive_feedback: float = param(
+        0.25, low=0.0, doc="prior of a memory that verdicts on such a cue spoke for"
+    )
+    negative_feedback: float = param(
+        0.15, low=0.0, doc="taken from memories that verdicts on such a cue spoke against"
+    )
     retention: float = param(0.05, low=0.0, doc="taken from reviewed memories as they are forgotten")
     base: float = param(
         0.05,
@@ -65,8 +69,8 @@ class RecallParams(Checked):
         high=1.0,
         doc="what a memory counts in the window of the next one; its square in that after",
     )
-    details_full: int = param(3, low=1, doc="a memory with so many details gets the whole prior for them")
-    news_full: int = param(10, low=1, unit="terms", doc="a memory that brought so many loses nothing")
+    specificity_full: int = param(3, low=1, doc="a memory with so many details gets the whole prior for them")
+    novelty_full: int = param(10, low=1, unit="terms", doc="a memory that brought so many loses nothing")
     speaker_share: float = param(
         0.05, low=0.0, high=1.0, doc="share of memories that makes a heading a speaker"
     )

@@ -1,0 +1,66 @@
+"""The terms of recall keep the names of early versions as aliases, in arguments and in stored weights."""
+
+import pytest
+
+from priming import ParamError
+from priming.config.params.recall import RecallParams
+from priming.recall import term_weights
+from priming.recall.term_weights import TERM_ALIASES, TERMS, current_weights, with_weights
+from priming.storage.rows import RowChange, WeightsRow
+
+
+def test_every_alias_names_a_term_or_a_parameter_of_one():
+    parameters = RecallParams.__dataclass_fields__
+    assert {name for name in TERM_ALIASES.values() if name not in parameters} == set()
+    assert set(TERM_ALIASES) & {*TERMS, *parameters} == set()
+
+
+@pytest.mark.parametrize(("alias", "term"), [pair for pair in TERM_ALIASES.items() if pair[1] in TERMS])
+def test_an_ablation_by_an_old_name_is_that_of_the_term(memory, alias, term):
+    for n, text in enumerate(["Ada met Grace in Oslo in 1843.", "So kind of you!", "Ada met Alan."]):
+        memory.remember(text, session="s", key=f"k{n}")
+    memory.feedback(memory.recall("whom did Ada meet?").recall_id, used=["k0"], not_relevant=["k1"])
+    by_alias, by_term = (memory.recall("whom did Ada meet?", ablate=name) for name in (alias, [term]))
+    assert [(hit.score, hit.components) for hit in by_alias.hits] == [
+        (hit.score, hit.components) for hit in by_term.hits
+    ]
+    assert all(term not in hit.components for hit in by_alias.hits)
+    assert [worth.term for worth in memory.ablate([alias], propose=False).terms] == [term]
+
+
+def test_an_unknown_term_is_named_as_it_was_given(memory):
+    memory.remember("Ada wrote the first program.")
+    with pytest.raises(ParamError, match=r"ablate = 'luck': must be one of bm25, .*novelty"):
+        memory.recall("Ada", ablate=["luck"])
+
+
+def store_early_weights(memory, weights):
+    """Write weights as an early version stored them."""
+    with memory.writing() as now:
+        memory.write("ablate", now, [RowChange(None, WeightsRow("priming", weights))])
+
+
+def test_weights_that_were_stored_under_old_names_are_in_force(memory):
+    memory.remember("Ada wrote the first program.")
+    store_early_weights(memory, {"news": 0.3, "date": 0.1, "proved": 0.4})
+    recall = term_weights.weighted_profile(memory, memory.profile).recall
+    assert (recall.novelty, recall.date, recall.positive_feedback) == (0.3, 0.1, 0.4)
+    assert memory.stats().weights == {"priming": {"novelty": 0.3, "date": 0.1, "positive_feedback": 0.4}}
+
+
+def test_new_weights_replace_those_under_old_names(memory):
+    memory.remember("Ada wrote the first program.")
+    store_early_weights(memory, {"news": 0.3})
+    with memory.writing() as now:
+        term_weights.write_weights(memory, memory.profile, {"novelty": 0.2}, {"novelty": 0.3}, now)
+    (row,) = memory.store.weights(memory.namespace, "priming")
+    assert row.weights == {"novelty": 0.2}
+
+
+def test_a_weight_under_its_present_name_wins_over_its_alias():
+    assert current_weights({"novelty": 0.2, "news": 0.3}) == {"novelty": 0.2}
+
+
+def test_a_weight_out_of_range_is_refused_under_either_name():
+    with pytest.raises(ParamError, match=r"novelty = -1\.0: must be ≥ 0"):
+        with_weights(RecallParams(), {"news": -1.0})
