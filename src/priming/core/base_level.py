@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import BASE_LEVEL, SCORE
-from priming.core.arrays import Floats, floats, like
-from priming.core.checks import check_number
+from priming.core.arguments.arrays import Floats, floats, like
+from priming.core.arguments.checks import check_number
 from priming.core.inhibit import squash
 from priming.errors import ParamError
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from priming.config.params.laws import PLASTICITY
-from priming.core.checks import check_number
+from priming.core.arguments.checks import check_number
 from priming.core.graph import rows_of
 from priming.core.kernel.flow import Arrival, Flow
 from priming.core.kernel.routes import Routes

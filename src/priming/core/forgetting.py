@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import FORGETTING, FSRS, FsrsParams
-from priming.core.arrays import Floats, floats, like
-from priming.core.checks import check_number, check_whole, interval
+from priming.core.arguments.arrays import Floats, floats, like
+from priming.core.arguments.checks import check_number, check_whole, interval
 from priming.errors import ParamError
 
 AGAIN, HARD, GOOD, EASY = 1, 2, 3, 4

@@ -18,13 +18,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from priming.core.arrays import Floats, floats
-from priming.core.checks import check_whole
+from priming.core.arguments.arrays import Bools, Codes, Floats, Ints, floats
+from priming.core.arguments.checks import check_whole
 from priming.errors import ParamError
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
-Codes = NDArray[np.int32]
 
 DEFAULT_RELATION = "similar-to"
 LARGEST_INT32 = 2**31 - 1

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import INHIBIT, SQUASH
-from priming.core.arrays import floats, like
-from priming.core.checks import check_number, check_whole
+from priming.core.arguments.arrays import floats, like
+from priming.core.arguments.checks import check_number, check_whole
 from priming.errors import ParamError
 
 POOLS = ("mean", "sum")

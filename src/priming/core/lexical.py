@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import BM25
-from priming.core.arrays import Floats, floats, like
+from priming.core.arguments.arrays import Floats, floats, like
 from priming.errors import ParamError
 
 

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import TypeAlias
 
 from priming.config.params.laws import TierParams
-from priming.core.checks import check_number
+from priming.core.arguments.checks import check_number
 from priming.errors import ParamError
 
 LEVELS = ("full", "gist", "name", "omit")

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import FORGETTING, PLASTICITY
-from priming.core.arrays import Floats, floats, like
+from priming.core.arguments.arrays import Floats, floats, like
+from priming.core.arguments.checks import check_number, check_whole
 from priming.core.bitemporal import aware
-from priming.core.checks import check_number, check_whole
 from priming.core.forgetting import edge_decay
 from priming.errors import ParamError
 

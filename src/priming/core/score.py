@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import SCORE
-from priming.core.arrays import Floats, floats, like
+from priming.core.arguments.arrays import Floats, floats, like
 from priming.core.inhibit import squash
 from priming.errors import ParamError
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from priming.config.params.laws import SIMILARITY
-from priming.core.checks import check_number
+from priming.core.arguments.checks import check_number
 from priming.core.when import scope
 from priming.errors import ParamError
 

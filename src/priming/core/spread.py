@@ -31,8 +31,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import SpreadParams
-from priming.core.arrays import Floats, floats
-from priming.core.graph import Adjacency, Bools, Ints, in_order, rows_of
+from priming.core.arguments.arrays import Bools, Floats, Ints, floats
+from priming.core.graph import Adjacency, in_order, rows_of
 from priming.core.kernel.flow import Arrival, Emission, Flow, Walk
 from priming.errors import ParamError
 

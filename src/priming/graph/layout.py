@@ -14,12 +14,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from priming.config.params.checked import Checked, param
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from priming.core.arguments.arrays import Floats, Ints
 
 _GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 _TINY = float(np.finfo(np.float64).tiny)

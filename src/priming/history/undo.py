@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from priming.config.words import NIGHT, STAGES
-from priming.core.checks import check_text
+from priming.core.arguments.checks import check_text
 from priming.errors import Conflict, NotFound
 from priming.history.change_set import ChangeSet
 from priming.index.document import RULES, SESSION, TERM, embedded_text

@@ -9,7 +9,7 @@ from datetime import datetime
 import numpy as np
 
 from priming.config.params.laws import BASE_LEVEL, FORGETTING
-from priming.core.arrays import Floats
+from priming.core.arguments.arrays import Floats
 from priming.core.base_level import base_level_score, hybrid
 from priming.core.forgetting import (
     AGAIN,

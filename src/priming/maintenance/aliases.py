@@ -11,8 +11,7 @@ from heapq import nlargest
 from itertools import combinations
 
 from priming.config.params.learning import LINKING
-from priming.core.checks import PAGE_LIMIT, check_count
-from priming.core.trust import is_trusted_as
+from priming.core.arguments.checks import PAGE_LIMIT, check_count
 from priming.index.document import CONFLICTS, is_rule_made, slot_of_record
 from priming.index.topology import MENTIONS
 from priming.maintenance.merge import RANKED, STATUS_IN_WORDS, MergePlan
@@ -20,6 +19,7 @@ from priming.namespace import Namespace
 from priming.remember.drafts import gist_of
 from priming.remember.entity_resolution import equivalent_names
 from priming.results import Alias, AliasEvidence
+from priming.rules.trust import is_trusted_as
 from priming.storage.rows import LinkRow, RowChange
 from priming.text.aliases import alias_statements
 from priming.text.names import HANDLE, IDENTIFIER, NAME, QUOTED, normal

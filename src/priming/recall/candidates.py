@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from priming.config.params.store import STORE
 from priming.config.profiles import Profile
 from priming.config.words import KINDS
-from priming.core.checks import check_text
+from priming.core.arguments.checks import check_text
 from priming.core.score import partial_activation
 from priming.core.when import evaluate
 from priming.errors import ParamError

@@ -7,9 +7,9 @@ from collections.abc import Collection
 import numpy as np
 
 from priming.config.params.recall import ConfidenceParams
-from priming.core.arrays import Floats
-from priming.core.fusion import confidence
+from priming.core.arguments.arrays import Floats
 from priming.index.columns import NONE
+from priming.recall.fusion import confidence
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked
 

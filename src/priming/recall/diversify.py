@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.core.arrays import Floats
-from priming.core.fusion import give_way
+from priming.core.arguments.arrays import Floats, Ints
 from priming.core.graph import among
 from priming.core.lexical import idf
-from priming.index.columns import NONE, Ints
+from priming.index.columns import NONE
+from priming.recall.fusion import give_way
 from priming.recall.priors import Priors
 
 

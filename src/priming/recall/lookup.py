@@ -6,7 +6,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from priming.config.words import KINDS, STATUSES
-from priming.core.checks import PAGE_LIMIT, check_choice, check_count, check_text
+from priming.core.arguments.checks import PAGE_LIMIT, check_choice, check_count, check_text
 from priming.history import as_of
 from priming.namespace import Namespace
 from priming.types import MemoryRecord

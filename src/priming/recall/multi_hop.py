@@ -7,13 +7,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from priming.core.arrays import Floats
-from priming.core.fusion import bridge
+from priming.core.arguments.arrays import Floats, Ints
 from priming.core.graph import among
 from priming.core.lexical import idf
-from priming.index.columns import NONE, Ints
+from priming.index.columns import NONE
 from priming.index.lexicon import Lexicon, summed
 from priming.index.topology import MENTIONS
+from priming.recall.fusion import bridge
 from priming.recall.ranking import EXACT, RankingQuery
 from priming.recall.weighted_graph import WeightedGraph
 from priming.text.tokens import TERM_CACHE, terms

@@ -9,13 +9,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.core.arrays import Floats
-from priming.core.fusion import combined_evidence
+from priming.core.arguments.arrays import Floats, Ints
 from priming.core.lexical import idf, okapi, scaled
-from priming.index.columns import NONE, Ints
+from priming.index.columns import NONE
 from priming.index.cue_feedback import Practice
 from priming.index.lexicon import Occurrences, summed
 from priming.learning.retention import base_levels, retained_share
+from priming.recall.fusion import combined_evidence
 from priming.recall.retrieval import Retrieval
 from priming.text.dates import asks_time, cue_date, date_match
 

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.profiles import Profile
-from priming.core.arrays import Floats
+from priming.core.arguments.arrays import Floats, Ints
 from priming.core.spread import Activation
-from priming.index.columns import Ints
 from priming.index.working_set import WorkingSet
 from priming.recall.priors import Priors
 from priming.recall.weighted_graph import WeightedGraph

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from priming.config.profiles import Profile, get
 from priming.config.words import KINDS
-from priming.core.checks import check_choice, check_count, check_name, check_number
+from priming.core.arguments.checks import check_choice, check_count, check_name, check_number
 from priming.core.pack import Packed, pack
 from priming.errors import ParamError
 from priming.history import as_of

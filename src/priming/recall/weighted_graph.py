@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.recall import LinkFactors, RecallParams
-from priming.core.arrays import Floats
+from priming.core.arguments.arrays import Floats, Ints
 from priming.core.graph import Edges
-from priming.index.columns import Ints
 from priming.index.topology import MENTIONS, SIMILAR, CompressedLinks, Topology, WeightedLinks, stretches
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from priming.config.params.laws import PLASTICITY, SIMILARITY
 from priming.core.similarity import Saying, is_similar, likeness, placement
-from priming.core.trust import instructs, least
 from priming.core.when import is_more_specific
 from priming.remember.drafts import Draft
+from priming.rules.trust import instructs, least
 from priming.text.rule_kinds import contradicts, forbids
 from priming.types import MemoryRecord
 

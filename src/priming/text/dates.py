@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from priming.config.params.recall import RecallParams
-from priming.core.arrays import Floats
+from priming.core.arguments.arrays import Floats
 from priming.errors import ParamError
 
 _LIMIT = 1e14  # seconds; far beyond any date, and safe to convert

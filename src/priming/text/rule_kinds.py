@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from priming.config.params.laws import SIMILARITY
-from priming.core.checks import check_number
+from priming.core.arguments.checks import check_number
 from priming.core.similarity import tokens
 from priming.core.when import scope
 from priming.errors import ParamError

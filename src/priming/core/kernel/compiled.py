@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import SpreadParams
-from priming.core.arrays import Floats
-from priming.core.graph import Graph, Ints
+from priming.core.arguments.arrays import Floats, Ints
+from priming.core.graph import Graph
 from priming.core.kernel import loops
 from priming.core.kernel.flow import SMALLEST, Flow, Walk
 from priming.core.spread import SCRATCH, Activation, Anchors, anchors_of, finite, marks_of

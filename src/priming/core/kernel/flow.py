@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import SpreadParams
-from priming.core.arrays import Floats, floats
-from priming.core.graph import Adjacency, Bools, Edges, Ints, in_order, rows_of
+from priming.core.arguments.arrays import Bools, Floats, Ints, floats
+from priming.core.graph import Adjacency, Edges, in_order, rows_of
 from priming.errors import ParamError
 
 MUTUAL = frozenset({"conflicts"})

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from priming.core.arrays import Floats
-from priming.core.graph import Codes, Ints
+from priming.core.arguments.arrays import Codes, Floats, Ints
 
 GIVES, TAKES, TAKES_BOTH_WAYS = 0, 1, 2
 NONE, FAN, SHARE = 0, 1, 2

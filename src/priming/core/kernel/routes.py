@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from priming.config.params.laws import PLASTICITY, SpreadParams
-from priming.core.arrays import Floats
-from priming.core.checks import check_number
-from priming.core.graph import Bools, Ints, among, rows_of
+from priming.core.arguments.arrays import Bools, Floats, Ints
+from priming.core.arguments.checks import check_number
+from priming.core.graph import among, rows_of
 from priming.core.kernel.flow import SMALLEST, Arrival, Flow
 
 

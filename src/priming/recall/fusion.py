@@ -10,14 +10,11 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from priming.config.params.recall import CONFIDENCE, ConfidenceParams
-from priming.core.arrays import Floats
-from priming.core.checks import check_number
+from priming.core.arguments.arrays import Bools, Floats, Ints
+from priming.core.arguments.checks import check_number
 from priming.core.lexical import scaled
-
-Ints = NDArray[np.int64]
 
 
 def combined_evidence(fused: Floats, priors: Floats) -> Floats:
@@ -140,10 +137,10 @@ def bridge(named: Floats, rarest: float, rest: Floats, whole: float) -> Floats:
 
 def give_way(
     scores: Floats,
-    holds: NDArray[np.bool_],
+    holds: Bools,
     worth: Floats,
     group: Ints,
-    alone: NDArray[np.bool_],
+    alone: Bools,
     covered: float,
     repeated: float,
     count: int,
