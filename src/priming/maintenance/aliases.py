@@ -23,7 +23,7 @@ from priming.rules.trust import is_trusted_as
 from priming.storage.rows import LinkRow, RowChange
 from priming.text.aliases import alias_statements
 from priming.text.names import HANDLE, IDENTIFIER, NAME, QUOTED, normal
-from priming.text.non_name_words import NOT_PEOPLE, is_given_name
+from priming.text.non_name_words import PLACES_AND_INSTITUTIONS, is_given_name
 from priming.text.statements import values_differ
 from priming.types import MemoryRecord
 
@@ -198,7 +198,7 @@ class _There:
             return False
         if not all(word.isalpha() for word in words):
             return False
-        return slot in speakers or (is_given_name(words[0]) and words[-1] not in NOT_PEOPLE)
+        return slot in speakers or (is_given_name(words[0]) and words[-1] not in PLACES_AND_INSTITUTIONS)
 
     def _used(self, alias: str, full: str) -> list[AliasEvidence]:
         """Where the alias stands alone; nothing if that is ever outside of the sessions that tell the full name."""

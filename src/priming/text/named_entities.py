@@ -6,7 +6,15 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from priming.text.non_name_words import DAYS, LONE, MONTHS, NOBODY, PEOPLE, SENTENCE_OPENERS, is_formed
+from priming.text.non_name_words import (
+    DAYS,
+    LONE_OPENERS,
+    MONTHS,
+    MONTHS_AS_NAMES,
+    PRONOUNS_AND_NUMERALS,
+    SENTENCE_OPENERS,
+    is_formed,
+)
 from priming.text.tokens import is_stop
 
 _SPELLED = re.compile(r"((?:(?<![\w-])[^\W\d_]+(?:-[^\W\d_]+)*[ ]){2,8})\(([A-Z]{2,6})s?\)")
@@ -91,7 +99,7 @@ def _lies_in(start: int, end: int, taken: Sequence[tuple[int, int]]) -> bool:
 
 def _only_opens(word: str) -> bool:
     """Tell whether a capital says no more of a word than that a sentence begins with it."""
-    return word.lower() in LONE or is_formed(word)
+    return word.lower() in LONE_OPENERS or is_formed(word)
 
 
 def _is_time(text: str, start: int, end: int, words: list[str]) -> bool:
@@ -102,7 +110,7 @@ def _is_time(text: str, start: int, end: int, words: list[str]) -> bool:
         return not rest
     if plain not in MONTHS or any(word[0].isalpha() for word in rest):
         return False
-    if rest or plain not in PEOPLE or text[end : end + 2].strip(" ").isdigit():
+    if rest or plain not in MONTHS_AS_NAMES or text[end : end + 2].strip(" ").isdigit():
         return True
     return _AT_A_TIME.search(text, max(0, start - _BEFORE), start) is not None
 
@@ -133,7 +141,7 @@ def _trimmed(words: list[str], *, opening: bool) -> list[str]:
 
 def _dull(word: str, *, opening: bool = True) -> bool:
     """Tell whether a word names nobody. "Will" does inside a sentence."""
-    if word in _JOINERS or word.lower() in NOBODY:
+    if word in _JOINERS or word.lower() in PRONOUNS_AND_NUMERALS:
         return True
     return is_stop(word) and (opening or word not in _CALLED)
 

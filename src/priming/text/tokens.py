@@ -9,8 +9,11 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 
 from priming.text.dates import has_time
+from priming.text.word_lists import read_words
 
 TERM_CACHE = 1 << 16
+STOP_WORDS = frozenset(read_words("stop_words"))
+"""English function words, without apostrophes; they give no terms."""
 
 _CJK_CLASS = (
     "\u1100-\u11ff\u3005-\u3007\u3040-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf"
@@ -152,25 +155,6 @@ def _stemmer() -> Callable[[str], str]:
             return str(stemmer.stemWord(word))
 
     return stem
-
-
-_FUNCTION_WORDS = """
-    a about above after again against all also am among an and any are as at
-    be because been before being below between both but by
-    can cannot could did do does doing done down during
-    each either else ever every few for from further
-    had has have having he her here hers herself him himself his how however
-    i if in into is it its itself just let me might more most much must my myself
-    neither no nor not of off on once only onto or other ought our ours ourselves out over own
-    per please quite rather really same shall she should since so some such
-    than that the their theirs them themselves then there these they this those through thus to too
-    toward towards
-    under until up upon very was we were what whatever when whenever where wherever whether which while
-    who whoever whom whose why will with within without would yet you your yours yourself yourselves
-    arent cant couldnt didnt doesnt dont hadnt hasnt havent isnt mustnt neednt shant shouldnt wasnt werent
-    wont wouldnt
-"""
-STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
 
 
 _NUMBERS = "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twice"
