@@ -60,11 +60,12 @@ def alias_statements(text: str, is_known: Callable[[str], bool]) -> Iterator[Ali
     Parameters
     ----------
     text : the text of a memory.
-    known : tells whether the normal form of a name is one that may be meant.
+    is_known : reports whether the normal form of a name may be meant.
 
     Examples
     --------
-    >>> [(one.alias, one.name) for one in said("We use Kubernetes, or K8s, in Oslo (Norway).", lambda name: True)]
+    >>> text = "We use Kubernetes, or K8s, in Oslo (Norway)."
+    >>> [(statement.alias, statement.name) for statement in alias_statements(text, lambda name: True)]
     [('K8s', 'Kubernetes')]
     """
     statements: dict[tuple[str, str], AliasStatement] = {}

@@ -13,14 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from priming.config.params.recall import RecallParams
 from priming.core.arguments.arrays import Floats
 from priming.errors import ParamError
+from priming.text.word_lists import read_words
 
 _LIMIT = 1e14  # seconds; far beyond any date, and safe to convert
 _RECALL = RecallParams()
 
-_LONG = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
+_LONG = read_words("months")
 _MONTHS = {name[:3]: number for number, name in enumerate(_LONG, 1)}
 _SHORT = r"(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?"
 _MONTH = rf"\b(?P<month>{'|'.join(_LONG)}|{_SHORT})"

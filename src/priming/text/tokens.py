@@ -177,7 +177,7 @@ def specificity(text: str) -> int:
 
     Examples
     --------
-    >>> details("Thanks, that is so kind!"), details("We saw two otters in Oslo last week.")
+    >>> specificity("Thanks, that is so kind!"), specificity("We saw two otters in Oslo last week.")
     (0, 3)
     """
     return sum(1 for _ in _DETAIL.finditer(text)) + has_time(text)
