@@ -1,4 +1,4 @@
-"""Base-level activation: how recency and frequency of use raise a memory (LAWS §3).
+"""Base-level activation: how recency and frequency of use raise a memory.
 
 Ages are in hours and floored at .001: a memory used this instant has a finite activation, and a clock
 that ran backwards does no harm.

@@ -1,4 +1,4 @@
-"""Competition after a spread: lateral inhibition, then the logistic squash (LAWS §2)."""
+"""Competition after a spread: lateral inhibition, then the logistic squash."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def inhibit(
     winners: int = INHIBIT.winners,
     pool: str = INHIBIT.pool,
 ) -> Any:
-    """Let the strongest activations suppress the rest.
+    """Suppress all but the strongest activations.
 
     The M = ``winners`` largest values stay as they are; every other value a becomes
 

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 from priming.config.params.laws import SIMILARITY
-from priming.core.similarity import Saying, likeness
+from priming.core.similarity import ComparedBehaviour, likeness
 
 Text = tuple[str, Mapping[str, Any]]
 """What a memory says, and when it applies."""
@@ -32,7 +32,7 @@ def near_duplicates(texts: Sequence[Text], threshold: float) -> list[tuple[int, 
        cleaning. ICDE 2006.
 
     """
-    said = [Saying.of(content, when) for content, when in texts]
+    said = [ComparedBehaviour.of(content, when) for content, when in texts]
     holders = Counter(word for one in said for word in one.words)
     index: dict[Hashable, list[int]] = defaultdict(list)
     found = []
@@ -61,7 +61,7 @@ def _least(threshold: float, comparable: bool) -> float:
     return (threshold - SIMILARITY.when) / (1.0 - SIMILARITY.when)
 
 
-def _marks(one: Saying, rarest: Sequence[str], least: float) -> Iterator[Hashable]:
+def _marks(one: ComparedBehaviour, rarest: Sequence[str], least: float) -> Iterator[Hashable]:
     """Marks of which a near pair shares at least one."""
     if not rarest:
         yield "text", one.content
@@ -73,7 +73,7 @@ def _marks(one: Saying, rarest: Sequence[str], least: float) -> Iterator[Hashabl
                 yield "when", name, value
 
 
-def _may_be(a: Saying, b: Saying, threshold: float) -> bool:
+def _may_be(a: ComparedBehaviour, b: ComparedBehaviour, threshold: float) -> bool:
     """Whether two have enough words in common; those without any are left to the full comparison."""
     least = _least(threshold, not a.scope.keys().isdisjoint(b.scope))
     shared = len(a.words & b.words)

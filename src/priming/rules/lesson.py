@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from priming.config.params.laws import PLASTICITY, SIMILARITY
-from priming.core.similarity import Saying, is_similar, likeness, placement
+from priming.core.similarity import ComparedBehaviour, is_similar, likeness, placement
 from priming.core.when import is_more_specific
 from priming.remember.drafts import Draft
 from priming.rules.trust import instructs, least
@@ -84,7 +84,7 @@ class Placed:
 
 def place(new: Lesson, known: Sequence[MemoryRecord]) -> Placed:
     """Decide what becomes of a behaviour beside those that are there (see docs/laws.md)."""
-    here = Saying.of(new.right, new.when)
+    here = ComparedBehaviour.of(new.right, new.when)
     around = sorted((_neighbour(new, here, one) for one in known), key=_nearness)
     for wanted in ("merge", "specialise"):
         beside = next((one for one in around if one.placement == wanted), None)
@@ -98,8 +98,8 @@ def place(new: Lesson, known: Sequence[MemoryRecord]) -> Placed:
     return Placed(decided, beside, ties, (_why(decided, beside), *said))
 
 
-def _neighbour(new: Lesson, here: Saying, there: MemoryRecord) -> Neighbour:
-    other = Saying.of(there.content, there.when)
+def _neighbour(new: Lesson, here: ComparedBehaviour, there: MemoryRecord) -> Neighbour:
+    other = ComparedBehaviour.of(there.content, there.when)
     similarity, same_scope = likeness(here, other), here.scope == other.scope
     silenced = instructs(there.trust) and not instructs(new.trust)
     contrary = (

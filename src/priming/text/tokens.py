@@ -1,4 +1,4 @@
-"""Words as evidence: how a text becomes terms, and what they are worth (LAWS §10)."""
+"""Terms of a text: English stems without stop words, and pairs of CJK characters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CJK_CLASS = (
 )
 _CJK = re.compile(f"[{_CJK_CLASS}]+")
 _CJK_PARTS = re.compile(f"([{_CJK_CLASS}]+)")
-# The rest of a word beyond 64 letters is passed over: such words are data, and terms are cached.
+# The rest of a word beyond 64 letters is ignored: such words are data, and terms are cached.
 _TOKEN = re.compile(r"(?<![^\W_])[^\W_]{1,64}(?:'[a-z]{1,16}){0,2}")
 _CLITICS = ("s", "ll", "ve", "re", "d", "m")
 _MARKS = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")
@@ -70,7 +70,7 @@ def terms(text: str) -> list[str]:
 
 
 def spelled(text: str) -> dict[str, str]:
-    """Give the first word, in lower case, that stands for each term of a text; CJK pairs stand for themselves.
+    """Map each term of a text to the first word, in lower case, that gives it; CJK pairs map to themselves.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def specificity(text: str) -> int:
 
     Returns
     -------
-    The count, repeats included. A capital that begins a sentence tells nothing and is not counted.
+    The count, repeats included. A capital at the beginning of a sentence is not counted.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """The spreading kernel in machine code: the twin of ``spread`` for a ``Graph``, equal to it to 1e-6.
 
 The same equation in the same order of summation, link by link where ``spread`` goes array by array. It needs
-numba (the extra ``fast``). The loops stand as plain Python in ``core.loops``; the first call puts their compiled
-forms in their place, which an earlier process may have left on disk.
+numba (the extra ``fast``). ``loops.py`` holds the loops as plain Python; the first call replaces them by their
+compiled forms, which numba caches on disk.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ _compiled = False
 
 
 def _compile() -> None:
-    """Put compiled forms in place of the functions of ``core.loops``."""
+    """Put compiled forms in place of the functions of ``loops``."""
     global _compiled
     with _lock:
         if _compiled:
