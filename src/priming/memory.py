@@ -8,7 +8,7 @@ from typing import Self
 from priming.config import profiles
 from priming.config.environment import locate
 from priming.config.settings import Settings
-from priming.core.checks import check_name
+from priming.core.arguments.checks import check_name
 from priming.embedding.protocol import Embedder
 from priming.embedding.registry import DEFAULT, named
 from priming.errors import ParamError

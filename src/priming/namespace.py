@@ -10,7 +10,7 @@ from threading import RLock
 from typing import Any
 
 from priming.config.profiles import ALL, Profile
-from priming.core.checks import check_text, check_time
+from priming.core.arguments.checks import check_text, check_time
 from priming.embedding.protocol import Embedder
 from priming.errors import Conflict, NotFound, ParamError, StoreError
 from priming.index.document import Document

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from priming.config.words import RULES, STATUSES
-from priming.core.checks import check_time
+from priming.core.arguments.checks import check_time
 from priming.errors import ParamError
 
 EMPTY: Mapping[str, Any] = MappingProxyType({})

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from priming import Cue, FixedClock, HashedEmbedder, Memory, ParamError
 from priming.config import profiles
 from priming.config.params.store import STORE
-from priming.core.fusion import softmax_anchors
 from priming.core.pack import estimate_tokens
+from priming.recall.fusion import softmax_anchors
 from priming.recall.priors import Priors
 from priming.recall.term_weights import TERMS
 from priming.results import Step

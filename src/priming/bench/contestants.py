@@ -13,12 +13,12 @@ import numpy as np
 
 from priming.bench.sets import BenchPart
 from priming.config.params.bench import BENCH, BenchParams
-from priming.core.arrays import Floats
-from priming.core.fusion import best_rows
+from priming.core.arguments.arrays import Floats
 from priming.embedding.protocol import Embedder, Vectors
 from priming.errors import ParamError
 from priming.index.lexicon import Lexicon
 from priming.memory import Memory
+from priming.recall.fusion import best_rows
 from priming.results import Recall
 from priming.text.tokens import terms
 from priming.types import FixedClock

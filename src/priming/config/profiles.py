@@ -17,7 +17,7 @@ from priming.config.params.laws import (
 )
 from priming.config.params.learning import LinkParams
 from priming.config.params.recall import AnchorParams, ConfidenceParams, LinkFactors, RecallParams
-from priming.core.checks import check_choice
+from priming.core.arguments.checks import check_choice
 
 NO_STRUCTURE = (("next", 0.0), ("next-but-one", 0.0), ("part-of", 0.0), ("mentions", 0.0))
 """Factors of the profiles whose designs have neither sessions nor names."""

@@ -1,4 +1,4 @@
-"""Base-level activation: how recency and frequency of use raise a memory (LAWS §3).
+"""Base-level activation: how recency and frequency of use raise a memory.
 
 Ages are in hours and floored at .001: a memory used this instant has a finite activation, and a clock
 that ran backwards does no harm.
@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import BASE_LEVEL, SCORE
-from priming.core.arrays import Floats, floats, like
-from priming.core.checks import check_number
+from priming.core.arguments.arrays import Floats, floats, like
+from priming.core.arguments.checks import check_number
 from priming.core.inhibit import squash
 from priming.errors import ParamError
 

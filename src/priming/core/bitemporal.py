@@ -1,4 +1,4 @@
-"""Bi-temporal versions: what was valid when, and what was known when (LAWS §8).
+"""Bi-temporal versions: which facts were valid, and known, at which time.
 
 A version is any object with ``recorded_at``, ``retired_at``, ``valid_from`` and ``valid_to``. Starts are
 inclusive, ends exclusive; an open end is None, and ``valid_from`` None means ever since.
@@ -39,7 +39,7 @@ N = TypeVar("N", bound=Numbered)
 
 
 class Split(NamedTuple):
-    """What superseding makes of the old row: ``retired``, and ``ended``, its copy that ends at ``starts``."""
+    """The result of superseding: ``retired``, and ``ended``, its copy that ends at ``starts``."""
 
     retired: Any
     ended: Any

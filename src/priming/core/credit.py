@@ -1,6 +1,6 @@
-"""Who is to credit: a result's value, traced back over the links that brought it.
+"""Credit: the value of a result, traced back over the links that carried it.
 
-A node's value after a step is made of its retained part, its restart and what each link brought. From the
+A node's value after a step is made of its retained part, its restart and what each link carried. From the
 result backwards, with r(target) = 1 after the last step:
 
     credit(u→v) += r(v) · e(u→v) / Σ parts(v),    r(u) before the step += the same
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from priming.config.params.laws import PLASTICITY
-from priming.core.checks import check_number
+from priming.core.arguments.checks import check_number
 from priming.core.graph import rows_of
 from priming.core.kernel.flow import Arrival, Flow
 from priming.core.kernel.routes import Routes
@@ -32,7 +32,7 @@ Link = tuple[int, int, str]
 """Source, target and relation of a link as it is stored."""
 
 _FAINT = 0.001
-"""Paths that brought a smaller fraction of a value are not followed."""
+"""Paths that carried a smaller fraction of a value are not followed."""
 
 
 def credit(flow: Flow | Routes, target: int, *, floor: float = PLASTICITY.credit_floor) -> dict[Link, float]:
@@ -40,7 +40,7 @@ def credit(flow: Flow | Routes, target: int, *, floor: float = PLASTICITY.credit
 
     Parameters
     ----------
-    flow : what a spread recorded, or what was kept of it.
+    flow : what a spread recorded, or its ``Routes``.
     target : the row to explain.
     floor : links with a smaller share, in [0, 1], are left out.
 
@@ -49,7 +49,7 @@ def credit(flow: Flow | Routes, target: int, *, floor: float = PLASTICITY.credit
     dict
         (source, target, relation), as the link is stored, → share, largest first. Parallel links of one
         relation share an entry. Several passes over one link add up, so a share may exceed 1. Empty if
-        ``target`` ended at 0, or as an anchor to which no link brought anything.
+        ``target`` ended at 0, or as an anchor to which no link carried anything.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def credit(flow: Flow | Routes, target: int, *, floor: float = PLASTICITY.credit
 
     Notes
     -----
-    Departure: what links took away is not blamed on them; the parts are those before suppression.
+    Departure: links get no blame for what they suppressed; the parts are those before suppression.
 
     Examples
     --------
@@ -80,10 +80,10 @@ def credit(flow: Flow | Routes, target: int, *, floor: float = PLASTICITY.credit
     shares: dict[Link, float] = {}
     for step in range(flow.steps, 0, -1):
         before: dict[int, float] = {}
-        for making in _makings(flow, step, responsibility):
-            for part, fraction in making.split(flow.params.combine):
-                r = responsibility[making.row] * fraction
-                giver = making.row if part is None else part.source
+        for parts_of_row in _value_parts(flow, step, responsibility):
+            for part, fraction in parts_of_row.split(flow.params.combine):
+                r = responsibility[parts_of_row.row] * fraction
+                giver = parts_of_row.row if part is None else part.source
                 before[giver] = before.get(giver, 0.0) + r
                 if part is not None:
                     shares[part.key] = shares.get(part.key, 0.0) + r
@@ -95,7 +95,7 @@ def credit(flow: Flow | Routes, target: int, *, floor: float = PLASTICITY.credit
 def path_credit(
     flow: Flow | Routes, target: int, *, floor: float = PLASTICITY.credit_floor
 ) -> dict[Link, float]:
-    """Return the share of each link in what paths brought to ``target``: credit without the round trips.
+    """Return the share of each link in what paths carried to ``target``: credit without the round trips.
 
     Where links are walked both ways, energy goes to a neighbour and comes back, and ``credit`` gives the way
     there a part in what followed. A verdict is on the way that led to the target, so here only paths count
@@ -118,7 +118,7 @@ def path_credit(
 
     Notes
     -----
-    Departure: paths that brought less than a thousandth of what came are not followed.
+    Departure: paths that carried less than a thousandth of what came are not followed.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def path_credit(
         return {}
     shares: dict[Link, float] = {}
     total = 0.0
-    for mass, links in _ways(flow, row):
+    for mass, links in _simple_paths(flow, row):
         total += mass
         for link in links:
             shares[link] = shares.get(link, 0.0) + mass
@@ -145,9 +145,9 @@ def path_credit(
     return dict(sorted(above_floor, key=lambda entry: (-entry[1], entry[0])))
 
 
-def _ways(flow: Flow | Routes, target: int) -> Iterator[tuple[float, tuple[Link, ...]]]:
-    """Walk back from ``target`` along every path that meets no row twice: what it brought, and its links."""
-    makings: dict[tuple[int, int], _Making] = {}
+def _simple_paths(flow: Flow | Routes, target: int) -> Iterator[tuple[float, tuple[Link, ...]]]:
+    """Walk back from ``target`` along every path that meets no row twice: its amount and its links."""
+    parts_by_row: dict[tuple[int, int], _ValueParts] = {}
     under_way: list[tuple[int, float, tuple[int, ...], tuple[Link, ...]]] = [(flow.steps, 1.0, (target,), ())]
     while under_way:
         step, mass, rows, links = under_way.pop()
@@ -155,11 +155,11 @@ def _ways(flow: Flow | Routes, target: int) -> Iterator[tuple[float, tuple[Link,
         if step == 0:
             yield mass, links
             continue
-        if (here, step) not in makings:
-            makings[here, step] = next(_makings(flow, step, [here]))
-        making = makings[here, step]
-        yield mass * making.fresh(flow.params.combine), links
-        for part, fraction in making.split(flow.params.combine):
+        if (here, step) not in parts_by_row:
+            parts_by_row[here, step] = next(_value_parts(flow, step, [here]))
+        parts_of_row = parts_by_row[here, step]
+        yield mass * parts_of_row.fresh(flow.params.combine), links
+        for part, fraction in parts_of_row.split(flow.params.combine):
             if mass * fraction < _FAINT:
                 continue
             if part is None:
@@ -190,7 +190,7 @@ def strongest_paths(flow: Flow | Routes, targets: Iterable[int]) -> dict[int, tu
 
     The walk back ends at the first anchor that is stronger than the target (any anchor, if the target is
     none); rounds on the way are cut out, so no row stands twice. A target that is itself the strongest anchor
-    on its way, or that held more of its own than any link brought, has an empty path, and so has a row that
+    on its way, or that held more of its own than any link carried, has an empty path, and so has a row that
     ended at 0. Many targets at once cost little more than one.
     """
     rows = rows_of("targets", list(targets), flow.n)
@@ -209,7 +209,7 @@ def _largest(flow: Flow | Routes, step: int, rows: Iterable[int]) -> Mapping[int
     """Return the fullest arrival at each of ``rows`` in ``step``, as far as the row itself did not hold more."""
     if isinstance(flow, Routes):
         return flow.largest(step, np.array(sorted(rows), np.int64))
-    return {making.row: making.largest() for making in _makings(flow, step, rows)}
+    return {parts_of_row.row: parts_of_row.largest() for parts_of_row in _value_parts(flow, step, rows)}
 
 
 @dataclass(slots=True)
@@ -238,8 +238,8 @@ class _Trail:
 
 
 @dataclass(frozen=True, slots=True)
-class _Making:
-    """What a row's value after one step was made of."""
+class _ValueParts:
+    """The parts of a row's value after one step."""
 
     row: int
     retained: float
@@ -271,8 +271,8 @@ class _Making:
         return best if best and best.amount > max(self.retained, self.restart) else None
 
 
-def _makings(flow: Flow | Routes, step: int, rows: Iterable[int]) -> Iterator[_Making]:
-    """Yield what each of ``rows`` was made of in ``step``."""
+def _value_parts(flow: Flow | Routes, step: int, rows: Iterable[int]) -> Iterator[_ValueParts]:
+    """Yield the parts of the value of each of ``rows`` after ``step``."""
     params, targets = flow.params, np.array(sorted(rows), np.int64)
     if not targets.size:
         return
@@ -281,6 +281,6 @@ def _makings(flow: Flow | Routes, step: int, rows: Iterable[int]) -> Iterator[_M
     arrivals: dict[int, list[Arrival]] = {row: [] for row in targets.tolist()}
     for arrival in flow.arrivals(step, targets):
         arrivals[arrival.target].append(arrival)
-    for row, brought in arrivals.items():
+    for row, row_arrivals in arrivals.items():
         retained = params.retention * before.get(row, 0.0)
-        yield _Making(row, retained, restart * anchors.get(row, 0.0), brought)
+        yield _ValueParts(row, retained, restart * anchors.get(row, 0.0), row_arrivals)

@@ -1,4 +1,4 @@
-"""Forgetting: how retrievability, recency and links fade, and how stability is earned (LAWS §4).
+"""Forgetting: how retrievability, recency and links fade, and how stability is earned.
 
 Times are in days, fractional, unless an argument says hours.
 """
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import FORGETTING, FSRS, FsrsParams
-from priming.core.arrays import Floats, floats, like
-from priming.core.checks import check_number, check_whole, interval
+from priming.core.arguments.arrays import Floats, floats, like
+from priming.core.arguments.checks import check_number, check_whole, interval
 from priming.errors import ParamError
 
 AGAIN, HARD, GOOD, EASY = 1, 2, 3, 4
@@ -24,7 +24,7 @@ _FACTOR = next(f.metadata for f in fields(FORGETTING) if f.name == "factor")
 
 @dataclass(frozen=True, slots=True)
 class FsrsState:
-    """What FSRS knows of one memory: ``stability`` in days, ``difficulty`` in [1, 10]."""
+    """The FSRS state of one memory: ``stability`` in days, ``difficulty`` in [1, 10]."""
 
     stability: float
     difficulty: float
@@ -153,7 +153,7 @@ def fsrs_update(state: FsrsState | None, rating: int, t: float, *, params: FsrsP
 
     Parameters
     ----------
-    state : what the last review left; None for the first one.
+    state : the state after the last review; None for the first one.
     rating : 1 again, 2 hard, 3 good, 4 easy.
     t : days since the last review, ≥ 0; whole days count, and less than one is the same day. Without a
         meaning at the first review.
@@ -237,7 +237,7 @@ def stability_after(S: ArrayLike, R: ArrayLike, recalled: ArrayLike) -> Any:  # 
 
 
 def recency_exponential(days: ArrayLike, rate: ArrayLike = FORGETTING.recency_rate) -> Any:
-    """Let recency fade exponentially: e^(−rate · days).
+    """Reduce recency exponentially: e^(−rate · days).
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def recency_exponential(days: ArrayLike, rate: ArrayLike = FORGETTING.recency_ra
 
 
 def recency_half_life(days: ArrayLike, half_life: ArrayLike = FORGETTING.half_life) -> Any:
-    """Let recency fade by half in every ``half_life``: 2^(−days / half_life).
+    """Reduce recency by half in every ``half_life``: 2^(−days / half_life).
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ def recency_half_life(days: ArrayLike, half_life: ArrayLike = FORGETTING.half_li
 
 
 def edge_decay(w: ArrayLike, hours: ArrayLike, rho: ArrayLike = FORGETTING.rho) -> Any:
-    """Let a link fade exponentially since it was last active: w · e^(−rho · hours).
+    """Reduce a link's weight exponentially since it was last active: w · e^(−rho · hours).
 
     Parameters
     ----------
@@ -315,7 +315,7 @@ def edge_decay(w: ArrayLike, hours: ArrayLike, rho: ArrayLike = FORGETTING.rho) 
 
 
 def edge_decay_linear(w: ArrayLike, days: ArrayLike, rate: ArrayLike = FORGETTING.linear_rate) -> Any:
-    """Let a link fade linearly since it was last active: max(0, w · (1 − rate · days)).
+    """Reduce a link's weight linearly since it was last active: max(0, w · (1 − rate · days)).
 
     Parameters
     ----------

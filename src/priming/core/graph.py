@@ -1,10 +1,10 @@
 """The graph that activation spreads over: weighted, typed links between rows 0 … n−1.
 
-``Adjacency`` is what the kernel asks of a graph: for some rows, the links that touch them. ``Graph`` answers
+``Adjacency`` is the interface that the kernel needs of a graph: the links that touch given rows. ``Graph`` answers
 from compressed sparse rows that are built once; a store may answer from something that grows.
 
 Each row's stretch of a ``Graph`` lists the links that leave the row, then those that enter it, so that
-walking both ways reads one stretch of memory and not two. Within each part the links stand in one canonical
+walking both ways reads one stretch of memory and not two. Within each part the links are in one canonical
 order (other end, relation, weight, age), so that sums do not depend on the order in which the links were
 given, to the last bit.
 """
@@ -18,29 +18,25 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from priming.core.arrays import Floats, floats
-from priming.core.checks import check_whole
+from priming.core.arguments.arrays import Bools, Codes, Floats, Ints, floats
+from priming.core.arguments.checks import check_whole
 from priming.errors import ParamError
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
-Codes = NDArray[np.int32]
 
 DEFAULT_RELATION = "similar-to"
 LARGEST_INT32 = 2**31 - 1
 
 RADIX = 2000
-"""From so many keys on, sorting digit by digit is faster."""
+"""From this number of keys on, sorting digit by digit is faster."""
 ROW_DIGITS = 2
 """Digits of 16 bits that hold any row."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edges:
-    """Links as met from some rows: equal-length arrays, one element a link and a row that it was met from."""
+    """The links of some rows: equal-length arrays, with one element for each row and link."""
 
     owner: Ints
-    """Position, in the rows that were asked for, of the row that the link was met from; ascending."""
+    """Position, in the rows that were asked for, of the row that owns the element; ascending."""
     neighbour: Ints
     """Row at the other end."""
     weight: Floats
@@ -50,7 +46,7 @@ class Edges:
     hours: Floats
     """Hours since the link was last activated; nan or negative = it does not decay with time."""
     forward: Bools
-    """True where the link is stored as leaving the row that it was met from."""
+    """True where the link is stored as leaving the owner."""
 
     def only(self, keep: Bools) -> Edges:
         """Return the links that ``keep`` marks, in the same order."""
@@ -96,8 +92,8 @@ class Graph:
     >>> graph = Graph.from_links(3, [0, 1], [1, 2], [0.5, 0.8], relation=["requires", "next"])
     >>> graph.links, graph.relations
     (2, ('next', 'requires'))
-    >>> met = graph.edges(np.array([1]), both=True)
-    >>> met.neighbour.tolist(), met.forward.tolist()
+    >>> edges = graph.edges(np.array([1]), both=True)
+    >>> edges.neighbour.tolist(), edges.forward.tolist()
     ([2, 0], [True, False])
     """
 

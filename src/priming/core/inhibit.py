@@ -1,4 +1,4 @@
-"""Competition after a spread: lateral inhibition, then the logistic squash (LAWS §2)."""
+"""Competition after a spread: lateral inhibition, then the logistic squash."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import INHIBIT, SQUASH
-from priming.core.arrays import floats, like
-from priming.core.checks import check_number, check_whole
+from priming.core.arguments.arrays import floats, like
+from priming.core.arguments.checks import check_number, check_whole
 from priming.errors import ParamError
 
 POOLS = ("mean", "sum")
@@ -22,7 +22,7 @@ def inhibit(
     winners: int = INHIBIT.winners,
     pool: str = INHIBIT.pool,
 ) -> Any:
-    """Let the strongest activations suppress the rest.
+    """Suppress all but the strongest activations.
 
     The M = ``winners`` largest values stay as they are; every other value a becomes
 

@@ -1,4 +1,4 @@
-"""Words as evidence: how a text becomes terms, and what they are worth (LAWS §10)."""
+"""Lexical weights: BM25 and its parts, and the scaling of scores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import BM25
-from priming.core.arrays import Floats, floats, like
+from priming.core.arguments.arrays import Floats, floats, like
 from priming.errors import ParamError
 
 
@@ -119,7 +119,7 @@ def bm25(
 
 
 def length_norm(length: ArrayLike, mean_length: ArrayLike, k1: float = BM25.k1, b: float = BM25.b) -> Any:
-    """What the occurrences of a term are saturated by in a document: k1·(1 − b + b·length/mean_length).
+    """Give the saturation of a term's occurrences in a document: k1·(1 − b + b·length/mean_length).
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def okapi(tf: Floats, norm: Floats, rarity: Floats, k1: float = BM25.k1) -> Floa
 
     Returns
     -------
-    What ``bm25`` returns. Nothing is checked: this is for statistics that the caller counted himself.
+    What ``bm25`` returns. Nothing is checked: the caller has counted the statistics.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Metacognition: whether an approach is working (LAWS §9)."""
+"""Metacognition: whether an approach is working."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packing recalled memories into a token budget, with reasons for what was left out (LAWS §10)."""
+"""Packing recalled memories into a token budget, with reasons for what was left out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from math import isfinite
 from typing import TypeAlias
 
 from priming.config.params.laws import TierParams
-from priming.core.checks import check_number
+from priming.core.arguments.checks import check_number
 from priming.errors import ParamError
 
 LEVELS = ("full", "gist", "name", "omit")
@@ -22,7 +22,7 @@ Counter: TypeAlias = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class Packable:
-    """A hit as it may be shown: whole, by its gist or by its name; ``least`` is the lowest it may sink to."""
+    """A hit and its three forms: full text, gist and name; ``least`` is the shortest form that may be shown."""
 
     key: str
     name: str
@@ -43,8 +43,8 @@ class Packable:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A hit as it stands in the text: ``tier`` is full, gist or name."""
+class PackedEntry:
+    """A hit as the packed text shows it: ``tier`` is full, gist or name."""
 
     key: str
     tier: str
@@ -54,7 +54,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Omission:
-    """A hit that is not in the text, why, and how many tokens its full text takes."""
+    """A hit that was dropped, the reason, and the tokens of its full text."""
 
     key: str
     reason: str
@@ -63,10 +63,10 @@ class Omission:
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """The text, what is in it, what is not, and its length."""
+    """The packed text, the hits in it, the hits dropped from it, and its tokens."""
 
     text: str
-    entries: tuple[Entry, ...]
+    entries: tuple[PackedEntry, ...]
     omitted: tuple[Omission, ...]
     tokens: int
 
@@ -101,12 +101,12 @@ def pack(
     header: str = "",
     footer: str = "",
 ) -> Packed:
-    r"""Write hits into one text that never takes more than ``budget`` tokens.
+    r"""Write hits into one text of at most ``budget`` tokens.
 
     The text is ``header``, the hits in their order joined by ``separator``, and ``footer``; it is empty
     when no hit is shown. A hit starts at its tier and, while the text is too long, the hit of the lowest
-    activation that still can sinks by one tier, full → gist → name → omitted, past tiers that save
-    nothing. Room left at the end goes back to the sunken ones, the highest activation first.
+    activation that still can is shortened by one tier, full → gist → name → omitted; tiers that save
+    nothing are skipped. Tokens left at the end go back to shortened hits, the highest activation first.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def pack(
 
     Returns
     -------
-    The text, with one ``Entry`` for each hit shown and one ``Omission`` for each left out, in the order
+    The text, with one ``PackedEntry`` for each hit shown and one ``Omission`` for each left out, in the order
     of ``hits``.
 
     Raises
@@ -131,7 +131,7 @@ def pack(
     -----
     ``least`` yields only when the budget cannot hold all that must stay: then those of the lowest
     activation are omitted, and what must stay returns before anything else. Of equal activations the
-    later hit sinks first.
+    later hit is shortened first.
 
     Examples
     --------
@@ -144,13 +144,13 @@ def pack(
     """
     limit = None if budget is None else check_number("budget", budget, low=0.0)
     page = _Page(tuple(hits), tiers, limit, tokens, separator, header, footer)
-    levels = page.start if page.fits(page.start) else _refilled(page, _sunken(page))
+    levels = page.start if page.fits(page.start) else _restored(page, _shortened(page))
     text = page.write(levels)
     placed = list(enumerate(zip(page.hits, levels, strict=True)))
     return Packed(
         text=text,
         entries=tuple(
-            Entry(hit.key, LEVELS[level], hit.form(level), page.cost(i, level))
+            PackedEntry(hit.key, LEVELS[level], hit.form(level), page.cost(i, level))
             for i, (hit, level) in placed
             if level < OMIT
         ),
@@ -162,7 +162,7 @@ def pack(
 
 
 class _Page:
-    """What the text is made of; ``levels`` below says for each hit at which of ``LEVELS`` it is shown."""
+    """The parts of the text; ``levels`` holds for each hit its position in ``LEVELS``."""
 
     def __init__(
         self,
@@ -211,10 +211,10 @@ class _Page:
         return next((i for i in choice if hit.form(i)), OMIT)
 
 
-def _sunken(page: _Page) -> list[int]:
-    """Take the fewest steps of sinking after which the text fits."""
+def _shortened(page: _Page) -> list[int]:
+    """Shorten hits by the fewest steps after which the text fits."""
     order = sorted(range(len(page.hits)), key=lambda i: (page.hits[i].activation, -i))
-    steps = [(i, level) for i in order for level in _stairs(page, i)]
+    steps = [(i, level) for i in order for level in _shorter_levels(page, i)]
     steps += [(i, OMIT) for i in order if page.least[i] < OMIT]
 
     def after(count: int) -> list[int]:
@@ -227,19 +227,19 @@ def _sunken(page: _Page) -> list[int]:
     return after(bisect_left(range(len(steps)), True, key=lambda count: page.fits(after(count))))
 
 
-def _stairs(page: _Page, i: int) -> list[int]:
-    """List the tiers that a hit sinks through, down to its ``least``, each shorter than the one before."""
-    stairs: list[int] = []
+def _shorter_levels(page: _Page, i: int) -> list[int]:
+    """List the tiers of a hit below its start, down to its ``least``, each shorter than the one before."""
+    levels: list[int] = []
     at = page.start[i]
     for level in range(at + 1, page.least[i] + 1):
         if level == OMIT or (page.hits[i].form(level) and page.cost(i, level) < page.cost(i, at)):
-            stairs.append(level)
+            levels.append(level)
             at = level
-    return stairs
+    return levels
 
 
-def _refilled(page: _Page, levels: list[int]) -> list[int]:
-    """Give room that is left to the sunken hits: first to those that must stay, then by activation."""
+def _restored(page: _Page, levels: list[int]) -> list[int]:
+    """Give the tokens that are left to shortened hits: first to those that must stay, then by activation."""
     order = sorted(range(len(page.hits)), key=lambda i: (-page.hits[i].activation, i))
     must = [(i, page.least[i]) for i in order if page.least[i] < OMIT and levels[i] == OMIT]
     levels = list(levels)

@@ -1,4 +1,4 @@
-"""Plasticity: how the weights of links and nodes move (LAWS §5).
+"""Plasticity: how the weights of links and nodes move.
 
 Weights are float64: the automatic tier moves them by .00001, which float32 would round away.
 """
@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import FORGETTING, PLASTICITY
-from priming.core.arrays import Floats, floats, like
+from priming.core.arguments.arrays import Floats, floats, like
+from priming.core.arguments.checks import check_number, check_whole
 from priming.core.bitemporal import aware
-from priming.core.checks import check_number, check_whole
 from priming.core.forgetting import edge_decay
 from priming.errors import ParamError
 
@@ -109,7 +109,7 @@ def hebb(w: ArrayLike, eta: ArrayLike = PLASTICITY.hebb_eta) -> Any:
 
 
 def increment(w: ArrayLike, delta: ArrayLike = PLASTICITY.increment, hi: ArrayLike = 1.0) -> Any:
-    """Strengthen a link that was found again, as Ethos's linker does: min(hi, w + delta).
+    """Strengthen a link that was observed again, as Ethos's linker does: min(hi, w + delta).
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def manual(weight: float, lo: float = PLASTICITY.low, hi: float = PLASTICITY.hig
 
     Parameters
     ----------
-    weight : the wish, in [0, 1].
+    weight : the requested weight, in [0, 1].
     lo, hi : bounds, in [0, 1], lo ≤ hi.
 
     Returns

@@ -1,4 +1,4 @@
-"""Scores: how a hit's evidence becomes one number, a function for each design (LAWS §7).
+"""Scores: how the evidence for a hit becomes a number; one function for each design.
 
 Every blend is Σ weight · component, with weights that sum to 1 and components in [0, 1]. The default
 weights are the designs' own (``params.ScoreParams``); ``weights`` replaces them, by the same names.
@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import SCORE
-from priming.core.arrays import Floats, floats, like
+from priming.core.arguments.arrays import Floats, floats, like
 from priming.core.inhibit import squash
 from priming.errors import ParamError
 
-Weights = Mapping[str, float] | tuple[tuple[str, float], ...]
+BlendWeights = Mapping[str, float] | tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def floop(
     priority: ArrayLike,
     *,
     boost: ArrayLike = 1.0,
-    weights: Weights = SCORE.floop,
+    weights: BlendWeights = SCORE.floop,
 ) -> Score:
     """Score a behaviour: (.35 · context + .30 · base + .15 · feedback + .20 · priority) · boost.
 
@@ -60,7 +60,7 @@ def ethos(
     in_degree: ArrayLike,
     max_in_degree: ArrayLike,
     *,
-    weights: Weights = SCORE.ethos,
+    weights: BlendWeights = SCORE.ethos,
 ) -> Score:
     """Score by Ethos: .5 · cosine + .3 · spread + .2 · in_degree / max_in_degree.
 
@@ -89,7 +89,11 @@ def plain_cosine(cosine: ArrayLike) -> Score:
 
 
 def synapse(
-    semantic: ArrayLike, activation: ArrayLike, centrality: ArrayLike, *, weights: Weights = SCORE.synapse
+    semantic: ArrayLike,
+    activation: ArrayLike,
+    centrality: ArrayLike,
+    *,
+    weights: BlendWeights = SCORE.synapse,
 ) -> Score:
     """Score by SYNAPSE (arXiv 2601.02744): .5 · semantic + .3 · activation + .2 · centrality.
 
@@ -116,7 +120,7 @@ def poc(activation: ArrayLike, node_weight: ArrayLike) -> Score:
 
 
 def arc(
-    relevance: ArrayLike, effectiveness: ArrayLike, recency: ArrayLike, *, weights: Weights = SCORE.arc
+    relevance: ArrayLike, effectiveness: ArrayLike, recency: ArrayLike, *, weights: BlendWeights = SCORE.arc
 ) -> Score:
     """Score by Arc: .5 · relevance + .3 · effectiveness + .2 · recency.
 
@@ -140,7 +144,7 @@ def episode(
     outcome: ArrayLike,
     importance: ArrayLike,
     *,
-    weights: Weights = SCORE.episode,
+    weights: BlendWeights = SCORE.episode,
 ) -> Score:
     """Score an episode by World Weaver: .4 · semantic + .25 · recency + .2 · outcome + .15 · importance.
 
@@ -154,7 +158,11 @@ def episode(
 
 
 def fact(
-    semantic: ArrayLike, activation: ArrayLike, retrievability: ArrayLike, *, weights: Weights = SCORE.fact
+    semantic: ArrayLike,
+    activation: ArrayLike,
+    retrievability: ArrayLike,
+    *,
+    weights: BlendWeights = SCORE.fact,
 ) -> Score:
     """Score a fact by World Weaver: .4 · semantic + .35 · activation + .25 · retrievability.
 
@@ -177,7 +185,11 @@ def fact_activation(A: ArrayLike) -> Any:  # noqa: N803 (the paper's name)
 
 
 def procedure(
-    semantic: ArrayLike, success_rate: ArrayLike, recency: ArrayLike, *, weights: Weights = SCORE.procedure
+    semantic: ArrayLike,
+    success_rate: ArrayLike,
+    recency: ArrayLike,
+    *,
+    weights: BlendWeights = SCORE.procedure,
 ) -> Score:
     """Score a procedure by World Weaver: .5 · semantic + .3 · success_rate + .2 · recency.
 
@@ -189,7 +201,7 @@ def procedure(
     return _semantic(semantic, {"success_rate": success_rate, "recency": recency}, weights)
 
 
-def priming(components: Mapping[str, ArrayLike], weights: Weights) -> Score:
+def priming(components: Mapping[str, ArrayLike], weights: BlendWeights) -> Score:
     """Blend the fused part of the default profile: Σ weight · component, by name.
 
     Components are in [0, 1]; ``weights`` has the same names, each ≥ 0, and sums to 1. Else
@@ -302,7 +314,7 @@ def partial_activation(confirmed: ArrayLike, total: ArrayLike) -> Any:
     return like(SCORE.unconfirmed * (1.0 - share) + specificity_activation(total) * share)
 
 
-def _blend(components: Mapping[str, Floats], weights: Weights) -> Score:
+def _blend(components: Mapping[str, Floats], weights: BlendWeights) -> Score:
     """Blend checked components; the weights are checked here."""
     shares = {name: float(floats(f"weights[{name!r}]", w, low=0.0)) for name, w in dict(weights).items()}
     if shares.keys() != components.keys():
@@ -313,7 +325,7 @@ def _blend(components: Mapping[str, Floats], weights: Weights) -> Score:
     return Score(like(total), _frozen(components))
 
 
-def _semantic(semantic: ArrayLike, others: Mapping[str, ArrayLike], weights: Weights) -> Score:
+def _semantic(semantic: ArrayLike, others: Mapping[str, ArrayLike], weights: BlendWeights) -> Score:
     shares = {name: _share(name, value) for name, value in others.items()}
     return _blend({"semantic": _cosine("semantic", semantic), **shares}, weights)
 

@@ -1,4 +1,4 @@
-"""How alike two behaviours are, and where a new one is placed beside an old one (LAWS §7)."""
+"""How alike two behaviours are, and where a new one is placed beside an old one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from priming.config.params.laws import SIMILARITY
-from priming.core.checks import check_number
+from priming.core.arguments.checks import check_number
 from priming.core.when import scope
 from priming.errors import ParamError
 
@@ -54,7 +54,7 @@ def content_similarity(a: str, b: str) -> float:
     >>> content_similarity("never use print", "use logging, never print")
     0.75
     """
-    return _jaccard(Saying.of(a, {}), Saying.of(b, {}))
+    return _jaccard(ComparedBehaviour.of(a, {}), ComparedBehaviour.of(b, {}))
 
 
 def when_overlap(a: Mapping[str, Any], b: Mapping[str, Any]) -> float | None:
@@ -64,7 +64,7 @@ def when_overlap(a: Mapping[str, Any], b: Mapping[str, Any]) -> float | None:
 
     Parameters
     ----------
-    a, b : predicate → wanted value or list. A key matches where both have it with a value in common.
+    a, b : predicate → required value or list. A key matches where both have it with a value in common.
 
     Returns
     -------
@@ -93,13 +93,13 @@ def when_overlap(a: Mapping[str, Any], b: Mapping[str, Any]) -> float | None:
 def behaviour_similarity(
     a_content: str, b_content: str, a_when: Mapping[str, Any], b_when: Mapping[str, Any]
 ) -> float:
-    """Compare two behaviours by what they say and when they apply.
+    """Compare two behaviours by their texts and their conditions.
 
         .4 · when_overlap + .6 · content_similarity
 
     Parameters
     ----------
-    a_content, b_content : what they say.
+    a_content, b_content : their texts.
     a_when, b_when : when they apply. Where their overlap is undefined its weight goes to the content.
 
     Returns
@@ -117,27 +117,27 @@ def behaviour_similarity(
     >>> behaviour_similarity("run the tests", "run the tests", {"task": "fix"}, {})
     1.0
     """
-    return likeness(Saying.of(a_content, a_when), Saying.of(b_content, b_when))
+    return likeness(ComparedBehaviour.of(a_content, a_when), ComparedBehaviour.of(b_content, b_when))
 
 
 @dataclass(frozen=True, slots=True)
-class Saying:
-    """A behaviour as it is compared, for where one is compared with many: its text, words and conditions."""
+class ComparedBehaviour:
+    """A behaviour prepared for many comparisons: its text, words and conditions."""
 
     content: str
     words: frozenset[str]
     scope: Mapping[str, frozenset[str]]
 
     @classmethod
-    def of(cls, content: str, when: Mapping[str, Any]) -> Saying:
-        """Take a text and its ``when`` apart, once."""
+    def of(cls, content: str, when: Mapping[str, Any]) -> ComparedBehaviour:
+        """Prepare a text and its ``when``."""
         return cls(content, tokens(content), scope("when", when))
 
 
-def likeness(a: Saying, b: Saying) -> float:
-    """Give ``behaviour_similarity`` of two that were taken apart before.
+def likeness(a: ComparedBehaviour, b: ComparedBehaviour) -> float:
+    """Give ``behaviour_similarity`` of two prepared behaviours.
 
-    >>> likeness(Saying.of("run the tests", {"task": "fix"}), Saying.of("run the tests", {}))
+    >>> likeness(ComparedBehaviour.of("run the tests", {"task": "fix"}), ComparedBehaviour.of("run the tests", {}))
     1.0
     """
     content, overlap = _jaccard(a, b), _dice(a.scope, b.scope)
@@ -146,7 +146,7 @@ def likeness(a: Saying, b: Saying) -> float:
     return SIMILARITY.when * overlap + (1.0 - SIMILARITY.when) * content
 
 
-def _jaccard(a: Saying, b: Saying) -> float:
+def _jaccard(a: ComparedBehaviour, b: ComparedBehaviour) -> float:
     if not a.words and not b.words:
         return float(a.content == b.content)
     shared = len(a.words & b.words)

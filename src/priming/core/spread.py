@@ -31,8 +31,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import SpreadParams
-from priming.core.arrays import Floats, floats
-from priming.core.graph import Adjacency, Bools, Ints, in_order, rows_of
+from priming.core.arguments.arrays import Bools, Floats, Ints, floats
+from priming.core.graph import Adjacency, in_order, rows_of
 from priming.core.kernel.flow import Arrival, Emission, Flow, Walk
 from priming.errors import ParamError
 
@@ -56,7 +56,7 @@ def spread(
     gate: ArrayLike | None = None,
     record_flow: bool = False,
 ) -> Activation:
-    """Spread activation from ``anchors`` over ``graph`` (the equation stands at the top of this module).
+    """Spread activation from ``anchors`` over ``graph`` (the equation is in the docstring of this module).
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def spread(
     params : every constant of the equation, with its range.
     gate : factor ≥ 0 of each row, shape (n,), on the weight of every positive link into that row, in e and
         in the norms.
-    record_flow : keep what every step started from, so that ``Activation.flow`` can tell what came by where.
+    record_flow : keep what every step started from, so that ``Activation.flow`` can report what each link carried.
 
     Returns
     -------
@@ -87,8 +87,8 @@ def spread(
     --------
     >>> from priming.core.graph import Graph
     >>> graph = Graph.from_links(3, [0, 1], [1, 2], [0.5, 0.5])
-    >>> found = spread(graph, {0: 1.0}, SpreadParams(steps=2, restart=0.0, normalise="none", gain=1.0))
-    >>> found.rows.tolist(), found.values.tolist(), found.distance.tolist()
+    >>> activation = spread(graph, {0: 1.0}, SpreadParams(steps=2, restart=0.0, normalise="none", gain=1.0))
+    >>> activation.rows.tolist(), activation.values.tolist(), activation.distance.tolist()
     ([0, 2], [0.25, 0.25], [0, 2])
 
     """
@@ -107,7 +107,7 @@ def spread(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Activation:
-    """Where activation came to rest: equal-length arrays, strongest row first, ties by row."""
+    """The final activations: equal-length arrays, strongest row first, ties by row."""
 
     rows: Ints
     values: Floats
@@ -130,7 +130,7 @@ class Activation:
 
 
 def finite(a: Floats, params: SpreadParams) -> Floats:
-    """Return a, if all of it can be told apart from infinity."""
+    """Return a, or raise ``ParamError`` where a value is infinite."""
     if np.isfinite(a).all():
         return a
     raise ParamError("gain", params.gain, "must be smaller: activation grew beyond the largest float")
@@ -154,7 +154,7 @@ def strongest_first(values: Floats) -> Ints:
 
 
 def _step(walk: Walk, reached: _ReachedRows, a: Floats, start: Floats) -> Floats:
-    """Return a' from a; both by slot (see ``_Reached``), a' over the slots that this step added too."""
+    """Return a' from a; both by slot (see ``_ReachedRows``), a' over the slots that this step added too."""
     params = walk.params
     emitters = walk.emitters(reached.rows, a)
     gives, takes = walk.emit(reached.rows[emitters], a[emitters])
@@ -234,7 +234,7 @@ class _ReachedRows:
             slots -= first
             others = np.flatnonzero(slots != turn)
             if others.size:
-                _settle(marks, stream.amount[fresh], others, slots[others])
+                _resolve_marks(marks, stream.amount[fresh], others, slots[others])
             self.rows = np.concatenate((self.rows, rows))
             self.marks = np.concatenate((self.marks, marks))
         places -= self.stamp
@@ -247,7 +247,7 @@ class _ReachedRows:
         return places[present] - self.stamp, present
 
 
-def _settle(marks: Ints, amount: Floats, others: Ints, holders: Ints) -> None:
+def _resolve_marks(marks: Ints, amount: Floats, others: Ints, holders: Ints) -> None:
     """Give each holder of a slot the mark of the fullest arrival at its row; of equals, the lowest mark.
 
     ``others`` are the arrivals whose row's slot is held by another one, ``holders``.
@@ -260,7 +260,7 @@ def _settle(marks: Ints, amount: Floats, others: Ints, holders: Ints) -> None:
 
 
 def anchors_of(anchors: Anchors, n: int) -> tuple[Ints, Floats]:
-    """Return anchors by row, without zeros; each row may stand once."""
+    """Return anchors by row, without zeros; each row may occur once."""
     keys, amounts = (
         (list(anchors), list(anchors.values())) if isinstance(anchors, Mapping) else tuple(anchors)
     )

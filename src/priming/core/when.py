@@ -1,4 +1,4 @@
-"""``when`` predicates: whether a memory applies in the present context (LAWS §7).
+"""``when`` predicates: whether a memory applies in the present context.
 
 A predicate is a key with a value, or with a list of values of which any will do. The cue confirms it,
 contradicts it, or says nothing about it. Texts are compared without regard to case.
@@ -35,7 +35,7 @@ def evaluate(when: Mapping[str, Any], cue: Mapping[str, Any]) -> Evaluation:
 
     Parameters
     ----------
-    when : predicate → wanted value, or a list of which any will do. ``file`` takes a glob path (see
+    when : predicate → required value, or a list of which any will do. ``file`` takes a glob path (see
         ``path_matches``); ``task``, ``environment`` and ``text`` match by words (see ``mentions``);
         everything else is equality.
     cue : predicate → present value, or a list of them, of which any will do. None, "" and [] say
@@ -81,7 +81,7 @@ def is_more_specific(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
 
     Parameters
     ----------
-    a, b : predicate → wanted value or list.
+    a, b : predicate → required value or list.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def path_matches(pattern: str, path: str) -> bool:
 
 
 def mentions(phrase: str, text: str) -> bool:
-    """Tell whether a text has all the words wanted, in any order and form.
+    """Tell whether a text has all words of a phrase, in any order and form.
 
     Two words agree when, without an English ending, they are equal or one begins the other and has at
     least 3 letters: "tests" finds "testing", and "production" finds "prod".

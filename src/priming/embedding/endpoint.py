@@ -53,7 +53,7 @@ class EndpointEmbedder:
     def generation(self) -> str:
         """For example ``bge-m3/1024/1f0c…``: the digest covers address, model and what is sent of a text.
 
-        What stands behind the name is the endpoint's business: a model that changes must change its name.
+        The endpoint decides which model the name means: a changed model needs a new name.
         """
         identity = json.dumps([self.url.rstrip("/"), self.model, self.dimensions, self.params.characters])
         digest = hashlib.blake2b(identity.encode(), digest_size=6).hexdigest()
@@ -61,12 +61,12 @@ class EndpointEmbedder:
 
     @property
     def stamp(self) -> str:
-        """Which model it asks, as another process can tell without asking it."""
+        """The identity of the model, known without a request."""
         return json.dumps([self.url.rstrip("/"), self.model, self.dimensions, self.params.characters])
 
     @cached_property
     def dimension(self) -> int:
-        """As asked for, else as the model's first vector shows."""
+        """The requested dimension, else that of the model's first vector."""
         return self.dimensions or self._request([PROBE], None).shape[1]
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -84,13 +84,13 @@ class EndpointEmbedder:
 
     @cached_property
     def _trusted(self) -> SSLContext:
-        """Whom the system trusts: read once, since it takes longer than most requests."""
+        """The certificates that the system trusts: read once, since reading takes longer than most requests."""
         from httpx2 import create_ssl_context
 
         return create_ssl_context()
 
     def _cut(self, text: str) -> str:
-        """What is sent of a text: not all of a long one, and no half of a surrogate pair."""
+        """The part of a text that is sent: the beginning of a long one, without lone surrogates."""
         return text[: self.params.characters].encode("utf-8", "replace").decode("utf-8")
 
     def _request(self, texts: list[str], dimension: int | None) -> Vectors:

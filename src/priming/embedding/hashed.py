@@ -18,7 +18,7 @@ WORD = re.compile(r"\w+")
 
 
 class HashedEmbedder:
-    """Words in common make texts alike, and nothing else does: the same on every machine, at once.
+    """Texts are similar only by the words that they share; vectors are the same on every machine.
 
     A lower-cased word falls into one of 4096 buckets, and a bucket has a vector of ±1, both by BLAKE2b.
 
@@ -33,12 +33,12 @@ class HashedEmbedder:
 
     @property
     def generation(self) -> str:
-        """The whole of its definition."""
+        """Its full definition."""
         return f"hashed-blake2b/{self._dimension}/{BUCKETS}-lower"
 
     @property
     def dimension(self) -> int:
-        """As given."""
+        """The dimension that the constructor took."""
         return self._dimension
 
     @property

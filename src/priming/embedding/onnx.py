@@ -48,8 +48,8 @@ _FOLDER = "give a folder with a sentence model in ONNX and its tokenizer.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
-    """Where a model is, and what mends it if it is damaged."""
+class ModelFiles:
+    """The files of a model, and the remedy if they are damaged."""
 
     model: Path
     tokenizer: Path
@@ -93,12 +93,12 @@ class OnnxEmbedder:
 
     @property
     def stamp(self) -> str:
-        """Which files it reads, and how much of a text: of one stamp, one generation."""
+        """Which files it reads, and how much of a text: equal stamps mean equal generations."""
         return f"{weights.stamp_of(self._files.all, self._files.remedy)} {self._params.tokens}"
 
     @cached_property
     def dimension(self) -> int:
-        """As the model says, else as its first vector shows."""
+        """The dimension that the model declares, else that of its first vector."""
         declared = self._session.get_outputs()[self._output].shape[-1]
         return declared if isinstance(declared, int) else len(self._vector(self._encode(["a"])[0]))
 
@@ -168,7 +168,7 @@ class OnnxEmbedder:
         return list(encodings)
 
     def _vector(self, tokens: Encoding) -> Vectors:
-        """The mean of the model's rows for a text, at unit length; zeros for a text that is nothing but marks."""
+        """The mean of the model's rows for a text, at unit length; zeros for a text without tokens."""
         if all(tokens.special_tokens_mask):
             return np.zeros(self.dimension, dtype=np.float32)
         columns = zip(INPUTS, (tokens.ids, tokens.attention_mask, tokens.type_ids), strict=True)
@@ -188,27 +188,27 @@ class OnnxEmbedder:
         return EmbedderError(f"{what}; {self._files.remedy}")
 
 
-def packaged() -> Files:
+def packaged() -> ModelFiles:
     """The files of the model that the extra ``onnx`` installs."""
     places = [_place(name) for name in (MODELS, TOKENIZERS)]
     if None in places:
         raise MissingExtra(EXTRA, "the embedder 'onnx'")
     model, tokenizer = (place for place in places if place is not None)
-    files = Files(model / PATTERNS[0], tokenizer / OWN_TOKENIZER, _PACKAGED)
+    files = ModelFiles(model / PATTERNS[0], tokenizer / OWN_TOKENIZER, _PACKAGED)
     for path in (files.model, files.tokenizer):
         if not path.is_file():
             raise EmbedderError(f"there is no {path}; {_PACKAGED}")
     return files
 
 
-def within(folder: Path) -> Files:
-    """The files of a model in a folder, as such models are handed on."""
+def within(folder: Path) -> ModelFiles:
+    """The files of a model in a folder, in the usual layout."""
     for pattern in PATTERNS:
         for path in (folder, folder / "onnx"):
             for model in sorted(path.glob(pattern)):
                 for place in (path, folder):
                     if (place / TOKENIZER).is_file():
-                        return Files(model, place / TOKENIZER, _FOLDER)
+                        return ModelFiles(model, place / TOKENIZER, _FOLDER)
     rule = f"must be a folder with a model, {PATTERNS[0]} or model_int8.onnx, and {TOKENIZER}"
     raise ParamError("embedder", str(folder), rule)
 

@@ -1,4 +1,4 @@
-"""Where the bundled weights are, found without reading them: no numpy here."""
+"""The paths of the bundled weights, without reading them; this module does not import numpy."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def folder() -> Path:
 
 
 def stamp(folder: Path) -> str:
-    """Which files are there, without reading them: of one stamp, one generation."""
+    """The identity of the files, without reading them: equal stamps mean equal generations."""
     return stamp_of([folder / name for name in (WEIGHTS, TOKENIZER)], REMEDY)
 
 
 def stamp_of(paths: Iterable[Path], remedy: str) -> str:
-    """The place, size and time of files."""
+    """The path, size and modification time of files."""
     try:
         stats = [path.resolve().stat() for path in paths]
     except OSError as error:

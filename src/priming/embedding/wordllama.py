@@ -57,7 +57,7 @@ class StaticEmbedder:
 
     @property
     def stamp(self) -> str:
-        """Which files it reads: another process that finds the same ones makes the same vectors."""
+        """The identity of its files: equal stamps mean equal vectors."""
         return weights.stamp(self._folder)
 
     @property

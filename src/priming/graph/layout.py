@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from priming.config.params.checked import Checked, param
-from priming.core.arrays import Floats, Ints
+from priming.core.arguments.arrays import Floats, Ints
 
 _GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 _TINY = float(np.finfo(np.float64).tiny)

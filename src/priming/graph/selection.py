@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
 from priming.config.words import FORMATS, KINDS
+from priming.core.arguments.checks import PAGE_LIMIT, check_choice, check_count, check_time
 from priming.core.bitemporal import visible
-from priming.core.checks import PAGE_LIMIT, check_choice, check_count, check_time
 from priming.errors import ParamError
 from priming.graph import export
 from priming.graph.export import DrawnNode, GraphDrawing

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby, pairwise
 
+from priming.core.arguments.checks import check_text, check_time
 from priming.core.bitemporal import visible
-from priming.core.checks import check_text, check_time
 from priming.errors import NotFound, ParamError
 from priming.history.log_replay import PastRows, created_at, rows_at
 from priming.history.undo import restored_vectors

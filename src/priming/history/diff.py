@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from priming.core.checks import check_count, check_time
+from priming.core.arguments.checks import check_count, check_time
 from priming.errors import ParamError
 from priming.history.log_replay import PastRows, changes_since
 from priming.index.document import RULES

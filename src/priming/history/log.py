@@ -8,8 +8,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_source, check_time, check_uuid
 from priming.core.bitemporal import split
-from priming.core.checks import PAGE_LIMIT, check_count, check_source, check_time, check_uuid
 from priming.errors import Conflict, ParamError
 from priming.history.undo import restored_vectors
 from priming.index.document import RULES, embedded_text

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from priming.core.checks import check_source, check_time
+from priming.core.arguments.checks import check_source, check_time
 from priming.errors import Conflict
 from priming.history.log_replay import newest_first
 from priming.history.undo import ChangeSet, add_inverse, restored_vectors

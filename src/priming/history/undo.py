@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from priming.config.words import NIGHT, STAGES
-from priming.core.checks import check_text
+from priming.core.arguments.checks import check_text
 from priming.errors import Conflict, NotFound
 from priming.index.document import RULES, SESSION, TERM, embedded_text
 from priming.namespace import Namespace

@@ -10,7 +10,7 @@ from itertools import islice, pairwise
 from statistics import fmean, median
 
 from priming.config.params.laws import SUPPRESSING
-from priming.core.checks import PAGE_LIMIT, check_count, check_name, check_source, check_time
+from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_name, check_source, check_time
 from priming.core.plasticity import normalize_strength
 from priming.errors import ParamError
 from priming.history.log_replay import newest_first, rows_at

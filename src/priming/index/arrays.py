@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.words import KINDS
-from priming.core.arrays import Floats
+from priming.core.arguments.arrays import Floats, Ints
 from priming.embedding.protocol import Embedder, TokenEmbedder
-from priming.index.columns import NONE, Column, Ints, Ragged, VectorColumn
+from priming.index.columns import NONE, Column, Ragged, VectorColumn
 from priming.index.conversation_context import ConversationContext, Conversations, window_mean
 from priming.index.cue_feedback import CueFeedback, Practice
 from priming.index.document import Document, Statements, bare_terms, is_rare_word, slot_of_title

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-Ints = NDArray[np.int64]
+from priming.core.arguments.arrays import Ints
+
 NONE = -1
 """In a column of rows or documents: no row, no document."""
 _EXACT = 256

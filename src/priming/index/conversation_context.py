@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.core.arrays import Floats
+from priming.core.arguments.arrays import Floats, Ints
 from priming.core.lexical import length_norm
-from priming.index.columns import NONE, Column, Ints
+from priming.index.columns import NONE, Column
 
 WINDOW = 2
 """How far back in its session a document's window reaches."""

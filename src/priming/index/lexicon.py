@@ -15,9 +15,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.core.arrays import Floats
+from priming.core.arguments.arrays import Floats, Ints
 from priming.core.lexical import idf, length_norm, okapi
-from priming.index.columns import Column, Ints, Ragged
+from priming.index.columns import Column, Ragged
 
 _CACHED_TERMS = 4096
 """How many terms' postings are cached."""

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.core.arrays import Floats
-from priming.index.columns import Column, Ints
+from priming.core.arguments.arrays import Floats, Ints
+from priming.index.columns import Column
 
 MENTIONS = "mentions"
 SIMILAR = "similar-to"

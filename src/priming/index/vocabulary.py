@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.core.arrays import Floats
+from priming.core.arguments.arrays import Floats, Ints
 from priming.embedding.protocol import Embedder, WordEmbedder
-from priming.index.columns import Ints, VectorColumn
+from priming.index.columns import VectorColumn
 
 EXACT = 6
 """Decimals to which cosines are rounded, so that like texts tie."""

@@ -17,8 +17,8 @@ from priming.config.params.learning import ABLATION
 from priming.config.params.recall import RecallParams
 from priming.config.params.store import STORE
 from priming.config.profiles import Profile, get
-from priming.core.arrays import Floats
-from priming.core.checks import check_choice, check_count
+from priming.core.arguments.arrays import Floats
+from priming.core.arguments.checks import check_choice, check_count
 from priming.errors import ParamError
 from priming.index.working_set import WorkingSet
 from priming.learning.judged_recalls import cue_groups, judged_recalls

@@ -18,7 +18,7 @@ from datetime import datetime
 from typing import Any
 
 from priming.config.words import VERDICTS
-from priming.core.checks import check_choice, check_name, check_text
+from priming.core.arguments.checks import check_choice, check_name, check_text
 from priming.core.plasticity import TIERS, nudge
 from priming.errors import ParamError
 from priming.learning.coactivation import POSITIVE

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.bench import METRICS, MetricParams
-from priming.core.arrays import Floats
+from priming.core.arguments.arrays import Floats
 from priming.errors import ParamError
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from priming.config.params.laws import ForgettingParams
 from priming.config.params.recall import FADING
-from priming.core.arrays import Floats
-from priming.core.checks import PAGE_LIMIT, check_count, check_fraction, check_name, check_text
+from priming.core.arguments.arrays import Floats
+from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_fraction, check_name, check_text
 from priming.core.forgetting import (
     GOOD,
     fsrs_retrievability,

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from priming.config.params.laws import PLASTICITY, SUPPRESSING
 from priming.config.params.store import STORE
-from priming.core.checks import check_name, check_text
+from priming.core.arguments.checks import check_name, check_text
 from priming.core.plasticity import AUTOMATIC, nudge
 from priming.errors import Conflict, NotFound, ParamError
 from priming.learning.coactivation import learn_coactivation

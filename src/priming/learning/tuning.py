@@ -8,9 +8,8 @@ import numpy as np
 
 from priming.config.params.learning import ABLATION
 from priming.config.params.recall import RecallParams
-from priming.core.arrays import Floats
+from priming.core.arguments.arrays import Floats, Ints
 from priming.errors import ParamError
-from priming.index.columns import Ints
 from priming.learning.metrics import paired_difference
 from priming.learning.results import Reweighing
 from priming.recall.term_weights import NAMES, TERMS, with_weights

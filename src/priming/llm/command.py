@@ -44,7 +44,7 @@ class CommandAgent:
             # A file, not a pipe: a command that does not read its input cannot block us.
             file.write(prompt.encode("utf-8", "replace"))
             file.seek(0)
-            run = _Run(self._started(file), self.params)
+            run = _CommandRun(self._started(file), self.params)
         status = run.status()
         if run.too_much:
             raise self._error(
@@ -89,7 +89,7 @@ def _split(command: str) -> tuple[str, ...]:
     return arguments
 
 
-class _Run:
+class _CommandRun:
     """One run of a command: its output is read as it arrives, up to a limit."""
 
     def __init__(self, process: subprocess.Popen[bytes], params: AgentParams) -> None:

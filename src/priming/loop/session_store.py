@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from priming.config.params.loop import LOOP, LoopParams
-from priming.core.checks import PAGE_LIMIT, check_count, check_text, check_time
+from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text, check_time
 from priming.errors import NotFound, ParamError
 from priming.loop.session import Limits, Session, dump, parse
 from priming.memory import Memory

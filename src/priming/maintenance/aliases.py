@@ -11,8 +11,7 @@ from heapq import nlargest
 from itertools import combinations
 
 from priming.config.params.learning import LINKING
-from priming.core.checks import PAGE_LIMIT, check_count
-from priming.core.trust import is_trusted_as
+from priming.core.arguments.checks import PAGE_LIMIT, check_count
 from priming.index.document import CONFLICTS, is_rule_made, slot_of_record
 from priming.index.topology import MENTIONS
 from priming.maintenance.merge import TEXT_KINDS, plan_merge
@@ -20,10 +19,11 @@ from priming.namespace import Namespace
 from priming.remember.drafts import gist_of
 from priming.remember.entity_resolution import equivalent_names
 from priming.results import Alias, AliasEvidence
+from priming.rules.trust import is_trusted_as
 from priming.storage.rows import LinkRow, RowChange
 from priming.text.aliases import alias_statements
 from priming.text.names import HANDLE, IDENTIFIER, NAME, QUOTED, normal
-from priming.text.non_name_words import NOT_PEOPLE, is_given_name
+from priming.text.non_name_words import PLACES_AND_INSTITUTIONS, is_given_name
 from priming.text.statements import values_differ
 from priming.types import MemoryRecord
 
@@ -194,7 +194,7 @@ class _NamesInTexts:
             return False
         if not _FEWEST_WORDS <= len(words) <= _MOST_WORDS or not all(word.isalpha() for word in words):
             return False
-        return slot in speakers or (is_given_name(words[0]) and words[-1] not in NOT_PEOPLE)
+        return slot in speakers or (is_given_name(words[0]) and words[-1] not in PLACES_AND_INSTITUTIONS)
 
     def _uses_alone(self, alias: str, full: str) -> list[AliasEvidence]:
         """The texts with the alias but not the full name; none if one is outside the sessions of the full name."""

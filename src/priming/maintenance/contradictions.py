@@ -6,7 +6,7 @@ import shlex
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from priming.core.checks import PAGE_LIMIT, check_count, check_text
+from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text
 from priming.errors import NotFound
 from priming.index.document import CONFLICTS, FACT, KEPT_BESIDE
 from priming.namespace import Namespace

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from priming.config.environment import VERSION
 from priming.config.params.embedding import EMBEDDER
-from priming.core.checks import check_path
+from priming.core.arguments.checks import check_path
 from priming.errors import Conflict, ParamError
 from priming.graph.traversal import cycles
 from priming.index.document import RULES, embedded_text

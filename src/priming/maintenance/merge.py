@@ -10,13 +10,13 @@ from datetime import datetime
 
 from priming.config.params.laws import BASE_LEVEL, PLASTICITY, SIMILARITY
 from priming.config.words import KINDS
-from priming.core.checks import check_choice, check_fraction, check_name
-from priming.core.trust import instructs, is_trusted_as
+from priming.core.arguments.checks import check_choice, check_fraction, check_name
 from priming.errors import Conflict, ParamError
 from priming.learning.retention import with_retention
 from priming.maintenance.near_duplicates import near_duplicates
 from priming.namespace import Namespace
 from priming.rules.results import NearDuplicates
+from priming.rules.trust import instructs, is_trusted_as
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, retention_of
 from priming.text.rule_kinds import forbids
 from priming.types import MemoryRecord, Operation

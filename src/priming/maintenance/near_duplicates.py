@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 from priming.config.params.laws import SIMILARITY
-from priming.core.similarity import Saying, likeness
+from priming.core.similarity import ComparedBehaviour, likeness
 
 ConditionalText = tuple[str, Mapping[str, Any]]
 """The content of a memory, and the conditions under which it applies."""
@@ -31,7 +31,7 @@ def near_duplicates(texts: Sequence[ConditionalText], threshold: float) -> list[
        cleaning. ICDE 2006.
 
     """
-    sayings = [Saying.of(content, when) for content, when in texts]
+    sayings = [ComparedBehaviour.of(content, when) for content, when in texts]
     frequency = Counter(word for saying in sayings for word in saying.words)
     index: dict[Hashable, list[int]] = defaultdict(list)
     duplicates = []
@@ -62,7 +62,7 @@ def _minimum_overlap(threshold: float, comparable: bool) -> float:
     return (threshold - SIMILARITY.when) / (1.0 - SIMILARITY.when)
 
 
-def _signature(saying: Saying, rarest: Sequence[str], least: float) -> Iterator[Hashable]:
+def _signature(saying: ComparedBehaviour, rarest: Sequence[str], least: float) -> Iterator[Hashable]:
     """The features of which every similar pair shares at least one."""
     if not rarest:
         yield "text", saying.content
@@ -74,7 +74,7 @@ def _signature(saying: Saying, rarest: Sequence[str], least: float) -> Iterator[
                 yield "when", name, value
 
 
-def _may_be_similar(a: Saying, b: Saying, threshold: float) -> bool:
+def _may_be_similar(a: ComparedBehaviour, b: ComparedBehaviour, threshold: float) -> bool:
     """Whether a pair has enough words in common; two texts without words are always compared in full."""
     least = _minimum_overlap(threshold, not a.scope.keys().isdisjoint(b.scope))
     shared = len(a.words & b.words)

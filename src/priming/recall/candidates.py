@@ -14,9 +14,8 @@ from priming.config.params.recall import ConfidenceParams
 from priming.config.params.store import STORE
 from priming.config.profiles import Profile
 from priming.config.words import KINDS
-from priming.core.arrays import Floats
-from priming.core.checks import check_text
-from priming.core.fusion import confidence
+from priming.core.arguments.arrays import Floats
+from priming.core.arguments.checks import check_text
 from priming.core.score import partial_activation
 from priming.core.when import evaluate
 from priming.errors import ParamError
@@ -25,6 +24,7 @@ from priming.index.arrays import ENTITY
 from priming.index.columns import NONE
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
+from priming.recall.fusion import confidence
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked
 from priming.remember.drafts import words

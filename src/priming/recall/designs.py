@@ -15,7 +15,7 @@ from priming.config.params.laws import SUPPRESSING
 from priming.config.profiles import Profile
 from priming.config.words import KINDS
 from priming.core import score
-from priming.core.arrays import Floats
+from priming.core.arguments.arrays import Floats, Ints
 from priming.core.base_level import (
     associative_strength,
     base_level_score,
@@ -24,13 +24,13 @@ from priming.core.base_level import (
     total_activation,
 )
 from priming.core.forgetting import power_retrievability, recency_exponential, recency_half_life
-from priming.core.fusion import best_rows, blend_anchors, route_score, softmax_anchors
 from priming.core.inhibit import inhibit, squash
 from priming.core.kernel.flow import foremost
 from priming.core.lexical import scaled
 from priming.core.spread import Activation, spread
-from priming.index.columns import NONE, Ints
+from priming.index.columns import NONE
 from priming.recall.formatting import rule_kind
+from priming.recall.fusion import best_rows, blend_anchors, route_score, softmax_anchors
 from priming.recall.ranking import EXACT, Ranked, RankingQuery, best_hits
 from priming.recall.reranking import diversify, multi_hop
 from priming.text.tokens import terms

@@ -9,7 +9,6 @@ from typing import Any
 
 from priming.config.params.laws import PLASTICITY
 from priming.config.params.store import STORE
-from priming.core.trust import instructs
 from priming.core.when import findings, is_more_specific
 from priming.errors import ParamError
 from priming.learning.results import Verdict
@@ -19,6 +18,7 @@ from priming.recall import traces
 from priming.recall.term_weights import NAMES, weighted_profile
 from priming.rules.pack_file import pack_of
 from priming.rules.results import LinkHistory, Predicate, Why
+from priming.rules.trust import instructs
 from priming.storage.protocol import Trace
 from priming.storage.rows import LinkRow
 from priming.types import Cue, MemoryRecord

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable
 
 from priming.core.pack import Packable
-from priming.core.trust import instructs
 from priming.index.document import procedure_steps
 from priming.results import Hit
+from priming.rules.trust import instructs
 from priming.text.rule_kinds import rule_kind_of
 from priming.types import MemoryRecord
 

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.laws import BASE_LEVEL, FORGETTING
-from priming.core.arrays import Floats
+from priming.core.arguments.arrays import Floats, Ints
 from priming.core.base_level import base_level_score, hybrid
 from priming.core.forgetting import fsrs_retrievability
-from priming.core.fusion import combined_evidence
 from priming.core.lexical import idf, okapi, scaled
-from priming.index.columns import NONE, Ints
+from priming.index.columns import NONE
 from priming.index.cue_feedback import Practice
 from priming.index.lexicon import Occurrences, summed
+from priming.recall.fusion import combined_evidence
 from priming.recall.retrieval import Retrieval
 from priming.text.dates import asks_time, cue_date, date_match
 

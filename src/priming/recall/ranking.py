@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from priming.config.params.recall import LinkFactors, RecallParams
 from priming.config.profiles import Profile
-from priming.core.arrays import Floats
+from priming.core.arguments.arrays import Floats, Ints
 from priming.core.graph import Edges
 from priming.core.spread import Activation
-from priming.index.columns import Ints
 from priming.index.topology import MENTIONS, SIMILAR, CompressedLinks, Topology, WeightedLinks, stretches
 from priming.index.working_set import WorkingSet
 from priming.recall.priors import Priors

@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 from priming.config import profiles
 from priming.config.profiles import Profile
 from priming.config.words import KINDS, STATUSES
-from priming.core.checks import PAGE_LIMIT, check_choice, check_count, check_name, check_number, check_text
+from priming.core.arguments.checks import (
+    PAGE_LIMIT,
+    check_choice,
+    check_count,
+    check_name,
+    check_number,
+    check_text,
+)
 from priming.core.pack import Packed, pack
 from priming.errors import ParamError
 from priming.history import as_of

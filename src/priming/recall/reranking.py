@@ -8,13 +8,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.core.arrays import Floats
-from priming.core.fusion import bridge, give_way
+from priming.core.arguments.arrays import Floats, Ints
 from priming.core.graph import among
 from priming.core.lexical import idf
-from priming.index.columns import NONE, Ints
+from priming.index.columns import NONE
 from priming.index.lexicon import Lexicon, summed
 from priming.index.topology import MENTIONS
+from priming.recall.fusion import bridge, give_way
 from priming.recall.priors import Priors
 from priming.recall.ranking import EXACT, RankingQuery, WeightedGraph
 from priming.text.tokens import TERM_CACHE, terms

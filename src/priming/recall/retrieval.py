@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.recall import RecallParams
-from priming.core.arrays import Floats
-from priming.core.fusion import fuse
+from priming.core.arguments.arrays import Floats
 from priming.core.lexical import idf, scaled
 from priming.embedding.protocol import Embedder, Vectors
 from priming.index.lexicon import Expansion, Occurrences, summed
 from priming.index.vocabulary import EXACT, Neighbours
 from priming.index.working_set import WorkingSet
+from priming.recall.fusion import fuse
 from priming.text.tokens import spelled, terms
 
 NAMES = re.compile(r"\b[^\W\d_a-z]\w*|\b\w*\d\w*")

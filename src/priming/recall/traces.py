@@ -15,15 +15,14 @@ import numpy as np
 from priming.config.params.laws import SpreadParams
 from priming.config.params.store import STORE
 from priming.config.profiles import Profile
-from priming.core.arrays import Floats
-from priming.core.checks import check_text
+from priming.core.arguments.arrays import Floats, Ints
+from priming.core.arguments.checks import check_text
 from priming.core.credit import path_credit, strongest_paths
 from priming.core.kernel.flow import Arrival
 from priming.core.kernel.routes import Routes, routes, trimmed
 from priming.core.spread import Activation
 from priming.errors import Corrupt, NotFound, StoreError
 from priming.index.arrays import ENTITY
-from priming.index.columns import Ints
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall.designs import final_activation

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from priming.config.words import KINDS, OUTCOMES, TRUST
-from priming.core.checks import (
+from priming.core.arguments.checks import (
     check_choice,
     check_content,
     check_fraction,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from priming.config.params.laws import PLASTICITY
 from priming.config.params.learning import LinkParams
-from priming.core.checks import check_fraction, check_name, check_text, check_time
+from priming.core.arguments.checks import check_fraction, check_name, check_text, check_time
 from priming.core.plasticity import increment
 from priming.embedding.protocol import Vectors
 from priming.errors import NotFound, ParamError

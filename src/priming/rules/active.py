@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from priming.config.params.recall import ACTIVE
 from priming.config.profiles import FLOOP
 from priming.config.words import KINDS
-from priming.core.arrays import Floats
-from priming.core.checks import check_count, check_name, check_text
+from priming.core.arguments.arrays import Floats
+from priming.core.arguments.checks import check_count, check_name, check_text
 from priming.core.pack import estimate_tokens, pack
 from priming.core.score import context_score, partial_activation
 from priming.core.spread import Activation, spread

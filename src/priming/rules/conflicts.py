@@ -9,10 +9,10 @@ from itertools import combinations
 from typing import Literal
 
 from priming.core.similarity import tokens
-from priming.core.trust import instructs
 from priming.core.when import scope
 from priming.errors import ParamError
 from priming.results import Hit
+from priming.rules.trust import instructs
 from priming.storage.rows import MemoryPair
 from priming.text.rule_kinds import contradicts, forbids
 from priming.types import MemoryRecord

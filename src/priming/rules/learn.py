@@ -13,9 +13,8 @@ from typing import Any
 from priming.config.params.laws import PLASTICITY, SCORE, SIMILARITY
 from priming.config.params.store import STORE
 from priming.config.words import KINDS, RULES, TRUST
-from priming.core.checks import check_choice, check_name, check_predicates, check_tags, check_text
+from priming.core.arguments.checks import check_choice, check_name, check_predicates, check_tags, check_text
 from priming.core.plasticity import increment
-from priming.core.trust import is_trusted_as, least
 from priming.core.when import scope
 from priming.embedding.protocol import Vectors
 from priming.errors import ParamError
@@ -25,6 +24,7 @@ from priming.remember.drafts import Draft
 from priming.remember.planner import RememberPlan, embed_drafts
 from priming.rules.placement import BehaviorPlacement, place_behavior
 from priming.rules.results import Learned
+from priming.rules.trust import is_trusted_as, least
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.text.rule_kinds import rule_kind_of
 from priming.types import Cue, MemoryRecord

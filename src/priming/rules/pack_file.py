@@ -15,7 +15,7 @@ from typing import Any
 from priming.config.params.laws import SCORE
 from priming.config.params.store import STORE
 from priming.config.words import RULES
-from priming.core.checks import (
+from priming.core.arguments.checks import (
     PACK_NAME,
     PACK_VERSION,
     check_choice,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.words import TRUST
-from priming.core.checks import check_choice, check_path
+from priming.core.arguments.checks import check_choice, check_path
 from priming.embedding.protocol import Vectors
 from priming.errors import Conflict
 from priming.history.log import current_version, succeeding_rows

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from priming.core.checks import (
+from priming.core.arguments.checks import (
     check_description,
     check_pack_name,
     check_pack_version,

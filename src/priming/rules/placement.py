@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from priming.config.params.laws import PLASTICITY, SIMILARITY
-from priming.core.similarity import Saying, is_similar, likeness, placement
-from priming.core.trust import instructs
+from priming.core.similarity import ComparedBehaviour, is_similar, likeness, placement
 from priming.core.when import is_more_specific
 from priming.remember.drafts import Draft
+from priming.rules.trust import instructs
 from priming.text.rule_kinds import contradicts, forbids
 from priming.types import MemoryRecord
 
@@ -43,7 +43,7 @@ class BehaviorPlacement:
 
 def place_behavior(new: Draft, existing: Sequence[MemoryRecord]) -> BehaviorPlacement:
     """Decide where a new behaviour belongs among the existing ones (see docs/laws.md)."""
-    parts = Saying.of(new.content, new.when)
+    parts = ComparedBehaviour.of(new.content, new.when)
     comparisons = sorted((_compare(new, parts, record) for record in existing), key=_by_nearness)
     for decision in ("merge", "specialise"):
         nearest = next((near for near in comparisons if near.placement == decision), None)
@@ -60,8 +60,8 @@ def place_behavior(new: Draft, existing: Sequence[MemoryRecord]) -> BehaviorPlac
     return BehaviorPlacement(decided, nearest, links, (reason, *remarks))
 
 
-def _compare(new: Draft, parts: Saying, existing: MemoryRecord) -> BehaviorComparison:
-    other = Saying.of(existing.content, existing.when)
+def _compare(new: Draft, parts: ComparedBehaviour, existing: MemoryRecord) -> BehaviorComparison:
+    other = ComparedBehaviour.of(existing.content, existing.when)
     similarity, same_scope = likeness(parts, other), parts.scope == other.scope
     outranked = instructs(existing.trust) and not instructs(new.trust)
     contradiction = (

@@ -24,7 +24,7 @@ from starlette.types import ASGIApp
 
 from priming.config.environment import VERSION
 from priming.config.params.server import SERVER, SOCKET, ServerParams
-from priming.core.checks import check_name
+from priming.core.arguments.checks import check_name
 from priming.errors import NotFound, PrimingError
 from priming.operations import schema
 from priming.operations.connection import JSON_LINES

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from priming.config.environment import locate
-from priming.core.checks import check_name, check_text, check_time
+from priming.core.arguments.checks import check_name, check_text, check_time
 from priming.errors import Busy, NotFound, ParamError
 from priming.storage.sqlite import SqliteStore
 from priming.types import Clock, NewToken, SystemClock, Token

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.sleep import SLEEP, SleepParams
-from priming.core.arrays import Floats
-from priming.index.columns import Ints
+from priming.core.arguments.arrays import Floats, Ints
 from priming.sleep.plan import ProgressStep
 
 _NOISE = -1

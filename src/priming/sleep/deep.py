@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 from priming.config.params.laws import FORGETTING, PLASTICITY
 from priming.config.params.sleep import SLEEP, SleepParams
-from priming.core.arrays import Floats
-from priming.core.trust import least
-from priming.index.columns import Ints
+from priming.core.arguments.arrays import Floats, Ints
 from priming.remember.drafts import Draft, free_key, gist_of, slug
+from priming.rules.trust import least
 from priming.sleep.clustering import centroid, cluster_rows
 from priming.sleep.gist import (
     EXTRACTIVE,

@@ -15,16 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.sleep import SLEEP, SleepParams
-from priming.core.arrays import Floats
-from priming.core.checks import check_content
-from priming.core.trust import INSTRUCTING
+from priming.core.arguments.arrays import Floats, Ints
+from priming.core.arguments.checks import check_content
 from priming.errors import AgentError, ParamError
-from priming.index.columns import Ints
 from priming.index.document import embedded_text
 from priming.llm.prompts import fenced, prompt
 from priming.llm.protocol import Agent, Schema
 from priming.recall.formatting import format_full
 from priming.remember.drafts import SENTENCE_END
+from priming.rules.trust import INSTRUCTING
 from priming.sleep.clustering import centroid
 from priming.text.names import FILE, IDENTIFIER, Name, find, normal
 from priming.text.tokens import terms

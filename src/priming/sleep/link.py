@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from priming.config.params.learning import LINKING, LinkParams
 from priming.config.params.sleep import SLEEP, SleepParams
-from priming.core.trust import instructs
 from priming.core.when import scope
 from priming.maintenance.merge import MergePlan
+from priming.rules.trust import instructs
 from priming.sleep.plan import Conflicts, PlannedItem, ProgressStep
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.text.rule_kinds import forbids

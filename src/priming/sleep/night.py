@@ -22,7 +22,7 @@ from typing import Any
 
 from priming.config.params.sleep import SLEEP
 from priming.config.words import NIGHT, STAGES
-from priming.core.checks import PAGE_LIMIT, check_choice, check_count
+from priming.core.arguments.checks import PAGE_LIMIT, check_choice, check_count
 from priming.errors import Busy, Conflict, NotFound, ParamError, StoreError
 from priming.history.undo import restored_vectors
 from priming.llm.agents import check_agent

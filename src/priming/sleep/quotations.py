@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.sleep import SLEEP
-from priming.core.trust import least
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft
+from priming.rules.trust import least
 from priming.sleep.deep import SOURCE, author_of, rewrite_entity
 from priming.sleep.gist import HAND, MODEL, Gist, central_sentence, sentences_of
 from priming.sleep.plan import SOURCE_OF, current_row

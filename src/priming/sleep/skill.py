@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from priming.config.params.laws import PLASTICITY
 from priming.config.params.sleep import SLEEP, SleepParams
 from priming.core.score import success_rate
-from priming.core.trust import instructs, least
 from priming.core.when import scope
 from priming.maintenance.merge import CONSOLIDATED, merged_counts
 from priming.remember.drafts import SENTENCE_END, Draft, gist_of
+from priming.rules.trust import instructs, least
 from priming.sleep.clustering import cluster_rows
 from priming.sleep.gist import Embed
 from priming.sleep.plan import (

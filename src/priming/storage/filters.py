@@ -23,7 +23,7 @@ from datetime import datetime
 from typing import Any
 
 from priming.config.words import KINDS, OUTCOMES, TRUST
-from priming.core.checks import check_time
+from priming.core.arguments.checks import check_time
 from priming.errors import ParamError
 
 _EQUAL, _ORDER = ("eq", "ne", "in", "nin"), ("gt", "gte", "lt", "lte")

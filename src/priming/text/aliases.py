@@ -1,4 +1,4 @@
-"""Two names for one thing, where a text says so in English; conservative: what is doubtful is none."""
+"""Aliases: English statements that two names mean one thing; doubtful ones are not read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KNOWN_AS = (
 _SHORT_FOR = (
     r"(?:(?:is|was)[ ])?(?:short[ ]for|an?[ ](?:abbreviation|alias|nickname)[ ](?:of|for)|stands[ ]for)"
 )
-_SAID = tuple(
+_EXPLICIT = tuple(
     re.compile(pattern)
     for pattern in (
         rf"(?<![\w@])(?P<name>{_NAME})(?:,|[ ]\(|[ ][–—-])?[ ]?{_KNOWN_AS}[ ](?:the[ ])?(?P<alias>{_NAME})",
@@ -26,7 +26,7 @@ _SAID = tuple(
         rf"(?<![\w@])(?P<name>{_NAME}),?[ ]\(?or[ ](?P<alias>{_NAME}),?[ ]for[ ]short\b",
     )
 )
-_BESIDE = tuple(
+_ADJACENT = tuple(
     re.compile(pattern)
     for pattern in (
         rf"(?<![\w@])(?P<name>{_NAME})[ ]\((?:or[ ])?(?P<alias>{_NAME})\)",
@@ -60,18 +60,19 @@ def alias_statements(text: str, is_known: Callable[[str], bool]) -> Iterator[Ali
     Parameters
     ----------
     text : the text of a memory.
-    known : tells whether the normal form of a name is one that may be meant.
+    is_known : reports whether the normal form of a name may be meant.
 
     Examples
     --------
-    >>> [(one.alias, one.name) for one in said("We use Kubernetes, or K8s, in Oslo (Norway).", lambda name: True)]
+    >>> text = "We use Kubernetes, or K8s, in Oslo (Norway)."
+    >>> [(statement.alias, statement.name) for statement in alias_statements(text, lambda name: True)]
     [('K8s', 'Kubernetes')]
     """
     statements: dict[tuple[str, str], AliasStatement] = {}
     for start, end, alias, name in _pairs(text, is_known):
         if normal(name) == normal(alias):
             continue
-        if _standing(alias) > _standing(name):
+        if _precedence(alias) > _precedence(name):
             alias, name = name, alias
         sentence = _sentence(text, start, end)
         if not sentence.rstrip(_QUOTES + " )").endswith("?"):
@@ -107,18 +108,18 @@ def is_short_form(alias: str, name: str) -> bool:
 
 def _pairs(text: str, is_known: Callable[[str], bool]) -> Iterator[tuple[int, int, str, str]]:
     """Yield start, end, alias and name of what may say that two known names are one."""
-    for pattern in (*_SAID, *_BESIDE):
+    for pattern in (*_EXPLICIT, *_ADJACENT):
         for match in pattern.finditer(text):
             name = _ending(match["name"].strip(_QUOTES), is_known)
             alias = _beginning(match["alias"].strip(_QUOTES), is_known)
-            if name and alias and (pattern in _SAID or _may_be_one(alias, name)):
+            if name and alias and (pattern in _EXPLICIT or _may_be_aliases(alias, name)):
                 yield *match.span(), alias, name
     for start, words, short in initialisms(text):
         if is_known(normal(words)) and is_known(normal(short)):
             yield start, start + len(words) + len(short) + 3, short, words
 
 
-def _may_be_one(first: str, second: str) -> bool:
+def _may_be_aliases(first: str, second: str) -> bool:
     return is_short_form(first, second) or is_short_form(second, first)
 
 
@@ -142,6 +143,6 @@ def _sentence(text: str, start: int, end: int) -> str:
     return " ".join(text[starts[-1] if starts else low : over.end() if over else high].split())
 
 
-def _standing(name: str) -> tuple[bool, int, int]:
-    """What makes one of two names the one that stands for both: no handle, more words, more letters."""
+def _precedence(name: str) -> tuple[bool, int, int]:
+    """Rank a name as the main one of two: no handle, more words, more letters."""
     return not name.startswith("@"), len(name.split()), len(name)

@@ -1,4 +1,4 @@
-"""Dates and times in a cue and in a memory, by rules for English (RECALL)."""
+"""Dates and times in a cue and in a memory, by rules for English."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from priming.config.params.recall import RecallParams
-from priming.core.arrays import Floats
+from priming.core.arguments.arrays import Floats
 from priming.errors import ParamError
+from priming.text.word_lists import read_words
 
 _LIMIT = 1e14  # seconds; far beyond any date, and safe to convert
 _RECALL = RecallParams()
 
-_LONG = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
+_LONG = read_words("months")
 _MONTHS = {name[:3]: number for number, name in enumerate(_LONG, 1)}
 _SHORT = r"(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?"
 _MONTH = rf"\b(?P<month>{'|'.join(_LONG)}|{_SHORT})"
@@ -33,7 +31,7 @@ _NUMERIC = re.compile(
     r"(?:[-/](?P<day>3[01]|[12]\d|0?[1-9]))?(?:(?=T\d)|(?![\w-]))"
 )
 _SLASHED = re.compile(r"(?<![\w/.-])(?P<a>\d{1,2})[/.](?P<b>\d{1,2})[/.](?P<year>(?:19|20)\d\d)(?!\w)")
-_BESIDE = (
+_WRITTEN = (
     re.compile(rf"(?<![\w.,]){_DAY}[ ](?:of[ ])?{_MONTH}\b{_SOME_YEAR}", re.IGNORECASE),
     re.compile(rf"{_MONTH}[ ](?:the[ ])?{_DAY}(?![\w:%])(?!\.\d){_SOME_YEAR}", re.IGNORECASE),
     re.compile(rf"{_MONTH}\b(?:,[ ]?|[ ])(?:of[ ])?{_YEAR}", re.IGNORECASE),
@@ -100,7 +98,7 @@ _CLOSING = " \t\r\n\"'”’»)]*_"
 
 @dataclass(frozen=True, slots=True)
 class CueDate:
-    """What of a date a cue names; at least a month or a year."""
+    """The parts of a date that a cue names: at least a month or a year."""
 
     year: int | None = None
     month: int | None = None
@@ -306,7 +304,7 @@ def _exact(text: str) -> Iterator[tuple[re.Match[str], CueDate]]:
         yield match, _date(match["year"], int(match["month"]), match["day"])
     for match in _SLASHED.finditer(text):
         yield match, _slashed(int(match["a"]), int(match["b"]), int(match["year"]))
-    for pattern in _BESIDE:
+    for pattern in _WRITTEN:
         for match in pattern.finditer(text):
             parts = match.groupdict()
             yield match, _date(parts["year"], _MONTHS[parts["month"][:3].lower()], parts.get("day"))

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 
 def _by_suffix(table: str) -> dict[str, str]:
-    """The languages of a table of lines such as ``python: py pyi``, by suffix."""
+    """Map suffixes to languages, from lines such as ``python: py pyi``."""
     rows = (line.split(":") for line in table.split("\n") if line)
     return {suffix: language.strip() for language, suffixes in rows for suffix in suffixes.split()}
 

@@ -1,4 +1,4 @@
-"""Names made of capitalised words, by rules: where a capital means something, and what is joined (RECALL)."""
+"""Names made of capitalised words, by rules: which capitals mark a name, and which words are joined."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from priming.text.non_name_words import DAYS, LONE, MONTHS, NOBODY, PEOPLE, SENTENCE_OPENERS, is_formed
+from priming.text.non_name_words import (
+    DAYS,
+    LONE_OPENERS,
+    MONTHS,
+    MONTHS_AS_NAMES,
+    PRONOUNS_AND_NUMERALS,
+    SENTENCE_OPENERS,
+    is_formed,
+)
 from priming.text.tokens import is_stop
 
 _SPELLED = re.compile(r"((?:(?<![\w-])[^\W\d_]+(?:-[^\W\d_]+)*[ ]){2,8})\(([A-Z]{2,6})s?\)")
@@ -90,8 +98,8 @@ def _lies_in(start: int, end: int, taken: Sequence[tuple[int, int]]) -> bool:
 
 
 def _only_opens(word: str) -> bool:
-    """Tell whether a capital says no more of a word than that a sentence begins with it."""
-    return word.lower() in LONE or is_formed(word)
+    """Tell whether a word has its capital only because it begins a sentence."""
+    return word.lower() in LONE_OPENERS or is_formed(word)
 
 
 def _is_time(text: str, start: int, end: int, words: list[str]) -> bool:
@@ -102,7 +110,7 @@ def _is_time(text: str, start: int, end: int, words: list[str]) -> bool:
         return not rest
     if plain not in MONTHS or any(word[0].isalpha() for word in rest):
         return False
-    if rest or plain not in PEOPLE or text[end : end + 2].strip(" ").isdigit():
+    if rest or plain not in MONTHS_AS_NAMES or text[end : end + 2].strip(" ").isdigit():
         return True
     return _AT_A_TIME.search(text, max(0, start - _BEFORE), start) is not None
 
@@ -132,8 +140,8 @@ def _trimmed(words: list[str], *, opening: bool) -> list[str]:
 
 
 def _dull(word: str, *, opening: bool = True) -> bool:
-    """Tell whether a word names nobody. "Will" does inside a sentence."""
-    if word in _JOINERS or word.lower() in NOBODY:
+    """Tell whether a word is part of no name. "Will" is a name inside a sentence."""
+    if word in _JOINERS or word.lower() in PRONOUNS_AND_NUMERALS:
         return True
     return is_stop(word) and (opening or word not in _CALLED)
 
@@ -162,7 +170,7 @@ def _carries(first: str, last: str) -> bool:
 
 
 def _pieces(word: str) -> list[str]:
-    """Take a compound apart: "Detroit-based" speaks of Detroit."""
+    """Split a compound: "Detroit-based" names Detroit."""
     return [piece for piece in word.split("-") if _stands_alone(piece)] if "-" in word else []
 
 
@@ -193,9 +201,9 @@ def strip_markup(name: str) -> str:
 
 
 def expansion_of(words: str, initials: str) -> str | None:
-    """Take the words at the end of some whose initials are given; small words may be passed over.
+    """Return the last words that an initialism abbreviates, or None; small words may be skipped.
 
-    >>> spelled_out("It is spreading activation ", "SA"), spelled_out("we use spreading activation", "KB")
+    >>> expansion_of("It is spreading activation ", "SA"), expansion_of("we use spreading activation", "KB")
     ('spreading activation', None)
     """
     parts = words.replace("-", "- ").split()
@@ -213,7 +221,7 @@ def expansion_of(words: str, initials: str) -> str | None:
 
 
 def initialisms(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield where a text spells an initialism out in small letters: the place, the words, the initialism.
+    """Yield the initialisms that a text spells out in small letters: position, words, initialism.
 
     >>> list(initialisms("We use spreading activation (SA)."))
     [(7, 'spreading activation', 'SA')]

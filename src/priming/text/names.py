@@ -1,4 +1,4 @@
-"""Names in a text, by rules: people, places, titles, files, identifiers, handles (RECALL)."""
+"""Names in a text, by rules: people, places, titles, files, identifiers, handles."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from priming.config.params.laws import SIMILARITY
-from priming.core.checks import check_number
+from priming.core.arguments.checks import check_number
 from priming.core.similarity import tokens
 from priming.core.when import scope
 from priming.errors import ParamError
@@ -44,7 +44,7 @@ _STANCE = frozenset({"always", "do", "must", "please", "should"})
 """Words that say that something is asked for, not what."""
 
 _READ = 2_000
-"""Characters that are looked at: a rule is told by its beginning."""
+"""Characters that are looked at: the beginning of a rule shows its kind."""
 
 
 def rule_kind_of(text: str) -> Rule:
@@ -76,8 +76,9 @@ def rule_kind_of(text: str) -> Rule:
 
     Examples
     --------
-    >>> rule_of("Never push to main"), rule_of("Use pathlib instead of os.path"), rule_of("Use pathlib")
-    ('constraint', 'preference', 'directive')
+    >>> texts = ["Never push to main", "Use pathlib instead of os.path", "Use pathlib"]
+    >>> [rule_kind_of(text) for text in texts]
+    ['constraint', 'preference', 'directive']
     """
     plain = _plain(text)
     denial = _FORBIDDING.search(plain)
@@ -113,7 +114,7 @@ def contradicts(a: str, b: str, a_when: Mapping[str, Any], b_when: Mapping[str, 
 
     Parameters
     ----------
-    a, b : what they say.
+    a, b : the rules.
     a_when, b_when : when they apply.
 
     Raises
@@ -122,8 +123,8 @@ def contradicts(a: str, b: str, a_when: Mapping[str, Any], b_when: Mapping[str, 
 
     Notes
     -----
-    A text of several clauses may forbid one thing and ask for another ("use logging, never print"): of such
-    no contradiction is claimed, since a wrong one would silence a rule.
+    A text of several clauses may forbid one thing and ask for another ("use logging, never print"): such
+    texts contradict nothing, since a wrong contradiction would silence a rule.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a simple statement says of whom: subject, slot and value, in English; what is unsure is not read."""
+"""Simple English statements as subject, slot and value; doubtful ones are not read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from priming.text.names import normal
 from priming.text.tokens import terms
 
 READ = 1024
-"""Texts whose reading is kept: what is remembered is read as it is compared and as it is taken in."""
+"""Size of the cache of statements: a text is read when it is remembered and when it is compared."""
 
 _LETTERS = 240
 _SUBJECT_WORDS, _SLOT_WORDS, _VALUE_WORDS = 6, 4, 6
@@ -29,7 +29,7 @@ _NOW = re.compile(
 )
 _INSIDE = re.compile(r"[.!]\s")
 _PRONOUNS = "i me my we us our you your he him his she her it its they them their someone somebody something"
-_SOMEBODY = frozenset(_PRONOUNS.split())
+_PRONOUNS_ALONE = frozenset(_PRONOUNS.split())
 _FUNCTION_WORDS = (
     "is are was were be been being am has have had do does did for with from by as about into over under when in"
     " on to what how why where like"
@@ -72,13 +72,13 @@ _VERBS = (
     "takes place in", "uses", "weighs", "works at", "works for", "works in",
     "lived in", "worked at", "worked for", "ran on", "cost", "ended at", "started at",
 )  # fmt: skip
-_SAID = re.compile(
+_VERBAL_STATEMENT = re.compile(
     r"(?P<subject>.+?)[ ]"
     rf"(?P<slot>(?:(?:is|are|was|were)[ ](?:{'|'.join(_PARTICIPLES)}|in|at|on)|{'|'.join(_VERBS)}))"
     r"[ ](?P<value>.+)",
     re.IGNORECASE,
 )
-_ONE_NAME = {"is called": "name", "is named": "name"}
+_SLOT_NAMES = {"is called": "name", "is named": "name"}
 _PAST = ("was", "were")
 _COUNTED = "zero one two three four five six seven eight nine ten eleven twelve"
 _FIGURES = {word: str(number) for number, word in enumerate(_COUNTED.split())}
@@ -97,7 +97,7 @@ class Statement:
 def statement(text: str, speaker: str | None = None) -> Statement | None:
     """Read a simple statement in English.
 
-    Read are, as the whole of a text in one plain sentence: "the <slot> of <subject> is <value>",
+    These forms are read, where the text is one plain sentence: "the <slot> of <subject> is <value>",
     "<subject>'s <slot> is <value>", "my <slot> is <value>" of a known speaker, "<subject> has <number> <slot>",
     and "<subject> <verb> <value>" for verbs that take one value at a time ("lives in", "works at", "runs on",
     "uses", "costs", "is located in", …). Of "<subject> is <value>" only numbers, opposites ("up", "down") and
@@ -138,7 +138,7 @@ def same_slot(first: Statement, second: Statement) -> bool:
 def values_differ(value: str, other: str) -> bool:
     """Tell whether two values exclude each other; one that only says more than the other does not.
 
-    >>> differ("Oslo", "Bergen"), differ("Oslo", "the city of Oslo"), differ("ten", "10")
+    >>> values_differ("Oslo", "Bergen"), values_differ("Oslo", "the city of Oslo"), values_differ("ten", "10")
     (True, False, False)
     """
     first, second = _tokens(value), _tokens(other)
@@ -179,11 +179,11 @@ def _stated(plain: str) -> Statement | None:
 
 
 def _verbal(plain: str) -> Statement | None:
-    match = _SAID.fullmatch(plain)
+    match = _VERBAL_STATEMENT.fullmatch(plain)
     if match is None:
         return None
     slot = " ".join(match["slot"].lower().split()).replace("are ", "is ", 1)
-    return _checked(match["subject"], _ONE_NAME.get(slot, slot), match["value"], "is")
+    return _checked(match["subject"], _SLOT_NAMES.get(slot, slot), match["value"], "is")
 
 
 def _checked(subject: str, slot: str, value: str, verb: str) -> Statement | None:
@@ -195,7 +195,7 @@ def _checked(subject: str, slot: str, value: str, verb: str) -> Statement | None
         return None
     if not slot or len(slot.split()) > _SLOT_WORDS:
         return None
-    strays = _STRAY | _SOMEBODY
+    strays = _STRAY | _PRONOUNS_ALONE
     if (
         strays.intersection(subjects[:1])
         or strays.intersection(values)

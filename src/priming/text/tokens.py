@@ -1,4 +1,4 @@
-"""Words as evidence: how a text becomes terms, and what they are worth (LAWS §10)."""
+"""Terms of a text: English stems without stop words, and pairs of CJK characters."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 
 from priming.text.dates import has_time
+from priming.text.word_lists import read_words
 
 TERM_CACHE = 1 << 16
+STOP_WORDS = frozenset(read_words("stop_words"))
+"""English function words, without apostrophes; they give no terms."""
 
 _CJK_CLASS = (
     "\u1100-\u11ff\u3005-\u3007\u3040-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf"
@@ -18,7 +21,7 @@ _CJK_CLASS = (
 )
 _CJK = re.compile(f"[{_CJK_CLASS}]+")
 _CJK_PARTS = re.compile(f"([{_CJK_CLASS}]+)")
-# The rest of a word beyond 64 letters is passed over: such words are data, and terms are cached.
+# The rest of a word beyond 64 letters is ignored: such words are data, and terms are cached.
 _TOKEN = re.compile(r"(?<![^\W_])[^\W_]{1,64}(?:'[a-z]{1,16}){0,2}")
 _CLITICS = ("s", "ll", "ve", "re", "d", "m")
 _MARKS = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")
@@ -67,7 +70,7 @@ def terms(text: str) -> list[str]:
 
 
 def spelled(text: str) -> dict[str, str]:
-    """Give the first word, in lower case, that stands for each term of a text; CJK pairs stand for themselves.
+    """Map each term of a text to the first word, in lower case, that gives it; CJK pairs map to themselves.
 
     Examples
     --------
@@ -154,25 +157,6 @@ def _stemmer() -> Callable[[str], str]:
     return stem
 
 
-_FUNCTION_WORDS = """
-    a about above after again against all also am among an and any are as at
-    be because been before being below between both but by
-    can cannot could did do does doing done down during
-    each either else ever every few for from further
-    had has have having he her here hers herself him himself his how however
-    i if in into is it its itself just let me might more most much must my myself
-    neither no nor not of off on once only onto or other ought our ours ourselves out over own
-    per please quite rather really same shall she should since so some such
-    than that the their theirs them themselves then there these they this those through thus to too
-    toward towards
-    under until up upon very was we were what whatever when whenever where wherever whether which while
-    who whoever whom whose why will with within without would yet you your yours yourself yourselves
-    arent cant couldnt didnt doesnt dont hadnt hasnt havent isnt mustnt neednt shant shouldnt wasnt werent
-    wont wouldnt
-"""
-STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
-
-
 _NUMBERS = "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twice"
 _DETAIL = re.compile(
     r"(?:(?<=[a-z0-9] )|(?<=[a-z0-9][,;:] ))[A-Z]\w+"
@@ -189,11 +173,11 @@ def specificity(text: str) -> int:
 
     Returns
     -------
-    The count, repeats included. A capital that begins a sentence tells nothing and is not counted.
+    The count, repeats included. A capital at the beginning of a sentence is not counted.
 
     Examples
     --------
-    >>> details("Thanks, that is so kind!"), details("We saw two otters in Oslo last week.")
+    >>> specificity("Thanks, that is so kind!"), specificity("We saw two otters in Oslo last week.")
     (0, 3)
     """
     return sum(1 for _ in _DETAIL.finditer(text)) + has_time(text)

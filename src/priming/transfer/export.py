@@ -13,7 +13,14 @@ from typing import Any
 from priming.config.params.recall import RecallParams
 from priming.config.params.store import STORE
 from priming.config.words import KINDS, STATUSES, TRUST
-from priming.core.checks import check_choice, check_fraction, check_number, check_path, check_text, check_time
+from priming.core.arguments.checks import (
+    check_choice,
+    check_fraction,
+    check_number,
+    check_path,
+    check_text,
+    check_time,
+)
 from priming.core.forgetting import FsrsState
 from priming.errors import Conflict, ParamError, StoreError
 from priming.index.document import RULES, embedded_text

@@ -137,8 +137,8 @@ def active_lines(result: Recall, *, packed: bool = False) -> Iterator[Part]:
 
 
 def _rule(rank: int, hit: Hit, text: str) -> Iterator[Part]:
-    from priming.core.trust import instructs
     from priming.recall.formatting import rule_kind, rule_tier
+    from priming.rules.trust import instructs
 
     memory = hit.memory
     notes = [f"from {hit.origin}"] if hit.origin else []

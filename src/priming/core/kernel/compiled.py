@@ -1,8 +1,8 @@
 """The spreading kernel in machine code: the twin of ``spread`` for a ``Graph``, equal to it to 1e-6.
 
 The same equation in the same order of summation, link by link where ``spread`` goes array by array. It needs
-numba (the extra ``fast``). The loops stand as plain Python in ``core.loops``; the first call puts their compiled
-forms in their place, which an earlier process may have left on disk.
+numba (the extra ``fast``). ``loops.py`` holds the loops as plain Python; the first call replaces them by their
+compiled forms, which numba caches on disk.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import SpreadParams
-from priming.core.arrays import Floats
-from priming.core.graph import Graph, Ints
+from priming.core.arguments.arrays import Floats, Ints
+from priming.core.graph import Graph
 from priming.core.kernel import loops
 from priming.core.kernel.flow import SMALLEST, Flow, Walk
 from priming.core.spread import SCRATCH, Activation, Anchors, anchors_of, finite, marks_of
@@ -123,7 +123,7 @@ _compiled = False
 
 
 def _compile() -> None:
-    """Put compiled forms in place of the functions of ``core.loops``."""
+    """Put compiled forms in place of the functions of ``loops``."""
     global _compiled
     with _lock:
         if _compiled:

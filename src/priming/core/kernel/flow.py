@@ -1,4 +1,4 @@
-"""What links carry in one step, e(u→v), and the record from which it can be told afterwards."""
+"""What links carry in one step, e(u→v), and the record from which a flow is computed afterwards."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import SpreadParams
-from priming.core.arrays import Floats, floats
-from priming.core.graph import Adjacency, Bools, Edges, Ints, in_order, rows_of
+from priming.core.arguments.arrays import Bools, Floats, Ints, floats
+from priming.core.graph import Adjacency, Edges, in_order, rows_of
 from priming.errors import ParamError
 
 MUTUAL = frozenset({"conflicts"})
@@ -25,7 +25,7 @@ check all of it would cost more than the spread."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Emission:
-    """What some rows emitted in one step: the links that carried anything, and how much."""
+    """The links that carried activation from some rows in one step, and the amounts."""
 
     edges: Edges
     amount: Floats
@@ -48,7 +48,7 @@ class Emission:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walk:
-    """How links are walked: a graph, the constants, the gate, and which relations suppress."""
+    """How a spread walks links: the graph, the constants, the gate, and the suppressing relations."""
 
     graph: Adjacency
     params: SpreadParams
@@ -73,8 +73,8 @@ class Walk:
 
     def emitters(self, rows: Ints, a: Floats) -> Ints:
         """Return the positions of the nodes that emit, in order of row: the order of meeting moves no sum."""
-        loud = np.flatnonzero(a >= max(self.params.epsilon, SMALLEST))
-        return loud[in_order(rows[loud])]
+        emitting = np.flatnonzero(a >= max(self.params.epsilon, SMALLEST))
+        return emitting[in_order(rows[emitting])]
 
     def emit(self, rows: Ints, a: Floats) -> tuple[Emission, Emission | None]:
         """Return e and s: what ``rows``, at activations ``a``, give to others and take from them."""
@@ -147,7 +147,7 @@ def _factors(factors: Floats) -> Floats:
     return factors
 
 
-class _Entry(NamedTuple):
+class _ArrivalFields(NamedTuple):
     source: int
     target: int
     relation: str
@@ -155,8 +155,8 @@ class _Entry(NamedTuple):
     amount: float
 
 
-class Arrival(_Entry):
-    """What one link brought in one step: (source, target, relation, step, amount), as the energy moved.
+class Arrival(_ArrivalFields):
+    """What one link carried in one step: (source, target, relation, step, amount), as the energy moved.
 
     ``forward`` tells whether the link is stored in that direction; ``key`` is the link as it is stored.
     """
@@ -180,9 +180,9 @@ class Arrival(_Entry):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Flow:
-    """What each link carried, worked out on demand from the activations that each step started from.
+    """What each link carried, computed on demand from the activations at the start of each step.
 
-    It asks the graph again, so it holds as long as the graph stays as it was.
+    It reads the graph again, so it is valid only while the graph does not change.
     """
 
     walk: Walk

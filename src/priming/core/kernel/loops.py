@@ -1,7 +1,7 @@
-"""The loops of the compiled kernel: what ``spread`` does array by array, link by link.
+"""The loops of the compiled kernel: the work of ``spread``, link by link instead of array by array.
 
-``core.compiled`` turns these functions into machine code, ``step`` and ``ranked`` being called from there. Arrays
-that a loop needs stand in names of their own, since to reach into a tuple costs more than to follow a link.
+``core/kernel/compiled.py`` compiles these functions and calls ``step`` and ``ranked``. The arrays of a loop are
+bound to local names, since access through a tuple costs more than following a link.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from priming.core.arrays import Floats
-from priming.core.graph import Codes, Ints
+from priming.core.arguments.arrays import Codes, Floats, Ints
 
 GIVES, TAKES, TAKES_BOTH_WAYS = 0, 1, 2
 NONE, FAN, SHARE = 0, 1, 2
@@ -146,7 +145,7 @@ def in_order(keys: Ints, bits: int) -> Ints:
 def emit(
     links: LinkArrays, law: LawArrays, work: WorkArrays, emitters: Ints, a: Floats, role: int
 ) -> Emitted:
-    """Return e, or s, over the links of the emitters; 0 where a link does not do what is wanted."""
+    """Return e, or s, over the links of the emitters; 0 where a link does not have the role."""
     split, weights, neighbour, roles, gate = links.split, links.weight, links.neighbour, law.roles, law.gate
     place, stamp, rows = work.place, work.stamp, work.rows[emitters]
     low, end, total = np.empty_like(rows), np.empty_like(rows), 0
@@ -222,7 +221,7 @@ def gather(law: LawArrays, work: WorkArrays, reached: int, emitters: Ints, emitt
 
 
 def combine(law: LawArrays, work: WorkArrays, a: Floats, start: Floats) -> None:
-    """Add what was retained and fed in to what arrived, or let the larger stand (``max``)."""
+    """Add what was retained and fed in to what arrived, or take the larger (``max``)."""
     after = work.after
     for slot in range(a.size):
         retained = law.retention * a[slot]
@@ -278,7 +277,7 @@ def nth_largest(keys: Ints, nth: int) -> tuple[int, int]:
 
 
 def acts(role: int, direction: int, forward: bool, both: bool) -> bool:
-    """Tell whether a link of this role does, for the row whose stretch it is in, what is wanted."""
+    """Tell whether a link of this role acts in ``direction`` for the row that lists it."""
     if direction == GIVES:
         return role == GIVES and (both or forward)
     return role == TAKES_BOTH_WAYS or (role == TAKES and forward)

@@ -1,8 +1,8 @@
-"""What is kept of a flow: the links that brought activation to some rows, and each step's frontier.
+"""A flow without its graph: the links that carried activation to some rows, and the activations after each step.
 
-A ``Flow`` asks the graph again, so it holds only as long as the graph stays as it was. ``Routes`` stands for
-itself. Since what a link carries is linear in the activation of its source, one rate a link and the
-activations after each step tell everything:
+A ``Flow`` reads the graph again, so it is valid only while the graph does not change; ``Routes`` needs no graph.
+What a link carries is linear in the activation of its source, so one rate for each link and the activations after
+each step determine the flow:
 
     e(u→v) in step t = rate(u→v) · a(u) after t − 1 steps, where that is at least epsilon
 """
@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from priming.config.params.laws import PLASTICITY, SpreadParams
-from priming.core.arrays import Floats
-from priming.core.checks import check_number
-from priming.core.graph import Bools, Ints, among, rows_of
+from priming.core.arguments.arrays import Bools, Floats, Ints
+from priming.core.arguments.checks import check_number
+from priming.core.graph import among, rows_of
 from priming.core.kernel.flow import SMALLEST, Arrival, Flow
 
 
@@ -25,7 +25,7 @@ from priming.core.kernel.flow import SMALLEST, Arrival, Flow
 class Routes:
     """The links by which activation moved among some rows; answers ``credit`` and ``strongest_paths`` as a flow does.
 
-    Its own rows are numbered 0 … n − 1; ``rows`` says which row of the graph each stood for.
+    Its own rows are numbered 0 … n − 1; ``rows`` maps them to rows of the graph.
     """
 
     rows: Ints
@@ -53,12 +53,12 @@ class Routes:
         return len(self.history) - 1
 
     def local(self, row: int) -> int | None:
-        """Return the own number of a row of the graph; None if nothing is known of it."""
+        """Return the own number of a row of the graph, or None if the routes do not hold it."""
         at = int(np.searchsorted(self.rows, row))
         return at if at < self.n and self.rows[at] == row else None
 
     def locals(self) -> dict[int, int]:
-        """Return the own numbers of all rows of the graph that anything is known of, for where many are asked."""
+        """Return the own numbers of all rows that the routes hold, by row of the graph."""
         return {row: at for at, row in enumerate(self.rows.tolist())}
 
     def values(self, step: int, rows: Ints | None = None) -> dict[int, float]:
@@ -70,8 +70,8 @@ class Routes:
     def amounts(self, step: int) -> Floats:
         """Return what each link carried in ``step``, from 1 on."""
         before = self.history[step - 1]
-        loud = np.where(before >= max(self.params.epsilon, SMALLEST), before, 0.0)
-        return self.rate * loud[self.source]
+        emitting = np.where(before >= max(self.params.epsilon, SMALLEST), before, 0.0)
+        return self.rate * emitting[self.source]
 
     def arrivals(self, step: int, rows: Ints) -> list[Arrival]:
         """Return what came to any of ``rows`` in ``step``, sorted."""
@@ -89,7 +89,7 @@ class Routes:
         )
 
     def largest(self, step: int, rows: Ints) -> dict[int, Arrival]:
-        """Return the fullest arrival at each of ``rows`` in ``step``, where the row itself held less.
+        """Return the fullest arrival at each of ``rows`` in ``step``, where the row itself retained less.
 
         Of equals that of the lowest source, and of links from there that of the first relation by name.
         """
@@ -114,7 +114,7 @@ class Routes:
         return Arrival(source, target, name, step, float(amount), bool(self.forward[link]))
 
     def _into(self, step: int, rows: Ints) -> tuple[Ints, Floats]:
-        """Return the links that brought any of ``rows`` something in ``step``, and how much."""
+        """Return the links that carried activation to any of ``rows`` in ``step``, and the amounts."""
         targeted = np.zeros(self.n, np.bool_)
         targeted[rows] = True
         near = np.flatnonzero(targeted[self.target])
@@ -130,7 +130,7 @@ def routes(flow: Flow, targets: Iterable[int], by_row: tuple[Ints, Floats] | Non
     ----------
     flow : what a spread recorded.
     targets : rows of the graph whose activation is to be explained later.
-    by_row : ``flow.by_row()``, from whoever has it already.
+    by_row : ``flow.by_row()``, where the caller has it already.
 
     Returns
     -------
@@ -155,8 +155,8 @@ def routes(flow: Flow, targets: Iterable[int], by_row: tuple[Ints, Floats] | Non
     """
     target_rows = rows_of("targets", list(targets), flow.n)
     rows, history = flow.by_row() if by_row is None else by_row
-    loud = (history[:-1] >= max(flow.params.epsilon, SMALLEST)).any(axis=0)
-    emitters, stays = rows[loud], loud | among(rows, np.unique(target_rows))
+    emitting = (history[:-1] >= max(flow.params.epsilon, SMALLEST)).any(axis=0)
+    emitters, stays = rows[emitting], emitting | among(rows, np.unique(target_rows))
     kept_rows = rows[stays]
     gives, _ = flow.walk.emit(emitters, np.ones(emitters.size))
     gives = gives.only(among(gives.target, kept_rows))
@@ -180,7 +180,7 @@ def trimmed(
     least: float = PLASTICITY.kept_share,
     also: Collection[tuple[int, int]] = (),
 ) -> Routes:
-    """Return ``whole`` without the links that brought hardly anything to any of ``targets``.
+    """Return ``whole`` without the links that carried hardly any activation to ``targets``.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def _joint_shares(whole: Routes, targets: Ints) -> Floats:
 
 
 def _winners(whole: Routes, amount: Floats, retained: Floats) -> Bools:
-    """Mark the links that brought most to their target, where that beats what it kept; equals all count."""
+    """Mark the links that carried most to their target and more than it retained; ties are all marked."""
     most = np.zeros(whole.n)
     np.maximum.at(most, whole.target, amount)
     wins: Bools = (amount == most[whole.target]) & (amount > retained[whole.target])

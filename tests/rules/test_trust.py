@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from priming.config.words import TRUST
-from priming.core.trust import instructs, is_trusted_as, least
 from priming.errors import ParamError
+from priming.rules.trust import instructs, is_trusted_as, least
 
 trusts = st.sampled_from(TRUST)
 

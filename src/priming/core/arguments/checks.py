@@ -1,7 +1,7 @@
-"""Checks of arguments: one function a kind of argument, one form of message.
+"""Checks of plain arguments: a function for each kind of argument, and one form of message.
 
-Each returns the value as the package keeps it, or raises ``ParamError`` with the name, the value and the rule. Arrays
-are checked by ``core/check.py``; this module does not import numpy.
+Each function returns the value in the form that the package stores, or raises ``ParamError`` with the name, the value
+and the rule. ``arrays.py`` checks arrays; this module does not import numpy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Argument checks that every law shares: a bad value raises ``ParamError`` naming it and its range."""
+"""Checks of numbers and arrays, shared by all laws: a bad value raises ``ParamError`` with its name and range."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from priming.core.checks import interval
+from priming.core.arguments.checks import interval
 from priming.errors import ParamError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Codes = NDArray[np.int32]
 
 
 def floats(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from priming import ParamError
-from priming.core.checks import (
+from priming.core.arguments.checks import (
     check_choice,
     check_content,
     check_count,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.core.fusion import (
+from priming.recall.fusion import (
     best_rows,
     blend_anchors,
     bridge,

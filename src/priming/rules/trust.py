@@ -1,4 +1,4 @@
-"""Who vouches for a memory, and what follows: the trust of what is derived, and what may instruct."""
+"""Trust: the trust of derived memories, and the trust that a rule needs to instruct an agent."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def least(trusts: Iterable[str]) -> str:
 
     Raises
     ------
-    ParamError : a trust that there is not, or none at all.
+    ParamError : an unknown trust, or no trust at all.
 
     Examples
     --------

@@ -10,14 +10,11 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from priming.config.params.recall import CONFIDENCE, ConfidenceParams
-from priming.core.arrays import Floats
-from priming.core.checks import check_number
+from priming.core.arguments.arrays import Bools, Floats, Ints
+from priming.core.arguments.checks import check_number
 from priming.core.lexical import scaled
-
-Ints = NDArray[np.int64]
 
 
 def combined_evidence(fused: Floats, priors: Floats) -> Floats:
@@ -30,7 +27,7 @@ def combined_evidence(fused: Floats, priors: Floats) -> Floats:
     Returns:
         h in [0, 1], shape (n,); all zeros where nothing speaks for anything.
 
-    >>> evidence(np.array([0.5, 0.25, 0.0]), np.array([0.0, 0.0, -0.1])).tolist()
+    >>> combined_evidence(np.array([0.5, 0.25, 0.0]), np.array([0.0, 0.0, -0.1])).tolist()
     [1.0, 0.5, 0.0]
     """
     return np.asarray(scaled(fused + priors), dtype=np.float64)
@@ -59,7 +56,7 @@ def fuse(parts: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
 def best_rows(values: Floats, count: int) -> Ints:
     """The positions of the ``count`` largest positive values, descending, ties by position.
 
-    >>> best(np.array([0.2, 0.9, 0.0, 0.9]), 3).tolist()
+    >>> best_rows(np.array([0.2, 0.9, 0.0, 0.9]), 3).tolist()
     [1, 3, 0]
     """
     positive = np.flatnonzero(values > 0)
@@ -140,10 +137,10 @@ def bridge(named: Floats, rarest: float, rest: Floats, whole: float) -> Floats:
 
 def give_way(
     scores: Floats,
-    holds: NDArray[np.bool_],
+    holds: Bools,
     worth: Floats,
     group: Ints,
-    alone: NDArray[np.bool_],
+    alone: Bools,
     covered: float,
     repeated: float,
     count: int,

@@ -1,0 +1,1 @@
+"""Checks of arguments: plain values in ``checks``, numbers and arrays in ``arrays``."""

@@ -1,0 +1,15 @@
+"""Word lists: text files in ``words/``, a list in each."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+
+def read_words(name: str) -> list[str]:
+    """Read the words of ``words/<name>.txt``, in order; lines that begin with "#" are comments.
+
+    >>> read_words("pronouns_and_numerals")[:2]
+    ['anybody', 'anyone']
+    """
+    text = files(__package__).joinpath("words", f"{name}.txt").read_text("utf-8")
+    return [word for line in text.splitlines() if not line.startswith("#") for word in line.split()]
