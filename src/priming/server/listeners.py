@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from priming.config.params.server import SOCKET
 from priming.embedding.registry import stamp_of
 from priming.errors import Conflict, ParamError, PrimingError, StoreError
 from priming.operations import local_socket
@@ -20,8 +21,8 @@ from priming.operations.service import LocalService
 from priming.server import telemetry
 from priming.server.tokens import Tokens
 
-_WAITING = 2048
-"""Connections that wait to be taken."""
+_BACKLOG = 2048
+"""Maximum number of connections at an address that wait to be accepted."""
 
 
 def loopback(name: str) -> bool:
@@ -47,7 +48,7 @@ def refuse_open_server(tokens: Tokens, name: str) -> None:
 def listening(name: str, port: int, uds: Path | None) -> Iterator[socket.socket]:
     """The socket to listen at: of an address, or a file that only its owner can use."""
     with _at_file(uds) if uds is not None else _at_address(name, port) as listener:
-        listener.listen(_WAITING)
+        listener.listen(_BACKLOG)
         yield listener
 
 
@@ -157,7 +158,7 @@ def local_listener(service: LocalService, path: Path | None = None) -> Iterator[
             except OSError as error:
                 raise StoreError(f"{at} cannot be made ({error.strerror}): name another socket") from error
             inode = at.lstat().st_ino
-        listener.listen(_WAITING)
+        listener.listen(SOCKET.waiting)
         try:
             yield LocalListener(listener, at, greeting)
         finally:

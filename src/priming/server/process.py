@@ -97,7 +97,7 @@ def _address(listener: socket.socket) -> str:
 
 
 def _ignore(address: str) -> None:
-    """Nobody wants to know the address."""
+    """Do nothing with the address."""
 
 
 def serve(
@@ -161,7 +161,10 @@ class UvicornServer(Server):
         if self._local is not None:
             protocol = partial(LocalProtocol, self, self._local.greeting)
             loop = asyncio.get_running_loop()
-            self.servers.append(await loop.create_server(protocol, sock=self._local.socket))
+            # The loop listens again: with its own default it would cut the queue to 100.
+            self.servers.append(
+                await loop.create_server(protocol, sock=self._local.socket, backlog=SOCKET.waiting)
+            )
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
