@@ -17,7 +17,7 @@ CLOCK = FixedClock(datetime(2026, 10, 2, tzinfo=UTC))
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Facts, failures, behaviours, a pack, verdicts, a run, a merge, a night, two sessions of the loop, two tokens."""
+    """Facts, failures, rules, a pack, verdicts, a run, a merge, a night, two sessions of the loop, two tokens."""
     make_store(tmp_path / "memory.db", 6)
     return tmp_path / "memory.db"
 

@@ -22,7 +22,9 @@ _HOMES = {
     "Path": "pathlib",
     **dict.fromkeys(("Link", "MemoryRecord", "Operation", "Version"), "priming.types"),
     **dict.fromkeys(("Learned", "NearDuplicates", "Pack", "Why"), "priming.rules.results"),
-    **dict.fromkeys(("Ablation", "Oscillation", "Run", "StrengthEvent", "Strengths"), "priming.learning.results"),
+    **dict.fromkeys(
+        ("Ablation", "Oscillation", "Run", "StrengthEvent", "Strengths"), "priming.learning.results"
+    ),
     "Proposal": "priming.sleep.proposal",
 }
 """The modules of the types of answers; the others are in ``priming.results``."""
