@@ -98,7 +98,7 @@ def test_a_stream_without_a_length_is_refused_at_the_limit(served):
 
 
 @pytest.mark.parametrize("length", ["-1", "1e3", "9" * 400])
-def test_a_length_that_is_none_is_refused(served, length):
+def test_a_length_that_is_none_is_refused(lasting, length):
     assert status(sent(lasting, HEAD.format("status") + f"Content-Length: {length}\r\n\r\n")) in (400, 413)
     assert is_alive(lasting)
 

@@ -13,10 +13,10 @@ from priming.config import environment
 from priming.config.params.server import SOCKET
 from priming.errors import Conflict, PrimingError
 from priming.operations import local_socket
-from priming.operations.connection import ConnectionLost, NotSendable, Progress, ServerConnection, connect
+from priming.operations.connection import ConnectionLost, NotSendable, ServerConnection, connect
 from priming.operations.table import Op, served
 from priming.serialization import encode
-from priming.types import uuid7
+from priming.types import Progress, uuid7
 
 if TYPE_CHECKING:
     from priming.config.settings import Settings

@@ -22,11 +22,12 @@ from priming.config.params.server import SocketParams
 from priming.errors import ParamError, PrimingError
 from priming.operations.error_payload import full_error_payload
 from priming.operations.local_socket import MESSAGE_BYTES, MESSAGE_DEPTH, hung_up
-from priming.operations.service import LocalService, Progress
+from priming.operations.service import LocalService
 from priming.server import telemetry
 from priming.server.jobs import Cancelled
 from priming.server.limits import WorkerPool
 from priming.server.responses import parse_json, too_deep
+from priming.types import Progress
 
 JSON, MESSAGEPACK = "json", "messagepack"
 SEARCH_LIMIT = 5

@@ -29,7 +29,7 @@ from priming.errors import NotFound, PrimingError
 from priming.operations import schema
 from priming.operations.connection import JSON_LINES
 from priming.operations.local_socket import GREETING_PATH
-from priming.operations.service import LocalService, Progress
+from priming.operations.service import LocalService
 from priming.operations.table import SERVED, Op
 from priming.server import openapi, telemetry
 from priming.server.auth import Authenticator, RequestContext, RequestMiddleware, context_of
@@ -38,7 +38,7 @@ from priming.server.limits import WorkerPool
 from priming.server.responses import JSON, Refused, json_bytes, parse_body, refusal, respond
 from priming.server.scheduler import SleepScheduler
 from priming.server.tokens import Tokens
-from priming.types import Clock, SystemClock
+from priming.types import Clock, Progress, SystemClock
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 _ABOUT = "An associative memory for AI agents: what it remembers, recalls and learns, by namespace."

@@ -16,12 +16,12 @@ from uuid import uuid4
 
 from priming.config.params.server import ServerParams
 from priming.errors import NotFound, PrimingError
-from priming.operations.service import LocalService, Progress
+from priming.operations.service import LocalService
 from priming.server import telemetry
 from priming.server.auth import RequestContext
 from priming.server.limits import WorkerPool
 from priming.server.responses import Refused, json_bytes, refusal
-from priming.types import Clock
+from priming.types import Clock, Progress
 
 OVER = ("done", "failed", "cancelled")
 STATES = ("waiting", "running", *OVER)
