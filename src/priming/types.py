@@ -1,4 +1,4 @@
-"""The vocabulary: one frozen value for each thing that Priming speaks of."""
+"""The values that users see: records, links, operations, cues, tokens, and the clock."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Progress = Callable[[int, int | None], None]
 
 
 class Clock(Protocol):
-    """Where the present comes from."""
+    """The source of the present time."""
 
     def now(self) -> datetime:
         """The present, as an aware datetime."""
@@ -40,7 +40,7 @@ class SystemClock:
 
 @dataclass(slots=True)
 class FixedClock:
-    """A clock that stands where it is put: for tests and simulations."""
+    """A clock that is set by hand, for tests and simulations."""
 
     at: datetime
 
@@ -51,7 +51,7 @@ class FixedClock:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What became of a memory so far: counts of verdicts, and when it was last used."""
+    """The use of a memory so far: counts of verdicts, and the times of use."""
 
     uses: int = 0
     last_used_at: datetime | None = None
@@ -62,14 +62,14 @@ class Use:
     overridden: int = 0
     first_used_at: datetime | None = None
     recent: tuple[datetime, ...] = ()
-    """When it was used lately, newest first; earlier uses are counted only."""
+    """The latest times of use, newest first; earlier uses are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """How well a memory is retained: what reviews, that is verdicts on it, have left (LAWS §4).
+    """How well a memory is retained, as its reviews (the verdicts on it) determine (``docs/laws.md``).
 
-    ``stability``, in days, and ``difficulty`` are FSRS-6's, None before the first review; ``endurance`` is World
+    ``stability``, in days, and ``difficulty`` are FSRS-6's and None before the first review; ``endurance`` is World
     Weaver's stability, in days.
     """
 
@@ -81,7 +81,7 @@ class Retention:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecord:
-    """One remembered thing, in its present version."""
+    """A memory in one version."""
 
     id: str
     namespace: str
@@ -114,18 +114,18 @@ class MemoryRecord:
 
     @property
     def title(self) -> str | None:
-        """What the memory is indexed under beside its text: its heading, else its speaker."""
+        """The heading, else the speaker: indexed beside the text."""
         return self.heading or self.speaker
 
     @property
     def rule(self) -> str | None:
-        """What kind of rule somebody said that it is: one of ``RULES``."""
+        """The kind of rule in the metadata, one of ``RULES``, or None."""
         rule = self.metadata.get("rule")
         return rule if isinstance(rule, str) and rule in RULES else None
 
 
 Version = MemoryRecord
-"""A version is the record as it was: its ``version``, its recorded and its valid interval."""
+"""A version is a record with its ``version`` and its recorded and valid intervals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One row that an operation changed: ``before`` is None for a new row, ``after`` for a removed one."""
+    """A row that an operation changed: ``before`` is None for a new row, ``after`` for a removed one."""
 
     table: str
     key: str
@@ -168,7 +168,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """What recall starts from: a text, a context, or both. Of a list of values any will do."""
+    """The input of a recall: a text, a context, or both. Of a list of values, any may match."""
 
     text: str | None = None
     file: str | Sequence[str] | None = None
@@ -209,7 +209,7 @@ class Cue:
             check_time("at", at)
 
     def context(self) -> dict[str, Any]:
-        """The predicates that the cue carries, by name, without its text and time."""
+        """The predicates of the cue by name, without its text and time."""
         named = {
             name: getattr(self, name)
             for name in ("file", "language", "task", "environment", "project", "speaker")
@@ -240,8 +240,8 @@ _last = (-1, 0)
 def uuid7(at: datetime) -> str:
     """A UUID of version 7: 48 bits of milliseconds, then 74 bits.
 
-    Those are random at the first id of a millisecond; each further id of it, in this process, adds a random step
-    (RFC 9562, section 6.2, method 2), so that what is told first sorts first even where the clock stands still.
+    The 74 bits are random for the first id of a millisecond; each further id of this process adds a random step
+    (RFC 9562, section 6.2, method 2), so that ids sort in order of creation even if the clock does not move.
     """
     milliseconds = max(0, int(at.timestamp() * 1000)) & (2**48 - 1)
     tail = _tail(milliseconds)
@@ -253,14 +253,14 @@ def uuid7(at: datetime) -> str:
 
 
 def _tail(milliseconds: int) -> int:
-    """The bits after the time: above the last ones where that millisecond has begun."""
+    """The bits after the time: greater than the last ones if the millisecond is the same."""
     global _last
     with _lock:
-        begun, tail = _last
-        if milliseconds == begun:
+        last, tail = _last
+        if milliseconds == last:
             tail += 1 + int.from_bytes(os.urandom(5), "big")
         else:
-            # A bit is kept free at the top, for the steps.
+            # The top bit is free for the steps.
             tail = int.from_bytes(os.urandom(10), "big") >> (80 - _TAIL + 1)
         _last = (milliseconds, tail)
         return tail
@@ -271,10 +271,10 @@ _COUNTS = ("uses", "confirmed", "followed", "overridden")
 
 @dataclass(frozen=True, slots=True)
 class ImportedState:
-    """Standing and use of a memory; all that is wrong with it is one ``ParamError``.
+    """The state and use of an imported memory; all violations are raised as one ``ParamError``.
 
-    ``priority`` is any number, ``confidence`` in [0, 1]; ``uses`` is how often it came up, the other counts are
-    what became of it then.
+    ``priority`` is any number, ``confidence`` is in [0, 1]; ``uses`` counts recalls that returned the memory, and the
+    other counts are verdicts on it.
     """
 
     status: str = "active"
@@ -309,12 +309,12 @@ def _is_number(value: object) -> bool:
 
 
 EVERYWHERE = "*"
-"""The namespace of a token that may use all of them."""
+"""The namespace of a token that may use all namespaces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token as it is listed: its secret is not kept."""
+    """A token; its secret is not stored."""
 
     id: str
     namespace: str
@@ -324,7 +324,7 @@ class Token:
     used_at: datetime | None = None
 
     def may_use(self, namespace: str) -> bool:
-        """Whether it is for that namespace.
+        """Whether the token may use a namespace.
 
         >>> from datetime import UTC
         >>> token = Token("id", "shop", None, datetime(2026, 3, 1, tzinfo=UTC))
@@ -336,7 +336,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class NewToken:
-    """A token that was just made: the only time that its ``secret`` is told."""
+    """A new token with its ``secret``, which is available only now."""
 
     token: Token
     secret: str = field(repr=False)

@@ -57,13 +57,13 @@ def test_the_folder_of_a_socket_is_made_for_its_owner_alone(runtime):
     local_socket.prepare(runtime)
     assert runtime.stat().st_mode & 0o777 == 0o700
     runtime.chmod(0o770)
-    with pytest.raises(StoreError, match="others may put files"):
+    with pytest.raises(StoreError, match="other users may write to"):
         local_socket.prepare(runtime)
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="cannot be made"):
+    with pytest.raises(StoreError, match="cannot be created"):
         local_socket.prepare(tmp_path / "file" / "within")
 
 

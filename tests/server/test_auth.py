@@ -82,9 +82,9 @@ def test_a_token_for_all_namespaces_opens_each(served):
         assert served.ask("remember", {"content": "x"}, namespace, token).status_code == 200
 
 
-def test_without_a_token_in_the_store_none_is_needed(served):
-    assert served.ask("status").status_code == 200
-    assert served.ask("status", token="anything").status_code == 200
+def test_without_a_token_in_the_store_none_is_needed(lasting):
+    assert lasting.ask("status").status_code == 200
+    assert lasting.ask("status", token="anything").status_code == 200
 
 
 def test_once_there_was_a_token_one_is_needed_for_ever(served):
@@ -119,24 +119,24 @@ def test_the_figures_are_for_who_may_use_everything(served):
 @pytest.mark.parametrize(
     "host", ["evil.example", "127.0.0.1.evil.example", "192.168.1.5:7777", "localhost.evil"]
 )
-def test_a_name_that_leads_to_this_machine_is_not_enough(served, host):
-    assert served.ask("status", Host=host).status_code == 403
+def test_a_name_that_leads_to_this_machine_is_not_enough(lasting, host):
+    assert lasting.ask("status", Host=host).status_code == 403
 
 
 @pytest.mark.parametrize(
     "host", ["localhost", "LOCALHOST:7777", "127.0.0.1", "127.1.2.3:80", "[::1]:7777", "[::1]"]
 )
-def test_names_of_this_machine_are_let_in(served, host):
-    assert served.ask("status", Host=host).status_code == 200
+def test_names_of_this_machine_are_let_in(lasting, host):
+    assert lasting.ask("status", Host=host).status_code == 200
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost:1"])
-def test_a_page_of_another_site_is_refused(served, origin):
-    assert served.ask("status", Origin=origin).status_code == 403
+def test_a_page_of_another_site_is_refused(lasting, origin):
+    assert lasting.ask("status", Origin=origin).status_code == 403
 
 
-def test_the_own_page_is_let_in(served):
-    assert served.ask("status", Origin=served.at).status_code == 200
+def test_the_own_page_is_let_in(lasting):
+    assert lasting.ask("status", Origin=lasting.at).status_code == 200
 
 
 def test_a_path_does_not_lead_out_of_a_namespace(secured):

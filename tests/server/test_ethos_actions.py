@@ -92,7 +92,7 @@ def test_a_memory_is_got_by_key_or_id(three):
 def test_consolidate_sleeps(three):
     answer = done(three, action="consolidate", stages=["light"], dry_run=True)
     assert answer["stages"] == ["light"]
-    assert done(three, action="consolidate", stages="decay")["operation"]
+    assert done(three, action="consolidate", stages="decay")["stages"] == ["decay"]
 
 
 def test_embed_gives_the_vector_of_a_text(service):

@@ -106,12 +106,12 @@ def test_no_two_schemas_of_the_table_share_a_name():
                 assert met.setdefault(name, one) == one
 
 
-def test_the_document_is_served(served, document):
-    assert served.client.get("/openapi.json").json() == json.loads(json.dumps(document))
+def test_the_document_is_served(lasting, document):
+    assert lasting.client.get("/openapi.json").json() == json.loads(json.dumps(document))
 
 
-def test_the_page_lists_every_operation_and_asks_nobody_else(served):
-    page = served.client.get("/docs")
+def test_the_page_lists_every_operation_and_asks_nobody_else(lasting):
+    page = lasting.client.get("/docs")
     assert page.headers["content-type"].startswith("text/html")
     for op in SERVED:
         assert f"/v1/{{namespace}}/{op.name}</code>" in page.text
@@ -119,8 +119,8 @@ def test_the_page_lists_every_operation_and_asks_nobody_else(served):
     assert not re.search(r"\b(src|@import|url\()", page.text)
 
 
-def test_the_page_may_run_its_own_script_only(served):
-    page = served.client.get("/docs")
+def test_the_page_may_run_its_own_script_only(lasting):
+    page = lasting.client.get("/docs")
     (script,) = re.findall(r"<script>(.*?)</script>", page.text, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert f"script-src 'sha256-{digest}'" in page.headers["content-security-policy"]
@@ -139,8 +139,8 @@ def test_the_page_may_run_its_own_script_only(served):
         ("export", {"path": "/tmp/x"}, 404, "not_found"),
     ],
 )
-def test_an_error_has_a_status_a_code_and_a_message(served, operation, request_, status, code):
-    answer = served.ask(operation, request_)
+def test_an_error_has_a_status_a_code_and_a_message(lasting, operation, request_, status, code):
+    answer = lasting.ask(operation, request_)
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
     assert answer.json()["error"]["message"]
 
@@ -150,12 +150,12 @@ def test_a_key_that_is_taken_is_a_conflict(served):
     assert served.ask("remember", {"content": "two", "key": "k"}).status_code == 409
 
 
-def test_a_namespace_that_cannot_be_is_refused(served):
-    assert served.ask("status", namespace="%20").status_code == 400
+def test_a_namespace_that_cannot_be_is_refused(lasting):
+    assert lasting.ask("status", namespace="%20").status_code == 400
 
 
-def test_another_method_is_refused_by_name(served):
-    answer = served.client.get("/v1/default/recall")
+def test_another_method_is_refused_by_name(lasting):
+    answer = lasting.client.get("/v1/default/recall")
     assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
     assert answer.json()["error"]["code"] == "method_not_allowed"
 
@@ -168,31 +168,31 @@ def test_a_call_of_the_same_key_is_carried_out_once(served):
     assert served.ask("remember", {"content": "z"}, **{"Idempotency-Key": "again"}).status_code == 400
 
 
-def test_a_request_id_is_answered_or_made(served):
-    assert served.ask("status", **{"X-Request-Id": "my-1"}).headers["x-request-id"] == "my-1"
-    made = served.ask("status", **{"X-Request-Id": "my 1\x7f"}).headers["x-request-id"]
+def test_a_request_id_is_answered_or_made(lasting):
+    assert lasting.ask("status", **{"X-Request-Id": "my-1"}).headers["x-request-id"] == "my-1"
+    made = lasting.ask("status", **{"X-Request-Id": "my 1\x7f"}).headers["x-request-id"]
     assert re.fullmatch("[0-9a-f]{32}", made)
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", "application/jsonp"])
-def test_a_body_that_is_not_said_to_be_json_is_refused(served, kind):
-    answer = served.client.post("/v1/default/status", content="{}", headers={"Content-Type": kind})
+def test_a_body_that_is_not_said_to_be_json_is_refused(lasting, kind):
+    answer = lasting.client.post("/v1/default/status", content="{}", headers={"Content-Type": kind})
     assert (answer.status_code, answer.json()["error"]["code"]) == (415, "unsupported_media_type")
 
 
-def test_a_charset_may_be_said_and_an_empty_body_is_no_arguments(served):
+def test_a_charset_may_be_said_and_an_empty_body_is_no_arguments(lasting):
     kind = {"Content-Type": "Application/JSON; charset=utf-8"}
-    assert served.client.post("/v1/default/status", content="{}", headers=kind).status_code == 200
-    assert served.client.post("/v1/default/status").status_code == 200
+    assert lasting.client.post("/v1/default/status", content="{}", headers=kind).status_code == 200
+    assert lasting.client.post("/v1/default/status").status_code == 200
 
 
 def test_other_names_for_arguments_are_for_those_who_guess(served):
     assert served.ask("recall", {"query": "x"}).status_code == 400
 
 
-def test_it_says_that_it_is_alive_and_ready(served):
-    assert served.client.get("/health").json()["status"] == "alive"
-    assert served.client.get("/ready").json()["status"] == "ready"
+def test_it_says_that_it_is_alive_and_ready(lasting):
+    assert lasting.client.get("/health").json()["status"] == "alive"
+    assert lasting.client.get("/ready").json()["status"] == "ready"
 
 
 def test_a_store_that_does_not_answer_is_not_ready(served):

@@ -53,14 +53,14 @@ def is_alive(served):
     ],
     ids=lambda one: one[:24].decode("latin-1") if isinstance(one, bytes) else "",
 )
-def test_a_body_that_is_no_request_is_refused(served, body, rule):
-    answer = served.client.post(
+def test_a_body_that_is_no_request_is_refused(lasting, body, rule):
+    answer = lasting.client.post(
         "/v1/default/recall", content=body, headers={"Content-Type": "application/json"}
     )
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_param")
     assert rule in answer.json()["error"]["message"]
     assert len(answer.text) < 1_000
-    assert is_alive(served)
+    assert is_alive(lasting)
 
 
 def test_a_body_may_be_as_deep_as_the_limit():
@@ -68,16 +68,16 @@ def test_a_body_may_be_as_deep_as_the_limit():
     assert parse_body(b'{"a": 1, "a": 2}', 64) == {"a": 2}
 
 
-def test_a_text_that_is_deep_json_within_is_no_way_around(served):
+def test_a_text_that_is_deep_json_within_is_no_way_around(lasting):
     deep = '{"a":' * 600 + "1" + "}" * 600
-    answer = served.ask("remember", {"content": "x", "metadata": deep, "key": "x"})
+    answer = lasting.ask("remember", {"content": "x", "metadata": deep, "key": "x"})
     assert answer.status_code == 400
-    assert served.ask("list").status_code == 200
+    assert lasting.ask("list").status_code == 200
 
 
-def test_a_body_beyond_the_limit_is_refused_by_its_length(served):
+def test_a_body_beyond_the_limit_is_refused_by_its_length(lasting):
     head = HEAD.format("remember") + f"Content-Length: {100 * 2**20}\r\n\r\n"
-    answer = sent(served, head)  # not a byte of it is waited for
+    answer = sent(lasting, head)  # not a byte of it is waited for
     assert status(answer) == 413
     assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["code"] == "too_large"
 
@@ -98,22 +98,22 @@ def test_a_stream_without_a_length_is_refused_at_the_limit(served):
 
 
 @pytest.mark.parametrize("length", ["-1", "1e3", "9" * 400])
-def test_a_length_that_is_none_is_refused(served, length):
-    assert status(sent(served, HEAD.format("status") + f"Content-Length: {length}\r\n\r\n")) in (400, 413)
-    assert is_alive(served)
+def test_a_length_that_is_none_is_refused(lasting, length):
+    assert status(sent(lasting, HEAD.format("status") + f"Content-Length: {length}\r\n\r\n")) in (400, 413)
+    assert is_alive(lasting)
 
 
 @pytest.mark.parametrize("text", ["\x00\x01garbage\r\n\r\n", "GET\r\n\r\n", "POST / HTTP/1.1\r\n\r\n"])
-def test_what_is_no_http_is_refused_in_the_form_of_every_error(served, text):
-    answer = sent(served, text)
+def test_what_is_no_http_is_refused_in_the_form_of_every_error(lasting, text):
+    answer = sent(lasting, text)
     assert status(answer) == 400
     assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["code"] == "bad_param"
-    assert is_alive(served)
+    assert is_alive(lasting)
 
 
-def test_a_head_without_end_is_refused(served):
-    assert status(sent(served, "GET /health HTTP/1.1\r\nX: " + "y" * 100_000)) == 400
-    assert is_alive(served)
+def test_a_head_without_end_is_refused(lasting):
+    assert status(sent(lasting, "GET /health HTTP/1.1\r\nX: " + "y" * 100_000)) == 400
+    assert is_alive(lasting)
 
 
 def test_a_head_that_does_not_arrive_ends_the_connection(serve):

@@ -1,9 +1,14 @@
 """The socket of a store answers whoever keeps to the protocol, and whoever does not, and outlives both."""
 
 import json
+import os
 import resource
 import socket
+import subprocess
+import sys
 import threading
+from contextlib import suppress
+from pathlib import Path
 
 import httpx2
 import msgpack
@@ -20,7 +25,7 @@ PONG = {"status": "ok", "data": "pong", "error": None, "version": "0.1.0"}
 
 @pytest.fixture
 def server(lasting):
-    """The server of this module, which is request after each test whether it is well."""
+    """The server of this module; after each test it must still answer."""
     yield lasting
     assert lasting.envelopes(PING) == [PONG]
 
@@ -193,10 +198,49 @@ def test_who_goes_away_before_the_answer_does_no_harm(server):
             end.sendall(line({"op": "list"}) * 10)
 
 
+GET = b"GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+@pytest.mark.parametrize("request_bytes", [line(PING), GET], ids=["Ethos", "HTTP"])
+def test_the_process_of_another_user_gets_no_answer(server, monkeypatch, request_bytes):
+    with monkeypatch.context() as patch:
+        patch.setattr("priming.operations.local_socket.peer_is_us", lambda _: False)
+        with server.local_connection() as end, suppress(ConnectionResetError, BrokenPipeError):
+            end.sendall(request_bytes)
+            assert rest(end) == b""
+
+
+ASK_AS_NOBODY = """
+import os, socket, sys
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+with socket.socket(socket.AF_UNIX) as end:
+    end.connect(sys.argv[1])
+    try:
+        end.sendall(sys.argv[2].encode())
+        print(end.recv(100))
+    except (ConnectionResetError, BrokenPipeError):
+        print(b"")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can run a process as another user")
+@pytest.mark.parametrize("request_bytes", [line(PING), GET], ids=["Ethos", "HTTP"])
+def test_another_user_is_not_answered_even_where_all_modes_allow_it(server, request_bytes):
+    path = Path(server.local.path)
+    path.chmod(0o777)
+    for folder in path.parents:
+        if folder.stat().st_uid == os.geteuid() and folder not in (Path("/"), Path("/tmp")):
+            folder.chmod(folder.stat().st_mode | 0o755)
+    command = [sys.executable, "-ISc", ASK_AS_NOBODY, str(path), request_bytes.decode()]
+    result = subprocess.run(command, capture_output=True, check=True)
+    assert result.stdout.strip() == b"b''"
+
+
 @pytest.mark.slow
 def test_a_thousand_connections_are_served(server):
-    soft, hard = resource.getrlimit(resource.RMESSAGE_BYTES_NOFILE)
-    resource.setrlimit(resource.RMESSAGE_BYTES_NOFILE, (min(hard, 4096), hard))
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
     ends = []
     try:
         ends += [server.local_connection() for _ in range(1_000)]
@@ -207,7 +251,7 @@ def test_a_thousand_connections_are_served(server):
     finally:
         for end in ends:
             end.close()
-        resource.setrlimit(resource.RMESSAGE_BYTES_NOFILE, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 @pytest.mark.slow

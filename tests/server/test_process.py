@@ -175,5 +175,5 @@ def test_with_a_token_it_may_listen_to_others(process, tmp_path):
 
 
 def test_a_port_that_is_taken_is_named(served, tmp_path):
-    with pytest.raises(Conflict, match=f"127.0.0.1:{served.port} cannot be listened at"):
+    with pytest.raises(Conflict, match=f"127.0.0.1:{served.port} cannot be listened on"):
         run(f"sqlite:///{tmp_path}/other.db", port=served.port)

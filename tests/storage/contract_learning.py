@@ -184,20 +184,24 @@ UNLEARNT: dict[str, tuple[Changes, type[PrimingError], str]] = {
     "the same verdict of a recall twice": (
         operation(added(verdict("a", recall="r", operation="other"))),
         Conflict,
-        "there already",
+        "the same identity exists",
     ),
     "the same verdict of an operation twice": (
         operation(added(verdict("a", recall="other", operation="op"))),
         Conflict,
-        "there already",
+        "the same identity exists",
     ),
-    "a pair that is there": (operation(added(pair("a", "b", NOW + DAY))), Conflict, "there already"),
-    "a run that is there": (operation(added(run("n"))), Conflict, "there already"),
-    "weights that are there": (operation(added(weights("p"))), Conflict, "there already"),
+    "a pair that is there": (
+        operation(added(pair("a", "b", NOW + DAY))),
+        Conflict,
+        "the same identity exists",
+    ),
+    "a run that is there": (operation(added(run("n"))), Conflict, "the same identity exists"),
+    "weights that are there": (operation(added(weights("p"))), Conflict, "the same identity exists"),
     "a change of no weights": (
         operation([RowChange(weights("q"), weights("q", date=0.5))]),
         NotFound,
-        "weights is not there",
+        "weights does not exist",
     ),
     "weights of another profile": (
         operation([RowChange(weights("p", date=0.5), weights("q", date=0.5))]),
@@ -209,17 +213,25 @@ UNLEARNT: dict[str, tuple[Changes, type[PrimingError], str]] = {
     "a change of no verdict": (
         operation([RowChange(verdict("b"), verdict("b", tier="manual"))]),
         NotFound,
-        "verdicts is not there",
+        "verdicts does not exist",
     ),
     "a change of no pair": (
         operation([RowChange(pair("b", "a"), pair("b", "a", NOW + DAY))]),
         NotFound,
-        "pairs is not there",
+        "pairs does not exist",
     ),
-    "a change of no run": (operation([RowChange(run("m"), run("m", "a"))]), NotFound, "runs is not there"),
-    "the removal of no verdict": (operation([RowChange(verdict("b"), None)]), NotFound, "verdicts is not"),
-    "the removal of no pair": (operation([RowChange(pair("b", "a"), None)]), NotFound, "pairs is not"),
-    "the removal of no run": (operation([RowChange(run("m"), None)]), NotFound, "runs is not there"),
+    "a change of no run": (operation([RowChange(run("m"), run("m", "a"))]), NotFound, "runs does not exist"),
+    "the removal of no verdict": (
+        operation([RowChange(verdict("b"), None)]),
+        NotFound,
+        "verdicts does not exist",
+    ),
+    "the removal of no pair": (
+        operation([RowChange(pair("b", "a"), None)]),
+        NotFound,
+        "pairs does not exist",
+    ),
+    "the removal of no run": (operation([RowChange(run("m"), None)]), NotFound, "runs does not exist"),
     "a verdict that becomes another": (
         operation([RowChange(verdict("a", recall="r"), verdict("a", "confirmed", recall="r"))]),
         Conflict,

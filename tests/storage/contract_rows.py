@@ -215,11 +215,19 @@ REFUSED: dict[str, tuple[Changes, type[PrimingError], str]] = {
     "a key moved onto another": (
         operation([RowChange(memory("a"), memory("a", key="key-b"))]),
         Conflict,
-        "there already",
+        "the same identity exists",
     ),
-    "a link that is there": (operation(added(link("a", "b"))), Conflict, "there already"),
-    "a revision that is there": (operation(added(version("a", "other"))), Conflict, "there already"),
-    "an operation that is there": (operation(added(whole("c")), id="first"), Conflict, "there already"),
+    "a link that is there": (operation(added(link("a", "b"))), Conflict, "the same identity exists"),
+    "a revision that is there": (
+        operation(added(version("a", "other"))),
+        Conflict,
+        "the same identity exists",
+    ),
+    "an operation that is there": (
+        operation(added(whole("c")), id="first"),
+        Conflict,
+        "the same identity exists",
+    ),
     "a link to nothing": (operation(added(whole("c"), link("c", "nil"))), NotFound, "no memory 'nil'"),
     "a link from nothing": (operation(added(link("nil", "a"))), NotFound, "no memory 'nil'"),
     "a version of nothing": (operation(added(version("nil"))), NotFound, "no memory 'nil'"),
@@ -227,14 +235,18 @@ REFUSED: dict[str, tuple[Changes, type[PrimingError], str]] = {
     "a change of no link": (
         operation([RowChange(link("b", "a"), link("b", "a", weight=0.9))]),
         NotFound,
-        "links is not there",
+        "links does not exist",
     ),
     "a change of no version": (
         operation([RowChange(version("a", revision=9), version("a", revision=9, retired_at=NOW))]),
         NotFound,
-        "versions is not there",
+        "versions does not exist",
     ),
-    "the removal of no link": (operation([RowChange(link("b", "a"), None)]), NotFound, "links is not there"),
+    "the removal of no link": (
+        operation([RowChange(link("b", "a"), None)]),
+        NotFound,
+        "links does not exist",
+    ),
     "the removal of no memory": (operation([RowChange(memory("nil"), None)]), NotFound, "'nil'"),
     "the removal of a linked memory": (
         operation([RowChange(row, None) for row in whole("a")]),
@@ -332,7 +344,7 @@ def test_a_write_that_failed_inside_a_transaction_is_not_kept_even_if_caught(sto
             with suppress(Conflict):
                 remember(store, whole("c"), whole("d", key="key-a"))
 
-    with pytest.raises(StoreError, match="nothing of it was kept"):
+    with pytest.raises(StoreError, match="nothing of it was written"):
         write()
     assert dump(store) == before
     with store.transaction():

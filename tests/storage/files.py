@@ -8,7 +8,7 @@ from priming.storage.sqlite_files import APPLICATION_ID, migrations, sql_stateme
 
 
 def check_text_index(path: Path) -> None:
-    """That the full-text index holds exactly the texts that are known now; an error of SQLite's otherwise."""
+    """Check that the full-text index holds exactly the current texts; SQLite raises an error if it does not."""
     with closing(sqlite3.connect(path)) as raw:
         raw.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
 
@@ -22,20 +22,25 @@ def schema(path: Path) -> int:
 def execute(path: Path, *statements: str) -> None:
     """Statements sent to a file past the store."""
     with closing(sqlite3.connect(path, isolation_level=None)) as raw:
-        for one in statements:
-            raw.execute(one)
+        for statement in statements:
+            raw.execute(statement)
 
 
 def make_schema_1(path: Path) -> None:
-    """A store of the first schema, full of rows that the Priming of its day wrote: ``schema_1.sql``."""
-    rows = Path(__file__).with_name("schema_1.sql").read_text("utf-8")
+    """A store of the first schema, with rows that the Priming of its day wrote: ``schema_1.sql``."""
+    make_store(path, 1)
+
+
+def make_store(path: Path, number: int) -> None:
+    """A store as the first ``number`` migrations make it, with the rows of ``schema_NUMBER.sql``."""
+    rows = Path(__file__).with_name(f"schema_{number}.sql").read_text("utf-8")
     execute(
         path,
         "PRAGMA journal_mode = WAL",
-        *sql_statements(migrations()[0].sql),
+        *(sql for migration in migrations()[:number] for sql in sql_statements(migration.sql)),
         *sql_statements(rows),
         "INSERT INTO words (words) VALUES ('rebuild')",
-        "PRAGMA user_version = 1",
+        f"PRAGMA user_version = {number}",
         f"PRAGMA application_id = {APPLICATION_ID}",
     )
 

@@ -173,7 +173,7 @@ def test_a_purge_on_a_full_disk_says_that_its_bytes_are_still_there(tmp_path: Pa
 
     found, kept = in_child(purge)
     assert found is not None
-    assert (found[0], "bytes stay there until the file can be written anew" in found[1]) == ("store", True)
+    assert (found[0], "bytes remain until the file can be rewritten" in found[1]) == ("store", True)
     assert kept == ["b"]
     assert b"unmistakeable" not in path.read_bytes()
 

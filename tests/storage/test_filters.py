@@ -6,17 +6,17 @@ from typing import Any
 import pytest
 
 from priming.errors import ParamError
-from priming.storage.filters import FIELDS, Comparison, Group, parse
+from priming.storage.filters import FIELDS, Combination, Comparison, parse
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
 def test_a_mapping_becomes_comparisons_that_must_all_hold() -> None:
-    assert parse({"kind": "fact", "metadata.a.b": {"gt": 1, "lte": 2}}) == Group(
+    assert parse({"kind": "fact", "metadata.a.b": {"gt": 1, "lte": 2}}) == Combination(
         "and",
         (
             Comparison(("kind",), "eq", "fact"),
-            Group(
+            Combination(
                 "and",
                 (Comparison(("metadata", "a", "b"), "gt", 1), Comparison(("metadata", "a", "b"), "lte", 2)),
             ),
@@ -26,21 +26,31 @@ def test_a_mapping_becomes_comparisons_that_must_all_hold() -> None:
 
 def test_groups_are_kept_as_they_are_nested() -> None:
     fact, tool = Comparison(("kind",), "eq", "fact"), Comparison(("trust",), "eq", "tool")
-    assert parse({"or": [{"kind": "fact"}, {"not": {"trust": "tool"}}]}) == Group(
+    assert parse({"or": [{"kind": "fact"}, {"not": {"trust": "tool"}}]}) == Combination(
         "and",
-        (Group("or", (Group("and", (fact,)), Group("and", (Group("not", (Group("and", (tool,)),)),)))),),
+        (
+            Combination(
+                "or",
+                (
+                    Combination("and", (fact,)),
+                    Combination("and", (Combination("not", (Combination("and", (tool,)),)),)),
+                ),
+            ),
+        ),
     )
 
 
 def test_a_time_is_a_datetime_or_its_text_and_always_in_utc() -> None:
     east = timezone(timedelta(hours=2))
     for given in (NOON, NOON.astimezone(east), "2026-05-01T12:00:00Z", "2026-05-01T14:00:00+02:00"):
-        assert parse({"occurred_at": given}) == Group("and", (Comparison(("occurred_at",), "eq", NOON),))
+        assert parse({"occurred_at": given}) == Combination(
+            "and", (Comparison(("occurred_at",), "eq", NOON),)
+        )
 
 
 def test_trust_is_ordered_as_it_rises() -> None:
-    assert parse({"trust": {"gte": "agent"}}) == Group(
-        "and", (Group("and", (Comparison(("trust",), "in", ("agent", "user")),)),)
+    assert parse({"trust": {"gte": "agent"}}) == Combination(
+        "and", (Combination("and", (Comparison(("trust",), "in", ("agent", "user")),)),)
     )
 
 

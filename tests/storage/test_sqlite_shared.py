@@ -32,7 +32,7 @@ def test_nothing_is_flushed_while_another_reads_what_was_before(open_store: Call
     with other.transaction(write=False):
         assert other.head("mine") == 1
         one.purge(Changes("mine", "p", "purge", NOW), ["a"])
-        with pytest.raises(Busy, match="bytes stay there until the file can be written anew"):
+        with pytest.raises(Busy, match="bytes remain until the file can be rewritten"):
             one.flush()
     one.flush()
     assert other.memories("mine") == []

@@ -1,4 +1,4 @@
-"""A running server of a store, as other processes use it: light to import, and it outlives the server."""
+"""The client of a running server of a store; light to import. Without the server it works on the file."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ JSON, JSON_LINES = "application/json", "application/x-ndjson"
 
 
 class ConnectionLost(Exception):
-    """The connection ended before the answer: whether the call was carried out is not known."""
+    """The connection ended before the answer: the call may have been carried out."""
 
 
 class NotSendable(Exception):
@@ -44,7 +44,7 @@ class ServerConnection(HTTPConnection):
             raise ConnectionRefusedError("another user answers at the socket")
 
     def is_open(self) -> bool:
-        """Whether the server is at the other end, and has sent nothing unasked."""
+        """Whether the server is still connected and has sent nothing unrequested."""
         if self.sock is None:
             return False
         poll = select.poll()
@@ -52,7 +52,7 @@ class ServerConnection(HTTPConnection):
         return not poll.poll(0)
 
     def greeting(self) -> Any:
-        """What the server says of itself."""
+        """Request the greeting of the server."""
         self.request("GET", local_socket.GREETING_PATH)
         return json.loads(self.getresponse().read())
 
@@ -95,7 +95,7 @@ class ServerConnection(HTTPConnection):
         return payload["answer"]
 
     def _responses(self, path: str, body: bytes, headers: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-        """What the server sends: reports of progress, and then one answer or error."""
+        """The payloads that the server sends: reports of progress, then one answer or error."""
         try:
             self.request("POST", path, body, headers)
             response = self.getresponse()
@@ -139,7 +139,7 @@ def _greeted(path: Path, patience: float) -> tuple[ServerConnection, Any] | None
         connection.sock.settimeout(None)
         return connection, greeting
     except (OSError, HTTPException, ValueError):
-        connection.close()  # no server is there, or it is too busy to answer: the file will do
+        connection.close()  # no server listens, or it is too busy to answer: the file is used
         return None
 
 

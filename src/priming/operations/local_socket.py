@@ -1,6 +1,6 @@
 """The Unix socket of a store: its path, its permissions, and the greeting by which a client knows the server.
 
-Server and client take the path from the same function. The server's greeting tells a client whether to use it.
+Server and client take the path from the same function. A client uses the server only if its greeting is as expected.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from priming.config.settings import Settings
 
 LONGEST = 107
-"""Bytes of the path of a socket that every system takes."""
+"""Maximum length of the path of a socket, in bytes, on every system."""
 MESSAGE_BYTES = (1 << 24) - 1
 """Maximum size of a request: 16 MiB - 1."""
 MESSAGE_DEPTH = 100
@@ -40,7 +40,7 @@ def available() -> bool:
 
 
 def real(url: str | None) -> Location | None:
-    """Where a store is, its file by its real path; None for a store that is not in a file."""
+    """The location of a store with the real path of its file; None for a store that is not in a file."""
     location = environment.locate(url)
     if location.path is None:
         return None
@@ -65,13 +65,13 @@ def socket_path(database: Path) -> Path:
 
 
 def prepare(folder: Path) -> None:
-    """Make the folder of a socket if it is missing; ``StoreError`` if others may put files into it."""
+    """Create the folder of a socket if it is missing; ``StoreError`` if others may write to it."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"{folder} cannot be made ({error.strerror}): name another socket") from error
+        raise StoreError(f"{folder} cannot be created ({error.strerror}): name another socket") from error
     if not _is_private(folder):
-        raise StoreError(f"others may put files into {folder}: name a socket in a folder of your own")
+        raise StoreError(f"other users may write to {folder}: name a socket in a folder of your own")
 
 
 def is_ours(path: Path) -> bool:
@@ -84,7 +84,7 @@ def is_ours(path: Path) -> bool:
 
 
 def peer_is_us(end: socket.socket) -> bool:
-    """Whether the process at the other end runs as the same user; systems that do not tell are trusted."""
+    """Whether the peer process runs as the same user; True on systems that do not report it."""
     if not hasattr(socket, "SO_PEERCRED"):
         return True
     credentials = end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
@@ -93,7 +93,7 @@ def peer_is_us(end: socket.socket) -> bool:
 
 
 def hung_up(end: int) -> bool:
-    """Whether the other end of a socket is closed altogether; a client that only stopped sending still listens."""
+    """Whether the peer closed the socket; a peer that only stopped sending still reads."""
     poll = select.poll()
     poll.register(end, 0)
     return any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll(0))
@@ -102,7 +102,7 @@ def hung_up(end: int) -> bool:
 def greeting(
     where: Location, profile: str, settings: Settings | None = None, stamp: str | None = None
 ) -> dict[str, str]:
-    """What a server of a database is, and what a client expects: version, file, vectors, profile and settings.
+    """The greeting of a server, which a client compares with its own: version, file, vectors, profile and settings.
 
     ``stamp`` identifies an embedder; None means that of the settings.
     """
@@ -121,7 +121,7 @@ def greeting(
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether nobody else can put a file there, or remove one of ours."""
+    """Whether no other user can create files in the folder or remove this user's."""
     try:
         status = folder.stat()
     except OSError:

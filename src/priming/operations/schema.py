@@ -113,7 +113,7 @@ def request_schema(op: Op) -> dict[str, Any]:
 
 @cache
 def answer_schema(name: str) -> dict[str, Any]:
-    """The JSON schema of an operation's answer, as ``priming.encoding.encode`` writes it."""
+    """The JSON schema of an operation's answer, as ``priming.serialization.encode`` writes it."""
     return TypeAdapter(BY_NAME[name].answer).json_schema(mode="serialization")
 
 

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from priming.embedding.protocol import Embedder
     from priming.memory import Memory
     from priming.types import Clock
+
 MOST_OPEN = 64
-"""How many namespaces stay open; beyond that the least recently used one is closed."""
+"""Maximum number of open namespaces; beyond it the least recently used one is closed."""
 
 
 class Service(Protocol):
@@ -40,20 +41,20 @@ class Service(Protocol):
         ...
 
     def close(self) -> None:
-        """Release what it holds."""
+        """Release its resources."""
         ...
 
 
 @dataclass(slots=True)
 class _OpenMemory:
-    """An open memory, and the number of calls at work in it."""
+    """An open memory and the number of its running calls."""
 
     memory: Memory
     calls: int = 0
 
 
 class LocalService:
-    """The memories of one store. Calls may come from many threads; those of one namespace take turns."""
+    """The memories of one store. Calls may come from many threads; those of one namespace run in turn."""
 
     def __init__(
         self,
@@ -85,15 +86,15 @@ class LocalService:
 
         Args:
             namespace: the namespace to work in.
-            operation: its name in the table.
+            operation: the name of the operation in the table.
             request: a mapping of its arguments, as JSON has them.
             forgiving: whether other names for arguments are accepted.
             progress: called with (done, total or None) by long operations.
-            operation_id: the id of the operation in the log, by which the caller can look for it.
+            operation_id: the id that the operation gets in the log.
 
         Raises:
-            ParamError: no such operation, or what is wrong with its arguments.
-            PrimingError: what the operation raises.
+            ParamError: an unknown operation, or invalid arguments.
+            PrimingError: the errors of the operation.
 
         """
         from priming.operations.schema import arguments
@@ -109,7 +110,7 @@ class LocalService:
 
     @contextmanager
     def memory(self, namespace: str) -> Iterator[Memory]:
-        """The memory of a namespace, which stays open for the next call."""
+        """The memory of a namespace; it stays open for later calls."""
         entry = self._take(namespace)
         try:
             yield entry.memory
@@ -132,7 +133,7 @@ class LocalService:
         return self._embedder
 
     def close(self) -> None:
-        """Close all memories; a call that is still at work closes its own when it ends."""
+        """Close all memories; a running call closes its own when it ends."""
         with self._lock:
             self._closed = True
             idle = [entry for entry in self._open.values() if not entry.calls]

@@ -20,14 +20,14 @@ CALLS = "priming.operations.wire_calls"
 _HOMES = {
     **dict.fromkeys(("str", "int"), "builtins"),
     "Path": "pathlib",
-    **dict.fromkeys(("Learned", "Pack", "Twins", "Why"), "priming.rules.results"),
-    "Ablation": "priming.learning.results",
-    "Diff": "priming.results",
-    **dict.fromkeys(("Alias", "Review"), "priming.results"),
+    **dict.fromkeys(("Link", "MemoryRecord", "Operation", "Version"), "priming.types"),
+    **dict.fromkeys(("Learned", "NearDuplicates", "Pack", "Why"), "priming.rules.results"),
+    **dict.fromkeys(
+        ("Ablation", "Oscillation", "Run", "StrengthEvent", "Strengths"), "priming.learning.results"
+    ),
     "Proposal": "priming.sleep.plan",
-    **dict.fromkeys(("Oscillation", "Run", "StrengthEvent", "Strengths"), "priming.learning.results"),
 }
-"""Where the types of answers are, those that are not in ``priming.types``."""
+"""The modules of the types of answers; the others are in ``priming.results``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +57,7 @@ class Op:
     def answer(self) -> Any:
         """The type of what it answers, loaded when first needed: most commands need only a few."""
         inner = self.answers.removeprefix("list[").removesuffix("]")
-        answer_type: Any = getattr(import_module(_HOMES.get(inner, "priming.types")), inner)
+        answer_type: Any = getattr(import_module(_HOMES.get(inner, "priming.results")), inner)
         return answer_type if inner == self.answers else list[answer_type]
 
     @property
@@ -228,7 +228,7 @@ OPS: tuple[Op, ...] = (
     Op("deprecate", "Operation", ("key",), writes=True, other_names=_KEY),
     Op("restore", "Operation", ("key",), writes=True, other_names=_KEY),
     Op("merge", "Operation", ("key", "into"), writes=True, other_names=_KEY),
-    Op("deduplicate", "list[Twins]", writes=True, idempotent=True),
+    Op("deduplicate", "list[NearDuplicates]", writes=True, idempotent=True),
     Op("done", "Operation", ("key",), writes=True, other_names=_KEY),
     Op("keep_both", "Operation", ("id",), writes=True),
     Op("aliases", "list[Alias]", writes=True, idempotent=True),

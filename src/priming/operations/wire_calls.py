@@ -1,4 +1,4 @@
-"""Operations as servers offer them, where the library's own take files or proposals, which no request carries."""
+"""Operations of servers whose counterparts in the library take files or proposals, which a request cannot have."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from priming.types import Operation, Progress
 
 
 def apply(memory: Memory, proposal: str, *, only: Collection[str] | None = None) -> Operation:
-    """Do what a proposal of this server says, or only the items of these ids, as one operation.
+    """Apply a proposal of this server, or only the items with these ids, as one operation.
 
     Args:
         proposal: the id of one of the latest that ``sleep`` made with ``dry_run``.
@@ -25,10 +25,10 @@ def apply(memory: Memory, proposal: str, *, only: Collection[str] | None = None)
 
 
 def operation(memory: Memory, operation_id: str) -> Operation:
-    """The operation of an id, with what it changed: who lost the answer to a call finds out here what became of it.
+    """The operation with an id and what it changed: a caller that lost the answer to a call finds it here.
 
     Raises:
-        NotFound: there is none, so the call was not carried out, or wrote nothing.
+        NotFound: there is no such operation: the call was not carried out, or wrote nothing.
 
     """
     logged = memory.operation(operation_id)
@@ -65,7 +65,7 @@ def pack_content(
 
 
 def pack_add(memory: Memory, pack: str, *, trust: str = "tool") -> Pack:
-    """Take in the behaviours of a pack; another version of it that is there is replaced.
+    """Install the behaviours of a pack; another installed version is replaced.
 
     Args:
         pack: the text of its file.
@@ -77,7 +77,7 @@ def pack_add(memory: Memory, pack: str, *, trust: str = "tool") -> Pack:
         path.write_text(pack, "utf-8")
         try:
             return memory.pack_install(path, trust=trust)
-        except ParamError as error:  # the caller knows of no file
+        except ParamError as error:  # the caller has no file
             raise ParamError.of(
                 [violation.replace(str(path), "pack") for violation in error.violations]
             ) from None
@@ -102,7 +102,7 @@ def import_lines(memory: Memory, lines: str, *, progress: Progress | None = None
         path.write_text(lines, "utf-8")
         try:
             return memory.import_(path, progress=progress)
-        except ParamError as error:  # the caller knows of no file
+        except ParamError as error:  # the caller has no file
             raise ParamError.of(
                 [violation.replace(str(path), "lines") for violation in error.violations]
             ) from None

@@ -32,8 +32,7 @@ from priming.types import Progress
 JSON, MESSAGEPACK = "json", "messagepack"
 SEARCH_LIMIT = 5
 FIELDS = ("op", "namespace", "args", "id", "operation_id", "progress", "forgiving")
-_PREFIX = 4
-_CHUNK = 1 << 16
+_PREFIX, _CHUNK = 4, 1 << 16
 _RULE = "must be one JSON object a line, or MessagePack frames of one map each"
 
 

@@ -1,4 +1,4 @@
-"""Long calls: as jobs, which are begun at once and asked about later, or as a stream of progress and the answer."""
+"""Long calls: as jobs, which start at once and are polled, or as a stream of progress and the answer."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ class Job:
     result: Any = None
     error: dict[str, str] | None = None
     number: int = 0
-    """How often it changed: the id of an event."""
+    """The number of changes, which is the id of the latest event."""
     stop: Event = field(default_factory=Event)
     watchers: list[asyncio.Event] = field(default_factory=list)
 
     def change(self, **values: Any) -> None:
-        """Change it, and wake those who watch."""
+        """Change the job and wake its followers."""
         for name, value in values.items():
             setattr(self, name, value)
         self.number += 1
@@ -60,7 +60,7 @@ class Job:
             watcher.set()
 
     def as_dict(self) -> dict[str, Any]:
-        """The job as routes answer it."""
+        """The job as routes return it."""
         return {
             "id": self.id,
             "operation": self.operation,
@@ -75,7 +75,7 @@ class Job:
 
 
 class Jobs:
-    """The jobs of a server: some at work, more that wait, and the latest that are over."""
+    """The jobs of a server: running, waiting, and the latest finished ones."""
 
     def __init__(self, service: LocalService, params: ServerParams, clock: Clock) -> None:
         self._service, self._params, self._clock = service, params, clock
@@ -84,7 +84,7 @@ class Jobs:
 
     @property
     def unfinished(self) -> int:
-        """The number of jobs at work or waiting."""
+        """The number of jobs that run or wait."""
         return sum(job.status not in OVER for job in self._jobs.values())
 
     def begin(self, namespace: str, operation: str, request: Any, *, everywhere: bool) -> Job:
@@ -99,7 +99,7 @@ class Jobs:
         return job
 
     def find(self, namespace: str, job_id: str) -> Job:
-        """A job of a namespace; a job of another namespace is not found."""
+        """A job of this namespace; ``NotFound`` for a job of another."""
         self._drop_old()
         job = self._jobs.get(job_id)
         if job is None or job.namespace != namespace:
@@ -107,7 +107,7 @@ class Jobs:
         return job
 
     def drop(self, namespace: str, job_id: str) -> Job:
-        """Ask a job to end after its present step; forget it if it is over."""
+        """Cancel a job after its present step; forget it if it is finished."""
         job = self.find(namespace, job_id)
         job.stop.set()
         if job.status in OVER:
@@ -115,17 +115,17 @@ class Jobs:
         return job
 
     async def close(self) -> None:
-        """Ask all jobs to end after their present step, and wait for that."""
+        """Cancel all jobs after their present step and wait for them."""
         self.stop()
         await asyncio.to_thread(self._pool.shutdown)
 
     def stop(self) -> None:
-        """Ask all jobs to end after their present step."""
+        """Cancel all jobs after their present step."""
         for job in self._jobs.values():
             job.stop.set()
 
     def _drop_old(self) -> None:
-        """Forget jobs that ended long ago, and those beyond the number that is kept."""
+        """Forget jobs that finished long ago, and finished ones beyond the limit."""
         since = self._clock.now() - timedelta(minutes=self._params.job_minutes)
         over = [job for job in self._jobs.values() if job.status in OVER]
         for place, job in enumerate(reversed(over)):
@@ -133,7 +133,7 @@ class Jobs:
                 del self._jobs[job.id]
 
     def _work(self, job: Job, request: Any, loop: asyncio.AbstractEventLoop) -> None:
-        """Carry out a job in a thread; its state changes in the thread of the loop."""
+        """Run a job in a thread; its state changes in the thread of the event loop."""
 
         def report(**values: Any) -> None:
             loop.call_soon_threadsafe(partial(job.change, **values))
@@ -213,7 +213,7 @@ class ProgressStream:
         self._loop = asyncio.get_running_loop()
 
     async def lines(self, workers: WorkerPool, call: Callable[[Progress], Any]) -> AsyncIterator[bytes]:
-        """The lines of a call, which runs in a thread."""
+        """Run a call in a thread and yield its lines."""
         answer = partial(_answer_line, partial(call, self._progress))
         task = asyncio.create_task(workers.run_patiently(answer))
         task.add_done_callback(self._ended)
@@ -239,7 +239,7 @@ class ProgressStream:
         self._lines.put_nowait(None)
 
     def _end(self, task: asyncio.Task[bytes]) -> bytes:
-        """The last line of a call that has ended; none of a call that was cancelled."""
+        """The last line of a finished call; nothing for a cancelled one."""
         context = self._context
         try:
             return task.result()

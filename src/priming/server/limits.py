@@ -1,4 +1,4 @@
-"""How much a server takes on: requests a second, bytes of a body, calls at work."""
+"""The limits of a server: requests a second, bytes of a body, concurrent calls."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class RateLimiter:
 
 
 class WorkerPool:
-    """The threads that calls run in. Calls beyond their number wait; calls beyond the limit are refused."""
+    """The threads that run calls. Calls beyond their number wait; calls beyond the limit are refused."""
 
     def __init__(self, params: ServerParams) -> None:
         self._params = params
@@ -53,7 +53,7 @@ class WorkerPool:
         self.at_work = 0
 
     async def run(self, call: Callable[[], T]) -> T:
-        """The result of ``call``, from a thread. After the time limit the call goes on, but nobody waits for it."""
+        """The result of ``call``, from a thread. After the time limit the call continues without a waiter."""
         if self.at_work >= self._params.in_flight:
             message = f"{self.at_work} calls are at work or waiting: try again in a moment"
             raise Refused(503, "overloaded", message, {"Retry-After": "1"})
@@ -74,7 +74,7 @@ class WorkerPool:
         return future.result()
 
     async def close(self) -> None:
-        """Wait for the calls at work."""
+        """Wait for running calls."""
         await asyncio.to_thread(self._pool.shutdown, wait=True, cancel_futures=True)
 
     def _submit(self, call: Callable[[], T]) -> asyncio.Future[T]:
@@ -86,7 +86,7 @@ class WorkerPool:
     def _ended(self, future: asyncio.Future[Any]) -> None:
         self.at_work -= 1
         if not future.cancelled():
-            future.exception()  # retrieved: a call that nobody waits for any more is not worth a warning
+            future.exception()  # retrieved, so that a call without a waiter causes no warning
 
 
 def limited(receive: Receive, params: ServerParams) -> Receive:

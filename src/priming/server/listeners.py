@@ -1,4 +1,4 @@
-"""The sockets that a server listens at: of an address, at a path, and beside its store."""
+"""The sockets that a server listens on: an address, a path, and the one beside its store."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from priming.config.params.server import SOCKET
 from priming.embedding.registry import stamp_of
 from priming.errors import Conflict, ParamError, PrimingError, StoreError
 from priming.operations import local_socket
@@ -20,12 +21,12 @@ from priming.operations.service import LocalService
 from priming.server import telemetry
 from priming.server.tokens import Tokens
 
-_WAITING = 2048
-"""Connections that wait to be taken."""
+_BACKLOG = 2048
+"""Maximum number of connections at an address that wait to be accepted."""
 
 
 def loopback(name: str) -> bool:
-    """Whether an address to listen at is this machine's own, out of reach for others."""
+    """Whether an address is reachable from this machine only."""
     if name == "localhost":
         return True
     try:
@@ -35,7 +36,7 @@ def loopback(name: str) -> bool:
 
 
 def refuse_open_server(tokens: Tokens, name: str) -> None:
-    """``Conflict`` where a server would listen to other machines, and anybody there could use it."""
+    """Raise ``Conflict`` if other machines could reach the server and use it without a token."""
     if not loopback(name) and not any(token.revoked_at is None for token in tokens.list()):
         raise Conflict(
             f"{name} can be reached from other machines, and the store has no token: make one with"
@@ -45,9 +46,9 @@ def refuse_open_server(tokens: Tokens, name: str) -> None:
 
 @contextmanager
 def listening(name: str, port: int, uds: Path | None) -> Iterator[socket.socket]:
-    """The socket to listen at: of an address, or a file that only its owner can use."""
+    """The socket to listen on: an address, or a file that only its owner can use."""
     with _at_file(uds) if uds is not None else _at_address(name, port) as listener:
-        listener.listen(_WAITING)
+        listener.listen(_BACKLOG)
         yield listener
 
 
@@ -64,14 +65,14 @@ def _at_address(name: str, port: int) -> Iterator[socket.socket]:
             listener.bind(address)
         except OSError as error:
             raise Conflict(
-                f"{name}:{port} cannot be listened at ({error.strerror}): name another --port"
+                f"{name}:{port} cannot be listened on ({error.strerror}): name another --port"
             ) from None
         yield listener
 
 
 @contextmanager
 def _at_file(path: Path) -> Iterator[socket.socket]:
-    """A socket of mode 0600, removed at the end; one that a dead server left is replaced."""
+    """A socket of mode 0600, removed at the end; the socket of a dead server is replaced."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         _remove_dead(path)
         try:
@@ -85,7 +86,7 @@ def _at_file(path: Path) -> Iterator[socket.socket]:
 
 
 def _bind_privately(listener: socket.socket, path: Path) -> None:
-    """Bind a socket that belongs to its owner alone from its first moment."""
+    """Bind a socket that only its owner can use, from its creation."""
     mask = os.umask(0o177)
     try:
         listener.bind(str(path))
@@ -94,7 +95,7 @@ def _bind_privately(listener: socket.socket, path: Path) -> None:
 
 
 def _remove_dead(path: Path) -> None:
-    """Remove a socket that nobody listens at."""
+    """Remove a socket on which no server listens; ``Conflict`` if one does."""
     if not path.exists() or not stat.S_ISSOCK(path.stat().st_mode):
         return
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
@@ -103,12 +104,12 @@ def _remove_dead(path: Path) -> None:
         except OSError:
             path.unlink(missing_ok=True)
             return
-    raise Conflict(f"{path} is in use by another server: end that one, or name another")
+    raise Conflict(f"{path} is in use by another server: stop that server, or name another socket")
 
 
 @dataclass(frozen=True, slots=True)
 class LocalListener:
-    """The socket of a store, and what its server says of itself there."""
+    """The socket of a store, and the greeting of its server."""
 
     socket: socket.socket
     path: Path
@@ -117,9 +118,9 @@ class LocalListener:
 
 @contextmanager
 def beside_store(service: LocalService) -> Iterator[LocalListener | None]:
-    """The socket beside the database of a store, by which clients find the server; None where there can be none.
+    """The socket beside the database of a store, by which clients find the server; None if it cannot be created.
 
-    The socket of another server is left alone, and a store that is not in a file has none.
+    The socket of another server is left as it is, and a store that is not in a file has none.
     """
     with ExitStack() as stack:
         listener = None
@@ -137,11 +138,11 @@ def beside_store(service: LocalService) -> Iterator[LocalListener | None]:
 
 @contextmanager
 def local_listener(service: LocalService, path: Path | None = None) -> Iterator[LocalListener]:
-    """A socket that only the user can reach, removed at the end; one that a dead server left is replaced.
+    """A socket that only the user can reach, removed at the end; the socket of a dead server is replaced.
 
     Raises:
         Conflict: another server listens there.
-        StoreError: a socket cannot be made there.
+        StoreError: a socket cannot be created there.
 
     """
     greeting = _greeting(service)
@@ -155,9 +156,9 @@ def local_listener(service: LocalService, path: Path | None = None) -> Iterator[
             try:
                 _bind_privately(listener, at)
             except OSError as error:
-                raise StoreError(f"{at} cannot be made ({error.strerror}): name another socket") from error
+                raise StoreError(f"{at} cannot be created ({error.strerror}): name another socket") from error
             inode = at.lstat().st_ino
-        listener.listen(_WAITING)
+        listener.listen(SOCKET.waiting)
         try:
             yield LocalListener(listener, at, greeting)
         finally:
@@ -167,7 +168,7 @@ def local_listener(service: LocalService, path: Path | None = None) -> Iterator[
 
 
 def _greeting(service: LocalService) -> dict[str, str]:
-    """What the server is. The store is opened, and made if it is missing."""
+    """The greeting of the server. The store is opened, and created if it is missing."""
     where = local_socket.real(service.url)
     if where is None:
         raise ParamError("url", service.url, "must be a store in a file: a socket is beside it")
@@ -177,7 +178,7 @@ def _greeting(service: LocalService) -> dict[str, str]:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Nobody else makes or removes a socket in the folder meanwhile."""
+    """Lock a folder, so that no other server creates or removes a socket in it."""
     lock = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -191,7 +192,7 @@ def _clear(path: Path) -> None:
     if not path.exists() and not path.is_symlink():
         return
     if not local_socket.is_ours(path):
-        raise Conflict(f"{path} is no socket of yours: remove it, or name another")
+        raise Conflict(f"{path} is not a socket of yours: remove it, or name another")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(1.0)
         try:
@@ -201,4 +202,4 @@ def _clear(path: Path) -> None:
             return
         except OSError:
             pass  # a server is there, and too busy to answer
-    raise Conflict(f"a server listens on {path} already: use it, or end it first")
+    raise Conflict(f"a server listens on {path} already: use it, or stop it first")

@@ -113,7 +113,7 @@ def of_job(name: str, summary: str, *, stream: bool = False) -> dict[str, Any]:
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
         }
         if stream
-        else _content("The job as it stands", {"$ref": f"{_HERE}Job"})
+        else _content("The present state of the job", {"$ref": f"{_HERE}Job"})
     )
     resume = {
         "name": "Last-Event-ID",
@@ -211,7 +211,7 @@ def _relocated(schema: Mapping[str, Any], suffix: str) -> dict[str, Any]:
 
 
 def _definitions(schema: Mapping[str, Any], suffix: str) -> dict[str, Any]:
-    """The definitions that a schema brings along, as the document has them."""
+    """The definitions of a schema, with the names of the document."""
     return {f"{name}{suffix}": _redirected(part, suffix) for name, part in schema.get("$defs", {}).items()}
 
 
@@ -334,7 +334,7 @@ DOCS_POLICY = (
     f"default-src 'none'; connect-src 'self'; script-src 'sha256-{_digest('script')}';"
     f" style-src 'sha256-{_digest('style')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""What a browser is told that the page may do: run its own script, and ask its own server."""
+"""The content security policy of the page: its own script, and requests to its own server."""
 
 
 def docs_page(document: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The server as a process: how it starts and ends, its protocols, and its patience with slow clients."""
+"""The server as a process: start and end, protocols, and time limits for slow clients."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _address(listener: socket.socket) -> str:
 
 
 def _ignore(address: str) -> None:
-    """Nobody wants to know the address."""
+    """Do nothing with the address."""
 
 
 def serve(
@@ -113,7 +113,7 @@ def serve(
 
 
 class UvicornServer(Server):
-    """uvicorn with a limit to its patience; it ends jobs before it waits for connections."""
+    """uvicorn with time limits for clients; it cancels jobs before it waits for connections."""
 
     def __init__(
         self,
@@ -161,11 +161,14 @@ class UvicornServer(Server):
         if self._local is not None:
             protocol = partial(LocalProtocol, self, self._local.greeting)
             loop = asyncio.get_running_loop()
-            self.servers.append(await loop.create_server(protocol, sock=self._local.socket))
+            # The loop listens again: with its own default it would cut the queue to 100.
+            self.servers.append(
+                await loop.create_server(protocol, sock=self._local.socket, backlog=SOCKET.waiting)
+            )
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End jobs, so that those who follow them need not be waited for, and then all the rest."""
+        """Cancel jobs, so that their followers need not be waited for, and then end all connections."""
         self._app.state.server.stop()
         await super().shutdown(sockets)
 
@@ -185,7 +188,7 @@ class UvicornServer(Server):
 
 
 class LocalProtocol(asyncio.Protocol):
-    """A new connection at the store's own socket: its first bytes tell whether it speaks HTTP."""
+    """A new connection at the store's own socket, whose first bytes show whether it is HTTP."""
 
     def __init__(self, server: UvicornServer, greeting: Mapping[str, str]) -> None:
         self._server, self._greeting = server, greeting
@@ -193,7 +196,7 @@ class LocalProtocol(asyncio.Protocol):
         self._transport: asyncio.Transport
 
     def connection_made(self, transport: Any) -> None:
-        """Take the connection, if it is of a process of the same user."""
+        """Accept the connection of a process of the same user; close any other."""
         self._transport = transport
         self._server.server_state.connections.add(self)  # type: ignore[arg-type]  # it has ``shutdown``
         if not local_socket.peer_is_us(transport.get_extra_info("socket")):
@@ -209,7 +212,7 @@ class LocalProtocol(asyncio.Protocol):
             self._hand_over(self._server.http_protocol())
 
     def eof_received(self) -> bool | None:
-        """A client that sent too little for HTTP gets the answer of the other framings."""
+        """Answer a client that sent too little for HTTP by the other framings."""
         if not self._start:
             return False
         protocol = self._hand_over(self._server.ethos_protocol(self._greeting))
@@ -220,7 +223,7 @@ class LocalProtocol(asyncio.Protocol):
         self._server.server_state.connections.discard(self)
 
     def shutdown(self) -> None:
-        """End a connection that has asked for nothing yet."""
+        """Close a connection that has sent no request."""
         self._transport.close()
 
     def _hand_over(self, protocol: asyncio.Protocol) -> asyncio.Protocol:
@@ -232,7 +235,7 @@ class LocalProtocol(asyncio.Protocol):
 
 
 class PatientProtocol(H11Protocol):
-    """A connection that is closed when a head does not arrive in time, or nobody reads the answer."""
+    """A connection that is closed if a head does not arrive, or an answer is not read, in time."""
 
     patience: ServerParams
     _late: asyncio.TimerHandle | None = None

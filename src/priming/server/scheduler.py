@@ -16,7 +16,7 @@ from priming.types import Clock
 
 
 class SleepScheduler:
-    """When each open namespace last slept, and how many memories it had then."""
+    """Runs the sleep of open namespaces; holds when each last slept and how many memories it then had."""
 
     def __init__(self, service: LocalService, every: timedelta, clock: Clock) -> None:
         self._service, self._every, self._clock = service, every, clock
@@ -30,11 +30,11 @@ class SleepScheduler:
             await asyncio.sleep(seconds)
 
     def sleep_due(self) -> list[str]:
-        """Let each namespace sleep whose night is due; their names."""
+        """Run the sleep of each namespace that is due, and return their names."""
         return [name for name in self._service.namespaces if self._sleeps(name)]
 
     def _sleeps(self, name: str) -> bool:
-        """Whether a namespace slept just now. A namespace that is busy, or empty, is checked again the next time."""
+        """Run the sleep of a namespace if due; returns whether it ran. A busy namespace is tried again later."""
         try:
             count = self._count(name)
             last, before = self._last.setdefault(name, (self._clock.now(), count))
@@ -57,6 +57,6 @@ class SleepScheduler:
             raise Cancelled
 
     def _count(self, name: str) -> int:
-        """The number of memories without the entities, which nobody remembered."""
+        """The number of memories without entities, which rules create."""
         memories = self._service.call(name, "stats", {})["memories"]
         return sum(sum(statuses.values()) for kind, statuses in memories.items() if kind != "entity")

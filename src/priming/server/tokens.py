@@ -1,4 +1,4 @@
-"""Tokens: who may use a server of a store. They stand beside the log: they say nothing of what is remembered."""
+"""Tokens, which allow the use of a server of a store. They are not in the log, as they are no memories."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from priming.types import Clock, NewToken, SystemClock, Token
 
 _PREFIX = "prm"
 _ID_BYTES, _SECRET_BYTES = 6, 32
-_NOTED = timedelta(minutes=1)
-"""How exactly the last use is known: a write for each request would cost more than the request."""
-_NOBODY = hashlib.sha256(b"").digest()
+_PRECISION = timedelta(minutes=1)
+"""Of the time of last use: a write for each request would cost more than the request."""
+_NO_DIGEST = hashlib.sha256(b"").digest()
 
 
 class Tokens:
@@ -50,9 +50,9 @@ class Tokens:
             self._store.close()
 
     def new(self, namespace: str, name: str | None = None) -> NewToken:
-        """Make a token for a namespace, or for all of them (``*``); only the digest of its secret is kept."""
+        """Create a token for a namespace, or for all (``*``); only the digest of its secret is stored."""
         if check_name("namespace", namespace) is None:
-            raise ParamError("namespace", namespace, "must be given; * stands for all of them")
+            raise ParamError("namespace", namespace, "must not be null: name one, or * for all")
         token = Token(
             secrets.token_hex(_ID_BYTES),
             namespace,
@@ -65,7 +65,7 @@ class Tokens:
         return NewToken(token, f"{_PREFIX}_{token.id}_{secret}")
 
     def list(self) -> list[Token]:
-        """All that were ever made, oldest first."""
+        """All tokens, revoked ones included, oldest first."""
         with self._lock:
             return self._store.tokens()
 
@@ -73,39 +73,39 @@ class Tokens:
         """Revoke a token, at once and for good.
 
         Raises:
-            NotFound: no token of that id; nothing of what was given is repeated, for it may be a secret.
+            NotFound: no token has that id; the message does not repeat it, since it may be a secret.
 
         """
         with self._lock:
             check_text("id", token_id)
             self._store.revoke_token(token_id, check_time("clock.now()", self._clock.now()))
-            found = self._store.token(token_id)
-        if found is None:
-            raise NotFound("there is no token of that id: 'priming token list' shows them")
-        return found[0]
+            row = self._store.token(token_id)
+        if row is None:
+            raise NotFound("there is no token with that id: 'priming token list' shows them")
+        return row[0]
 
     def needed(self) -> bool:
-        """Whether requests need one: as soon as one was ever made, also where it is revoked by now."""
+        """Whether requests need a token: once one was created, even if it is revoked by now."""
         with self._lock:
             return self._store.any_token()
 
     def admitted(self, secret: str) -> Token | None:
-        """The token that a secret belongs to; None: none, or one that is revoked."""
+        """The valid token with this secret, or None."""
         prefix, _, rest = secret.partition("_")
         token_id, _, own = rest.partition("_")
         with self._lock:
-            found = self._store.token(token_id) if prefix == _PREFIX else None
-            token, digest = found or (None, _NOBODY)
+            row = self._store.token(token_id) if prefix == _PREFIX else None
+            token, digest = row or (None, _NO_DIGEST)
             same = hmac.compare_digest(_digest(own), digest)
             if token is None or not same or token.revoked_at is not None:
                 return None
-            self._note(token)
+            self._record_use(token)
         return token
 
-    def _note(self, token: Token) -> None:
-        """Note that a token is used, now and then; a store that is busy costs only that."""
+    def _record_use(self, token: Token) -> None:
+        """Record the use of a token, at most once a minute; a busy store skips it."""
         now = check_time("clock.now()", self._clock.now())
-        if token.used_at is None or not timedelta(0) <= now - token.used_at < _NOTED:
+        if token.used_at is None or not timedelta(0) <= now - token.used_at < _PRECISION:
             with suppress(Busy):
                 self._store.use_token(token.id, now)
 

@@ -1,1 +1,1 @@
-"""Where memories are kept: a protocol and its backends."""
+"""Storage: the protocol of a store, and the SQLite backend."""

@@ -1,16 +1,17 @@
-"""Filters: which memories may come up, as a small language.
+"""Filters: a small language that restricts a recall to some memories.
 
     {"kind": "fact"}                                     equality
     {"importance": {"gte": 0.5, "lt": 0.9}}              eq ne in nin gt gte lt lte contains exists
     {"metadata.author": {"in": ["ann", "bo"]}}           a field of the user's metadata
     {"or": [{"tags": {"contains": "db"}}, {"not": {"outcome": "failure"}}]}
 
-Several fields, and several operators of one field, must all hold. Letter case counts. ``null`` is a field's absence:
-it equals nothing else, so that ``ne`` and ``nin`` hold where the field is absent, and no order is true of it. A tag
-filter asks whether a memory has the tag. ``trust`` is ordered as it rises. Times are datetimes, or ISO 8601 texts,
-with a time zone. In metadata values are compared with values of their own type only: true is not 1.
+All fields, and all operators of a field, must hold. Comparisons are case-sensitive. ``null`` means
+that the field is absent: it equals nothing else, so ``ne`` and ``nin`` hold for an absent field and comparisons of
+order do not. A tag filter tests whether a memory has the tag. ``trust`` is ordered from low to high. Times are
+datetimes, or ISO 8601 texts, with a time zone. Metadata values are compared only with values of the same type:
+true is not 1.
 
-Parsed once, at the edge, into a ``Condition``; a backend turns that into its own query.
+A filter is parsed once, at the edge, into a ``Condition``, which a backend compiles into its own query.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _OPERATORS_OF = {
     "tags": (*_EQUAL, "contains", "exists"),
     "metadata": OPERATORS,
 }
-_DEEPEST, _MOST = 16, 500
+_MAX_DEPTH, _MAX_COMPARISONS = 16, 500
 _HOLDS = {"gt": op.gt, "gte": op.ge, "lt": op.lt, "lte": op.le}
 
 
@@ -60,30 +61,30 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """``and`` or ``or`` over parts, or ``not`` over one."""
+class Combination:
+    """Conditions joined by ``and`` or ``or``, or one negated by ``not``."""
 
     operator: str
     parts: tuple[Condition, ...]
 
 
-Condition = Comparison | Group
+Condition = Comparison | Combination
 
 
 def parse(filters: Any) -> Condition:
-    """The condition of a filter mapping; ``ParamError`` names what is not understood."""
+    """Parse a filter mapping; ``ParamError`` names the part that is invalid."""
     condition = _parse(filters, 1)
-    if _size(condition) > _MOST:
-        raise ParamError("filters", filters, f"must hold at most {_MOST} comparisons")
+    if _size(condition) > _MAX_COMPARISONS:
+        raise ParamError("filters", filters, f"must hold at most {_MAX_COMPARISONS} comparisons")
     return condition
 
 
 def _parse(filters: Any, depth: int) -> Condition:
     if not isinstance(filters, Mapping):
         raise ParamError("filters", filters, "must be a mapping of field names to values")
-    if depth > _DEEPEST:
-        raise ParamError("filters", filters, f"must be nested at most {_DEEPEST} deep")
-    return Group("and", tuple(_clause(name, value, depth) for name, value in filters.items()))
+    if depth > _MAX_DEPTH:
+        raise ParamError("filters", filters, f"must be nested at most {_MAX_DEPTH} deep")
+    return Combination("and", tuple(_clause(name, value, depth) for name, value in filters.items()))
 
 
 def _size(condition: Condition) -> int:
@@ -93,14 +94,14 @@ def _size(condition: Condition) -> int:
 def _clause(name: Any, value: Any, depth: int) -> Condition:
     if name in ("and", "or"):
         parts = _list(f"filters.{name}", value, "must be a list of filters")
-        return Group(name, tuple(_parse(part, depth + 1) for part in parts))
+        return Combination(name, tuple(_parse(part, depth + 1) for part in parts))
     if name == "not":
-        return Group("not", (_parse(value, depth + 1),))
+        return Combination("not", (_parse(value, depth + 1),))
     path = _path(name)
     if isinstance(value, Mapping):
         if not value:
             raise ParamError(f"filters.{name}", value, f"must name an operator: {', '.join(OPERATORS)}")
-        return Group(
+        return Combination(
             "and", tuple(_comparison(path, operator, operand) for operator, operand in value.items())
         )
     return _comparison(path, "eq", value)
@@ -130,7 +131,7 @@ def _comparison(path: tuple[str, ...], operator: Any, value: Any) -> Condition:
         values = _list(where, value, "must be a list")
         return Comparison(path, operator, tuple(_value(where, path, kind, item) for item in values))
     if value is None and operator not in _EQUAL:
-        raise ParamError(where, value, "must not be null: ask whether the field exists")
+        raise ParamError(where, value, "must not be null: use exists instead")
     operand = _value(where, path, kind, value)
     return (
         _ordered(where, path, operator, operand)
@@ -155,7 +156,7 @@ def _list(where: str, value: Any, rule: str) -> Sequence[Any]:
 
 
 def _value(where: str, path: tuple[str, ...], kind: str, value: Any) -> Any:
-    """A value that the field can be compared with."""
+    """Check that a value can be compared with the field."""
     if value is None:
         return None
     if kind == "time":
@@ -185,7 +186,7 @@ def _time(where: str, value: Any) -> datetime:
 
 
 def _stored(where: str, value: Any) -> Any:
-    """``value``, if a database can hold it: valid Unicode, a number of 64 bits."""
+    """Return ``value`` if a database can store it: valid Unicode, or a number of 64 bits."""
     if isinstance(value, str):
         try:
             value.encode()

@@ -1,9 +1,9 @@
 """The one seam between the engine and a database.
 
-A backend holds SQL, not policy: what to write is decided by the engine and handed over as one
+A backend holds SQL, not policy: what to write is decided by the engine and passed as one
 ``Changes`` value, which is applied in one transaction together with its entry in the log.
-``tests/store/contract.py`` says what every backend must do. A namespace is a required argument of
-every method that touches data: nothing ever crosses it.
+``tests/storage/contract.py`` tests what every backend must do. A namespace is a required argument of
+every method that touches data: nothing crosses from one to another.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ VersionKey = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """One operation, ready to be applied. ``vectors`` are derived data: they are not in the log.
+    """One operation, ready to be applied. ``vectors`` are derived data and are not logged.
 
     ``vectors`` maps (memory id, version) to little-endian float32 bytes of the embedding ``generation``.
     """
@@ -57,10 +57,10 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """One operation as it stands in the log. ``erased``: the ids of memories that a purge removed.
+    """One operation in the log. ``erased`` lists the ids of memories that a purge removed.
 
-    ``undoes`` are the operations that it took back. ``undone_by`` is the one that took it back and stands: None
-    says that it counts as done, also where that one was taken back in turn.
+    ``undoes`` lists the operations that it undid. ``undone_by`` is the operation that undid it and is in effect; None
+    means that the operation is in effect, also if its undo was undone in turn.
     """
 
     number: int
@@ -79,10 +79,10 @@ class Logged:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One recall, kept: ``hits`` are (memory id, score) in their order.
+    """One recorded recall: ``hits`` are (memory id, score) in order of rank.
 
-    ``nodes`` are the ids of the memories that the ``flow`` speaks of, which is bytes to the store; a flow is kept
-    for the latest recalls only, and is None where there is none.
+    ``flow`` is the activation on links, as bytes that the store does not read, and ``nodes`` lists the ids of the
+    memories in it. Only the latest recalls have a flow; for others it is None.
     """
 
     recall_id: str
@@ -97,7 +97,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The figures of ``stats``."""
+    """The counts that ``stats`` reports."""
 
     memories: Mapping[str, Mapping[str, int]]
     links: Mapping[str, int]
@@ -108,19 +108,19 @@ class Counts:
 
 
 class Store(Protocol):
-    """A database of memories. Every method raises errors of the tree, and leaves no partial write.
+    """A database of memories. Every method raises errors of ``priming.errors`` and leaves no partial write.
 
-    A store serves one thread at a time: its caller holds a lock.
+    A store is used by one thread at a time: its caller holds a lock.
     """
 
     @property
     def scratch(self) -> Path | None:
-        """A folder for disposable files of this store; it need not exist yet. None: there is no place for them."""
+        """The folder for disposable files of this store, which may not exist yet; None if it has none."""
         ...
 
     @property
     def backups(self) -> Path | None:
-        """The folder where backups are put that are given no place; it need not exist yet. None: there is none."""
+        """The default folder for backups, which may not exist yet; None if the store has none."""
         ...
 
     def close(self) -> None:
@@ -128,43 +128,43 @@ class Store(Protocol):
         ...
 
     def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
-        """Hold the write lock: what is read inside stays true until the block ends and commits.
+        """Hold the write lock until the block ends and commits: nothing that was read inside changes meanwhile.
 
-        Nested blocks join the outermost. An exception rolls everything back; one of a nested block that writes does
-        so even if it is caught: then the outermost ends in ``StoreError``. ``Busy`` after the timeout.
-        Without ``write`` the block only sees one state of the store, and hinders nobody.
+        Nested blocks join the outermost. An exception rolls everything back; that of a nested block that writes does
+        so even if it is caught: the outermost block then ends in ``StoreError``. ``Busy`` after the timeout.
+        Without ``write`` the block reads one state of the store and blocks no other process.
         """
         ...
 
     def apply(self, changes: Changes) -> int:
-        """Write one operation and its entry in the log; its number. Creates the namespace.
+        """Write one operation and its entry in the log, and return its number; creates the namespace.
 
-        Rows are removed first, memories after what refers to them, in whatever order they are given; the others
-        are made and changed in their order, where new memories may come after the rows that need them.
-        ``Conflict`` for a key or id that is taken, a second verdict of one recall, memory and verdict, a memory
-        removed before what refers to it, or a version whose text would change; ``NotFound`` for a link, verdict or
-        pair of nothing or for a row to change that is not there.
+        Rows are removed first, in any order: memories after the rows that refer to them. Other rows are inserted and
+        updated in order, and new memories may follow the rows that refer to them.
+        ``Conflict`` for a key or id that is taken, a second verdict of one recall, memory and verdict, a memory that
+        other rows still refer to, or a version whose text would change; ``NotFound`` for a link, verdict or pair of
+        a missing memory, or for a missing row to update.
         """
         ...
 
     def purge(self, changes: Changes, ids: Collection[str]) -> dict[str, int]:
-        """Erase memories and every trace of them, the log's included; rows erased by table.
+        """Erase memories and all that refers to them, in the log as well; return the number of rows by table.
 
-        Runs stay, but have not shown them; recalls that brought them up go, of others only flows through them.
+        Runs remain without them. Recalls that returned them are erased; other recalls lose only flows through them.
         """
         ...
 
     def flush(self) -> None:
-        """Leave no byte of erased rows in the store, its journals and temporary files; slow in a large store.
+        """Remove every byte of erased rows from the store, its journals and temporary files; slow in a large store.
 
-        ``Busy`` if that cannot be done while another process reads an older state.
+        ``Busy`` while another process reads an older state.
         """
         ...
 
     def restore(self, namespace: str, rows: Sequence[Row], operations: Sequence[Logged]) -> None:
-        """Fill an empty namespace with rows and the log that made them, oldest operation first.
+        """Fill an empty namespace with rows and the log that produced them, oldest operation first.
 
-        Operations get numbers of this store. ``Conflict`` if the namespace is not empty.
+        Operations are numbered anew. ``Conflict`` if the namespace is not empty.
         """
         ...
 
@@ -185,11 +185,11 @@ class Store(Protocol):
         ...
 
     def get(self, namespace: str, key: str, at: datetime) -> MemoryRecord | None:
-        """The memory of that key or id: the version valid at ``at``, else its latest."""
+        """The memory with that key or id, in the version valid at ``at``, else in its latest."""
         ...
 
     def records(self, namespace: str, ids: Collection[str], at: datetime) -> dict[str, MemoryRecord]:
-        """By id, the memories of ``ids`` that have a version known now and valid at ``at``."""
+        """The memories among ``ids`` that have a current version valid at ``at``, by id."""
         ...
 
     def page(
@@ -203,19 +203,19 @@ class Store(Protocol):
         limit: int | None = 100,
         after: str | None = None,
     ) -> list[MemoryRecord]:
-        """Memories with a version known now and valid at ``at``, in order of insertion, after the id ``after``.
+        """Memories with a current version valid at ``at``, in order of insertion, after the id ``after``.
 
-        ``matching`` keeps those that contain every one of its words, by the database's own text index: words in
-        any form of theirs, and any characters of a script that is written without spaces.
+        ``matching`` selects those that contain all of its words, by the database's text index: a word matches in any
+        inflected form, and a script without spaces matches by its characters.
         """
         ...
 
     def scan(self, namespace: str, at: datetime) -> Iterator[MemoryRecord]:
-        """Every active memory with a version known now and not yet over at ``at``, in order of insertion."""
+        """Every active memory with a current version that has not ended at ``at``, in order of insertion."""
         ...
 
     def versions(self, namespace: str, memory_id: str | None = None) -> list[VersionRow]:
-        """All rows of a memory's versions (None: of all memories, in order of insertion), oldest first."""
+        """All version rows of a memory (None: of all memories, in order of insertion), oldest first."""
         ...
 
     def memories(self, namespace: str, ids: Collection[str] | None = None) -> list[MemoryRow]:
@@ -229,7 +229,7 @@ class Store(Protocol):
         ...
 
     def present(self, namespace: str, row: Row) -> Row | None:
-        """The row of the same identity as it is now."""
+        """The stored row with the same identity, or None."""
         ...
 
     def keys(self, namespace: str, keys: Collection[str]) -> dict[str, str]:
@@ -255,7 +255,7 @@ class Store(Protocol):
         ...
 
     def add_vectors(self, namespace: str, generation: str, vectors: Mapping[VersionKey, bytes]) -> None:
-        """Store derived vectors outside the log, in place of those there; those of no version are passed over."""
+        """Store derived vectors outside the log, replacing present ones; vectors of missing versions are skipped."""
         ...
 
     def matching(self, namespace: str, condition: Condition, at: datetime) -> list[str]:
@@ -284,11 +284,10 @@ class Store(Protocol):
     def add_trace(
         self, namespace: str, trace: Trace, *, keep: int, keep_flows: int, not_before: datetime
     ) -> None:
-        """Keep one recall; drop those before ``not_before`` and beyond the latest ``keep``.
+        """Record a recall; delete those before ``not_before`` and beyond the latest ``keep``.
 
-        Of those beyond the latest ``keep_flows`` the flow is dropped, with its nodes.
-
-        ``Busy`` soon, rather than after the timeout: a recall does not wait for a writer.
+        Recalls beyond the latest ``keep_flows`` lose their flow and nodes. Raises ``Busy`` after a short wait rather
+        than the timeout: a recall does not wait for a writer.
         """
         ...
 
@@ -301,7 +300,7 @@ class Store(Protocol):
         memory_id: str | None = None,
         limit: int = 100,
     ) -> list[Trace]:
-        """Recalls, newest first, without their flows; of one session, or with a memory among their hits."""
+        """Recalls without flows, newest first, filtered by session or by a memory among their hits."""
         ...
 
     def trace(self, namespace: str, recall_id: str) -> Trace | None:
@@ -323,41 +322,40 @@ class Store(Protocol):
     def runs(
         self, namespace: str, ids: Collection[str] | None = None, *, settled: bool = True
     ) -> list[RunRow]:
-        """Runs by id (None: all), oldest first; without ``settled`` only those that still wait."""
+        """Runs by id (None: all), oldest first; ``settled=False`` returns only unsettled ones."""
         ...
 
     def weights(self, namespace: str, profile: str | None = None) -> list[WeightsRow]:
-        """The weights that are set for a profile (None: for any), in the order of their names."""
+        """The weights that are set for a profile (None: for every profile), by name of profile."""
         ...
 
     def backup(self, path: Path) -> None:
-        """Copy the whole store, every namespace, to a new file, whole or not at all; others may write meanwhile.
+        """Copy the whole store, every namespace, to a new file, atomically; others may write meanwhile.
 
-        What this store writes in a transaction that is not over is left out.
-        ``Conflict`` if the file exists already, ``StoreError`` where it cannot be written.
+        Uncommitted writes are not copied. ``Conflict`` if the file exists, ``StoreError`` if it cannot be written.
         """
         ...
 
     def restore_backup(self, path: Path, changes: Collection[Changes]) -> None:
-        """Put the content of a backup in the place of everything that is here, in one step.
+        """Replace the whole content of the store with that of a backup, in one transaction.
 
-        ``changes`` are operations without rows, one for each namespace that is here, logged afterwards with numbers
-        above all that were ever given here, so that whoever follows the log knows to read everything anew.
+        ``changes`` are operations without rows, one for each present namespace. They are logged afterwards, with
+        numbers above all earlier ones, so that readers of the log reload everything.
         ``ParamError`` for a path without a file, ``Conflict`` for the store itself, ``Corrupt`` or ``SchemaTooNew``
         for a file that is no backup of a Priming store; nothing changes then.
         """
         ...
 
     def add_token(self, token: Token, digest: bytes) -> None:
-        """Keep a new token, by the digest of its secret. Tokens are not in the log, nor put back from a backup."""
+        """Store a new token by the digest of its secret. Tokens are neither logged nor restored from a backup."""
         ...
 
     def tokens(self) -> list[Token]:
-        """All that were ever made, oldest first."""
+        """All tokens, revoked ones included, oldest first."""
         ...
 
     def any_token(self) -> bool:
-        """Whether one was ever made."""
+        """Whether a token was ever created."""
         ...
 
     def token(self, token_id: str) -> tuple[Token, bytes] | None:
@@ -365,19 +363,19 @@ class Store(Protocol):
         ...
 
     def revoke_token(self, token_id: str, at: datetime) -> bool:
-        """Revoke a token; whether there is one of that id that was not revoked yet."""
+        """Revoke a token; returns whether one with that id existed and was not revoked."""
         ...
 
     def use_token(self, token_id: str, at: datetime) -> None:
-        """Note when a token was last used; ``Busy`` soon, rather than after the timeout."""
+        """Record when a token was last used; raises ``Busy`` after a short wait rather than the timeout."""
         ...
 
     def add_loop(self, namespace: str, row: LoopSessionRow) -> None:
-        """Keep a new session of the loop; ``Conflict`` for an id that is taken. Sessions are not in the log."""
+        """Store a new session of the loop; ``Conflict`` for an id that is taken. Sessions are not logged."""
         ...
 
     def keep_loop(self, namespace: str, row: LoopSessionRow) -> bool:
-        """Keep a session as it is now; whether it is still there: a purge erases those that name its memories."""
+        """Update a session; returns whether it exists: a purge erases the sessions that name its memories."""
         ...
 
     def loop(self, namespace: str, session_id: str) -> LoopSessionRow | None:
@@ -385,7 +383,7 @@ class Store(Protocol):
         ...
 
     def loops(self, namespace: str, *, limit: int = 100) -> list[LoopSessionRow]:
-        """Sessions of the loop, those first that began last."""
+        """Sessions of the loop, newest first."""
         ...
 
     def counts(self, namespace: str) -> Counts:
@@ -393,5 +391,5 @@ class Store(Protocol):
         ...
 
     def check(self, namespace: str) -> list[Finding]:
-        """What is wrong with the database itself: damaged pages, rows that point to nothing, a stale index."""
+        """Problems of the database itself: damaged pages, dangling references, a stale text index."""
         ...

@@ -1,7 +1,7 @@
-"""The rows that the log speaks of, and their JSON form.
+"""The rows that operations change and the log records, and their JSON form.
 
 A memory is two rows: its identity and state (``MemoryRow``), and the versions of its content
-(``VersionRow``). Encoded, a row holds only what JSON holds; a database's columns take the same values.
+(``VersionRow``). An encoded row has only JSON values, which are also those of the database's columns.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class MemoryRow:
 
 @dataclass(frozen=True, slots=True)
 class VersionRow:
-    """One version of a memory's content, known and valid during its two intervals.
+    """One version of a memory's content, recorded during one interval and valid during another.
 
-    ``revision`` counts the rows of one memory: a supersede writes two, of which one has the old version number.
+    ``revision`` counts the rows of one memory: a supersede writes two, one of them with the old version number.
     """
 
     id: str
@@ -75,7 +75,7 @@ class VersionRow:
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """A link between two memories, named by their ids. ``given``: made by hand, not by rule."""
+    """A link between two memories, named by their ids. ``given``: created by a user, not by a rule."""
 
     source: str
     target: str
@@ -88,9 +88,9 @@ class LinkRow:
 
 @dataclass(frozen=True, slots=True)
 class VerdictRow:
-    """What came of a memory that a recall brought up; ``recall`` is "" where there was none.
+    """A verdict on a memory that a recall returned; ``recall`` is "" for a verdict without a recall.
 
-    ``operation`` is the one that recorded it. Of one recall, memory and verdict there is one row.
+    ``operation`` is the id of the operation that recorded it. A recall, memory and verdict have at most one row.
     """
 
     id: str
@@ -114,7 +114,7 @@ class PairRow:
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A piece of work and the memories shown in it; ``settled`` is None, "used" or "unused"."""
+    """A run and the memories shown in it; ``settled`` is None, "used" or "unused"."""
 
     id: str
     session: str
@@ -139,7 +139,7 @@ class LoopSessionRow:
 
 @dataclass(frozen=True, slots=True)
 class WeightsRow:
-    """The weights that a namespace gives to terms of a profile, by name; what it does not name is the profile's."""
+    """The weights of a namespace for terms of a profile, by name; other terms have the profile's weights."""
 
     profile: str
     weights: Mapping[str, float] = field(default_factory=lambda: EMPTY)
@@ -174,7 +174,7 @@ class RowChange:
 
     @property
     def row(self) -> Row:
-        """The row that exists on at least one side."""
+        """The row after the change, or before it if it was removed."""
         row = self.after if self.after is not None else self.before
         assert row is not None, "a change has at least one side"
         return row
@@ -232,7 +232,7 @@ def pack(changes: Sequence[RowChange]) -> str:
 
 
 def unpack(packed: str) -> list[RowChange]:
-    """The changes of a JSON text, also of one from before a field was added."""
+    """The changes of a JSON text; fields that it lacks, since an older version wrote it, have their defaults."""
     payload = json.loads(packed)
     names: dict[str, list[str]] = payload["fields"]
     return [
@@ -255,7 +255,7 @@ def _row(room: str, names: Sequence[str], values: list[Any] | None) -> Row | Non
 
 
 def use_of(memory: MemoryRow) -> Use:
-    """What became of a memory so far."""
+    """The use of a memory so far."""
     return Use(
         memory.uses,
         memory.last_used_at,

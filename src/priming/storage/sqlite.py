@@ -16,7 +16,7 @@ from priming.storage.sqlite_connection import Connection
 from priming.storage.sqlite_files import APPLICATION_ID, Migration, migrations
 from priming.storage.sqlite_log import SqliteLog
 from priming.storage.sqlite_reader import SqliteReader, json_list
-from priming.storage.sqlite_records import SqliteLoop, SqliteTokens, SqliteTraces
+from priming.storage.sqlite_records import SqliteLoopSessions, SqliteTokens, SqliteTraces
 from priming.storage.sqlite_writer import RowWriter, forget_words
 
 _OF_MEMORY = (
@@ -31,7 +31,7 @@ _OF_MEMORY = (
 )
 
 
-class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoop):
+class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoopSessions):
     """A ``Store`` in one SQLite file, or in memory when ``path`` is None."""
 
     def __init__(
@@ -61,15 +61,15 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         self._db.close()
 
     def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
-        """Hold the write lock, or see one state of the store, until the block ends."""
+        """Hold the write lock, or read one state of the store, until the block ends."""
         return self._db.transaction(write=write)
 
     def flush(self) -> None:
-        """Write the file anew, so that no byte of an erased row stays in it or in its journal."""
+        """Rewrite the file, so that neither it nor its journal has a byte of an erased row."""
         self._db.rewrite()
 
     def apply(self, changes: Changes) -> int:
-        """Write one operation and its entry in the log; its number."""
+        """Write one operation and its entry in the log, and return its number."""
         with self.transaction():
             number = self._log(changes)
             self._write(changes.namespace, changes.rows)
@@ -85,61 +85,61 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         RowWriter(self._db, namespace, self._numbers(namespace, named - created)).write(changes)
 
     def restore(self, namespace: str, rows: Sequence[Row], operations: Sequence[Logged]) -> None:
-        """Fill an empty namespace with rows and the log that made them."""
+        """Fill an empty namespace with rows and the log that produced them."""
         with self.transaction():
             if self.head(namespace):
                 raise Conflict(f"namespace {namespace!r} is not empty: restore into another")
             self._db.change("INSERT OR IGNORE INTO namespaces VALUES (?)", (namespace,))
-            self._enter(
+            self._insert_operations(
                 namespace, [replace(operation, number=i) for i, operation in enumerate(operations, 1)]
             )
             self._mark_undone(namespace)
             self._write(namespace, [RowChange(None, row) for row in rows])
 
     def purge(self, changes: Changes, ids: Collection[str]) -> dict[str, int]:
-        """Erase memories and every trace of them, the log's included; rows erased by table."""
+        """Erase memories and all that refers to them, in the log as well; the number of rows by table."""
         namespace = changes.namespace
         with self.transaction():
             numbers = self._numbers(namespace, ids).values()
-            loops = self._unloop(namespace, self.names(namespace, ids).values())
+            loops = self._erase_loop_sessions(namespace, self.names(namespace, ids).values())
             forget_words(self._db, namespace, numbers)
             erased = {"loop_sessions": loops}
-            for table, which in _OF_MEMORY:
-                sql = f"DELETE FROM {table} WHERE namespace = ? AND {which} = ?"
-                gone = self._db.many(sql, [(namespace, number) for number in numbers])
-                erased[table] = erased.get(table, 0) + gone
-            self._unshow(namespace, ids)
-            erased["changes"] = self._unlog(namespace, ids)
-            erased["traces"] = self._untrace(namespace, ids)
+            for table, column in _OF_MEMORY:
+                sql = f"DELETE FROM {table} WHERE namespace = ? AND {column} = ?"
+                deleted = self._db.many(sql, [(namespace, number) for number in numbers])
+                erased[table] = erased.get(table, 0) + deleted
+            self._erase_shown(namespace, ids)
+            erased["changes"] = self._erase_from_log(namespace, ids)
+            erased["traces"] = self._erase_traces(namespace, ids)
             self._log(changes, ids)
-            # Until it is merged, the text index keeps the words of texts that are gone.
+            # Until its segments are merged, the text index still has the words of erased texts.
             self._db.change("INSERT INTO words (words) VALUES ('optimize')")
         return erased
 
-    def _unshow(self, namespace: str, ids: Collection[str]) -> None:
-        """Take some memories out of what runs have shown."""
+    def _erase_shown(self, namespace: str, ids: Collection[str]) -> None:
+        """Remove these memories from the lists of runs."""
         self._db.change(
             "UPDATE runs SET shown = (SELECT nullif(json_group_array(s.value), '[]') FROM json_each(shown) s"
-            " WHERE s.value NOT IN (SELECT value FROM json_each(:some))) WHERE namespace = :namespace"
-            " AND EXISTS (SELECT 1 FROM json_each(shown) s WHERE s.value IN (SELECT value FROM json_each(:some)))",
-            {"namespace": namespace, "some": json_list(ids)},
+            " WHERE s.value NOT IN (SELECT value FROM json_each(:ids))) WHERE namespace = :namespace"
+            " AND EXISTS (SELECT 1 FROM json_each(shown) s WHERE s.value IN (SELECT value FROM json_each(:ids)))",
+            {"namespace": namespace, "ids": json_list(ids)},
         )
 
     def backup(self, path: Path) -> None:
-        """Copy the whole store, every namespace, to a new file, whole or not at all."""
+        """Copy the whole store, every namespace, to a new file, atomically."""
         write_backup(self._db, path)
 
     def restore_backup(self, path: Path, changes: Collection[Changes]) -> None:
-        """Put the content of a backup in the place of everything that is here, in one step."""
+        """Replace the whole content of the store with that of a backup, in one transaction."""
         with backup_at(path, self._db.path) as copy, self.transaction():
-            # Whoever follows the log of a namespace must find it longer than before, also where the backup lacks it.
+            # Readers of a namespace's log must find it longer than before, even if the backup lacks the namespace.
             heads = {name: self.head(name) for name in self.namespaces()}
             replace_all(self._db, copy)
             for change in changes:
                 self._log(change, above=heads.get(change.namespace, 0))
 
     def add_vectors(self, namespace: str, generation: str, vectors: Mapping[VersionKey, bytes]) -> None:
-        """Store derived vectors outside the log, in place of those there."""
+        """Store derived vectors outside the log, replacing present ones."""
         if not vectors:
             return
         with self.transaction():
@@ -147,14 +147,15 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
             ((number,),) = self._db.run("SELECT generation FROM generations WHERE name = ?", (generation,))
             numbers = self._numbers(namespace, {memory_id for memory_id, _ in vectors})
             self._db.many(
-                "INSERT OR REPLACE INTO vectors SELECT :namespace, :memory, :version, :made, :vector WHERE EXISTS"
-                " (SELECT 1 FROM versions WHERE namespace = :namespace AND memory = :memory AND version = :version)",
+                "INSERT OR REPLACE INTO vectors SELECT :namespace, :memory, :version, :generation, :vector"
+                " WHERE EXISTS (SELECT 1 FROM versions"
+                " WHERE namespace = :namespace AND memory = :memory AND version = :version)",
                 (
                     {
                         "namespace": namespace,
                         "memory": numbers[memory_id],
                         "version": version,
-                        "made": number,
+                        "generation": number,
                         "vector": vector,
                     }
                     for (memory_id, version), vector in vectors.items()
@@ -169,5 +170,5 @@ def newest() -> int:
 
 
 def mark() -> int:
-    """The mark in the header of a file of ours, SQLite's ``application_id``."""
+    """SQLite's ``application_id`` in the header of a Priming store."""
     return APPLICATION_ID

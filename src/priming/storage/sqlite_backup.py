@@ -1,4 +1,4 @@
-"""Backups: a store copied whole while others use it, and put back in one transaction."""
+"""The content of a whole SQLite store: its backup, its replacement by a backup, and the check of its integrity."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from priming.errors import Conflict, Corrupt, ParamError
 from priming.results import Finding
-from priming.storage.sqlite_connection import Connection, ErrorsOf, make_folder
+from priming.storage.sqlite_connection import Connection, ErrorTranslation, make_folder
 from priming.storage.sqlite_files import examine_file, migrate, migrations
 
 _TABLES = (
@@ -29,14 +29,14 @@ _TABLES = (
     "traces",
     "loop_sessions",
 )
-"""All of them but the text index, in an order in which they can be filled."""
+"""All tables but tokens and the text index, in an order in which they can be filled."""
 
 
 def write_backup(db: Connection, path: Path) -> None:
-    """Copy what is committed to a file that appears when it is whole."""
+    """Copy all that is committed to a new file, which appears when it is complete."""
     partial = path.with_name(f"{path.name}.partial")
     make_folder(path)
-    with ErrorsOf(path):
+    with ErrorTranslation(path):
         if path.exists():
             raise Conflict(f"{path} is there already: name another file, for a backup replaces none")
         try:
@@ -49,18 +49,18 @@ def write_backup(db: Connection, path: Path) -> None:
 
 
 @contextmanager
-def backup_at(path: Path, beside: Path | None) -> Iterator[sqlite3.Connection]:
-    """A private copy of a backup, of the present schema and sound; the file itself is only read.
+def backup_at(path: Path, store: Path | None) -> Iterator[sqlite3.Connection]:
+    """Open a verified copy of a backup, migrated to the newest schema; the file itself is only read.
 
-    ``beside`` is the file of the store that it is for, which is no backup of itself.
+    ``store`` is the file of the store to be replaced, which is refused as its own backup.
     """
     if not path.is_file():
-        raise ParamError("path", str(path), "names no file: give one that a backup wrote")
-    if beside is not None and path.samefile(beside):
+        raise ParamError("path", str(path), "names no file: name one that a backup wrote")
+    if store is not None and path.samefile(store):
         raise Conflict(f"{path} is the store itself: name a backup of it")
     steps = migrations()
     examine_file(path, newest=len(steps))
-    with ErrorsOf(path), closing(sqlite3.connect("", isolation_level=None)) as copy:
+    with ErrorTranslation(path), closing(sqlite3.connect("", isolation_level=None)) as copy:
         with closing(_reader(path)) as reader:
             reader.backup(copy)
         if not copy.execute("PRAGMA user_version").fetchone()[0]:
@@ -73,14 +73,14 @@ def backup_at(path: Path, beside: Path | None) -> Iterator[sqlite3.Connection]:
 
 
 def _reader(path: Path) -> sqlite3.Connection:
-    """A connection that writes nothing: a closed store is taken as it stands, also where its folder is read-only."""
+    """A connection that only reads; a closed store is read as an immutable file, so its folder may be read-only."""
     in_use = path.with_name(f"{path.name}-wal").exists()
     mode = "mode=ro" if in_use else "immutable=1"
     return sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True)
 
 
 def replace_all(db: Connection, copy: sqlite3.Connection) -> None:
-    """Put the rows of a copy in the place of all rows; within a transaction."""
+    """Replace all rows by those of a copy, within a transaction."""
     db.change("INSERT INTO words (words) VALUES ('delete-all')")
     for table in reversed(_TABLES):
         db.change(f"DELETE FROM {table}")
@@ -93,37 +93,37 @@ def replace_all(db: Connection, copy: sqlite3.Connection) -> None:
 
 
 _RESTORE = "restore the file from a backup"
-_SHOWN = 20
-_AGAIN = "export the namespace and import it into a new store"
+_MAX_SHOWN = 20
+_REIMPORT = "export the namespace and import it into a new store"
 _RULES = (
     (
         "dangling-link",
         "SELECT l.source || ' → ' || l.target FROM links l WHERE l.namespace = :namespace AND (NOT EXISTS"
         " (SELECT 1 FROM memories WHERE namespace = l.namespace AND number = l.source) OR NOT EXISTS"
         " (SELECT 1 FROM memories WHERE namespace = l.namespace AND number = l.target))",
-        "the link leads to or from a memory that is not there",
-        _AGAIN,
+        "the link leads to or from a memory that does not exist",
+        _REIMPORT,
     ),
     (
         "dangling-verdict",
         "SELECT d.memory || ' ' || d.verdict FROM verdicts d WHERE d.namespace = :namespace AND NOT EXISTS"
         " (SELECT 1 FROM memories WHERE namespace = d.namespace AND number = d.memory)",
-        "the verdict is on a memory that is not there",
-        _AGAIN,
+        "the verdict is on a memory that does not exist",
+        _REIMPORT,
     ),
     (
         "dangling-pair",
         "SELECT p.source || ' + ' || p.target FROM pairs p WHERE p.namespace = :namespace AND (NOT EXISTS"
         " (SELECT 1 FROM memories WHERE namespace = p.namespace AND number = p.source) OR NOT EXISTS"
         " (SELECT 1 FROM memories WHERE namespace = p.namespace AND number = p.target))",
-        "the pair names a memory that is not there",
-        _AGAIN,
+        "the pair names a memory that does not exist",
+        _REIMPORT,
     ),
     (
         "self-link",
         "SELECT m.key FROM links l JOIN memories m ON m.namespace = l.namespace AND m.number = l.source"
         " WHERE l.namespace = :namespace AND l.source = l.target",
-        "the memory is linked to itself; the link carries nothing",
+        "the memory is linked to itself; the link has no effect",
         "undo the operation that made the link",
     ),
     (
@@ -139,7 +139,7 @@ _RULES = (
         "SELECT m.key FROM memories m WHERE m.namespace = :namespace AND NOT EXISTS"
         " (SELECT 1 FROM versions v WHERE v.namespace = m.namespace AND v.memory = m.number"
         " AND v.retired_at IS NULL)",
-        "the memory has no version that is known now",
+        "the memory has no current version",
         "undo the operation that retired it, or purge the memory",
     ),
     (
@@ -147,7 +147,7 @@ _RULES = (
         "SELECT v.number FROM versions v WHERE v.namespace = :namespace AND NOT EXISTS"
         " (SELECT 1 FROM memories WHERE namespace = v.namespace AND number = v.memory)",
         "the version belongs to no memory",
-        _AGAIN,
+        _REIMPORT,
     ),
     (
         "overlapping-versions",
@@ -165,20 +165,20 @@ _RULES = (
         " (SELECT 1 FROM versions v WHERE v.namespace = x.namespace AND v.memory = x.memory"
         " AND v.version = x.version)",
         "the vector belongs to no version",
-        _AGAIN,
+        _REIMPORT,
     ),
     (
         "stale-text-index",
         "SELECT v.number FROM versions v LEFT JOIN words_docsize d ON d.id = v.number"
         " WHERE v.namespace = :namespace AND (v.retired_at IS NULL) <> (d.id IS NOT NULL)",
-        "the text index does not hold the texts that are known now",
-        _AGAIN,
+        "the text index does not hold the current texts",
+        _REIMPORT,
     ),
 )
 
 
 def file_findings(db: Connection, namespace: str) -> list[Finding]:
-    """Damaged pages, rows that point to nothing, a stale index."""
+    """Find damaged pages, dangling references and a stale text index."""
     try:
         problems = [
             Finding("integrity", str(db.path), message, _RESTORE)
@@ -187,9 +187,9 @@ def file_findings(db: Connection, namespace: str) -> list[Finding]:
         ]
         for rule, query, detail, remedy in _RULES:
             subjects = [str(subject) for (subject,) in db.run(query, {"namespace": namespace})]
-            problems += [Finding(rule, subject, detail, remedy) for subject in subjects[:_SHOWN]]
-            if subjects[_SHOWN:]:
-                problems.append(Finding(rule, f"and {len(subjects) - _SHOWN:,} more", detail, remedy))
+            problems += [Finding(rule, subject, detail, remedy) for subject in subjects[:_MAX_SHOWN]]
+            if subjects[_MAX_SHOWN:]:
+                problems.append(Finding(rule, f"and {len(subjects) - _MAX_SHOWN:,} more", detail, remedy))
     except Corrupt as error:
         return [Finding("integrity", str(db.path), str(error), _RESTORE)]
     return problems

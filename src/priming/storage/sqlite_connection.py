@@ -1,4 +1,4 @@
-"""One SQLite connection of ours: opened with care, its errors put in the words of the tree."""
+"""One SQLite connection: opened safely, retried while the file is busy, with SQLite's errors translated."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class Connection:
-    """A connection in WAL mode with explicit transactions and jittered patience."""
+    """A connection in WAL mode with explicit transactions, retried at random intervals while another one writes."""
 
     def __init__(
         self,
@@ -43,14 +43,14 @@ class Connection:
         self.busy_timeout = busy_timeout
         self._depth = 0
         self._writes = False
-        self._doomed = False
+        self._failed = False
         steps = migrations() if steps is None else steps
         if sqlite3.sqlite_version_info < _OLDEST:
             raise StoreError(f"SQLite {sqlite3.sqlite_version} is too old: use a Python with 3.37 or newer")
         if path is not None:
             examine_file(path, newest=len(steps))
             make_folder(path)
-        self._errors = ErrorsOf(path)
+        self._errors = ErrorTranslation(path)
         with self._errors:
             self._sqlite = sqlite3.connect(
                 ":memory:" if path is None else path.absolute(),
@@ -59,7 +59,7 @@ class Connection:
                 check_same_thread=False,
             )
         try:
-            self._patiently(lambda: self._set_up(synchronous, steps))
+            self._retry_while_busy(lambda: self._set_up(synchronous, steps))
         except BaseException:
             self._sqlite.close()
             raise
@@ -67,7 +67,7 @@ class Connection:
     def _set_up(self, synchronous: str, steps: Sequence[Migration]) -> None:
         with self._errors:
             execute = self._sqlite.execute
-            # One state of the file: another process may be just making it.
+            # Read one state of the file: another process may be creating it.
             with self.transaction(write=False):
                 version = int(execute("PRAGMA user_version").fetchone()[0])
                 application_id = int(execute("PRAGMA application_id").fetchone()[0])
@@ -75,15 +75,15 @@ class Connection:
             check_version(self.path, version, application_id, tables, newest=len(steps))
             ((mode,),) = execute("PRAGMA journal_mode = WAL")
             if self.path is not None and mode != "wal":
-                raise StoreError(f"{self.path} cannot keep a journal ({mode}): name a store on a local disk")
+                raise StoreError(f"{self.path} cannot have a journal ({mode}): name a store on a local disk")
             execute(f"PRAGMA synchronous = {synchronous}")
             execute("PRAGMA secure_delete = ON")
             migrate(self._sqlite, self.path, steps)
             execute("PRAGMA foreign_keys = ON")
 
     def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        """Execute one statement; all its rows."""
-        return self._patiently(lambda: self._rows(sql, values))
+        """Execute one statement and return all its rows."""
+        return self._retry_while_busy(lambda: self._rows(sql, values))
 
     def _rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         with self._errors:
@@ -94,18 +94,18 @@ class Connection:
             return self._sqlite.execute(sql, values)
 
     def change(self, sql: str, values: Values = ()) -> int:
-        """Execute one statement that writes; the number of rows it changed."""
+        """Execute one statement that writes and return the number of rows it changed."""
         with self._errors:
             return self._sqlite.execute(sql, values).rowcount
 
     def many(self, sql: str, rows: Iterable[Values]) -> int:
-        """Execute one statement that writes for each of ``rows``; the number of rows it changed."""
+        """Execute one statement that writes for each of ``rows`` and return the number of rows it changed."""
         with self._errors:
             return max(0, self._sqlite.executemany(sql, rows).rowcount)
 
     def each(self, sql: str, values: Values = (), *, batch: int = 2000) -> Iterator[tuple[Any, ...]]:
-        """The rows of a large read, a batch at a time."""
-        cursor = self._patiently(lambda: self._cursor(sql, values))
+        """Yield the rows of a large read, fetched in batches."""
+        cursor = self._retry_while_busy(lambda: self._cursor(sql, values))
         try:
             while True:
                 with self._errors:
@@ -120,19 +120,19 @@ class Connection:
     def transaction(self, *, write: bool = True, patience: float | None = None) -> Iterator[None]:
         """``BEGIN IMMEDIATE`` … ``COMMIT``; an exception rolls back; nested blocks join the outermost.
 
-        ``patience`` in seconds, where another writer is not worth waiting for as long as usual.
+        ``patience`` is the time in seconds to wait for another writer; None: ``busy_timeout``.
         """
         if self._depth:
-            with self._joined(write):
+            with self._nested(write):
                 yield
             return
-        self._depth, self._writes, self._doomed = 1, write, False
+        self._depth, self._writes, self._failed = 1, write, False
         try:
-            self._patiently(lambda: self._rows("BEGIN IMMEDIATE" if write else "BEGIN"), patience)
+            self._retry_while_busy(lambda: self._rows("BEGIN IMMEDIATE" if write else "BEGIN"), patience)
             yield
-            if self._doomed:
-                raise StoreError("a write in this transaction failed before: nothing of it was kept")
-            # A commit would ask the text index for what it has to write, even where nothing was written.
+            if self._failed:
+                raise StoreError("an earlier write in this transaction failed: nothing of it was written")
+            # A commit would make the text index collect its writes, even if there are none.
             self._rows("COMMIT" if write else "ROLLBACK")
         except BaseException:
             self._roll_back()
@@ -141,15 +141,15 @@ class Connection:
             self._depth = 0
 
     @contextmanager
-    def _joined(self, write: bool) -> Iterator[None]:
-        """A block within another one. After an error in a block that writes, nothing can be committed."""
+    def _nested(self, write: bool) -> Iterator[None]:
+        """A nested block. After an error in one that writes, the outermost block cannot commit."""
         if write and not self._writes:
-            raise StoreError("a transaction that only reads was asked to write: begin one that writes")
+            raise StoreError("a transaction that only reads cannot write: begin one that writes")
         self._depth += 1
         try:
             yield
         except BaseException:
-            self._doomed = self._doomed or write
+            self._failed = self._failed or write
             raise
         finally:
             self._depth -= 1
@@ -160,32 +160,32 @@ class Connection:
                 self._sqlite.execute("ROLLBACK")
 
     def copy_to(self, other: sqlite3.Connection) -> None:
-        """Copy everything that is committed into an empty database; its errors are left as they are."""
-        self.run("SELECT 1")  # an error where this connection was closed
-        # SQLite copies nothing out of a connection in the middle of a write: it would wait for ever.
+        """Copy everything that is committed into an empty database; its errors are not translated."""
+        self.run("SELECT 1")  # raises an error if this connection is closed
+        # SQLite cannot copy from a connection in the middle of a write: it would wait for ever.
         if self.path is not None:
             with closing(sqlite3.connect(self.path, timeout=self.busy_timeout)) as reader:
                 reader.backup(other)
         elif self._depth and self._writes:
-            raise StoreError("a store in memory cannot be copied while it is written: end that first")
+            raise StoreError("a store in memory cannot be copied during a write: end the transaction first")
         else:
             self._sqlite.backup(other)
 
     def rewrite(self) -> None:
-        """Write the whole file anew, and empty the journal.
+        """Rewrite the whole file and empty the journal.
 
-        SQLite overwrites what is deleted, but not the copies that a page keeps of rows that moved to another
-        page before: only in a new file there are none. ``Busy`` while another process reads an older state.
+        SQLite overwrites deleted rows, but not the copies that remain in a page when a row moves to another page:
+        only a new file has none. ``Busy`` while another process reads an older state.
         """
         if self.path is None:
             return
         try:
-            self._patiently(lambda: self._rows("VACUUM"))
-            self._patiently(self._empty_journal)
+            self._retry_while_busy(lambda: self._rows("VACUUM"))
+            self._retry_while_busy(self._empty_journal)
         except StoreError as error:
             raise type(error)(
-                f"what was erased is gone from {self.path}, but its bytes stay there until the file can be"
-                f" written anew: {error}"
+                f"the rows are erased from {self.path}, but their bytes remain until the file can be"
+                f" rewritten: {error}"
             ) from error
 
     def _empty_journal(self) -> None:
@@ -193,8 +193,8 @@ class Connection:
         if busy:
             raise Busy("another process is reading an older state")
 
-    def _patiently(self, attempt: Callable[[], T], patience: float | None = None) -> T:
-        """Try again while another process writes, after pauses of random length, until the timeout."""
+    def _retry_while_busy(self, attempt: Callable[[], T], patience: float | None = None) -> T:
+        """Retry after pauses of random length while another process writes, until the timeout."""
         deadline = time.monotonic() + (self.busy_timeout if patience is None else patience)
         while True:
             try:
@@ -210,15 +210,17 @@ class Connection:
 
 
 def make_folder(path: Path) -> None:
-    """Make the folder that a file is to stand in."""
+    """Create the folder of a file."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"{path.parent} cannot be made: {error.strerror}; name a store elsewhere") from error
+        raise StoreError(
+            f"{path.parent} cannot be created: {error.strerror}; name a store elsewhere"
+        ) from error
 
 
-class ErrorsOf:
-    """A block in which SQLite's errors become those of the tree."""
+class ErrorTranslation:
+    """A context in which SQLite's errors become those of ``priming.errors``."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -230,16 +232,16 @@ class ErrorsOf:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if isinstance(error, (sqlite3.Error, OSError)):
-            raise translated(error, self._path) from error
+            raise translate_error(error, self._path) from error
         if isinstance(error, (OverflowError, UnicodeEncodeError)):
             raise ParamError("value", str(error), "must be a number or a text that can be stored") from error
 
 
-def translated(error: Exception, path: Path | None) -> PrimingError:
-    """The error of the tree for one of SQLite's."""
+def translate_error(error: Exception, path: Path | None) -> PrimingError:
+    """The error of ``priming.errors`` for an error of SQLite."""
     where = path or "the store in memory"
     if isinstance(error, sqlite3.IntegrityError):
-        return _refusal(error)
+        return _constraint_error(error)
     match primary_code(error):
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED | sqlite3.SQLITE_PROTOCOL:
             return Busy(f"{where} is in use by another process that writes: try again in a moment")
@@ -258,10 +260,10 @@ def translated(error: Exception, path: Path | None) -> PrimingError:
     return StoreError(f"{where}: {error}")
 
 
-def _refusal(error: sqlite3.IntegrityError) -> PrimingError:
+def _constraint_error(error: sqlite3.IntegrityError) -> PrimingError:
     match error.sqlite_errorcode:
         case sqlite3.SQLITE_CONSTRAINT_UNIQUE | sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
-            return Conflict(f"a row of the same identity is there already ({error})")
+            return Conflict(f"a row with the same identity exists ({error})")
         case sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
-            return Conflict(f"a row refers to one that is not there, or is still referred to ({error})")
+            return Conflict(f"a row refers to a missing row, or is still referred to ({error})")
     return ParamError("row", str(error), "must hold values of the right types")

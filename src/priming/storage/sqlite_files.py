@@ -1,11 +1,11 @@
-"""A look at a database file before SQLite may write to it.
+"""Database files: examined before they are opened, and migrated to the newest schema.
 
-SQLite brings a file's journal in as soon as it is opened, and may write to the file when it is closed. A newer,
-foreign or damaged file is therefore recognised beforehand, and left as it was found.
+SQLite applies a file's journal when it opens it, and may write to the file when it closes it. A file that is newer,
+foreign or damaged is therefore recognised beforehand and not modified.
 
-Our own ``open`` must not touch a database file: closing it would drop the locks that other connections of this
-process hold on it (https://sqlite.org/howtocorrupt.html, §2.2). SQLite reads it, as a file that never changes. The
-journal carries no locks.
+The examination must not call ``open`` on a database file: closing it would drop the locks that other connections of
+this process hold (https://sqlite.org/howtocorrupt.html, §2.2). SQLite reads it as an immutable file. The journal has
+no locks.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _JOURNAL_HEADER, _FRAME_HEADER = 32, 24
 
 @dataclass(frozen=True, slots=True)
 class _Journal:
-    """What is committed in a write-ahead log: which pages, page 1 among them, and the file's size in pages."""
+    """The committed part of a write-ahead log: its pages, the content of page 1, and the file's size in pages."""
 
     pages: frozenset[int] = frozenset()
     first: bytes | None = None
@@ -36,7 +36,7 @@ class _Journal:
 
 
 def examine_file(path: Path, newest: int) -> None:
-    """Refuse a file that is not ours, too new, or cut short. A missing or empty file is a new store."""
+    """Refuse a file that is no Priming store, too new, or truncated. A missing or empty file is a new store."""
     try:
         if path.is_dir():
             raise StoreError(f"{path} is a folder: name a file, such as {path / 'memory.db'}")
@@ -44,24 +44,24 @@ def examine_file(path: Path, newest: int) -> None:
             return
         if not path.is_file():
             raise StoreError(f"{path} is not a file: name one, such as {path.with_name('memory.db')}")
-        # A file that another process is just growing may seem short; at the second look it does not.
-        short = _look(path, newest) and _look(path, newest)
-        if short:
+        # A file that another process is extending may seem truncated; the second examination settles it.
+        shortage = _shortage(path, newest) and _shortage(path, newest)
+        if shortage:
             raise Corrupt(
-                f"{path} is damaged or cut short ({short}): restore it from a backup, it was not touched"
+                f"{path} is damaged or cut short ({shortage}): restore it from a backup, it was not touched"
             )
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def _look(path: Path, newest: int) -> str | None:
-    """How the file is short, if it is. The journal is read first: pages move from there to the file."""
+def _shortage(path: Path, newest: int) -> str | None:
+    """What a truncated file lacks, or None. The journal is read first: pages move from it to the file."""
     journal = _journal(path.with_name(path.name + "-wal"))
     actual = path.stat().st_size
     if actual == 0:
         return f"it is empty, but has a journal of {journal.size} pages" if journal.size else None
     if journal.first is None:
-        return _look_at_file(path, newest)
+        return _shortage_of_file(path, newest)
     size, version, application_id = struct.unpack(">16xH42xI4xI28x", journal.first)
     size = 65536 if size == 1 else size
     check_version(path, version, application_id, tables=journal.size > 1, newest=newest)
@@ -71,7 +71,7 @@ def _look(path: Path, newest: int) -> str | None:
     return None
 
 
-def _look_at_file(path: Path, newest: int) -> str | None:
+def _shortage_of_file(path: Path, newest: int) -> str | None:
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)) as reader:
             ((version,),) = reader.execute("PRAGMA user_version")
@@ -91,12 +91,12 @@ def _look_at_file(path: Path, newest: int) -> str | None:
 
 
 def primary_code(error: Exception) -> int:
-    """What kind of failure SQLite reports, without the details; 0 for errors of Python's own."""
+    """The primary result code of an error of SQLite; 0 for other errors."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
 def _journal(path: Path) -> _Journal:
-    """The committed part of a write-ahead log; of its checksums only the salt is compared."""
+    """Read the committed part of a write-ahead log; only the salt is compared, not the checksums."""
     try:
         with path.open("rb", buffering=0) as log:
             head = log.read(_JOURNAL_HEADER)
@@ -109,29 +109,29 @@ def _journal(path: Path) -> _Journal:
 
 
 def _committed(log: RawIOBase, size: int, salt: bytes) -> _Journal:
-    done, pages, first = _Journal(), set[int](), None
+    journal, pages, first = _Journal(), set[int](), None
     frame = log.read(_FRAME_HEADER + _HEADER) or b""
     while len(frame) == _FRAME_HEADER + _HEADER:
-        page, committed, its_salt = struct.unpack_from(">II8s", frame)
-        if its_salt != salt:
+        page, committed, frame_salt = struct.unpack_from(">II8s", frame)
+        if frame_salt != salt:
             break
         pages.add(page)
         if page == 1:
             first = frame[_FRAME_HEADER:]
         if committed:
-            done = _Journal(frozenset(pages), first, committed)
+            journal = _Journal(frozenset(pages), first, committed)
         log.seek(size - _HEADER, SEEK_CUR)
         frame = log.read(_FRAME_HEADER + _HEADER) or b""
-    return done
+    return journal
 
 
 APPLICATION_ID = 0x50524D47
-"""``PRMG`` in the file's header marks a database as ours."""
+"""``PRMG``: the mark of a Priming store in the header of the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One step of the schema: ``number`` counts from 1 without gaps."""
+    """One step of the schema; numbers begin at 1 and have no gaps."""
 
     number: int
     name: str
@@ -139,7 +139,7 @@ class Migration:
 
 
 def migrations() -> tuple[Migration, ...]:
-    """The steps that ship with this version, in order: ``migrations/001_initial.sql`` is the first."""
+    """The migrations of this version, in order; the first is ``migrations/001_initial.sql``."""
     folder = resources.files("priming.storage").joinpath("migrations")
     texts = {file.name: file.read_text("utf-8") for file in folder.iterdir() if file.name.endswith(".sql")}
     return tuple(
@@ -149,20 +149,20 @@ def migrations() -> tuple[Migration, ...]:
 
 
 def check_version(path: object, version: int, application_id: int, tables: bool, newest: int) -> None:
-    """Refuse what this version of Priming must not write to."""
+    """Refuse a database of another program or of a newer version of Priming."""
     if application_id != APPLICATION_ID and (application_id or version or tables):
         raise Corrupt(f"{path} is a database of another program: name another file, it was not touched")
     if version > newest:
         raise SchemaTooNew(
-            f"{path} has schema {version}, this version of Priming knows {newest}: install a newer Priming"
+            f"{path} has schema {version}, this version of Priming supports {newest}: install a newer Priming"
         )
 
 
 def migrate(connection: sqlite3.Connection, path: Path | None, steps: Sequence[Migration]) -> None:
-    """Bring the schema up to the last of ``steps``; a backup is made before each change to existing data.
+    """Migrate the schema to the last of ``steps``, with a backup before each change to existing data.
 
-    Several processes may open a file at once: each step takes the write lock, looks again, and only then
-    makes the backup, so that it holds everything that was written under the old schema.
+    Several processes may open a file at once: each step takes the write lock, checks the version again, and only then
+    makes the backup, which so has everything that was written under the old schema.
     """
     fresh = _version(connection) == 0
     for step in steps:
@@ -192,7 +192,7 @@ def _locked(connection: sqlite3.Connection, step: Migration) -> Iterator[None]:
 
 
 def sql_statements(sql: str) -> list[str]:
-    """The single statements of a script (``executescript`` would commit behind our back)."""
+    """Split a script into statements (``executescript`` would commit the transaction)."""
     complete, pending = [], ""
     for line in sql.splitlines(keepends=True):
         pending += line
@@ -209,7 +209,7 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _backup(path: Path, version: int) -> None:
-    """A copy beside the file, made whole before it gets its name; one of an earlier attempt is replaced."""
+    """Copy the file beside itself, atomically; the backup of an earlier attempt is replaced."""
     target = path.with_name(f"{path.name}.schema-{version}.backup")
     partial = target.with_name(target.name + ".partial")
     try:

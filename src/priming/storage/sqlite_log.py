@@ -26,7 +26,7 @@ _LOG = (
 
 
 class SqliteLog:
-    """Operations over one connection."""
+    """The log of operations, with the rows that each changed."""
 
     def __init__(self, connection: Connection) -> None:
         self._db = connection
@@ -81,8 +81,8 @@ class SqliteLog:
             where.append("source = :source")
         if before is not None:
             where.append("number < :before")
-        # The plus keeps SQLite from walking the whole log in its order, rather than the times since. Who reads on
-        # from a number walks it page by page, and would else look through all times since again for each.
+        # The plus makes SQLite use the index of times instead of scanning the log in order. With ``before``, the log
+        # is read page by page, and the index of times would be scanned again for each page.
         order = "number" if since is None or before is not None else "+number"
         numbers = (
             f"SELECT number FROM operations WHERE {' AND '.join(where)} ORDER BY {order} DESC LIMIT :limit"
@@ -104,7 +104,7 @@ class SqliteLog:
         return _logged(self._db.run(sql, values))
 
     def _log(self, changes: Changes, erased: Collection[str] = (), *, above: int = 0) -> int:
-        """Enter one operation in the log; its number, greater than ``above``. Creates the namespace."""
+        """Append one operation to the log and return its number, greater than ``above``; creates the namespace."""
         self._db.change("INSERT OR IGNORE INTO namespaces VALUES (?)", (changes.namespace,))
         number = max(above, self.head(changes.namespace)) + 1
         logged = Logged(
@@ -121,7 +121,7 @@ class SqliteLog:
             tuple(erased),
             changes.undoes,
         )
-        self._enter(changes.namespace, [logged])
+        self._insert_operations(changes.namespace, [logged])
         if changes.undoes:
             self._refuse_unknown(changes.namespace, changes.undoes)
             self._mark_undone(changes.namespace)
@@ -136,14 +136,14 @@ class SqliteLog:
             raise NotFound(f"there is no operation {unknown!r} in {namespace!r} to undo")
 
     def _mark_undone(self, namespace: str) -> None:
-        """Note by which undo each operation is undone: the latest of its undos that is not undone itself."""
+        """Set ``undone_by`` of each operation to the latest of its undos that is not undone itself."""
         sql = "SELECT id, undoes FROM operations WHERE namespace = ? AND undoes IS NOT NULL ORDER BY number DESC"
         undone_by: dict[str, str | None] = {}
         for by, undone in self._db.run(sql, (namespace,)):
-            # Whatever undid it came later, and was seen before.
-            stands = by if undone_by.get(by) is None else None
+            # An undo of this undo is newer, so it was visited before.
+            in_effect = by if undone_by.get(by) is None else None
             for operation_id in json.loads(undone):
-                undone_by[operation_id] = undone_by.get(operation_id) or stands
+                undone_by[operation_id] = undone_by.get(operation_id) or in_effect
         self._db.many(
             "UPDATE operations SET undone_by = :by"
             " WHERE namespace = :namespace AND id = :id AND undone_by IS NOT :by",
@@ -153,7 +153,7 @@ class SqliteLog:
             ],
         )
 
-    def _enter(self, namespace: str, operations: Iterable[Logged]) -> None:
+    def _insert_operations(self, namespace: str, operations: Iterable[Logged]) -> None:
         for operation in operations:
             self._db.change(
                 "INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -190,13 +190,13 @@ class SqliteLog:
                 ((namespace, end, operation.number) for end in touched),
             )
 
-    def _unlog(self, namespace: str, ids: Collection[str]) -> int:
-        """Take every row about some memories out of the log; how many there were."""
+    def _erase_from_log(self, namespace: str, ids: Collection[str]) -> int:
+        """Erase the rows about these memories from the log; returns their number."""
         pieces = self._db.run(
-            "SELECT DISTINCT c.operation, c.piece, c.rows FROM json_each(:some) i CROSS JOIN touched t"
+            "SELECT DISTINCT c.operation, c.piece, c.rows FROM json_each(:ids) i CROSS JOIN touched t"
             " ON t.namespace = :namespace AND t.memory = i.value CROSS JOIN changes c"
             " ON c.namespace = t.namespace AND c.operation = t.operation AND instr(c.rows, json_quote(i.value))",
-            {"namespace": namespace, "some": json.dumps(list(ids))},
+            {"namespace": namespace, "ids": json.dumps(list(ids))},
         )
         erased = 0
         for operation, piece, packed in pieces:
@@ -207,11 +207,11 @@ class SqliteLog:
                 "UPDATE changes SET rows = ? WHERE namespace = ? AND operation = ? AND piece = ?",
                 (pack(remaining), namespace, operation, piece),
             )
-            self._untouch(namespace, operation, _touched(rows) - _touched(remaining))
+            self._erase_touched(namespace, operation, _touched(rows) - _touched(remaining))
         return erased
 
-    def _untouch(self, namespace: str, operation: int, ends: Iterable[str]) -> None:
-        """Note that memories occur in an operation no more, but for those that other pieces of it are about."""
+    def _erase_touched(self, namespace: str, operation: int, ends: Iterable[str]) -> None:
+        """Unlist memories of an operation, except those in other pieces of its changes."""
         self._db.many(
             "DELETE FROM touched WHERE namespace = :namespace AND memory = :memory AND operation = :operation"
             " AND NOT EXISTS (SELECT 1 FROM changes WHERE namespace = :namespace AND operation = :operation"
@@ -225,7 +225,7 @@ def _touched(rows: Iterable[RowChange]) -> set[str]:
 
 
 def _without(rows: Sequence[RowChange], ids: set[str]) -> list[RowChange]:
-    """The changes that are not about some memories; runs stay, but have not shown them."""
+    """The changes that are not about these memories; runs remain without them."""
 
     def without_erased(row: Row | None) -> Row | None:
         if not isinstance(row, RunRow):
@@ -240,7 +240,7 @@ def _without(rows: Sequence[RowChange], ids: set[str]) -> list[RowChange]:
 
 
 def _logged(rows: list[tuple[Any, ...]]) -> list[Logged]:
-    """Operations from their rows, one for each piece of their changes."""
+    """Operations from rows of which each has one piece of the changes."""
     operations = []
     for _, run in groupby(rows, key=lambda row: int(row[0])):
         pieces = list(run)

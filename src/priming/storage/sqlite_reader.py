@@ -1,4 +1,4 @@
-"""What the SQLite store answers about memories, their versions, links and vectors."""
+"""Reads of a SQLite store: memories, versions, links, verdicts, pairs, runs, weights and vectors."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ AS_JSON: dict[type[Row], tuple[str, ...]] = {
     RunRow: ("shown",),
     WeightsRow: ("weights",),
 }
-"""The fields whose columns hold JSON; NULL stands for an empty one."""
+"""The fields whose columns hold JSON; NULL means an empty value."""
 _LISTS = ("tags", "times", "shown", "recent")
 _JSON: dict[type[Any], tuple[tuple[int, bool], ...]] = {
     cls: tuple((i, name in _LISTS) for i, name in enumerate(column_names(cls)) if name in AS_JSON[cls])
@@ -52,15 +52,15 @@ _JSON: dict[type[Any], tuple[tuple[int, bool], ...]] = {
 _M = ", ".join(f"m.{name}" for name in MEMORY_COLUMNS)
 _V = ", ".join(("m.id", *(f"v.{name}" for name in VERSION_COLUMNS)))
 _OF_MEMORY = "ON v.namespace = m.namespace AND v.memory = m.number"
-# CROSS JOIN settles the order in which SQLite visits the tables: left to itself, it reads whole namespaces.
-_SOME = "FROM json_each(:some) i CROSS JOIN memories m ON m.namespace = :namespace AND m.id = i.value"
+# CROSS JOIN fixes the order in which SQLite visits the tables: otherwise it reads whole namespaces.
+_LISTED = "FROM json_each(:listed) i CROSS JOIN memories m ON m.namespace = :namespace AND m.id = i.value"
 _VERSIONS = f"CROSS JOIN versions v {_OF_MEMORY}"
 _BOTH = f"SELECT {_M}, {_V} FROM memories m {_VERSIONS}"
 _BY_WORDS = (
     f"SELECT {_M}, {_V} FROM words CROSS JOIN versions v ON v.number = words.rowid"
     f" CROSS JOIN memories m {_OF_MEMORY}"
 )
-_KNOWN = "v.retired_at IS NULL"
+_CURRENT = "v.retired_at IS NULL"
 _VALID = "(v.valid_from IS NULL OR v.valid_from <= :at) AND (v.valid_to IS NULL OR v.valid_to > :at)"
 _VERDICT = ", ".join(("m.id", *(f"d.{name}" for name in VERDICT_COLUMNS)))
 _VERDICTS = "verdicts d CROSS JOIN memories m ON m.namespace = d.namespace AND m.number = d.memory"
@@ -68,7 +68,7 @@ _LINK = f"SELECT {', '.join(f'l.{name}' for name in ('source', 'target', *LINK_C
 
 
 def json_list(values: Iterable[Any]) -> str:
-    """Values, each once, as a parameter for ``json_each``."""
+    """Distinct values as a parameter for ``json_each``."""
     return json.dumps(list(dict.fromkeys(values)))
 
 
@@ -83,18 +83,18 @@ class SqliteReader:
         return [name for (name,) in self._db.run("SELECT namespace FROM namespaces ORDER BY namespace")]
 
     def get(self, namespace: str, key: str, at: datetime) -> MemoryRecord | None:
-        """The memory of that key or id: the version valid at ``at``, else its latest."""
+        """The memory with that key or id, in the version valid at ``at``, else in its latest."""
         sql = (
-            f"{_BOTH} WHERE m.namespace = :namespace AND (m.key = :key OR m.id = :key) AND {_KNOWN}"
+            f"{_BOTH} WHERE m.namespace = :namespace AND (m.key = :key OR m.id = :key) AND {_CURRENT}"
             f" ORDER BY m.id = :key DESC, ({_VALID}) DESC, v.version DESC LIMIT 1"
         )
         rows = self._db.run(sql, {"namespace": namespace, "key": key, "at": stamp(at)})
         return _record(namespace, rows[0]) if rows else None
 
     def records(self, namespace: str, ids: Collection[str], at: datetime) -> dict[str, MemoryRecord]:
-        """By id, the memories of ``ids`` that have a version known now and valid at ``at``."""
-        sql = f"SELECT {_M}, {_V} {_SOME} {_VERSIONS} WHERE {_KNOWN} AND {_VALID}"
-        values = {"namespace": namespace, "at": stamp(at), "some": json_list(ids)}
+        """The memories among ``ids`` that have a current version valid at ``at``, by id."""
+        sql = f"SELECT {_M}, {_V} {_LISTED} {_VERSIONS} WHERE {_CURRENT} AND {_VALID}"
+        values = {"namespace": namespace, "at": stamp(at), "listed": json_list(ids)}
         records = (_record(namespace, row) for row in self._db.run(sql, values))
         return {record.id: record for record in records}
 
@@ -110,7 +110,7 @@ class SqliteReader:
         after: str | None = None,
     ) -> list[MemoryRecord]:
         """Memories in the order of insertion, after the id ``after``."""
-        where = ["m.namespace = :namespace", _KNOWN, _VALID]
+        where = ["m.namespace = :namespace", _CURRENT, _VALID]
         values: dict[str, Any] = {
             "namespace": namespace,
             "at": stamp(at),
@@ -135,16 +135,16 @@ class SqliteReader:
         return [_record(namespace, row) for row in self._db.run(sql, values)]
 
     def scan(self, namespace: str, at: datetime) -> Iterator[MemoryRecord]:
-        """Every active memory with a version known now and not yet over at ``at``, in order of insertion."""
+        """Every active memory with a current version that has not ended at ``at``, in order of insertion."""
         sql = (
-            f"{_BOTH} WHERE m.namespace = ? AND m.status = 'active' AND {_KNOWN}"
+            f"{_BOTH} WHERE m.namespace = ? AND m.status = 'active' AND {_CURRENT}"
             " AND (v.valid_to IS NULL OR v.valid_to > ?) ORDER BY m.number, v.version"
         )
         for row in self._db.each(sql, (namespace, stamp(at))):
             yield _record(namespace, row)
 
     def versions(self, namespace: str, memory_id: str | None = None) -> list[VersionRow]:
-        """All rows of a memory's versions (None: of all memories, in order of insertion), oldest first."""
+        """All version rows of a memory (None: of all memories, in order of insertion), oldest first."""
         where = "m.namespace = :namespace" + ("" if memory_id is None else " AND m.id = :memory")
         sql = f"SELECT {_V} FROM memories m {_VERSIONS} WHERE {where} ORDER BY m.number, v.revision"
         rows = self._db.each(sql, {"namespace": namespace, "memory": memory_id})
@@ -156,7 +156,7 @@ class SqliteReader:
         if ids is None:
             which = "FROM memories m WHERE m.namespace = :namespace"
         else:
-            which, values["some"] = _SOME, json_list(ids)
+            which, values["listed"] = _LISTED, json_list(ids)
         rows = self._db.run(f"SELECT {_M} {which} ORDER BY m.number", values)
         return [_stored(MemoryRow, row) for row in rows]
 
@@ -169,11 +169,11 @@ class SqliteReader:
         if ids is None:
             sql = f"{_LINK} links l WHERE l.namespace = :namespace{only}"
         else:
-            here = f"{_LINK} json_each(:some) i CROSS JOIN links l ON l.namespace = :namespace{only}"
+            here = f"{_LINK} json_each(:listed) i CROSS JOIN links l ON l.namespace = :namespace{only}"
             sql = f"{here} AND l.source = i.value UNION {here} AND l.target = i.value"
         with self._db.transaction(write=False):
             if ids is not None:
-                values["some"] = json_list(self._numbers(namespace, ids).values())
+                values["listed"] = json_list(self._numbers(namespace, ids).values())
             rows = self._db.run(f"{sql} ORDER BY source, relation, target", values)
             is_all = ids is None and relation is None
             names = self._ids(namespace, None if is_all else {end for row in rows for end in row[:2]})
@@ -184,15 +184,15 @@ class SqliteReader:
     ) -> list[VerdictRow]:
         """Verdicts on any of ``ids`` (None: on all), of one recall or of any, oldest first."""
         values = {"namespace": namespace, "recall": recall}
-        # The second condition is what the index of verdicts by recall asks for.
+        # The second condition lets SQLite use the partial index of verdicts by recall.
         only = "" if recall is None else " AND d.recall = :recall AND d.recall <> ''"
         if ids is None:
             which = f"FROM {_VERDICTS} WHERE d.namespace = :namespace{only}"
         else:
             which = (
-                f"{_SOME} CROSS JOIN verdicts d ON d.namespace = m.namespace AND d.memory = m.number{only}"
+                f"{_LISTED} CROSS JOIN verdicts d ON d.namespace = m.namespace AND d.memory = m.number{only}"
             )
-            values["some"] = json_list(ids)
+            values["listed"] = json_list(ids)
         sql = f"SELECT {_VERDICT} {which} ORDER BY d.at, d.operation, d.memory, d.verdict"
         return [_stored(VerdictRow, row) for row in self._db.run(sql, values)]
 
@@ -202,16 +202,16 @@ class SqliteReader:
         """Pairs with both ends among ``ids`` (None: all), or with any of them, in order of source and target."""
         values = {"namespace": namespace}
         columns = "SELECT p.source, p.target, p.times FROM"
-        here = f"{columns} json_each(:some) i CROSS JOIN pairs p ON p.namespace = :namespace"
+        here = f"{columns} json_each(:listed) i CROSS JOIN pairs p ON p.namespace = :namespace"
         if ids is None:
             sql = f"{columns} pairs p WHERE p.namespace = :namespace"
         elif both:
-            sql = f"{here} AND p.source = i.value AND p.target IN (SELECT value FROM json_each(:some))"
+            sql = f"{here} AND p.source = i.value AND p.target IN (SELECT value FROM json_each(:listed))"
         else:
             sql = f"{here} AND p.source = i.value UNION {here} AND p.target = i.value"
         with self._db.transaction(write=False):
             if ids is not None:
-                values["some"] = json_list(self._numbers(namespace, ids).values())
+                values["listed"] = json_list(self._numbers(namespace, ids).values())
             rows = self._db.run(f"{sql} ORDER BY 1, 2", values)
             names = self._ids(namespace, None if ids is None else {end for row in rows for end in row[:2]})
         return [_stored(PairRow, (names[row[0]], names[row[1]], row[2])) for row in rows]
@@ -219,41 +219,45 @@ class SqliteReader:
     def runs(
         self, namespace: str, ids: Collection[str] | None = None, *, settled: bool = True
     ) -> list[RunRow]:
-        """Runs by id (None: all), oldest first; without ``settled`` only those that still wait."""
+        """Runs by id (None: all), oldest first; ``settled=False`` returns only unsettled ones."""
         values = {"namespace": namespace}
         which = "FROM runs r WHERE r.namespace = :namespace"
         if ids is not None:
-            which = "FROM json_each(:some) i CROSS JOIN runs r ON r.namespace = :namespace AND r.id = i.value"
-            values["some"] = json_list(ids)
+            which = (
+                "FROM json_each(:listed) i CROSS JOIN runs r ON r.namespace = :namespace AND r.id = i.value"
+            )
+            values["listed"] = json_list(ids)
         only = "" if settled else " AND r.settled IS NULL"
         columns = ", ".join(f"r.{name}" for name in column_names(RunRow))
         rows = self._db.run(f"SELECT {columns} {which}{only} ORDER BY r.started_at, r.id", values)
         return [_stored(RunRow, row) for row in rows]
 
     def weights(self, namespace: str, profile: str | None = None) -> list[WeightsRow]:
-        """The weights that are set for a profile (None: for any), in the order of their names."""
+        """The weights that are set for a profile (None: for every profile), by name of profile."""
         sql = "SELECT profile, weights FROM weights WHERE namespace = ? AND coalesce(?2, profile) = profile"
         rows = self._db.run(f"{sql} ORDER BY profile", (namespace, profile))
         return [_stored(WeightsRow, row) for row in rows]
 
     def _ids(self, namespace: str, numbers: Collection[int] | None) -> dict[int, str]:
-        """The ids of the memories of some numbers, or of all."""
+        """The ids of memories by their numbers (None: of all)."""
         if numbers is None:
             return dict(self._db.run("SELECT number, id FROM memories WHERE namespace = ?", (namespace,)))
         sql = (
-            "SELECT m.number, m.id FROM json_each(:some) i CROSS JOIN memories m"
+            "SELECT m.number, m.id FROM json_each(:listed) i CROSS JOIN memories m"
             " ON m.namespace = :namespace AND m.number = i.value"
         )
-        return dict(self._db.run(sql, {"namespace": namespace, "some": json_list(numbers)}))
+        return dict(self._db.run(sql, {"namespace": namespace, "listed": json_list(numbers)}))
 
     def _numbers(self, namespace: str, ids: Iterable[str]) -> dict[str, int]:
-        """The numbers of the memories of some ids, those that exist."""
+        """The numbers of the memories that exist, by id."""
         return dict(
-            self._db.run(f"SELECT m.id, m.number {_SOME}", {"namespace": namespace, "some": json_list(ids)})
+            self._db.run(
+                f"SELECT m.id, m.number {_LISTED}", {"namespace": namespace, "listed": json_list(ids)}
+            )
         )
 
     def present(self, namespace: str, row: Row) -> Row | None:
-        """The row of the same identity as it is now."""
+        """The stored row with the same identity, or None."""
         if isinstance(row, MemoryRow):
             return next(iter(self.memories(namespace, [row.id])), None)
         if isinstance(row, VersionRow):
@@ -285,29 +289,29 @@ class SqliteReader:
 
     def keys(self, namespace: str, keys: Collection[str]) -> dict[str, str]:
         """Key → id, for those of ``keys`` that are taken."""
-        sql = f"SELECT m.key, m.id {_SOME.replace('m.id', 'm.key')}"
-        return dict(self._db.run(sql, {"namespace": namespace, "some": json_list(keys)}))
+        sql = f"SELECT m.key, m.id {_LISTED.replace('m.id', 'm.key')}"
+        return dict(self._db.run(sql, {"namespace": namespace, "listed": json_list(keys)}))
 
     def names(self, namespace: str, ids: Collection[str]) -> dict[str, str]:
         """Id → key, for those of ``ids`` that exist."""
         return dict(
-            self._db.run(f"SELECT m.id, m.key {_SOME}", {"namespace": namespace, "some": json_list(ids)})
+            self._db.run(f"SELECT m.id, m.key {_LISTED}", {"namespace": namespace, "listed": json_list(ids)})
         )
 
     def digests(self, namespace: str, digests: Collection[str]) -> dict[str, str]:
         """Content digest → id of the oldest active memory with that content."""
         sql = (
-            "SELECT v.digest, m.id FROM json_each(:some) i CROSS JOIN versions v ON v.namespace = :namespace"
-            f" AND v.digest = i.value AND {_KNOWN} CROSS JOIN memories m {_OF_MEMORY}"
+            "SELECT v.digest, m.id FROM json_each(:listed) i CROSS JOIN versions v ON v.namespace = :namespace"
+            f" AND v.digest = i.value AND {_CURRENT} CROSS JOIN memories m {_OF_MEMORY}"
             " WHERE v.valid_to IS NULL AND m.status = 'active' ORDER BY m.number DESC"
         )
-        return dict(self._db.run(sql, {"namespace": namespace, "some": json_list(digests)}))
+        return dict(self._db.run(sql, {"namespace": namespace, "listed": json_list(digests)}))
 
     def session_tail(self, namespace: str, session: str, count: int) -> list[str]:
         """Ids of the latest active memories of a session, newest first."""
         sql = (
             f"SELECT m.id FROM versions v CROSS JOIN memories m {_OF_MEMORY}"
-            f" WHERE v.namespace = ? AND v.session = ? AND {_KNOWN} AND v.valid_to IS NULL"
+            f" WHERE v.namespace = ? AND v.session = ? AND {_CURRENT} AND v.valid_to IS NULL"
             " AND m.status = 'active' ORDER BY v.memory DESC LIMIT ?"
         )
         return [memory_id for (memory_id,) in self._db.run(sql, (namespace, session, count))]
@@ -319,7 +323,7 @@ class SqliteReader:
         values = {"namespace": namespace, "generation": generation}
         which, end = "FROM memories m", "WHERE m.namespace = :namespace"
         if ids is not None:
-            which, end, values["some"] = _SOME, "", json_list(ids)
+            which, end, values["listed"] = _LISTED, "", json_list(ids)
         sql = (
             f"SELECT m.id, x.version, x.vector {which} CROSS JOIN vectors x ON x.namespace = m.namespace"
             " AND x.memory = m.number AND x.generation ="
@@ -333,7 +337,7 @@ class SqliteReader:
         where, values = compile_condition(condition)
         sql = (
             f"SELECT m.id FROM memories m CROSS JOIN versions v {_OF_MEMORY}"
-            f" WHERE m.namespace = :namespace AND m.status = 'active' AND {_KNOWN} AND {_VALID} AND ({where})"
+            f" WHERE m.namespace = :namespace AND m.status = 'active' AND {_CURRENT} AND {_VALID} AND ({where})"
             " ORDER BY m.number"
         )
         rows = self._db.run(sql, {**values, "namespace": namespace, "at": stamp(at)})
@@ -368,7 +372,7 @@ class SqliteReader:
         )
 
     def check(self, namespace: str) -> list[Finding]:
-        """What is wrong with the database itself."""
+        """Problems of the database itself."""
         return file_findings(self._db, namespace)
 
 
@@ -378,7 +382,7 @@ def _pair(row: Sequence[Any]) -> tuple[MemoryRow, VersionRow]:
 
 
 def _stored(cls: type[R], row: Sequence[Any]) -> R:
-    """The row of its columns, of which some hold JSON."""
+    """A row from its columns, of which some hold JSON."""
     values = list(row)
     for i, is_list in _JSON[cls]:
         text = values[i]

@@ -1,4 +1,4 @@
-"""The SQLite store's traces of recalls: kept for a while, the latest with their flow."""
+"""The records of a SQLite store outside the log: traces of recalls, sessions of the loop, and tokens."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from priming.storage.rows import LoopSessionRow
 from priming.storage.sqlite_connection import Connection
 from priming.types import Token
 
-_PATIENCE = 0.25
+_TRACE_PATIENCE, _TOKEN_PATIENCE = 0.25, 0.05
+"""Seconds that a write which can be omitted waits for another writer."""
 _TRACE = "recall_id, at, session, profile, cue, hits"
+_SESSION = "id, parent, state, objective, created_at, updated_at, body"
+_TOKEN = "id, namespace, name, created_at, revoked_at, used_at"
 
 
 class SqliteTraces:
-    """Traces over one connection."""
+    """Traces of recalls: the latest ones, and the flow of fewer still."""
 
     def __init__(self, connection: Connection) -> None:
         self._db = connection
@@ -33,7 +36,7 @@ class SqliteTraces:
         memory_id: str | None = None,
         limit: int = 100,
     ) -> list[Trace]:
-        """Recalls, newest first, without their flows; of one session, or with a memory among their hits."""
+        """Recalls without flows, newest first, filtered by session or by a memory among their hits."""
         where = ["namespace = :namespace", "at >= :since"]
         if session is not None:
             where.append("session = :session")
@@ -44,7 +47,7 @@ class SqliteTraces:
             "namespace": namespace,
             "since": stamp(since) if since else "",
             "session": session,
-            "memory": json.dumps(memory_id),  # as it stands among the hits, quotes and all
+            "memory": json.dumps(memory_id),  # as the JSON of the hits has it, in quotes
             "limit": limit,
         }
         return [_trace(*row) for row in self._db.run(sql, values)]
@@ -58,14 +61,14 @@ class SqliteTraces:
     def add_trace(
         self, namespace: str, trace: Trace, *, keep: int, keep_flows: int, not_before: datetime
     ) -> None:
-        """Keep one recall; drop those before ``not_before`` and beyond the latest ``keep``, and older flows."""
-        with self._db.transaction(patience=_PATIENCE):
+        """Record a recall; delete those before ``not_before`` or beyond the latest ``keep``, and older flows."""
+        with self._db.transaction(patience=_TRACE_PATIENCE):
             sql = "SELECT coalesce(max(number), 0) + 1 FROM traces WHERE namespace = ?"
             ((number,),) = self._db.run(sql, (namespace,))
             self._db.change(
                 f"INSERT INTO traces (namespace, number, {_TRACE}, nodes, flow)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (namespace, number, *_values(trace)),
+                (namespace, number, *_trace_values(trace)),
             )
             drop = "DELETE FROM traces WHERE namespace = ? AND"
             self._db.change(f"{drop} at < ?", (namespace, stamp(not_before)))
@@ -78,11 +81,11 @@ class SqliteTraces:
                     (namespace, number - keep_flows),
                 )
 
-    def _untrace(self, namespace: str, ids: Collection[str]) -> int:
-        """Drop the recalls that brought up any of some memories, how many there were; and flows through them."""
-        values = {"namespace": namespace, "some": json.dumps(list(ids))}
-        erased = "(SELECT value FROM json_each(:some))"
-        gone = self._db.change(
+    def _erase_traces(self, namespace: str, ids: Collection[str]) -> int:
+        """Erase the recalls that returned any of these memories, and flows through them; the number of recalls."""
+        values = {"namespace": namespace, "ids": json.dumps(list(ids))}
+        erased = "(SELECT value FROM json_each(:ids))"
+        deleted = self._db.change(
             "DELETE FROM traces WHERE namespace = :namespace AND EXISTS"
             f" (SELECT 1 FROM json_each(hits) h WHERE json_extract(h.value, '$[0]') IN {erased})",
             values,
@@ -92,11 +95,11 @@ class SqliteTraces:
             f" AND EXISTS (SELECT 1 FROM json_each(nodes) n WHERE n.value IN {erased})",
             values,
         )
-        return gone
+        return deleted
 
 
-def _values(trace: Trace) -> tuple[Any, ...]:
-    """A trace in the order of its columns; nodes are of no use without the flow that speaks of them."""
+def _trace_values(trace: Trace) -> tuple[Any, ...]:
+    """The columns of a trace; nodes are stored only with a flow."""
     cue = json.dumps(dict(trace.cue), ensure_ascii=False)
     nodes = None if trace.flow is None else column_text(trace.nodes)
     return (
@@ -122,28 +125,27 @@ def _trace(
     flow: bytes | None = None,
 ) -> Trace:
     pairs = tuple((memory_id, score) for memory_id, score in json.loads(hits))
-    named = tuple(json.loads(nodes)) if nodes else ()
-    return Trace(recall_id, datetime.fromisoformat(at), session, profile, json.loads(cue), pairs, named, flow)
+    node_ids = tuple(json.loads(nodes)) if nodes else ()
+    return Trace(
+        recall_id, datetime.fromisoformat(at), session, profile, json.loads(cue), pairs, node_ids, flow
+    )
 
 
-_COLUMNS = "id, parent, state, objective, created_at, updated_at, body"
-
-
-class SqliteLoop:
-    """Sessions of the loop over one connection."""
+class SqliteLoopSessions:
+    """Sessions of the loop, each with its whole state as JSON."""
 
     _db: Connection
 
     def add_loop(self, namespace: str, row: LoopSessionRow) -> None:
-        """Keep a new session; ``Conflict`` for an id that is taken."""
+        """Store a new session; ``Conflict`` for an id that is taken."""
         with self._db.transaction():
             self._db.change(
-                f"INSERT INTO loop_sessions (namespace, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                f"INSERT INTO loop_sessions (namespace, {_SESSION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (namespace, *_session_values(row)),
             )
 
     def keep_loop(self, namespace: str, row: LoopSessionRow) -> bool:
-        """Keep a session as it is now; whether it is still there."""
+        """Update a session; returns whether it exists."""
         with self._db.transaction():
             changed = self._db.change(
                 "UPDATE loop_sessions SET state = ?, updated_at = ?, body = ? WHERE namespace = ? AND id = ?",
@@ -154,17 +156,17 @@ class SqliteLoop:
     def loop(self, namespace: str, session_id: str) -> LoopSessionRow | None:
         """One session of the loop."""
         rows = self._db.run(
-            f"SELECT {_COLUMNS} FROM loop_sessions WHERE namespace = ? AND id = ?", (namespace, session_id)
+            f"SELECT {_SESSION} FROM loop_sessions WHERE namespace = ? AND id = ?", (namespace, session_id)
         )
-        return _row(*rows[0]) if rows else None
+        return _loop_session(*rows[0]) if rows else None
 
     def loops(self, namespace: str, *, limit: int = 100) -> list[LoopSessionRow]:
-        """Sessions of the loop, those first that began last."""
-        sql = f"SELECT {_COLUMNS} FROM loop_sessions WHERE namespace = ? ORDER BY created_at DESC, id DESC LIMIT ?"
-        return [_row(*row) for row in self._db.run(sql, (namespace, limit))]
+        """Sessions of the loop, newest first."""
+        sql = f"SELECT {_SESSION} FROM loop_sessions WHERE namespace = ? ORDER BY created_at DESC, id DESC LIMIT ?"
+        return [_loop_session(*row) for row in self._db.run(sql, (namespace, limit))]
 
-    def _unloop(self, namespace: str, keys: Collection[str]) -> int:
-        """Erase the sessions that name any of some memories; how many there were."""
+    def _erase_loop_sessions(self, namespace: str, keys: Collection[str]) -> int:
+        """Erase the sessions that name any of these keys; returns their number."""
         return self._db.change(
             "DELETE FROM loop_sessions WHERE namespace = :namespace"
             " AND EXISTS (SELECT 1 FROM json_each(:keys) k WHERE instr(body, json_quote(k.value)))",
@@ -176,24 +178,20 @@ def _session_values(row: LoopSessionRow) -> tuple[Any, ...]:
     return tuple(stamp(value) if isinstance(value, datetime) else value for value in astuple(row))
 
 
-def _row(
+def _loop_session(
     session_id: str, parent: str | None, state: str, objective: str, created: str, updated: str, body: str
 ) -> LoopSessionRow:
     times = datetime.fromisoformat(created), datetime.fromisoformat(updated)
     return LoopSessionRow(session_id, parent, state, objective, *times, body)
 
 
-_TOKEN_PATIENCE = 0.05
-_TOKEN = "id, namespace, name, created_at, revoked_at, used_at"
-
-
 class SqliteTokens:
-    """Tokens over one connection."""
+    """Tokens of all namespaces; only the digests of their secrets are stored."""
 
     _db: Connection
 
     def add_token(self, token: Token, digest: bytes) -> None:
-        """Keep a new token, by the digest of its secret."""
+        """Store a new token by the digest of its secret."""
         with self._db.transaction():
             self._db.change(
                 "INSERT INTO tokens (id, namespace, name, created_at, digest) VALUES (?, ?, ?, ?, ?)",
@@ -201,11 +199,11 @@ class SqliteTokens:
             )
 
     def tokens(self) -> list[Token]:
-        """All that were ever made, oldest first."""
+        """All tokens, revoked ones included, oldest first."""
         return [_token(*row) for row in self._db.run(f"SELECT {_TOKEN} FROM tokens ORDER BY created_at, id")]
 
     def any_token(self) -> bool:
-        """Whether one was ever made."""
+        """Whether a token was ever created."""
         return bool(self._db.run("SELECT 1 FROM tokens LIMIT 1"))
 
     def token(self, token_id: str) -> tuple[Token, bytes] | None:
@@ -214,13 +212,13 @@ class SqliteTokens:
         return (_token(*rows[0][:-1]), rows[0][-1]) if rows else None
 
     def revoke_token(self, token_id: str, at: datetime) -> bool:
-        """Revoke a token; whether there is one of that id that was not revoked yet."""
+        """Revoke a token; returns whether one with that id existed and was not revoked."""
         with self._db.transaction():
             sql = "UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"
             return bool(self._db.change(sql, (stamp(at), token_id)))
 
     def use_token(self, token_id: str, at: datetime) -> None:
-        """Note when a token was last used; ``Busy`` soon, rather than after the timeout."""
+        """Record when a token was last used; raises ``Busy`` after a short wait rather than the timeout."""
         with self._db.transaction(patience=_TOKEN_PATIENCE):
             self._db.change("UPDATE tokens SET used_at = ? WHERE id = ?", (stamp(at), token_id))
 

@@ -1,4 +1,4 @@
-"""How the rows of one operation come into SQLite: removed, made and changed, many at a time."""
+"""Writes of the rows of one operation to SQLite: deleted, inserted and updated, many at a time."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _TABLE: dict[type[Row], str] = {
     RunRow: "runs",
     WeightsRow: "weights",
 }
-"""In the order in which rows are removed: what refers to others before them."""
+"""The tables in the order in which rows are removed: referring rows first."""
 _COLUMNS: dict[type[Row], tuple[str, ...]] = {
     LinkRow: ("namespace", "source", "target", *LINK_COLUMNS),
     VerdictRow: ("namespace", "memory", *VERDICT_COLUMNS),
@@ -61,7 +61,7 @@ _IDENTITY: dict[type[Row], str] = {
     RunRow: "namespace = ? AND id = ?",
     WeightsRow: "namespace = ? AND profile = ?",
 }
-_MOVES: dict[type[Row], tuple[str, ...]] = {
+_UPDATED: dict[type[Row], tuple[str, ...]] = {
     LinkRow: ("weight", "given", "created_at", "last_activated"),
     VerdictRow: ("recall", "at", "tier", "session", "cue"),
     PairRow: ("times",),
@@ -70,40 +70,40 @@ _MOVES: dict[type[Row], tuple[str, ...]] = {
     RunRow: column_names(RunRow)[1:],
     WeightsRow: column_names(WeightsRow)[1:],
 }
-_TEXT = "v.number, v.heading, v.content, v.bigrams FROM json_each(:some) i CROSS JOIN versions v"
+_TEXT = "v.number, v.heading, v.content, v.bigrams FROM json_each(:listed) i CROSS JOIN versions v"
 _VERSION = (
     "ON v.namespace = :namespace AND v.memory = json_extract(i.value, '$[0]')"
     " AND v.revision = json_extract(i.value, '$[1]') WHERE v.retired_at IS NULL"
 )
-_LEARN = f"INSERT INTO words (rowid, heading, content, bigrams) SELECT {_TEXT} {_VERSION}"
-_FORGET = f"INSERT INTO words (words, rowid, heading, content, bigrams) SELECT 'delete', {_TEXT}"
+_INDEX_WORDS = f"INSERT INTO words (rowid, heading, content, bigrams) SELECT {_TEXT} {_VERSION}"
+_UNINDEX_WORDS = f"INSERT INTO words (words, rowid, heading, content, bigrams) SELECT 'delete', {_TEXT}"
 
 
 def forget_words(db: Connection, namespace: str, numbers: Iterable[int]) -> None:
-    """Take the texts of some memories out of the text index."""
-    sql = f"{_FORGET} ON v.namespace = :namespace AND v.memory = i.value WHERE v.retired_at IS NULL"
-    db.change(sql, {"namespace": namespace, "some": json_list(numbers)})
+    """Remove the texts of these memories from the text index."""
+    sql = f"{_UNINDEX_WORDS} ON v.namespace = :namespace AND v.memory = i.value WHERE v.retired_at IS NULL"
+    db.change(sql, {"namespace": namespace, "listed": json_list(numbers)})
 
 
 class RowWriter:
     """Writes rows of one namespace, within a transaction."""
 
     def __init__(self, db: Connection, namespace: str, numbers: dict[str, int]) -> None:
-        """``numbers`` are those of all memories that the rows name and that are there."""
+        """``numbers`` maps the ids of all existing memories that the rows name to their numbers."""
         self._db = db
         self._namespace = namespace
         self._numbers = numbers
 
     def write(self, changes: Sequence[RowChange]) -> None:
-        """Remove what goes; then make and change the rest in its order."""
+        """Delete the removed rows; then insert and update the others in order."""
         self._remove([change.row for change in changes if change.after is None])
         written = [change for change in changes if change.after is not None]
         for fresh, run in groupby(written, key=lambda change: change.before is None):
             if fresh:
-                self._make([change.row for change in run])
+                self._insert([change.row for change in run])
             else:
                 for cls, moved in groupby(run, key=lambda change: type(change.row)):
-                    self._move(cls, list(moved))
+                    self._update(cls, list(moved))
 
     def _remove(self, rows: Sequence[Row]) -> None:
         for cls, table in _TABLE.items():
@@ -112,15 +112,15 @@ class RowWriter:
                 continue
             identities = [self._identity(row) for row in removed]
             if cls is VersionRow:
-                self._words(f"{_FORGET} {_VERSION}", identities)
-            gone = self._db.many(f"DELETE FROM {table} WHERE {_IDENTITY[cls]}", identities)
-            if gone != len(removed):
-                raise NotFound(f"a row to remove from {table} is not there: it was removed before")
+                self._words(f"{_UNINDEX_WORDS} {_VERSION}", identities)
+            deleted = self._db.many(f"DELETE FROM {table} WHERE {_IDENTITY[cls]}", identities)
+            if deleted != len(removed):
+                raise NotFound(f"a row to remove from {table} does not exist: it was removed before")
             if cls is VersionRow:
                 self._drop_vectors(removed)
 
     def _drop_vectors(self, rows: Sequence[Row]) -> None:
-        """The vectors of versions that have no row left."""
+        """Delete the vectors of versions that have no row left."""
         self._db.many(
             "DELETE FROM vectors WHERE namespace = :namespace AND memory = :memory AND version = :version"
             " AND NOT EXISTS (SELECT 1 FROM versions v WHERE v.namespace = vectors.namespace"
@@ -132,24 +132,24 @@ class RowWriter:
             ],
         )
 
-    def _make(self, rows: Sequence[Row]) -> None:
+    def _insert(self, rows: Sequence[Row]) -> None:
         memories = [row for row in rows if isinstance(row, MemoryRow)]
         if memories:
-            self._make_memories(memories)
+            self._insert_memories(memories)
         for cls in (VersionRow, LinkRow, VerdictRow, PairRow, RunRow, WeightsRow):
             values = [self._values(row) for row in rows if type(row) is cls]
             if values:
                 self._db.many(_insertion(cls), values)
         versions = [self._identity(row) for row in rows if isinstance(row, VersionRow)]
         if versions:
-            self._words(_LEARN, versions)
+            self._words(_INDEX_WORDS, versions)
 
     def _words(self, sql: str, versions: Iterable[tuple[Any, ...]]) -> None:
-        """Put the texts of some versions into the text index, or take them out, those that are known now."""
+        """Add the texts of these versions, if current, to the text index, or remove them."""
         listing = json_list(identity[1:] for identity in versions)
-        self._db.change(sql, {"namespace": self._namespace, "some": listing})
+        self._db.change(sql, {"namespace": self._namespace, "listed": listing})
 
-    def _make_memories(self, rows: Sequence[MemoryRow]) -> None:
+    def _insert_memories(self, rows: Sequence[MemoryRow]) -> None:
         sql = "SELECT coalesce(max(number), 0) + 1 FROM memories WHERE namespace = ?"
         ((first,),) = self._db.run(sql, (self._namespace,))
         values = [
@@ -162,7 +162,7 @@ class RowWriter:
         self._numbers |= {row.id: number for number, row in enumerate(rows, start=first)}
 
     def _taken(self, rows: Sequence[MemoryRow], first: int) -> Conflict:
-        """Why some memories could not be made: a key or id that was there before, or comes twice."""
+        """Why memories could not be inserted: a key or id that exists, or occurs twice."""
         for column in ("key", "id"):
             names = Counter(str(getattr(row, column)) for row in rows)
             sql = (
@@ -173,25 +173,27 @@ class RowWriter:
             taken = [name for name, count in names.items() if count > 1 or name in present]
             if taken:
                 return Conflict(f"{column} {taken[0]!r} is taken: choose another, or supersede the memory")
-        return Conflict("a memory to be made is there already")
+        return Conflict("a memory to be inserted exists")
 
-    def _move(self, cls: type[Row], changes: Sequence[RowChange]) -> None:
+    def _update(self, cls: type[Row], changes: Sequence[RowChange]) -> None:
         for change in changes:
-            _check_move(change)
-        moves = _MOVES[cls]
-        sql = f"UPDATE {_TABLE[cls]} SET {', '.join(f'{name} = ?' for name in moves)} WHERE {_IDENTITY[cls]}"
+            _check_update(change)
+        columns = _UPDATED[cls]
+        sql = (
+            f"UPDATE {_TABLE[cls]} SET {', '.join(f'{name} = ?' for name in columns)} WHERE {_IDENTITY[cls]}"
+        )
         identities = [self._identity(change.row) for change in changes]
         encoded = [_encoded(change.row) for change in changes]
         values = [
-            (*(row[name] for name in moves), *identity)
+            (*(row[name] for name in columns), *identity)
             for row, identity in zip(encoded, identities, strict=True)
         ]
         if cls is VersionRow:
-            self._words(f"{_FORGET} {_VERSION}", identities)
+            self._words(f"{_UNINDEX_WORDS} {_VERSION}", identities)
         if self._db.many(sql, values) != len(changes):
-            raise NotFound(f"a row to change in {_TABLE[cls]} is not there: it was removed before")
+            raise NotFound(f"a row to change in {_TABLE[cls]} does not exist: it was removed before")
         if cls is VersionRow:
-            self._words(_LEARN, identities)
+            self._words(_INDEX_WORDS, identities)
 
     def _number(self, memory_id: str) -> int:
         try:
@@ -218,7 +220,7 @@ class RowWriter:
         return self._namespace, self._number(row.id)
 
     def _values(self, row: Row) -> tuple[Any, ...]:
-        """A row of any table but that of memories, in the order of its columns."""
+        """The columns of a row of any table but that of memories."""
         if isinstance(row, LinkRow):
             _, _, *columns = to_columns(row)
             return self._namespace, self._number(row.source), self._number(row.target), *columns
@@ -238,18 +240,18 @@ def _insertion(cls: type[Row]) -> str:
 
 
 def _encoded(row: Row) -> dict[str, Any]:
-    """A row's fields as its columns take them."""
+    """The fields of a row as its columns store them."""
     encoded = encode_row(row)
     for name in AS_JSON.get(type(row), ()):
         encoded[name] = column_text(encoded[name])
     return encoded
 
 
-def _check_move(change: RowChange) -> None:
-    """A change keeps the identity of its row, and all of a version's text."""
+def _check_update(change: RowChange) -> None:
+    """Check that a change leaves the identity of its row, and the text of a version, as they are."""
     before, after = change.before, change.after
-    assert before is not None, "what is made and what is removed is no change"
-    assert after is not None, "what is made and what is removed is no change"
+    assert before is not None, "an insertion or a removal is no update"
+    assert after is not None, "an insertion or a removal is no update"
     if isinstance(before, VersionRow) and isinstance(after, VersionRow):
         same = replace(
             before, retired_at=after.retired_at, valid_from=after.valid_from, valid_to=after.valid_to
@@ -259,4 +261,4 @@ def _check_move(change: RowChange) -> None:
                 f"version {before.version} of {before.id!r} cannot be edited: retire it and record another"
             )
     elif identity(before) != identity(after):
-        raise Conflict("a row cannot become another row: remove it and make the other")
+        raise Conflict("a row cannot become another row: remove it and insert the other")

@@ -1,4 +1,4 @@
-"""Texts as SQLite's full-text index takes them: words as they are, and scripts without spaces as pairs."""
+"""Texts for SQLite's full-text index: words unchanged, scripts without spaces as pairs of characters."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from priming.text.tokens import bigrams
 def cjk_pairs(text: str) -> str | None:
     """The pairs of adjacent characters of each run without spaces, and the run's last character alone.
 
-    So a run is found by the phrase of its pairs, and a single character by the pairs that begin with it.
+    A run then matches the phrase of its pairs, and a single character matches the pairs that begin with it.
 
-    >>> pairs("I moved to 大阪府")
+    >>> cjk_pairs("I moved to 大阪府")
     '大阪 阪府 府'
     """
     return " ".join(pair for run in _runs(text) for pair in (*run, run[-1][1:])).strip() or None
 
 
 def fts_query(words: str) -> str:
-    """The query for texts that hold every one of some words.
+    """The query for texts that contain all of the words.
 
-    >>> question("moved 大阪府 春")
+    >>> fts_query("moved 大阪府 春")
     '"moved" "大阪 阪府" "春" *'
     """
     return " ".join(part for word in words.replace("\x00", " ").split() for part in _parts(word)) or '""'
@@ -33,7 +33,7 @@ def _parts(word: str) -> list[str]:
 
 
 def _runs(text: str) -> list[list[str]]:
-    """The pairs of a text, grouped where each begins with the character that the one before ends with."""
+    """The pairs of a text, in runs in which each begins with the last character of the previous one."""
     runs: list[list[str]] = []
     for pair in bigrams(text).split():
         if runs and len(runs[-1][-1]) > 1 and runs[-1][-1][-1] == pair[0]:

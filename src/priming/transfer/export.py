@@ -27,7 +27,7 @@ from priming.index.document import RULES, embedded_text
 from priming.index.working_set import IMPORT
 from priming.namespace import Namespace
 from priming.recall.term_weights import with_weights
-from priming.serialization import decode_row, encode, encode_row, stamp
+from priming.serialization import decode_row, encode_row, stamp
 from priming.storage.protocol import Logged, VersionKey
 from priming.storage.rows import (
     ROOMS,
@@ -79,9 +79,9 @@ def _lines(memory: Namespace) -> Iterator[dict[str, Any]]:
     store, namespace = memory.store, memory.namespace
     yield {"format": FORMAT, "version": FORMAT_VERSION, "namespace": namespace}
     for record in store.memories(namespace):
-        yield {"memories": encode(record)}
+        yield {"memories": encode_row(record)}
         for version in store.versions(namespace, record.id):
-            yield {"versions": encode(version)}
+            yield {"versions": encode_row(version)}
     for link in store.links(namespace):
         yield {"links": encode_row(link)}
     for verdict in store.verdicts(namespace):

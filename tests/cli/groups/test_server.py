@@ -35,7 +35,7 @@ def test_tokens_are_listed_with_what_became_of_them(shell):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["token", "revoke", "nothing"], "there is no token of that id"),
+        (["token", "revoke", "nothing"], "there is no token with that id"),
         (["token", "new", " "], "namespace = ' ': must be one printable line"),
         (["token", "new"], "Missing argument 'NAMESPACE'"),
         (["serve", "--host", "0.0.0.0"], "priming token new NAMESPACE"),
