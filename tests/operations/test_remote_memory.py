@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from priming.cli.main import app
+from priming.cli.app import app
 from typer.testing import CliRunner
 
 from priming import Memory

@@ -150,7 +150,7 @@ class Process:
         self.url = f"sqlite:///{folder}/memory.db"
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PRIMING_")}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "priming.cli.main", "serve", "--port", "0", "--url", self.url, *options],
+            [sys.executable, "-m", "priming.cli.app", "serve", "--port", "0", "--url", self.url, *options],
             env={**environment, "PYTHONUTF8": "1"},
             stdout=subprocess.PIPE,
             stderr=(log := (folder / "log").open("w")),

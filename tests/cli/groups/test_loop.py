@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from priming.agents.scripted import ScriptedAgent
+from priming.llm.scripted import ScriptedAgent
 
 from priming.cli.options import AgentOptions
 

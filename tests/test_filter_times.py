@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from priming.operations.filter_times import with_times
+from priming.serialization import with_times
 
 
 def test_the_times_of_a_filter_are_parsed_wherever_they_stand():
