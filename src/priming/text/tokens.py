@@ -8,8 +8,6 @@ import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache
 
-from priming.text.dates import has_time
-
 TERM_CACHE = 1 << 16
 
 _CJK_CLASS = (
@@ -196,4 +194,6 @@ def specificity(text: str) -> int:
     >>> details("Thanks, that is so kind!"), details("We saw two otters in Oslo last week.")
     (0, 3)
     """
+    from priming.text.dates import has_time  # loads numpy, which a hook does without
+
     return sum(1 for _ in _DETAIL.finditer(text)) + has_time(text)
