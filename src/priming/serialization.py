@@ -139,7 +139,13 @@ def parse_time(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-_DECODERS: dict[Any, Coder] = {datetime: parse_time, float: float, Path: Path, bool: bool}
+def _decode_number(value: Any) -> float:
+    if isinstance(value, bool):
+        raise TypeError(f"{value} is not a number")
+    return float(value)
+
+
+_DECODERS: dict[Any, Coder] = {datetime: parse_time, float: _decode_number, Path: Path, bool: bool}
 
 
 def with_times(filters: Any, moment: Callable[[str, str], datetime]) -> Any:

@@ -53,7 +53,7 @@ def test_links_that_come_and_go_are_those_of_a_plain_dictionary(seed):
         deed = rng.random()
         if deed < 0.6:
             weight = round(rng.random(), 3)
-            topology.put(a, b, relation, weight, given=True, activated=0.0)
+            topology.put(a, b, relation, weight, explicit=True, activated=0.0)
             plain[a, b, relation] = weight
         elif deed < 0.8:
             topology.drop(a, b, relation)

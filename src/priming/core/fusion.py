@@ -30,7 +30,7 @@ def combined_evidence(fused: Floats, priors: Floats) -> Floats:
     Returns:
         h in [0, 1], shape (n,); all zeros where nothing speaks for anything.
 
-    >>> evidence(np.array([0.5, 0.25, 0.0]), np.array([0.0, 0.0, -0.1])).tolist()
+    >>> combined_evidence(np.array([0.5, 0.25, 0.0]), np.array([0.0, 0.0, -0.1])).tolist()
     [1.0, 0.5, 0.0]
     """
     return np.asarray(scaled(fused + priors), dtype=np.float64)
@@ -59,7 +59,7 @@ def fuse(parts: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
 def best_rows(values: Floats, count: int) -> Ints:
     """The positions of the ``count`` largest positive values, descending, ties by position.
 
-    >>> best(np.array([0.2, 0.9, 0.0, 0.9]), 3).tolist()
+    >>> best_rows(np.array([0.2, 0.9, 0.0, 0.9]), 3).tolist()
     [1, 3, 0]
     """
     positive = np.flatnonzero(values > 0)

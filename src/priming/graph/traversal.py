@@ -19,7 +19,7 @@ def cycles(links: Iterable[tuple[str, str]]) -> list[tuple[str, ...]]:
 
     The cost is linear in the links. A link from a node to itself is no circle.
 
-    >>> rings([("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")])
+    >>> cycles([("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")])
     [('b', 'c')]
     """
     ahead: dict[str, list[str]] = {}

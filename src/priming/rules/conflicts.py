@@ -157,9 +157,9 @@ def resolve_conflicts(
 
     Examples
     --------
-    >>> wide, narrow = Claim(1, 0.0, 0.6), Claim(2, 0.0, 0.6)
-    >>> resolve([wide, narrow], overrides=[(1, 0)], conflicts=[])
-    {0: Loss(by=1, how='overridden')}
+    >>> wide, narrow = RuleClaim(1, 0.0, 0.6), RuleClaim(2, 0.0, 0.6)
+    >>> resolve_conflicts([wide, narrow], overrides=[(1, 0)], conflicts=[])
+    {0: RuleLoss(by=1, how='overridden')}
     """
     above, below = _links(claims, overrides)
     mutual = [_checked(pair, claims) for pair in conflicts]

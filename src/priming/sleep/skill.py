@@ -222,7 +222,7 @@ def steps_as_text(
 ) -> tuple[str, dict[str, Any]]:
     r"""The text and the metadata of a procedure with these steps: they stand where they stood before.
 
-    >>> written("Stop the server.", ("Stop the server.", "Delete old builds."), {})
+    >>> steps_as_text("Stop the server.", ("Stop the server.", "Delete old builds."), {})
     ('1. Stop the server.\n2. Delete old builds.', {})
     """
     if metadata.get(STEPS):
@@ -233,7 +233,7 @@ def steps_as_text(
 def merge_steps(steps: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
     """Steps with those of another procedure that they lack, each before the step that follows it in both.
 
-    >>> merged(("stop", "delete", "start"), ("Stop", "look", "start", "tell"))
+    >>> merge_steps(("stop", "delete", "start"), ("Stop", "look", "start", "tell"))
     ('stop', 'delete', 'look', 'start', 'tell')
     """
     steps_so_far, waiting = list(steps), list[str]()

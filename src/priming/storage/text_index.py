@@ -10,7 +10,7 @@ def cjk_pairs(text: str) -> str | None:
 
     So a run is found by the phrase of its pairs, and a single character by the pairs that begin with it.
 
-    >>> pairs("I moved to 大阪府")
+    >>> cjk_pairs("I moved to 大阪府")
     '大阪 阪府 府'
     """
     return " ".join(pair for run in _runs(text) for pair in (*run, run[-1][1:])).strip() or None
@@ -19,7 +19,7 @@ def cjk_pairs(text: str) -> str | None:
 def fts_query(words: str) -> str:
     """The query for texts that hold every one of some words.
 
-    >>> question("moved 大阪府 春")
+    >>> fts_query("moved 大阪府 春")
     '"moved" "大阪 阪府" "春" *'
     """
     return " ".join(part for word in words.replace("\x00", " ").split() for part in _parts(word)) or '""'

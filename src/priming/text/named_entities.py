@@ -195,7 +195,7 @@ def strip_markup(name: str) -> str:
 def expansion_of(words: str, initials: str) -> str | None:
     """Take the words at the end of some whose initials are given; small words may be passed over.
 
-    >>> spelled_out("It is spreading activation ", "SA"), spelled_out("we use spreading activation", "KB")
+    >>> expansion_of("It is spreading activation ", "SA"), expansion_of("we use spreading activation", "KB")
     ('spreading activation', None)
     """
     parts = words.replace("-", "- ").split()

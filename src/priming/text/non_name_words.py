@@ -138,7 +138,7 @@ NOT_PEOPLE = frozenset(_NOT_PEOPLE_WORDS.split())
 def is_given_name(word: str) -> bool:
     """Tell whether a word is a given name that the table knows.
 
-    >>> is_given("Robert"), is_given("Bob"), is_given("York")
+    >>> is_given_name("Robert"), is_given_name("Bob"), is_given_name("York")
     (True, True, False)
     """
     return word.casefold() in SHORT

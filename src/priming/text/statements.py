@@ -138,7 +138,7 @@ def same_slot(first: Statement, second: Statement) -> bool:
 def values_differ(value: str, other: str) -> bool:
     """Tell whether two values exclude each other; one that only says more than the other does not.
 
-    >>> differ("Oslo", "Bergen"), differ("Oslo", "the city of Oslo"), differ("ten", "10")
+    >>> values_differ("Oslo", "Bergen"), values_differ("Oslo", "the city of Oslo"), values_differ("ten", "10")
     (True, False, False)
     """
     first, second = _tokens(value), _tokens(other)

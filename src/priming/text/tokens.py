@@ -191,7 +191,7 @@ def specificity(text: str) -> int:
 
     Examples
     --------
-    >>> details("Thanks, that is so kind!"), details("We saw two otters in Oslo last week.")
+    >>> specificity("Thanks, that is so kind!"), specificity("We saw two otters in Oslo last week.")
     (0, 3)
     """
     from priming.text.dates import has_time  # loads numpy, which a hook does without
