@@ -71,8 +71,8 @@ class Memory(Namespace):
             embedder: what makes vectors, or its name (``docs/embedders.md``); None: that of the settings, by default
                 WordLlama's bundled weights. It is loaded at first need.
             clock: where the present comes from.
-            settings: as ``priming.config.settings.load`` reads them: how they shape the profiles. A program that wants
-                their store, namespace and profile too gives them as arguments.
+            settings: as ``priming.config.settings.load`` reads them: how they shape the profiles. A program that
+                wants their store, namespace and profile too gives them as arguments.
 
         Raises:
             ParamError: a URL, namespace or profile that is not understood.

@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from priming.cli.app import app
 from typer.testing import CliRunner
 
 from priming import Memory
+from priming.cli.app import app
 from priming.cli.options import StoreOptions
 from priming.operations.client import Client, reach
 from priming.operations.remote_memory import RemoteMemory

@@ -64,7 +64,8 @@ def alias_statements(text: str, is_known: Callable[[str], bool]) -> Iterator[Ali
 
     Examples
     --------
-    >>> [(one.alias, one.name) for one in alias_statements("We use Kubernetes, or K8s, in Oslo (Norway).", lambda name: True)]
+    >>> statements = alias_statements("We use Kubernetes, or K8s, in Oslo (Norway).", lambda name: True)
+    >>> [(statement.alias, statement.name) for statement in statements]
     [('K8s', 'Kubernetes')]
     """
     statements: dict[tuple[str, str], AliasStatement] = {}

@@ -76,7 +76,7 @@ def rule_kind_of(text: str) -> Rule:
 
     Examples
     --------
-    >>> rule_kind_of("Never push to main"), rule_kind_of("Use pathlib instead of os.path"), rule_kind_of("Use pathlib")
+    >>> rule_kind_of("Never push to main"), rule_kind_of("Use x instead of y"), rule_kind_of("Use pathlib")
     ('constraint', 'preference', 'directive')
     """
     plain = _plain(text)
