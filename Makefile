@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 
-.PHONY: demo year test test-all check bench docs clean
+.PHONY: demo year test test-all check house bench docs clean
 
 demo: $(VENV)/.base          ## import this repository's history and ask it three questions
 	$(BIN)/python demo/demo.py
@@ -25,6 +25,9 @@ check: $(VENV)/.all          ## format, lint, strict types, docs
 test-all: $(VENV)/.all       ## run the rest: processes, kills, a browser, lives, and many examples of each property
 	$(BIN)/python tests/browser/finding.py
 	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=many tests src $(FLAGS)
+
+house: $(VENV)/.base          ## measure the house: files, functions, names, circles, and the files that a call walks
+	$(BIN)/python tests/house.py $(FLAGS)
 
 bench: $(VENV)/.bench        ## measure speed, as ratios, and quality where PRIMING_BENCH_DATA is; FLAGS=--quick for less
 	$(BIN)/python benchmarks/run.py $(FLAGS)

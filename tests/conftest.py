@@ -4,6 +4,7 @@
 prints what draws it again.
 """
 
+import signal
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 from priming import FixedClock, HashedEmbedder, Memory
 
 FEW, MANY = 15, 200
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as a shell leaves it for what runs in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _always = settings(
     deadline=None,

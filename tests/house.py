@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tokenize
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -124,7 +124,7 @@ class SourceFile:
         )
 
     def imports(self, modules: Mapping[str, SourceFile], *, lazy: bool = True) -> set[str]:
-        """The modules of the package that the file imports, under ``TYPE_CHECKING`` too; not in functions unless ``lazy``."""
+        """The modules of ours that the file imports, for type checkers too; in functions only with ``lazy``."""
         nodes = ast.walk(self.tree) if lazy else _outside_functions(self.tree)
         targets = set()
         for node in nodes:
@@ -182,13 +182,14 @@ class House:
             names.update(name for name, _ in bindings(file.tree))
         return names
 
-    def banned(self) -> list[str]:
-        """Each place at which a banned word is bound as a name."""
+    def banned(self, *, except_for: Collection[str] = ()) -> list[str]:
+        """Each place at which a banned word is bound as a name, but for these fields, each as ``Class.field``."""
         return [
             f"{file.name}:{line} {name}"
             for file in self.files
+            for excused in [_fields(file.tree, except_for)]
             for name, line in bindings(file.tree)
-            if name.strip("_") in BANNED
+            if name.strip("_") in BANNED and (name, line) not in excused
         ]
 
     def classes(self) -> dict[str, list[str]]:
@@ -241,6 +242,18 @@ def bindings(tree: ast.AST) -> Iterator[tuple[str, int]]:
             yield node.asname, node.lineno
 
 
+def _fields(tree: ast.Module, names: Collection[str]) -> set[tuple[str, int]]:
+    """Where fields that are named ``Class.field`` are declared in the bodies of their classes."""
+    return {
+        (statement.target.id, statement.lineno)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for statement in node.body
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
+        if f"{node.name}.{statement.target.id}" in names
+    }
+
+
 def _components(graph: Mapping[str, set[str]]) -> list[list[str]]:
     """The strongly connected components of a graph (Tarjan 1972)."""
     order: dict[str, int] = {}
@@ -282,10 +295,13 @@ SUBJECTS: Mapping[str, Sequence[str]] = {
 _WALK = """
 import sys
 sys.path.insert(0, {source!r})
+import priming
+assert priming.__file__.startswith({source!r}), priming.__file__
 from priming import HashedEmbedder, Memory
 memory = Memory.open("sqlite://", embedder=HashedEmbedder(256))
 for day in range(3):
-    memory.remember(f"The release failed on day {{day}} because Kestrel was down.", session="s", key=f"outage-{{day}}")
+    text = f"The release failed on day {{day}} because Kestrel was down."
+    memory.remember(text, session="s", key=f"outage-{{day}}")
 memory.remember("The release failed because Kestrel was down.", key="outage")
 memory.remember("The key to Kestrel hangs in room 12.", key="kestrel-key")
 memory.recall("why did the release fail?")

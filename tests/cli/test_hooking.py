@@ -43,7 +43,7 @@ def test_setup_writes_for_a_program_only_with_yes(shell):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["emacs"], "must be one of"), (["cursor", "--user", "--project"], "cannot stand with --project")],
+    [(["emacs"], "must be one of"), (["cursor", "--user", "--project"], "cannot be combined with --project")],
 )
 def test_setup_refuses_bad_arguments(shell, arguments, message):
     done = shell.run("setup", *arguments)

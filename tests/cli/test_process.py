@@ -34,7 +34,8 @@ sys.argv = ["priming", *sys.argv[1:]]
 try:
     main()
 except SystemExit as done:
-    heavy = ("numpy", "tokenizers", "rich", "priming.memory", "priming.recall", "priming.storage", "priming.embedding")
+    rooms = ("memory", "recall", "storage", "embedding")
+    heavy = ("numpy", "tokenizers", "rich", *(f"priming.{room}" for room in rooms))
     print([name for name in heavy if name in sys.modules], file=sys.stderr)
     raise
 """

@@ -748,7 +748,7 @@ class Life(RuleBasedStateMachine):
 
 
 TestLife = Life.TestCase
-TestLife.settings = settings(max_examples=1 + settings.default.max_examples // 4, stateful_step_count=25)
+TestLife.settings = settings(max_examples=1 + settings.default.max_examples // 15, stateful_step_count=25)
 
 
 def test_an_operation_shows_its_rows_as_json(memory):

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from priming import FixedClock, Memory
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 YEAR = ROOT / "demo" / "year"
 DAYS, EPISODES = 42, 420
 PAGE = (ROOT / "docs" / "year.md").read_text("utf-8")

@@ -120,7 +120,7 @@ def spread_order(count: int) -> list[int]:
 
     Steps of the golden section, to the nearest number that shares no divisor with ``count``.
 
-    >>> spread(8)
+    >>> spread_order(8)
     [0, 5, 2, 7, 4, 1, 6, 3]
     """
     golden = count * (math.sqrt(5.0) - 1.0) / 2.0

@@ -248,7 +248,7 @@ def _arrivals(answer: ScoredAnswer, sizes: Mapping[str, int]) -> tuple[list[int]
 def evidence_by_budget(arrivals: Sequence[tuple[Sequence[int], int]]) -> list[tuple[int, float]]:
     """The mean share of the gold that is held, wherever it grows: (how much is read, share), both ascending.
 
-    >>> held([([3, 10], 2), ([3], 1)])
+    >>> evidence_by_budget([([3, 10], 2), ([3], 1)])
     [(3, 0.75), (10, 1.0)]
     """
     growth: dict[int, list[float]] = {}

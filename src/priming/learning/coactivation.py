@@ -18,16 +18,12 @@ from priming.namespace import Namespace
 from priming.recall import traces
 from priming.serialization import stamp
 from priming.storage.protocol import Trace
-from priming.storage.rows import LinkRow, PairRow, RowChange
+from priming.storage.rows import LinkIdentity, LinkRow, MemoryPair, PairRow, RowChange
 
 RELATION = "co-activated"
 POSITIVE = ("used", "confirmed")
 """Verdicts that report that a memory was useful."""
 
-MemoryPair = tuple[str, str]
-"""The ids of two memories, the lesser first."""
-LinkIdentity = tuple[str, str, str]
-"""Source, target and relation of a link."""
 _HOUR = 3600.0
 
 

@@ -8,9 +8,9 @@ import subprocess
 import sys
 
 import pytest
-from priming.agents.scripted import ScriptedAgent
 
 from priming.cli.options import AgentOptions
+from priming.llm.scripted import ScriptedAgent
 
 from ..conftest import COMMAND
 

@@ -9,10 +9,10 @@ import subprocess
 import sys
 
 import pytest
-from priming.agents.scripted import ScriptedAgent
 
 from priming import Memory
 from priming.cli.options import AgentOptions
+from priming.llm.scripted import ScriptedAgent
 
 COMMAND = [sys.executable, "-c", "from priming.cli.app import main; main()"]
 

@@ -17,7 +17,7 @@ from priming.errors import ParamError
 
 TYPES = ("failure", "pattern")
 Name = Annotated[str, Argument(metavar="NAME", help="Key of a memory")]
-Session = Annotated[
+SessionFilter = Annotated[
     str | None,
     Option("--session", metavar="SESSION", help="The session it is for, so that verdicts reach the recall"),
 ]
@@ -31,7 +31,7 @@ def context(
     objective: Annotated[
         str, Argument(metavar="OBJECTIVE", help="What is to be done; - reads it from stdin")
     ],
-    session: Session = None,
+    session: SessionFilter = None,
 ) -> Answer:
     """Show what is known about an objective: memories, the codebase, its complexity."""
     from priming.loop import arc
@@ -70,7 +70,7 @@ def recall(
         Option("--type", metavar="TYPE", help="failure or pattern", autocompletion=complete(TYPES)),
     ] = None,
     limit: Limit = 5,
-    session: Session = None,
+    session: SessionFilter = None,
 ) -> Answer:
     """Recall failures and patterns, by relevance, effectiveness and recency."""
     from priming.loop import arc

@@ -199,7 +199,7 @@ class _Node:
 
 
 @dataclass(frozen=True)
-class _Activation:
+class _SpreadView:
     """The values of the tree's labels: first and last activation, rank as a hit, amounts carried by links."""
 
     first: Mapping[str, float]
@@ -215,7 +215,7 @@ def tree(result: Recall) -> Iterator[Part]:
         return
     ranks = {hit.memory.key: rank for rank, hit in enumerate(result.hits, 1)}
     carried = {(step.source, step.relation, step.target): step.amount for step in result.carried}
-    activation = _Activation(result.spread[0], result.spread[-1], ranks, carried)
+    activation = _SpreadView(result.spread[0], result.spread[-1], ranks, carried)
     roots = _strongest_paths(result)
     drawn = _add_other_links(roots, result.carried, ranks)
     for root in roots.values():
@@ -257,14 +257,14 @@ def _add_other_links(
     return set(nodes)
 
 
-def _branch(node: _Node, activation: _Activation) -> Tree:
+def _branch(node: _Node, activation: _SpreadView) -> Tree:
     children = tuple(_branch(child, activation) for child in node.children.values())
     rank = activation.ranks.get(node.key)
     ending: tuple[Span, ...] = () if rank is None else ((f"  hit {rank}", "bold green"),)
     return Tree((*_label(node, activation), *ending), children)
 
 
-def _label(node: _Node, activation: _Activation) -> Iterator[Span]:
+def _label(node: _Node, activation: _SpreadView) -> Iterator[Span]:
     last = f"{activation.last.get(node.key, 0.0):.4f}"
     if node.link is None:
         yield node.key, KEY

@@ -1,0 +1,248 @@
+"""The limits of the house: how large its rooms are, what its names are, and which rooms import which.
+
+``tests/house.py`` measures, ``make house`` shows it.
+"""
+
+import ast
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import priming
+
+_SPEC = importlib.util.spec_from_file_location("house", Path(__file__).with_name("house.py"))
+sys.modules["house"] = house = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(house)
+BANNED, ROOT, House = house.BANNED, house.ROOT, house.House
+
+HOUSE = House()
+MOST_ENTRIES, MOST_MODULES, MOST_LINES = 30, 14, 400
+ON_THE_WIRE = {"Link.given", "LinkRow.given", "Predicate.wanted", "NearDuplicates.kept", "StageCheck.held"}
+"""Fields of results and rows whose names users and stored rows rely on."""
+
+LAYERS = (
+    {"errors"},
+    {"config", "core", "types"},
+    {"text", "results", "serialization", "settings", "profiles"},
+    {"storage", "llm"},
+    {"embedding"},
+    {"index"},
+    {"namespace"},
+    {"remember", "recall", "learning", "rules", "maintenance", "history", "sleep", "graph"},
+    {"transfer"},
+    {"memory"},
+    {"loop", "bench"},
+    {"operations"},
+    {"server", "hooks"},
+    {"cli"},
+)
+"""Each folder imports from its own layer and from those above it in this list: no file of it imports one below."""
+BACKWARDS = {
+    ("priming.namespace", "priming.remember.echo_filter"),
+    ("priming.namespace", "priming.sleep.proposal"),
+    ("priming.transfer.importers", "priming.memory"),
+}
+"""The exceptions. Importers take the memory that users hold; a namespace hides echoes and drops queued proposals."""
+RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
+VERBS = LAYERS[7]
+IMPURE = {
+    "logging",
+    "os",
+    "pathlib",
+    "random",
+    "secrets",
+    "socket",
+    "sqlite3",
+    "subprocess",
+    "tempfile",
+    "time",
+}
+OTHER_TESTS = {"browser", "lives", "plugin"}
+"""Folders of tests that name no folder of the package: they test the whole of it."""
+
+
+def room(module):
+    """The folder, or the file beside the folders, that a module lies in."""
+    return module.split(".")[1]
+
+
+def files():
+    """The files of the package except its front."""
+    return [file for file in HOUSE.files if file.module != "priming"]
+
+
+def name(file):
+    return file.name
+
+
+def test_few_things_lie_at_the_root_of_the_package():
+    assert len(HOUSE.root_entries()) <= MOST_ENTRIES
+
+
+def test_no_folder_is_full():
+    assert {folder: size for folder, size in HOUSE.folders().items() if size > MOST_MODULES} == {}
+
+
+def test_no_file_is_long():
+    assert {file.name: file.lines for file in HOUSE.files if file.lines > MOST_LINES} == {}
+
+
+def test_no_circle_of_imports_those_for_type_checkers_included():
+    assert HOUSE.cycles() == []
+
+
+def test_a_name_says_what_the_thing_is():
+    assert HOUSE.banned(except_for=ON_THE_WIRE) == []
+
+
+def test_the_fields_that_are_excused_from_that_are_there():
+    fields = {
+        f"{node.name}.{statement.target.id}"
+        for file in HOUSE.files
+        for node in ast.walk(file.tree)
+        if isinstance(node, ast.ClassDef)
+        for statement in node.body
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
+    }
+    assert fields >= ON_THE_WIRE
+
+
+@pytest.mark.parametrize("homes", [HOUSE.classes(), HOUSE.type_aliases()], ids=["classes", "aliases"])
+def test_a_class_or_an_alias_of_a_type_has_one_home(homes):
+    assert {name: where for name, where in homes.items() if len(where) > 1} == {}
+
+
+def test_the_tests_mirror_the_package():
+    folders = {path.name for path in (ROOT / "tests").iterdir() if any(path.glob("**/*.py"))}
+    package = {path.name for path in HOUSE.package.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders - OTHER_TESTS <= package
+    assert package <= folders, "each folder of the package has its tests"
+
+
+def test_every_room_has_its_place_in_the_order():
+    assert {room(file.module) for file in files()} == set(RANK)
+
+
+@pytest.mark.parametrize("file", files(), ids=name)
+def test_no_file_imports_from_a_layer_that_builds_on_it(file):
+    here = RANK[room(file.module)]
+    imported = file.imports(HOUSE.modules) - {"priming"}
+    backwards = {(file.module, module) for module in imported if RANK[room(module)] > here}
+    assert backwards <= BACKWARDS
+
+
+def importing(*rooms):
+    """The files that import from some rooms, by the room they lie in."""
+    return {
+        (room(file.module), file.name)
+        for file in files()
+        for module in file.imports(HOUSE.modules)
+        if module != "priming" and room(module) in rooms
+    }
+
+
+def test_only_what_works_on_an_open_namespace_touches_the_storage():
+    inside = {"storage", "index", "namespace", "memory", "transfer", *VERBS}
+    outside = {name for folder, name in importing("storage") if folder not in inside}
+    assert outside <= {"loop/session_store.py", "server/tokens.py", "cli/doctor.py"}
+
+
+def test_only_sleep_the_loop_and_the_command_line_talk_to_a_language_model():
+    rooms = {folder for folder, file in importing("llm") if file != "embedding/endpoint.py"}
+    assert rooms <= {"llm", "sleep", "loop", "cli"}
+
+
+@pytest.mark.parametrize("file", files(), ids=name)
+def test_no_module_is_imported_by_a_relative_name(file):
+    assert not any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(file.tree))
+
+
+@pytest.mark.parametrize("file", [file for file in files() if room(file.module) == "core"], ids=name)
+def test_the_core_reads_no_clock_disk_log_or_chance(file):
+    roots = set()
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Import):
+            roots |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            roots.add(node.module.partition(".")[0])
+    paths = {"pathlib"} if file.name == "core/checks.py" else set()  # a path is checked there, and not opened
+    assert not roots & IMPURE - paths
+
+
+def reads_a_variable(node):
+    """Whether a node asks for a variable of the environment: os.getenv, os.environ[…] or os.environ.get."""
+    if isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr == "get"):
+        return isinstance(node.value, ast.Attribute) and node.value.attr == "environ"
+    return isinstance(node, ast.Attribute) and node.attr == "getenv"
+
+
+def test_settings_are_read_from_the_environment_in_one_place():
+    reading = {file.name for file in HOUSE.files for node in ast.walk(file.tree) if reads_a_variable(node)}
+    assert reading == {"config/environment.py"}
+
+
+def test_no_pattern_repeats_a_group_possessively_which_python_before_3_11_5_does_wrongly():
+    wrong = re.compile(r"\)(?:[*+?]|\{[\d,{}]+\})\+|\(\?>")
+    patterns = {
+        (file.name, node.value)
+        for file in HOUSE.files
+        for node in ast.walk(file.tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" not in node.value
+    }
+    assert [(file, text) for file, text in sorted(patterns) if wrong.search(text)] == []
+
+
+def checkout(folder, **files):
+    """A checkout of a package with these files, measured."""
+    for path, text in files.items():
+        file = folder / "src" / "priming" / f"{path.replace('__', '/')}.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return House(folder)
+
+
+def test_a_circle_is_seen_also_where_only_type_checkers_walk_it(tmp_path):
+    for_types = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from priming.a import A\n"
+    house = checkout(tmp_path, a="from priming import b\n", b=for_types, c="import priming.a\n")
+    assert house.cycles() == [["priming.a", "priming.b"]]
+
+
+def test_an_import_inside_a_function_closes_no_circle(tmp_path):
+    inside = "def f():\n    from priming import a\n"
+    assert checkout(tmp_path, a="from priming import b\n", b=inside).cycles() == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "some = 1\n",
+        "def f(_given): ...\n",
+        "class kept: ...\n",
+        "for told in (): ...\n",
+        "import os as held\n",
+        "def f(self): self.met = 1\n",
+        "def found(): ...\n",
+    ],
+)
+def test_a_banned_name_is_seen_wherever_it_is_bound(tmp_path, text):
+    assert len(checkout(tmp_path, a=text).banned()) == 1
+
+
+def test_only_the_excused_field_of_the_named_class_is_excused(tmp_path):
+    text = "class Link:\n    given: float\n\nclass Other:\n    given: float\n"
+    assert checkout(tmp_path, a=text).banned(except_for={"Link.given"}) == ["a.py:5 given"]
+
+
+def test_two_homes_of_a_class_or_an_alias_are_seen(tmp_path):
+    text = "class _Run: ...\nPair = tuple[str, str]\n"
+    house = checkout(tmp_path, a=text, b=text)
+    assert house.classes() == {"Run": ["a.py", "b.py"]}
+    assert house.type_aliases() == {"Pair": ["a.py", "b.py"]}
+    assert {"given", "kept"} <= BANNED
+
+
+def test_the_package_measured_is_the_one_that_the_tests_import():
+    assert Path(priming.__file__).parent == HOUSE.package
