@@ -43,7 +43,9 @@ import measured
 import tables
 import typer.main
 
+import priming.embedding.wordllama
 import priming.memory
+import priming.types
 from priming import FixedClock, Memory, PrimingError
 from priming.cli.app import app
 from priming.embedding.wordllama import StaticEmbedder
@@ -307,7 +309,8 @@ def _desk() -> Iterator[Desk]:
     time.tzset()
     clock = FixedClock(NOW - timedelta(days=1))
     embedder = StaticEmbedder()
-    priming.types.SystemClock = lambda: clock  # type: ignore[misc,assignment]
+    for module in (priming.types, priming.memory):
+        module.SystemClock = lambda: clock  # type: ignore[misc,assignment]
     priming.embedding.wordllama.StaticEmbedder = lambda: embedder  # type: ignore[misc,assignment]
     with tempfile.TemporaryDirectory(prefix="priming-docs-") as folder:
         desk = Desk(Path(folder).resolve(), clock)
