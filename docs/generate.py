@@ -8,8 +8,9 @@ Between ``<!-- output: … -->`` and ``<!-- /output -->`` in any page, the first
 - ``results NAME``: one of ``docs/measured.py``, of what was measured and is in ``benchmarks/results``
 
 and the block is replaced by the present output. A session begins in a folder of its own that holds
-``docs/scenario`` and a store with the memories of its ``memories.jsonl``. ``empty`` begins without the store, ``shop`` has a git repository
-of that name beside it, ``again`` goes on where the session before ended, and only ``fails`` may end in an error.
+``docs/scenario`` and a store with the memories of its ``memories.jsonl``. ``empty`` begins without the store, ``shop``
+has a git repository of that name beside it, ``again`` continues the session before, and only ``fails`` may end in an
+error.
 ``slow`` takes minutes: ``--check`` skips it, and a slow test checks it.
 The clock advances by a minute a command and not otherwise. Ids are shortened and durations omitted, so that a page
 changes only when Priming's behaviour changes.
