@@ -8,7 +8,7 @@ Between ``<!-- output: … -->`` and ``<!-- /output -->`` in any page, the first
 - ``results NAME``: one of ``docs/measured.py``, of what was measured and is in ``benchmarks/results``
 
 and the block is replaced by the present output. A session begins in a folder of its own that holds
-``docs/scenario`` and a store with the memories of its ``memories.jsonl``. ``empty`` begins without the store, ``shop``
+``docs/scenario`` and a store with the memories of ``memories.jsonl``. ``empty`` begins without the store, ``shop``
 has a git repository of that name beside it, ``again`` continues the session before, and only ``fails`` may end in an
 error.
 ``slow`` takes minutes: ``--check`` skips it, and a slow test checks it.
