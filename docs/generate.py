@@ -1,18 +1,19 @@
 """Fill in what the docs paste: the output of every command and snippet that they show, and tables of values.
 
-Between ``<!-- output: … -->`` and ``<!-- /output -->`` in any page stands one of
+Between ``<!-- output: … -->`` and ``<!-- /output -->`` in any page, the first line names one of
 
 - ``shell``: a console session; the lines after each ``$ …`` are what it printed
 - ``python``: a session at the Python prompt
 - ``table NAME``: one of ``docs/tables.py``
-- ``results NAME``: one of ``docs/measured.py``, of what was measured and lies in ``benchmarks/results``
+- ``results NAME``: one of ``docs/measured.py``, of what was measured and is in ``benchmarks/results``
 
-and is replaced by what happens now. A session begins in a folder of its own that holds ``docs/scenario`` and a
-store with the memories of its ``memories.jsonl``. ``empty`` begins without the store, ``shop`` has a git repository
-of that name beside it, ``again`` goes on where the session before ended, and only ``fails`` may end in an error.
-``slow`` takes minutes: ``--check`` passes it over, and a test among the slow ones checks it.
-The clock stands still but for a minute a command. Ids are shortened and times spent left out, so that a page
-changes only when what Priming does has changed.
+and the block is replaced by the present output. A session begins in a folder of its own that holds
+``docs/scenario`` and a store with the memories of ``memories.jsonl``. ``empty`` begins without the store, ``shop``
+has a git repository of that name beside it, ``again`` continues the session before, and only ``fails`` may end in an
+error.
+``slow`` takes minutes: ``--check`` skips it, and a slow test checks it.
+The clock advances by a minute a command and not otherwise. Ids are shortened and durations omitted, so that a page
+changes only when Priming's behaviour changes.
 
     python docs/generate.py            write the pages
     python docs/generate.py --check    exit 1, with the difference, if a page is out of date
@@ -43,7 +44,9 @@ import measured
 import tables
 import typer.main
 
+import priming.embedding.wordllama
 import priming.memory
+import priming.types
 from priming import FixedClock, Memory, PrimingError
 from priming.cli.app import app
 from priming.embedding.wordllama import StaticEmbedder
@@ -109,7 +112,7 @@ class Desk:
     def plain(self, text: str) -> str:
         """A text without what changes from run to run."""
         text = text.replace(str(self.here), "…")
-        text = _ID.sub(lambda met: self.ids.setdefault(met[0], f"019c…{len(self.ids) + 1:02d}"), text)
+        text = _ID.sub(lambda match: self.ids.setdefault(match[0], f"019c…{len(self.ids) + 1:02d}"), text)
         text = _KEY.sub(r"\1…", text)
         text = _SPENT.sub("… ms: …", text)
         text = _SIZE.sub(r"\1…", text)
@@ -118,9 +121,9 @@ class Desk:
 
 
 def main() -> int:
-    """Write the pages, or look whether they are current."""
+    """Write the pages, or check whether they are current."""
     check = "--check" in sys.argv[1:]
-    chosen = {Path(one).resolve() for one in sys.argv[1:] if one != "--check"}
+    chosen = {Path(name).resolve() for name in sys.argv[1:] if name != "--check"}
     stale, broken = [], []
     with _desk() as desk:
         for page in pages():
@@ -140,17 +143,19 @@ def main() -> int:
                 sys.stdout.writelines(_difference(page, before, after))
             else:
                 page.write_text(after, "utf-8")
-    said = [
+    reports = [
         f"{page.relative_to(ROOT)} {'is out of date: run make docs' if check else 'was written'}"
         for page in stale
     ]
-    sys.stderr.writelines(f"{line}\n" for line in (*said, *broken))
+    sys.stderr.writelines(f"{line}\n" for line in (*reports, *broken))
     return 1 if broken or (check and stale) else 0
 
 
 def pages() -> list[Path]:
     """Every page of the docs."""
-    return sorted([*ROOT.glob("*.md"), *(one for one in DOCS.rglob("*.md") if "scenario" not in one.parts)])
+    return sorted(
+        [*ROOT.glob("*.md"), *(page for page in DOCS.rglob("*.md") if "scenario" not in page.parts)]
+    )
 
 
 def filled(text: str, desk: Desk, broken: Callable[[str], None], *, slow: bool = True) -> str:
@@ -163,13 +168,13 @@ def filled(text: str, desk: Desk, broken: Callable[[str], None], *, slow: bool =
                 return block[0]
             options.remove(SLOW)
         try:
-            made = _KINDS[kind](block[3], options, desk)
+            output = _KINDS[kind](block[3], options, desk)
         except (DocsError, measured.Missing, KeyError) as error:
             line = text[: block.start()].count("\n") + 1
             broken(f"line {line}: {error}")
-            made = block[3]
-        same = kind not in _EXACT and alike(block[3], made)
-        return f"{block[1]}{block[3] if same else made}{block[4]}"
+            output = block[3]
+        same = kind not in _EXACT and alike(block[3], output)
+        return f"{block[1]}{block[3] if same else output}{block[4]}"
 
     return _BLOCK.sub(fill, text)
 
@@ -199,21 +204,21 @@ def _results(_: str, options: list[str], __: Desk) -> str:
 
 def _shell(body: str, options: list[str], desk: Desk) -> str:
     desk.begin(options)
-    made = []
+    parts = []
     for command in _commands(_inside(body)):
         desk.clock.at += MINUTE
-        status, said = _run(command.replace("\\\n", " "))
+        status, output = _run(command.replace("\\\n", " "))
         if status and "fails" not in options:
-            raise DocsError(f"{command!r} ended with status {status}: {said}")
-        made.append(f"$ {command}\n{desk.plain(said)}")
-    text = "\n".join(one.rstrip("\n") for one in made)
+            raise DocsError(f"{command!r} ended with status {status}: {output}")
+        parts.append(f"$ {command}\n{desk.plain(output)}")
+    text = "\n".join(part.rstrip("\n") for part in parts)
     return f"```console\n{text}\n```\n"
 
 
 def _inside(body: str) -> str:
     fence = _FENCE.search(body)
     if fence is None:
-        raise DocsError("a session stands in a fenced block")
+        raise DocsError("a session must be in a fenced block")
     return fence[1]
 
 
@@ -233,8 +238,8 @@ def _run(command: str) -> tuple[int, str]:
     words = shlex.split(command)
     if words[0] == "priming":
         return _called(words[1:])
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout + done.stderr
+    finished = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    return finished.returncode, finished.stdout + finished.stderr
 
 
 def _called(words: list[str]) -> tuple[int, str]:
@@ -253,19 +258,19 @@ def _called(words: list[str]) -> tuple[int, str]:
 def _python(body: str, options: list[str], desk: Desk) -> str:
     desk.begin(options)
     names: dict[str, Any] = {}
-    made = []
+    parts = []
     try:
         for example in doctest.DocTestParser().get_examples(_inside(body)):
             desk.clock.at += MINUTE
-            failed, said = _evaluated(example.source, names)
+            failed, output = _evaluated(example.source, names)
             if failed and "fails" not in options:
-                raise DocsError(f"{example.source!r} raised:\n{said}")
-            made.append(_prompted(example.source) + desk.plain(said))
+                raise DocsError(f"{example.source!r} raised:\n{output}")
+            parts.append(_prompted(example.source) + desk.plain(output))
     finally:
         for value in names.values():
             if isinstance(value, Memory):
                 value.close()
-    return f"```pycon\n{''.join(made)}```\n"
+    return f"```pycon\n{''.join(parts)}```\n"
 
 
 def _prompted(source: str) -> str:
@@ -299,15 +304,16 @@ _EXACT = ("results",)
 
 @contextlib.contextmanager
 def _desk() -> Iterator[Desk]:
-    """A temporary folder with the scenario, and a world that stands still."""
+    """A temporary folder with the scenario, and a fixed clock."""
     home = Path.cwd()
-    for name in [one for one in os.environ if one.startswith("PRIMING_")]:
+    for name in [variable for variable in os.environ if variable.startswith("PRIMING_")]:
         del os.environ[name]
     os.environ |= {"COLUMNS": WIDTH, "TZ": "UTC", "NO_COLOR": "1", "TERM": "dumb", "PRIMING_HOME": "home"}
     time.tzset()
     clock = FixedClock(NOW - timedelta(days=1))
     embedder = StaticEmbedder()
-    priming.types.SystemClock = lambda: clock  # type: ignore[misc,assignment]
+    for module in (priming.types, priming.memory):
+        module.SystemClock = lambda: clock  # type: ignore[misc,assignment]
     priming.embedding.wordllama.StaticEmbedder = lambda: embedder  # type: ignore[misc,assignment]
     with tempfile.TemporaryDirectory(prefix="priming-docs-") as folder:
         desk = Desk(Path(folder).resolve(), clock)
@@ -322,9 +328,9 @@ def _scenario(folder: Path) -> None:
     """The files of ``docs/scenario``, the store that its memories make, and a small git repository."""
     shutil.copytree(DOCS / "scenario", folder)
     os.chdir(folder)
-    status, said = _run("priming import jsonl memories.jsonl")
+    status, output = _run("priming import jsonl memories.jsonl")
     if status:
-        raise DocsError(said)
+        raise DocsError(output)
     _repository(folder.with_name("shop"))
 
 

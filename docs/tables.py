@@ -29,27 +29,27 @@ YES, NO = "yes", "no"
 _WHOLE = re.compile(r"\.0(?!\d)")
 _MODULES = (params, git, markdown, layout)
 _ROWS: tuple[tuple[str, Callable[[Profile], Any]], ...] = (
-    ("combine", lambda one: one.spread.combine),
-    ("direction", lambda one: one.spread.direction),
-    ("normalise", lambda one: one.spread.normalise),
-    ("steps", lambda one: one.spread.steps),
-    ("gain", lambda one: one.spread.gain),
-    ("hop_decay", lambda one: one.spread.hop_decay),
-    ("retention", lambda one: one.spread.retention),
-    ("restart", lambda one: one.spread.restart),
-    ("rho", lambda one: one.spread.rho),
-    ("epsilon", lambda one: one.spread.epsilon),
-    ("max_neighbours", lambda one: one.spread.max_neighbours),
+    ("combine", lambda profile: profile.spread.combine),
+    ("direction", lambda profile: profile.spread.direction),
+    ("normalise", lambda profile: profile.spread.normalise),
+    ("steps", lambda profile: profile.spread.steps),
+    ("gain", lambda profile: profile.spread.gain),
+    ("hop_decay", lambda profile: profile.spread.hop_decay),
+    ("retention", lambda profile: profile.spread.retention),
+    ("restart", lambda profile: profile.spread.restart),
+    ("rho", lambda profile: profile.spread.rho),
+    ("epsilon", lambda profile: profile.spread.epsilon),
+    ("max_neighbours", lambda profile: profile.spread.max_neighbours),
 )
 _PARTS: tuple[tuple[str, Callable[[Profile], Any]], ...] = (
-    ("anchors", lambda one: _anchors(one)),
-    ("links that carry nothing", lambda one: _silent(one)),
-    ("other factors on links", lambda one: _factors(one)),
-    ("inhibition", lambda one: _given(one.inhibit)),
-    ("cut below epsilon", lambda one: one.cut),
-    ("squash", lambda one: _given(one.squash)),
-    ("score", lambda one: f"`{one.score}`"),
-    ("packing tiers", lambda one: _given(one.tiers)),
+    ("anchors", lambda profile: _anchors(profile)),
+    ("links that carry nothing", lambda profile: _silent(profile)),
+    ("other factors on links", lambda profile: _factors(profile)),
+    ("inhibition", lambda profile: _fields(profile.inhibit)),
+    ("cut below epsilon", lambda profile: profile.cut),
+    ("squash", lambda profile: _fields(profile.squash)),
+    ("score", lambda profile: f"`{profile.score}`"),
+    ("packing tiers", lambda profile: _fields(profile.tiers)),
 )
 
 
@@ -74,20 +74,23 @@ def parameters(name: str) -> str:
 
 def designs(*_: str) -> str:
     """The profiles by name."""
-    rows = [(f"`{one.name}`", one.source, f"`{one.score}`") for one in profiles.ALL.values()]
+    rows = [(f"`{profile.name}`", profile.source, f"`{profile.score}`") for profile in profiles.ALL.values()]
     return table(("profile", "from", "score"), rows)
 
 
 def spreading(*_: str) -> str:
     """The kernel's constants, a column a profile that spreads."""
-    chosen = [one for one in profiles.ALL.values() if one.spread.steps]
+    chosen = [profile for profile in profiles.ALL.values() if profile.spread.steps]
     return _across(_ROWS, chosen)
 
 
 def parts(*_: str) -> str:
     """What stands around the kernel, a row a profile."""
     heads = ("profile", *(name for name, _ in _PARTS))
-    rows = [(f"`{one.name}`", *(value(read(one)) for _, read in _PARTS)) for one in profiles.ALL.values()]
+    rows = [
+        (f"`{profile.name}`", *(value(read(profile)) for _, read in _PARTS))
+        for profile in profiles.ALL.values()
+    ]
     return table(heads, rows)
 
 
@@ -104,7 +107,7 @@ def words(*names: str) -> str:
         "fields": filters.FIELDS,
         "operators": filters.OPERATORS,
     }
-    return ", ".join(f"`{one}`" for one in sets[name])
+    return ", ".join(f"`{word}`" for word in sets[name])
 
 
 def findings(*_: str) -> str:
@@ -130,8 +133,14 @@ def settings(*_: str) -> str:
     """What files and the environment may set."""
     module = importlib.import_module("priming.config.settings")
     rows = [
-        (f"`{one.name}`", value(one.default), f"`{one.environment}`", _allowed(one.range), one.doc)
-        for one in module.TABLE
+        (
+            f"`{setting.name}`",
+            value(setting.default),
+            f"`{setting.environment}`",
+            _allowed(setting.range),
+            setting.doc,
+        )
+        for setting in module.TABLE
     ]
     return table(("setting", "default", "variable", "allowed", "meaning"), rows)
 
@@ -140,60 +149,62 @@ def _allowed(about: Mapping[str, Any]) -> str:
     return "" if rule_of(about) == "any" else _WHOLE.sub("", rule_of(about))
 
 
-def value(one: Any) -> str:
+def value(item: Any) -> str:
     """A value as a table shows it."""
-    if one is None:
+    if item is None:
         return "none"
-    if isinstance(one, bool):
-        return YES if one else NO
-    if isinstance(one, tuple):
-        if one and isinstance(one[0], tuple):
-            return ", ".join(f"{name} {value(part)}" for name, part in one)
-        return ", ".join(map(value, one)) or "none"
-    return f"{one:.10g}" if isinstance(one, float) else str(one)
+    if isinstance(item, bool):
+        return YES if item else NO
+    if isinstance(item, tuple):
+        if item and isinstance(item[0], tuple):
+            return ", ".join(f"{name} {value(part)}" for name, part in item)
+        return ", ".join(map(value, item)) or "none"
+    return f"{item:.10g}" if isinstance(item, float) else str(item)
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table in Markdown."""
     lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join("| " + " | ".join(one.replace("|", "\\|") for one in row) + " |" for row in lines)
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in lines)
 
 
 def _across(rows: Sequence[tuple[str, Callable[[Profile], Any]]], chosen: Sequence[Profile]) -> str:
-    heads = ("", *(f"`{one.name}`" for one in chosen))
-    return table(heads, [(f"`{name}`", *(value(read(one)) for one in chosen)) for name, read in rows])
+    heads = ("", *(f"`{profile.name}`" for profile in chosen))
+    return table(heads, [(f"`{name}`", *(value(read(profile)) for profile in chosen)) for name, read in rows])
 
 
-def _given(one: Any) -> str:
-    if one is None:
+def _fields(parts: Any) -> str:
+    if parts is None:
         return "no"
-    return ", ".join(f"{field.name} {value(getattr(one, field.name))}" for field in fields(one))
+    return ", ".join(f"{field.name} {value(getattr(parts, field.name))}" for field in fields(parts))
 
 
-def _anchors(one: Profile) -> str:
-    if one.anchors is None:
+def _anchors(profile: Profile) -> str:
+    if profile.anchors is None:
         return "[the recipe](recall.md)"
-    if not one.spread.steps:
+    if not profile.spread.steps:
         return "the nearest by cosine"
-    return f"by {one.anchors.evidence}: {one.anchors.episodes} episodes, {one.anchors.facts} others"
+    return (
+        f"by {profile.anchors.evidence}: {profile.anchors.episodes} episodes, {profile.anchors.facts} others"
+    )
 
 
-def _silent(one: Profile) -> str:
-    if not one.spread.steps:
+def _silent(profile: Profile) -> str:
+    if not profile.spread.steps:
         return "no spread"
-    names = [f"`{name}`" for name, factor in one.links.by_relation if factor == 0]
-    names += ["`similar-to` made by rule"] if one.links.similar == 0 else []
-    names += ["`mentions` of rare words"] if one.links.terms == 0 else []
+    names = [f"`{name}`" for name, factor in profile.links.by_relation if factor == 0]
+    names += ["`similar-to` made by rule"] if profile.links.similar == 0 else []
+    names += ["`mentions` of rare words"] if profile.links.terms == 0 else []
     return ", ".join(names) or "none"
 
 
-def _factors(one: Profile) -> str:
-    if not one.spread.steps:
+def _factors(profile: Profile) -> str:
+    if not profile.spread.steps:
         return "no spread"
-    said = [f"`{name}` × {value(factor)}" for name, factor in one.links.by_relation if factor]
-    said += ["`mentions` of names by how many share them"] if one.links.fan_out_names else []
-    said += ["`similar-to` walked both ways"] if one.links.mirror else []
-    return ", ".join(said) or "none"
+    factors = [f"`{name}` × {value(factor)}" for name, factor in profile.links.by_relation if factor]
+    factors += ["`mentions` of names by how many share them"] if profile.links.fan_out_names else []
+    factors += ["`similar-to` walked both ways"] if profile.links.mirror else []
+    return ", ".join(factors) or "none"
 
 
 def year(days: str, episodes: str) -> str:
@@ -201,8 +212,10 @@ def year(days: str, episodes: str) -> str:
     life = Path(__file__).resolve().parent.parent / "demo" / "year"
     words = [sys.executable, str(life), "--days", days, "--episodes", episodes, "--plain"]
     settings = os.environ | {"PYTHONUTF8": "1"}
-    done = subprocess.run(words, env=settings, capture_output=True, text=True, encoding="utf-8", check=True)
-    return "\n".join(["```text", *(line.rstrip() for line in done.stdout.splitlines()), "```"])
+    finished = subprocess.run(
+        words, env=settings, capture_output=True, text=True, encoding="utf-8", check=True
+    )
+    return "\n".join(["```text", *(line.rstrip() for line in finished.stdout.splitlines()), "```"])
 
 
 TABLES: dict[str, Callable[..., str]] = {

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import fields, is_dataclass
 from doctest import DocTestParser
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,8 @@ from priming.transfer import git, markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-PAGES = sorted([*ROOT.glob("*.md"), *(one for one in DOCS.rglob("*.md") if "scenario" not in one.parts)])
+SOURCE = ROOT / "src" / "priming"
+PAGES = sorted([*ROOT.glob("*.md"), *(page for page in DOCS.rglob("*.md") if "scenario" not in page.parts)])
 README = (ROOT / "README.md").read_text("utf-8")
 VERBS = sorted(name for name, value in vars(Memory).items() if callable(value) and not name.startswith("_"))
 PARAMS = sorted(
@@ -49,9 +51,9 @@ def commands(group=None, prefix=()):
 
 def differences(shown, printed):
     """Lines of a session that were not printed so; numbers may be off by a rounding."""
-    wanted, got = shown.splitlines(), printed.splitlines()
-    lines = zip([*wanted, *[""] * len(got)], [*got, *[""] * len(wanted)], strict=False)
-    return [f"{one!r} was {other!r}" for one, other in lines if not is_like(one, other)]
+    expected, actual = shown.splitlines(), printed.splitlines()
+    lines = zip_longest(expected, actual, fillvalue="")
+    return [f"{line!r} was {other!r}" for line, other in lines if not is_like(line, other)]
 
 
 def is_like(shown, printed):
@@ -59,11 +61,11 @@ def is_like(shown, printed):
     parts = [
         r"(-?\d+\.\d+)".join(map(re.escape, number.split(part))) for part in shown.rstrip().split(ELLIPSIS)
     ]
-    found = re.fullmatch(".*".join(parts), printed.rstrip())
-    if found is None:
+    match = re.fullmatch(".*".join(parts), printed.rstrip())
+    if match is None:
         return False
-    wanted = map(float, number.findall(shown))
-    return all(abs(a - abs(float(b))) <= TOLERANCE for a, b in zip(wanted, found.groups(), strict=True))
+    expected = map(float, number.findall(shown))
+    return all(abs(a - abs(float(b))) <= TOLERANCE for a, b in zip(expected, match.groups(), strict=True))
 
 
 @pytest.fixture
@@ -82,10 +84,16 @@ def priming(tmp_path, monkeypatch):
     return run
 
 
-def test_the_readme_begins_with_sessions_of_six_lines():
+def test_the_readme_begins_with_a_session_of_four_commands_and_five_lines_of_python():
     (shell,), (python,) = blocks(README, "console"), blocks(README, "pycon")
-    assert len([line for line in shell.splitlines() if line.startswith("$ ")]) == 6
-    assert len([line for line in python.splitlines() if line.startswith(">>> ")]) == 6
+    assert len([line for line in shell.splitlines() if line.startswith("$ ")]) == 4
+    assert len([line for line in python.splitlines() if line.startswith(">>> ")]) == 5
+
+
+def test_the_readme_is_short():
+    words = re.sub(r"\]\([^)]*\)", "]", README)
+    assert len(words.split("## Where things are")[0].split()) <= 600
+    assert len(words.split()) <= 900
 
 
 @pytest.mark.slow
@@ -129,11 +137,11 @@ def test_opening_is_described_with_the_verbs():
 
 
 @pytest.mark.parametrize(
-    ("name", "command"), list(commands()), ids=lambda one: " ".join(one) if isinstance(one, tuple) else ""
+    ("name", "command"), list(commands()), ids=lambda name: " ".join(name) if isinstance(name, tuple) else ""
 )
 def test_every_command_and_option_has_help(name, command):
     assert command.help, name
-    assert [one.name for one in command.params if not getattr(one, "help", None)] == []
+    assert [option.name for option in command.params if not getattr(option, "help", None)] == []
 
 
 @pytest.mark.parametrize("name", [" ".join(name) for name, _ in commands()])
@@ -163,23 +171,21 @@ def test_every_relative_link_leads_to_a_file_and_a_heading(page):
         if "://" in target:
             continue
         name, _, heading = target.partition("#")
-        there = (page.parent / name).resolve() if name else page
-        assert there.is_file(), target
-        assert not heading or heading in headings(there), target
+        linked = (page.parent / name).resolve() if name else page
+        assert linked.is_file(), target
+        assert not heading or heading in headings(linked), target
 
 
 def headings(page):
-    found = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in found}
+    titles = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_source_file_that_is_named_is_there(page):
-    named = re.findall(
-        r"`((?:core|store|embed|agents|engine|operations|server|transfer|cli|interop)/[\w/]+\.(?:py|sql))`",
-        page.read_text("utf-8"),
-    )
-    assert [one for one in named if not (ROOT / "src" / "priming" / one).is_file()] == []
+    folders = "|".join(path.name for path in SOURCE.iterdir() if path.is_dir())
+    named = re.findall(rf"`((?:{folders})/[\w/]+\.(?:py|sql))`", page.read_text("utf-8"))
+    assert [name for name in named if not (SOURCE / name).is_file() and not (ROOT / name).is_file()] == []
 
 
 def test_every_decision_is_in_the_index():
@@ -197,5 +203,5 @@ def test_every_page_can_be_reached_from_the_readme():
             continue
         reached.add(page)
         targets = re.findall(r"\]\(([^)#\s:]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
-        waiting += [there for target in targets if (there := (page.parent / target).resolve()).is_file()]
+        waiting += [path for target in targets if (path := (page.parent / target).resolve()).is_file()]
     assert [page for page in PAGES if page not in reached] == []

@@ -13,12 +13,12 @@ from datetime import datetime
 from priming.config.params.laws import SUPPRESSING
 from priming.core.plasticity import nudge
 from priming.errors import ParamError
-from priming.learning.coactivation import LinkIdentity, MemoryPair, learn_coactivation, link_identity
+from priming.learning.coactivation import learn_coactivation, link_identity
 from priming.learning.retention import is_due, review, with_retention
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.storage.protocol import Trace
-from priming.storage.rows import LinkRow, MemoryRow, RowChange, VerdictRow
+from priming.storage.rows import LinkIdentity, LinkRow, MemoryPair, MemoryRow, RowChange, VerdictRow
 from priming.types import MemoryRecord
 
 

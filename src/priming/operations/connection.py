@@ -8,12 +8,14 @@ import socket
 from collections.abc import Iterator, Mapping
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from priming.operations import local_socket
 from priming.operations.error_payload import error_from_payload
-from priming.types import Progress
+
+if TYPE_CHECKING:
+    from priming.types import Progress
 
 JSON, JSON_LINES = "application/json", "application/x-ndjson"
 

@@ -8,7 +8,6 @@ import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache
 
-from priming.text.dates import has_time
 from priming.text.word_lists import read_words
 
 TERM_CACHE = 1 << 16
@@ -180,4 +179,6 @@ def specificity(text: str) -> int:
     >>> specificity("Thanks, that is so kind!"), specificity("We saw two otters in Oslo last week.")
     (0, 3)
     """
+    from priming.text.dates import has_time  # dates need numpy, which the words of a hook do not
+
     return sum(1 for _ in _DETAIL.finditer(text)) + has_time(text)

@@ -42,7 +42,6 @@ class ServerParams(Checked):
 class SocketParams(Checked):
     """Limits and patience of the socket, on both of its ends."""
 
-    threads: int = param(16, low=1, unit="calls", doc="calls at work at once")
     waiting: int = param(1_024, low=1, unit="connections", doc="connections that wait to be taken")
     settle: float = param(
         0.05, low=0.0, unit="seconds", doc="after which a first line of under four bytes is taken as one"
@@ -51,7 +50,7 @@ class SocketParams(Checked):
     drain: float = param(
         5.0, low=0.0, unit="seconds", doc="patience, at the end, with a client that does not read its answer"
     )
-    knock: float = param(0.05, low=0.0, unit="seconds", doc="a client's patience with a server's first word")
+    knock: float = param(0.25, low=0.0, unit="seconds", doc="a client's patience with a server's first word")
 
 
 SERVER = ServerParams()
