@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
@@ -29,6 +30,13 @@ _always = settings(
 settings.register_profile("few", _always, max_examples=FEW)
 settings.register_profile("many", _always, max_examples=MANY)
 settings.load_profile("few")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Collect no doctests of tests: there are none, and each file would be imported twice."""
+    collectors = yield
+    return [collector for collector in collectors if not isinstance(collector, DoctestModule)]
 
 
 @pytest.fixture(scope="session")

@@ -26,7 +26,7 @@ PATIENT = SocketParams(knock=DEADLINE)
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
     """However busy the machine is, a server that is there is waited for."""
-    monkeypatch.setattr("priming.config.params.server.SOCKET", PATIENT)
+    monkeypatch.setattr("priming.operations.client.SOCKET", PATIENT)
 
 
 class Server:

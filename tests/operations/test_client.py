@@ -214,7 +214,7 @@ def test_a_store_found_by_another_way_has_the_same_server(server, tmp_path_facto
 
 def test_a_server_that_does_not_speak_is_not_waited_for(tmp_path, monkeypatch):
     """It takes connections, and says nothing."""
-    monkeypatch.setattr("priming.config.params.server.SOCKET", SocketParams(knock=0.01))
+    monkeypatch.setattr("priming.operations.client.SOCKET", SocketParams(knock=0.01))
     with Memory.open(f"sqlite:///{tmp_path}/memory.db") as memory:
         memory.remember("x")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as mute:

@@ -35,6 +35,9 @@ def secured(serve):
     return served
 
 
+SAMPLE = ("remember", "recall", "purge", "sleep", "stats")
+
+
 def is_refused(answer, who):
     expected = (403, "forbidden") if who == "of another namespace" else (401, "unauthorised")
     assert (answer.status_code, answer.json()["error"]["code"]) == expected
@@ -44,7 +47,8 @@ def is_refused(answer, who):
 def test_no_operation_is_carried_out_for_who_may_not(secured):
     before = secured.done("log", namespace="theirs", token=secured.good)
     for who, token in secured.sent.items():
-        for operation in OPERATIONS:
+        # Every operation with a token that opens another namespace, which gets furthest; some with the others.
+        for operation in OPERATIONS if who == "of another namespace" else SAMPLE:
             is_refused(secured.ask(operation, example(operation, secured.ids), "theirs", token), who)
         for operation in LONG:
             is_refused(secured.ask(f"jobs/{operation}", {}, "theirs", token), who)

@@ -15,6 +15,9 @@ from priming.core.kernel.compiled import spread_compiled, warm
 from priming.core.spread import spread
 from priming.errors import ParamError
 
+pytestmark = pytest.mark.slow
+"""Compiling takes a core some ten seconds; the NumPy kernel, its twin, is tested in process in ``test_spread.py``."""
+
 ROWS = 40
 FIELDS = ("rows", "distance", "origin")
 

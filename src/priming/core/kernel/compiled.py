@@ -39,13 +39,7 @@ def spread_compiled(
     ParamError
         As in ``spread``, and for a graph that is not a ``Graph``.
 
-    Examples
-    --------
-    >>> graph = Graph.from_links(3, [0, 1], [1, 2], [0.5, 0.5])
-    >>> params = SpreadParams(steps=2, restart=0.0, normalise="none", gain=1.0)
-    >>> spread_compiled(graph, {0: 1.0}, params).to_dict()
-    {0: 0.25, 2: 0.25}
-
+    The example of ``spread`` holds for it as well.
     """
     if not isinstance(graph, Graph):
         raise ParamError("graph", type(graph).__name__, "must be a Graph; spread takes any Adjacency")
