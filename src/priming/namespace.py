@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from threading import RLock
 from typing import Any
 
+from priming.config.ids import uuid7
 from priming.config.profiles import ALL, Profile
 from priming.core.arguments.checks import check_text, check_time
 from priming.embedding.protocol import Embedder
@@ -21,7 +22,7 @@ from priming.serialization import encode_row
 from priming.sleep.plan import Proposal
 from priming.storage.protocol import Changes, Logged, Store, VersionKey
 from priming.storage.rows import LinkRow, PairRow, RowChange, WeightsRow
-from priming.types import Change, Clock, Link, MemoryRecord, Operation, uuid7
+from priming.types import Change, Clock, Link, MemoryRecord, Operation
 
 DEFAULT_NAMESPACE = "default"
 _PROPOSALS = 8

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
+from priming.config.ids import uuid7
 from priming.remember.drafts import free_key, gist_of, slug
-from priming.types import uuid7
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 

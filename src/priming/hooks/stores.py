@@ -127,6 +127,6 @@ def _url_of(location: Location) -> str:
 def _new_id() -> str:
     from datetime import UTC, datetime
 
-    from priming.types import uuid7
+    from priming.config.ids import uuid7
 
     return uuid7(datetime.now(UTC))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from priming.config.ids import uuid7
 from priming.config.words import KINDS
 from priming.core.plasticity import CONSCIOUS, nudge
 from priming.index.document import embedded_text
@@ -17,7 +18,7 @@ from priming.recall import traces
 from priming.remember.drafts import Draft, draft, free_key, slug
 from priming.remember.remember import remember_draft
 from priming.storage.rows import RowChange
-from priming.types import MemoryRecord, uuid7
+from priming.types import MemoryRecord
 
 STORED, STRENGTHENED = "stored", "strengthened"
 _SOURCE = "conscious"

@@ -11,14 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from priming.config.params.laws import BASE_LEVEL, FORGETTING
-from priming.core.forgetting import (
-    AGAIN,
-    GOOD,
-    FsrsState,
-    fsrs_update,
-    power_retrievability,
-    stability_after,
-)
+from priming.core.forgetting import AGAIN, GOOD, FsrsState, fsrs_update, power_retrievability, stability_after
 from priming.serialization import stamp
 from priming.storage.rows import MemoryRow
 from priming.types import Retention, days_between

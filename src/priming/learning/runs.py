@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from priming.config.ids import uuid7
 from priming.config.params.laws import PLASTICITY, SUPPRESSING
 from priming.config.params.store import STORE
 from priming.core.arguments.checks import check_name, check_text
@@ -20,7 +21,6 @@ from priming.learning.results import Run
 from priming.namespace import Namespace
 from priming.storage.protocol import Trace
 from priming.storage.rows import LinkRow, RowChange, RunRow
-from priming.types import uuid7
 
 _SOURCE = "automatic"
 

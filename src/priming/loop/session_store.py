@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from priming.config.ids import uuid7
 from priming.config.params.loop import LOOP, LoopParams
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text, check_time
 from priming.errors import NotFound, ParamError
@@ -17,7 +18,6 @@ from priming.loop.session import Limits, Session, dump, parse
 from priming.memory import Memory
 from priming.sleep.night import sleep_lock
 from priming.storage.rows import LoopSessionRow
-from priming.types import uuid7
 
 _DEEPEST = 10
 """Maximum depth of subgoals, whatever is requested: each is a session within a session."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import astuple, replace
 from operator import add
 
+from priming.config.ids import uuid7
 from priming.errors import AgentError, NotFound, ParamError
 from priming.llm.agents import DeadlineExceeded
 from priming.loop.acting import AgentDriver, advance, destructive_reason, open_attempt
@@ -33,7 +34,6 @@ from priming.loop.session import (
     assessment_of,
     with_task,
 )
-from priming.types import uuid7
 
 LAST = "SUMMARY"
 _WHY = {

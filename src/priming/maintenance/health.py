@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 
 from priming.config.environment import VERSION
+from priming.config.ids import uuid7
 from priming.config.params.embedding import EMBEDDER
 from priming.core.arguments.checks import check_path
 from priming.errors import Conflict, ParamError
@@ -20,7 +21,7 @@ from priming.recall.term_weights import current_weights
 from priming.results import Finding, Stats, Status
 from priming.storage.protocol import Changes, VersionKey
 from priming.storage.rows import LinkRow, VersionRow
-from priming.types import Progress, uuid7
+from priming.types import Progress
 
 
 def stats(memory: Namespace) -> Stats:

@@ -10,13 +10,14 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from priming.config import environment
+from priming.config.ids import uuid7
 from priming.config.params.server import SOCKET
 from priming.errors import Conflict, PrimingError
 from priming.operations import local_socket
 from priming.operations.connection import ConnectionLost, NotSendable, ServerConnection, connect
 from priming.operations.table import Op, served
 from priming.serialization import encode
-from priming.types import Progress, uuid7
+from priming.types import Progress
 
 if TYPE_CHECKING:
     from priming.config.settings import Settings

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config import profiles
+from priming.config.ids import uuid7
 from priming.config.profiles import Profile
 from priming.config.words import KINDS, STATUSES
 from priming.core.arguments.checks import (
@@ -48,7 +49,7 @@ from priming.recall.term_weights import TERMS, current_term, weighted_profile
 from priming.remember.entity_resolution import entities_in_cue
 from priming.results import Hit, Omitted, Recall, Step
 from priming.storage import filters as filtering
-from priming.types import Cue, MemoryRecord, uuid7
+from priming.types import Cue, MemoryRecord
 
 MOST_HITS = 10_000
 _DIGITS = 6

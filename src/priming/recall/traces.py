@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from priming.config.ids import uuid7
 from priming.config.params.laws import SpreadParams
 from priming.config.params.store import STORE
 from priming.config.profiles import Profile
@@ -30,7 +31,7 @@ from priming.recall.ranking import Ranked
 from priming.results import Step
 from priming.storage.protocol import Trace
 from priming.storage.rows import LinkRow
-from priming.types import Cue, uuid7
+from priming.types import Cue
 
 Matched = Callable[[Ints], Floats]
 Ends = tuple[str, str, str]

@@ -12,6 +12,7 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.ids import uuid7
 from priming.config.params.laws import FORGETTING, PLASTICITY
 from priming.config.params.learning import LINKING, LinkParams
 from priming.embedding.protocol import Embedder, Vectors
@@ -40,7 +41,6 @@ from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, reco
 from priming.text.names import Name, find
 from priming.text.statements import statement, values_differ
 from priming.text.tokens import terms
-from priming.types import uuid7
 
 
 def embed_drafts(drafts: Sequence[Draft], embedder: Embedder) -> Vectors:

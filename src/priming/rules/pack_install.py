@@ -22,14 +22,7 @@ from priming.remember.drafts import Draft
 from priming.remember.planner import RememberPlan, embed_drafts
 from priming.remember.relink import relink
 from priming.rules.pack_file import OWN_HISTORY, Origin, PackFile, PackRule, read_pack
-from priming.rules.packs import (
-    BEHAVIOR,
-    INSTALL,
-    PackMembers,
-    describe_pack,
-    links_among,
-    pack_members,
-)
+from priming.rules.packs import BEHAVIOR, INSTALL, PackMembers, describe_pack, links_among, pack_members
 from priming.rules.results import Pack
 from priming.storage.protocol import VersionKey
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow

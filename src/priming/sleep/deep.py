@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.ids import uuid7
 from priming.config.params.laws import FORGETTING, PLASTICITY
 from priming.config.params.sleep import SLEEP, SleepParams
 from priming.core.arguments.arrays import Floats, Ints
@@ -44,7 +45,7 @@ from priming.sleep.plan import (
     without_conflicts,
 )
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
-from priming.types import MemoryRecord, uuid7
+from priming.types import MemoryRecord
 
 SOURCE = "sleep"
 """The source of memories that sleep made."""

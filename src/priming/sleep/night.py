@@ -20,6 +20,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from priming.config.ids import uuid7
 from priming.config.params.sleep import SLEEP
 from priming.config.words import NIGHT, STAGES
 from priming.core.arguments.checks import PAGE_LIMIT, check_choice, check_count
@@ -34,7 +35,7 @@ from priming.sleep.staleness import item_rows, unchanged_items
 from priming.sleep.validation import sound_items
 from priming.storage.protocol import Logged
 from priming.storage.rows import ROOMS, LinkRow, MemoryRow, RowChange, VersionRow
-from priming.types import Operation, Progress, uuid7
+from priming.types import Operation, Progress
 
 KIND = "sleep"
 

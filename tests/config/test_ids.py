@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from priming.types import uuid7
+from priming.config.ids import uuid7
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 
