@@ -15,7 +15,7 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 
 from priming import FixedClock, HashedEmbedder, Memory
 
-FEW, MANY = 15, 200
+FEW, MANY = 10, 200
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as a shell leaves it for what runs in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)

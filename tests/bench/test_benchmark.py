@@ -19,6 +19,8 @@ from priming.results import Recall
 
 from .rivalling import rival
 
+pytestmark = pytest.mark.slow  # whole benchmarks; scoring, sets and tokens are tested apart
+
 NOW = datetime(2026, 3, 4, 9, 0, tzinfo=UTC)
 QUICK = replace(BENCH, hits=3, deep=6, search_seconds=600.0)
 

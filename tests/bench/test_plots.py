@@ -10,6 +10,8 @@ from priming.bench import plots
 from priming.bench.run import BenchPlan, run
 from priming.config.params.bench import BENCH
 
+pytestmark = pytest.mark.slow  # matplotlib takes seconds to import
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 

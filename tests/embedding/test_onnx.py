@@ -17,6 +17,8 @@ from priming.embedding.onnx import OnnxEmbedder, packaged
 from priming.embedding.protocol import Embedder, TokenEmbedder
 from priming.errors import EmbedderError, MissingExtra, ParamError
 
+pytestmark = pytest.mark.slow  # a model is loaded; the protocol is tested with the hashed embedder
+
 TEXTS = [
     "The cat sat on the mat.",
     "A kitten rests on a rug.",

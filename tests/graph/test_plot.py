@@ -14,6 +14,8 @@ from priming.graph.plot import PLOT, picture
 from priming.results import Hit, Recall, Step
 from priming.types import MemoryRecord
 
+pytestmark = pytest.mark.slow  # matplotlib takes seconds to import
+
 RECORD = MemoryRecord("1", "default", "a", "episode", "A.", "A.")
 SVG = "{http://www.w3.org/2000/svg}"
 

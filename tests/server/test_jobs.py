@@ -65,7 +65,9 @@ def gate(served, monkeypatch):
     opened.set()
 
 
-@pytest.mark.parametrize("operation", LONG)
+@pytest.mark.parametrize(
+    "operation", [LONG[0], *(pytest.param(name, marks=pytest.mark.slow) for name in LONG[1:])]
+)
 def test_what_is_long_can_be_a_job(served, operation):
     ids = in_scene(served, "default")
     job = over(served, begun(served, operation, example(operation, ids)))

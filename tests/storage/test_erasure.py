@@ -16,6 +16,8 @@ from priming.storage.sqlite import SqliteStore
 from .files import check_text_index, contents
 from .making import DAY, GENERATION, NOW, added, link, memory, operation, pair, run, trace, verdict, version
 
+pytestmark = pytest.mark.slow  # reads every byte of files; the contract tests purge in process
+
 LETTERS = "bcdfghjklmnpqrstvwxz"
 
 
