@@ -87,9 +87,10 @@ class Memory(Namespace):
         if name is None:
             raise ParamError("namespace", namespace, "must be given")
         location = locate(url)
-        store = SqliteStore(location.path, synchronous=location.synchronous)
         choice = embedder or (DEFAULT if settings is None else settings["store.embedder"])
         own = named(choice) if isinstance(choice, str) else choice
+        # The store last: what is refused above leaves no connection open.
+        store = SqliteStore(location.path, synchronous=location.synchronous)
         return cls(store, name, own, clock or SystemClock(), chosen, by_name)
 
     def __enter__(self) -> Self:
