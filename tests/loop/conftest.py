@@ -31,3 +31,9 @@ def runs(memory, tmp_path):
     folder = tmp_path / "project"
     folder.mkdir()
     return Runs(memory, folder)
+
+
+@pytest.fixture(autouse=True)
+def no_bytecode(monkeypatch):
+    """Programs that the tests rewrite within a second: Python would take the old bytecode for the new file's."""
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
