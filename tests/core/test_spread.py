@@ -189,11 +189,44 @@ def test_links_without_weight_carry_nothing_and_do_not_count_in_the_fan():
     assert found.to_dict() == {1: 1.0}
 
 
-def test_parallel_links_each_count():
-    graph = links(2, (0, 1, 0.5), (0, 1, 0.5, "requires"))
-    assert values(graph, {0: 1.0}, plain()) == {1: 1.0}
+def test_parallel_links_are_one_neighbour_in_the_fan():
+    graph = links(3, (0, 1, 0.5), (0, 1, 0.25, "requires"), (0, 2, 1.0))
+    assert values(graph, {0: 1.0}, plain()) == {2: 1.0, 1: 0.75}
+    assert values(graph, {0: 1.0}, plain(normalise="fan")) == {2: 0.5, 1: 0.375}
+    assert values(graph, {0: 1.0}, plain(normalise="fan", combine="max")) == {2: 0.5, 1: 0.25}
+    assert values(graph, {0: 1.0}, plain(combine="max")) == {2: 1.0, 1: 0.5}
+
+
+def test_links_in_both_directions_are_one_neighbour_where_links_are_walked_both_ways():
+    graph = links(3, (0, 1, 0.5), (1, 0, 0.25), (2, 0, 1.0))
+    assert values(graph, {0: 1.0}, plain(normalise="fan", direction="both")) == {2: 0.5, 1: 0.375}
     assert values(graph, {0: 1.0}, plain(normalise="fan")) == {1: 0.5}
-    assert values(graph, {0: 1.0}, plain(combine="max")) == {1: 0.5}
+
+
+def test_parallel_links_add_up_to_one_or_to_the_strongest_of_them():
+    graph = links(2, (0, 1, 0.75), (0, 1, 0.5, "requires"))
+    assert values(graph, {0: 1.0}, plain(normalise="fan")) == pytest.approx({1: 1.0})
+    strong = links(2, (0, 1, 3.0), (0, 1, 0.5, "requires"))
+    assert values(strong, {0: 1.0}, plain(normalise="fan")) == pytest.approx({1: 3.0})
+
+
+@pytest.mark.parametrize("combine", ["sum", "max"])
+@pytest.mark.parametrize("weight", [0.001, 0.12, 0.6, 1.0])
+def test_another_link_between_two_that_are_linked_lowers_nothing(combine, weight):
+    before = links(4, (0, 1, 0.8), (0, 2, 0.4), (2, 1, 0.9), (1, 3, 0.5))
+    after = links(
+        4, (0, 1, 0.8), (0, 2, 0.4), (2, 1, 0.9), (1, 3, 0.5), (1, 0, weight, "co-activated")
+    )
+    params = plain(steps=3, combine=combine, normalise="fan", direction="both", retention=1.0, gain=0.8)
+    low, high = values(before, {0: 1.0}, params), values(after, {0: 1.0}, params)
+    assert all(high[row] >= low[row] - 1e-12 for row in low)
+
+
+def test_parallel_suppression_is_that_of_one_neighbour():
+    graph = links(3, (0, 1, 0.5, "overrides"), (0, 1, 0.25, "conflicts"), (0, 2, 0.5, "conflicts"))
+    found = values(graph, {0: 1.0, 1: 1.0, 2: 1.0}, plain(normalise="fan", retention=1.0))
+    assert found[2] == pytest.approx(1.0 - 0.25)
+    assert found[1] == pytest.approx(1.0 - 0.375)
 
 
 def test_self_loops_carry_nothing_and_count_nowhere():
@@ -398,9 +431,13 @@ def carried(some_links, u, activation, params, gate, *, against):
             if near == u and (forward or both):
                 w = weight if against or gate is None else weight * gate[far]
                 walked.append((-w, far, not forward, relation, age))
+    if params.normalise == "fan" and (against or params.combine == "sum"):
+        weights = {far: [-entry[0] for entry in walked if entry[1] == far] for _, far, *_ in walked}
+        scale = {far: min(1.0, max(1.0, *own, 0.0) / (sum(own) or 1.0)) for far, own in weights.items()}
+        walked = [(negative * scale[far], far, *rest) for negative, far, *rest in walked]
     norm = {
         "none": 1.0,
-        "fan": sum(1 for entry in walked if entry[0] < 0) or 1.0,
+        "fan": len({entry[1] for entry in walked if entry[0] < 0}) or 1.0,
         "share": sum(-entry[0] for entry in walked) or 1.0,
     }[params.normalise]
     amounts = []

@@ -123,8 +123,12 @@ def spread_by_hand(memory, profile, start):
         for source, target, weight, hours, against in ways:
             if a[source] < p.epsilon or a[source] == 0 or weight == 0:
                 continue
-            fan = sum(1 for s, _, w, _, x in ways if s == source and x == against and w > 0)
-            norm = fan if p.normalise == "fan" else 1.0
+            norm = 1.0
+            if p.normalise == "fan":
+                own = [(t, w) for s, t, w, _, x in ways if s == source and x == against and w > 0]
+                norm, parallel = len({t for t, _ in own}), [w for t, w in own if t == target]
+                if against or p.combine == "sum":
+                    weight *= min(1.0, max(1.0, *parallel) / sum(parallel))
             amount = a[source] * p.gain * p.hop_decay * weight * math.exp(-p.rho * hours) / norm
             if against:
                 lost[target] += amount

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from priming.config.params.laws import SpreadParams
 from priming.core.arguments.arrays import Bools, Floats, Ints, floats
 from priming.core.graph import Adjacency, Edges, in_order, rows_of
+from priming.core.kernel.loops import CAP
 from priming.errors import ParamError
 
 MUTUAL = frozenset({"conflicts"})
@@ -81,34 +82,88 @@ class Walk:
         out = self.params.direction == "out"
         edges = self.graph.edges(rows, both=not out or bool(self.mutual.any()))
         if not self.suppresses.any():
-            return self._stream(edges, a, self.gate), None
+            return self._stream(edges, a, self.gate, joint=self.adds), None
         against = self.suppresses[edges.relation]
         if not against.any():
-            return self._stream(edges.only(edges.forward) if out else edges, a, self.gate), None
+            positive = edges.only(edges.forward) if out else edges
+            return self._stream(positive, a, self.gate, joint=self.adds), None
         acts = edges.forward | self.mutual[edges.relation]
         gives = ~against & edges.forward if out else ~against
-        return self._stream(edges.only(gives), a, self.gate), self._stream(
-            edges.only(against & acts), a, None
+        return (
+            self._stream(edges.only(gives), a, self.gate, joint=self.adds),
+            self._stream(edges.only(against & acts), a, None, joint=True),
         )
 
-    def _stream(self, edges: Edges, a: Floats, gate: Floats | None) -> Emission:
-        """Return e(u→v) = a(u) · gain · hop_decay · w · exp(−rho · hours) / norm(u) over ``edges``."""
+    @property
+    def adds(self) -> bool:
+        """Whether the arrivals at a node add up, so that parallel links do."""
+        return self.params.combine == "sum"
+
+    def _stream(self, edges: Edges, a: Floats, gate: Floats | None, *, joint: bool) -> Emission:
+        """Return e(u→v) = a(u) · gain · hop_decay · w · exp(−rho · hours) / norm(u) over ``edges``.
+
+        ``joint``: under ``fan``, the weights of parallel links add up to ``CAP`` at most.
+        """
         params = self.params
         weight = edges.weight if gate is None else edges.weight * _factors_of(gate, edges.neighbour)
+        fan = params.normalise == "fan"
+        parallel = _Parallel.of(edges, weight, self.graph.n) if fan else None
+        if joint and parallel is not None:
+            weight = parallel.capped(weight)
         amount = (a * params.gain * params.hop_decay).take(edges.owner) * weight
         if params.rho:
             amount *= np.exp(-params.rho * np.fmax(edges.hours, 0.0))
         if params.normalise != "none":
-            amount /= _norms(weight, edges.owner, a.size, params.normalise).take(edges.owner)
+            counted = weight if not fan else (weight > 0).astype(np.float64)
+            if parallel is not None:
+                counted[parallel.extra] = 0.0
+            amount /= _norms(counted, edges.owner, a.size).take(edges.owner)
         stream = Emission(edges, amount)
         if params.max_neighbours is not None:
             stream = stream.only(foremost(edges, weight, params.max_neighbours))
         return stream.only(stream.amount > 0)
 
 
-def _norms(weight: Floats, owner: Ints, emitters: int, how: str) -> Floats:
-    """Return norm(u) of each emitter: its number of links that carry (``fan``), or their summed weight."""
-    counted = weight if how == "share" else (weight > 0).astype(np.float64)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Parallel:
+    """The links of each emitter that share their other end with another of its links."""
+
+    at: Ints
+    """Positions of these links."""
+    pair: Ints
+    """Number of the pair of nodes that each of them connects."""
+    extra: Ints
+    """Positions of all but the first link of each pair."""
+
+    @classmethod
+    def of(cls, edges: Edges, weight: Floats, n: int) -> _Parallel | None:
+        """Find the parallel links that carry; None if there are none."""
+        live = np.flatnonzero(weight > 0)
+        keys = edges.owner[live] * n + edges.neighbour[live]
+        order = np.argsort(keys, kind="stable")
+        keys, live = keys[order], live[order]
+        repeats = np.concatenate((np.zeros(1, np.bool_), keys[1:] == keys[:-1]))[: keys.size]
+        if not repeats.any():
+            return None
+        shared = repeats.copy()
+        shared[:-1] |= repeats[1:]
+        return cls(live[shared], np.cumsum(~repeats)[shared] - 1, live[repeats])
+
+    def capped(self, weight: Floats) -> Floats:
+        """Return ``weight`` with parallel links scaled down where they exceed ``CAP`` and the strongest of them."""
+        own = weight[self.at]
+        total = np.bincount(self.pair, weights=own)
+        most = np.zeros(total.size)
+        np.maximum.at(most, self.pair, own)
+        bound = np.maximum(most, CAP)
+        scale = np.where(total > bound, bound / np.where(total > 0, total, 1.0), 1.0)
+        scaled = weight.copy()
+        scaled[self.at] = own * scale[self.pair]
+        return scaled
+
+
+def _norms(counted: Floats, owner: Ints, emitters: int) -> Floats:
+    """Return norm(u) of each emitter: the sum of what is counted, its neighbours (``fan``) or weights (``share``)."""
     norms = np.bincount(owner, weights=counted, minlength=emitters).astype(np.float64, copy=False)
     norms[norms == 0] = 1.0
     return norms

@@ -17,6 +17,8 @@ GIVES, TAKES, TAKES_BOTH_WAYS = 0, 1, 2
 NONE, FAN, SHARE = 0, 1, 2
 
 UNLIMITED = 2**62
+CAP = 1.0
+"""Under ``fan`` and ``sum``, parallel links add up to this weight, or to that of the strongest if it is more."""
 MOST_BITS = 2**63 - 1
 
 BLOCK = 256
@@ -168,7 +170,11 @@ def emit(
                     work.refused[0] = v
                 weight *= gate[v]
             amount[k], target[k], slots[k] = weight, v, place[v] - stamp
-            norm += weight if law.norm == SHARE else (1.0 if weight > 0.0 else 0.0)
+            norm += weight
+        if law.norm == FAN:
+            middle = min(split[rows[i]] - ahead, end[i])
+            joint = role == TAKES or not law.greatest
+            norm = neighbours(amount, target, first, middle, end[i], joint)
         if end[i] - first > law.neighbours:
             keep_strongest(amount[first : end[i]], target[first : end[i]], law.neighbours)
         if law.norm != NONE and norm > 0.0:
@@ -176,6 +182,31 @@ def emit(
         first = end[i]
     carry(links.hours, law, low, end, a[emitters], norms, amount)
     return Emitted(amount, target, slots, end)
+
+
+def neighbours(amount: Floats, target: Ints, first: int, middle: int, end: int, joint: bool) -> float:
+    """Count the rows that the links ``first`` … ``end`` of an emitter lead to: parallel links are one neighbour.
+
+    The links that leave it, up to ``middle``, are in order of row, and so are those that enter it. ``joint``: the
+    weights of parallel links are scaled to add up to ``CAP`` at most, or to the strongest of them if it is more.
+    """
+    i, j, count = first, middle, 0.0
+    while i < middle or j < end:
+        row = target[i] if j == end or (i < middle and target[i] <= target[j]) else target[j]
+        here, there, total, most = i, j, 0.0, 0.0
+        while i < middle and target[i] == row:
+            total, most, i = total + amount[i], max(most, amount[i]), i + 1
+        while j < end and target[j] == row:
+            total, most, j = total + amount[j], max(most, amount[j]), j + 1
+        if total > 0.0:
+            count += 1.0
+        bound = max(most, CAP)
+        if joint and most < total and total > bound:
+            for k in range(here, i):
+                amount[k] *= bound / total
+            for k in range(there, j):
+                amount[k] *= bound / total
+    return count
 
 
 def carry(
@@ -284,7 +315,7 @@ def acts(role: int, direction: int, forward: bool, both: bool) -> bool:
 
 
 COMPILED = (
-    *("acts", "nth_largest", "keep_strongest", "carry", "emit", "gather", "combine", "take"),
+    *("acts", "nth_largest", "keep_strongest", "neighbours", "carry", "emit", "gather", "combine", "take"),
     *("in_order", "by_row", "ranked", "step"),
 )
 """The functions to compile; they find each other by name when first run."""
