@@ -214,9 +214,7 @@ def test_parallel_links_add_up_to_one_or_to_the_strongest_of_them():
 @pytest.mark.parametrize("weight", [0.001, 0.12, 0.6, 1.0])
 def test_another_link_between_two_that_are_linked_lowers_nothing(combine, weight):
     before = links(4, (0, 1, 0.8), (0, 2, 0.4), (2, 1, 0.9), (1, 3, 0.5))
-    after = links(
-        4, (0, 1, 0.8), (0, 2, 0.4), (2, 1, 0.9), (1, 3, 0.5), (1, 0, weight, "co-activated")
-    )
+    after = links(4, (0, 1, 0.8), (0, 2, 0.4), (2, 1, 0.9), (1, 3, 0.5), (1, 0, weight, "co-activated"))
     params = plain(steps=3, combine=combine, normalise="fan", direction="both", retention=1.0, gain=0.8)
     low, high = values(before, {0: 1.0}, params), values(after, {0: 1.0}, params)
     assert all(high[row] >= low[row] - 1e-12 for row in low)

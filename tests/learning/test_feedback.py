@@ -108,7 +108,7 @@ def test_two_paths_share_by_what_they_carried(memory):
     before = weights(memory)
     memory.feedback(memory.recall(CUE, profile="poc").recall_id, not_relevant=["hit"])
     expected = {"a>b": -0.01, "b>hit": -0.01, "a>c": -0.005, "c>hit": -0.005}
-    assert moved(before, weights(memory)) == pytest.approx(expected, rel=0.05)
+    assert moved(before, weights(memory)) == pytest.approx(expected, rel=0.08)
 
 
 def test_all_links_between_two_memories_of_the_path_move(memory):

@@ -206,7 +206,7 @@ def test_three_blocked_tasks_stop_the_run_before_the_next(runs):
         kind="pattern",
         metadata={"trigger": "Mend what is broken", "resolution": "Replace it by a new one."},
     )
-    plan = planned(*((f"Part {name} is loose", PASSES) for name in ("ab", "cd", "ef", "gh")))
+    plan = planned(*((f"Tighten part {name}", PASSES) for name in ("ab", "cd", "ef", "gh")))
     session = runs.run([plan, blocked(), blocked(), blocked()])
     assert (session.ended, status_of(session)) == ("pivot", 3)
     assert statuses(session) == ["blocked"] * 3 + ["pending"]

@@ -11,7 +11,7 @@ import pytest
 from priming import Cue, FixedClock, Memory
 from priming.config import profiles
 from priming.core import score
-from priming.core.base_level import associative_strength, base_level_score, optimized
+from priming.core.base_level import base_level_score, optimized
 from priming.core.inhibit import inhibit, squash
 from priming.core.lexical import scaled
 from priming.recall.priors import Priors
@@ -58,7 +58,7 @@ def told(memory, clock):
 # The same by hand
 
 
-def evidence(memory, cue=CUE, profile=profiles.PRIMING):
+def evidence(memory, cue=CUE, profile=profiles.ARC):
     """Cosine, BM25 and context of each memory that may answer, by key."""
     working = memory.working(memory.now())
     found = Priors(working, memory.embedder, cue.text, profile.recall, memory.now())
@@ -322,9 +322,10 @@ def test_world_weaver_without_noise_adds_base_level_and_association(told, clock)
         if hit.memory.kind in ("fact", "behavior"):
             hours = (clock.at - hit.memory.recorded_at).total_seconds() / 3600
             base = math.log(1) - 0.5 * math.log(max(hours, 0.001))
-            # An entity that the cue names and the memory mentions: fan = the entity's own outgoing links, none.
+            # The cue names an entity that the memory mentions; its fan is the number of memories that do.
             strength = mentioned.get(hit.memory.key, 0.0)
-            total = base + (associative_strength(strength, 0) if strength else 0.0) / len(names)
+            association = strength * (1.6 - math.log(len(mentioned)))
+            total = base + association / len(names)
             assert hit.components["activation"] == pytest.approx(1 / (1 + math.exp(-total)))
             seen += strength > 0
     assert seen
@@ -352,8 +353,8 @@ def test_world_weaver_shares_attention_out_over_the_names_of_the_cue_and_each_ov
     memory.link("both", "entity:oslo", "requires", 0.9)
     clock.at += timedelta(hours=48)
     found = active(quiet(memory), "Does Zed play the banjo in Oslo?")
-    # ln(1) − .5 · ln(48), and half of w · (1.6 − ln(fan)) from each name: Zed has six links of his own, Oslo none.
-    base, from_zed, from_oslo = -0.5 * math.log(48), 0.5 * (1.6 - math.log(6)), 0.5 * 1.6
+    # ln(1) − .5 · ln(48), and half of w · (1.6 − ln(fan)) from each name: Zed is linked to eight memories, Oslo to one.
+    base, from_zed, from_oslo = -0.5 * math.log(48), 0.5 * (1.6 - math.log(8)), 0.5 * 1.6
     assert found["zed"] == pytest.approx(base + from_zed * 0.5)
     assert found["wood3"] == pytest.approx(base + from_zed * 0.4)
     assert found["both"] == pytest.approx(base + from_zed * 0.5 + from_oslo * 0.9)
@@ -364,7 +365,7 @@ def test_in_world_weaver_a_name_that_was_merged_counts_as_the_one_that_stands_fo
     memory.remember("Zachary Jones, also known as Zed, is here.", kind="fact", key="said")
     clock.at += timedelta(hours=48)
     before = active(quiet(memory), "Does Zed play the banjo?")["banjo"]
-    assert before == pytest.approx(-0.5 * math.log(48) + 0.5 * 1.6)
+    assert before == pytest.approx(-0.5 * math.log(48) + 0.5 * (1.6 - math.log(2)))
     assert [one.name for one in memory.aliases()] == ["entity:zachary-jones"]
     assert active(memory, "Does Zed play the banjo?")["banjo"] == pytest.approx(before)
 
@@ -385,6 +386,70 @@ def test_a_recall_asks_the_store_no_oftener_for_more_hits_or_names(told, profile
         return count
 
     assert asked("Did Zed play the banjo in Oslo?", 40) == asked("the banjo", 1) > 0
+
+
+@pytest.mark.parametrize(("facts", "expected"), [(1, 0.8), (4, 0.107), (30, -0.901), (200, -1.849)])
+@pytest.mark.parametrize("cue", ["what does Kestrel sign?", "what does kestrel sign?"])
+def test_the_more_memories_name_something_the_less_its_name_brings_to_each(
+    memory, clock, facts, expected, cue
+):
+    memory.remember_many(
+        [{"content": f"Kestrel signs parcel {number}.", "kind": "fact"} for number in range(facts)]
+    )
+    clock.at += timedelta(hours=1)
+    found = active(quiet(memory), cue)
+    assert set(np.round(list(found.values()), 3)) == {expected}
+
+
+def test_the_names_of_a_context_count_as_those_of_a_question(memory, clock):
+    memory.remember("Kestrel signs parcels.", kind="fact", key="known")
+    clock.at += timedelta(hours=1)
+    (named,) = quiet(memory).recall(cue=Cue("who signs parcels?", project="kestrel")).hits
+    (other,) = memory.recall(cue=Cue("who signs parcels?", project="osprey")).hits
+    assert named.components["activation"] == pytest.approx(1 / (1 + math.exp(-0.8)))
+    assert other.components["activation"] == pytest.approx(0.5)
+
+
+def test_a_word_that_is_a_name_elsewhere_is_none_in_small_letters(memory, clock):
+    memory.remember("Today Will signs parcels.", kind="fact")
+    clock.at += timedelta(hours=1)
+    assert active(quiet(memory), "who will sign parcels?") == pytest.approx({"today-will-signs-parcels": 0.0})
+
+
+def test_an_event_is_as_old_as_it_is_whenever_it_was_told(memory):
+    days = (NOW - datetime(2024, 5, 1, tzinfo=UTC)).total_seconds() / 86400
+    memory.remember("The mast of Oslo fell.", key="mast", occurred_at=NOW - timedelta(days=days))
+    (hit,) = memory.recall("which mast fell?", profile="world-weaver").hits
+    assert hit.components["recency"] == pytest.approx(math.exp(-0.1 * days))
+    memory.feedback(memory.recall("which mast fell?", profile="world-weaver").recall_id, used=["mast"])
+    (hit,) = memory.recall("which mast fell?", profile="world-weaver").hits
+    assert hit.components["recency"] == pytest.approx(math.exp(-0.1 * days))
+
+
+@pytest.mark.parametrize(("profile", "name"), [("arc", "relevance"), ("world-weaver", "semantic")])
+def test_the_text_of_a_memory_is_wholly_like_itself(memory, profile, name):
+    text = "The signing service of the northern office keeps the keys of the release."
+    for each in (text, "The office opens at nine.", "The keys are of brass."):
+        memory.remember(each)
+    best = memory.recall(text, profile=profile).hits[0]
+    assert best.components[name] == pytest.approx(1.0, abs=1e-6)
+
+
+def test_the_estimate_of_a_procedure_is_what_its_score_reads(memory):
+    memory.remember(
+        "To deploy, push the tag.", kind="procedure", key="deploy", metadata={"success_estimate": 0.95}
+    )
+    (hit,) = memory.recall("how do I deploy?", profile="world-weaver").hits
+    assert hit.components["success_rate"] == 0.95
+
+
+def test_executions_after_an_estimate_move_it_by_what_they_move_the_share(memory):
+    estimated = {"success_estimate": 0.55, "success_rate": 0.5}
+    memory.remember("To deploy, push the tag.", kind="procedure", key="deploy", metadata=estimated)
+    for success, expected in ((True, 1.0), (False, 0.55), (False, 0.55 + 1 / 3 - 0.5)):
+        memory.done("deploy", success=success)
+        (hit,) = memory.recall("how do I deploy?", profile="world-weaver").hits
+        assert hit.components["success_rate"] == pytest.approx(expected)
 
 
 def test_world_weaver_draws_the_same_noise_at_the_same_instant(told, clock):

@@ -58,7 +58,7 @@ def test_where_no_step_is_new_the_version_stays():
     (one,) = planned(skill("a", CLEAN, 3, 0), skill("b", STOP, 1, 2))
     fresh = [c.after for c in one.rows if isinstance(c.after, VersionRow) and c.before is None]
     assert [(each.version, each.revision, each.content) for each in fresh] == [(1, 2, CLEAN)]
-    assert fresh[0].metadata == {"success_estimate": 1.0}
+    assert fresh[0].metadata == {"success_estimate": 1.0, "success_rate": 1.0}
 
 
 @pytest.mark.parametrize(

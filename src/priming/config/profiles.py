@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from priming.config.params.laws import (
     BaseLevelParams,
@@ -15,12 +15,18 @@ from priming.config.params.laws import (
     SquashParams,
     TierParams,
 )
-from priming.config.params.learning import LinkParams
+from priming.config.params.learning import LearningParams, LinkParams
 from priming.config.params.recall import AnchorParams, ConfidenceParams, LinkFactors, RecallParams
 from priming.core.arguments.checks import check_choice
 
 NO_STRUCTURE = (("next", 0.0), ("next-but-one", 0.0), ("part-of", 0.0), ("mentions", 0.0))
 """Factors of the profiles whose designs have neither sessions nor names."""
+FOREIGN = (("co-activated", 0.0),)
+"""Factor of links that another profile learned in the same store: they carry nothing here."""
+NO_LEARNING = LearningParams(verdicts="none", runs=False, coactivation=False, fading="none")
+VERDICTS_ONLY = replace(NO_LEARNING, verdicts="path")
+PLAIN_CUE = RecallParams(idf=False)
+"""The cosine of the cue as it stands: only ``priming`` weights the tokens of a cue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +36,7 @@ class Profile:
     ``base_level`` and ``forgetting`` name the laws (``docs/laws.md``, 3 and 4) that the score uses, with their
     parameters beside them. ``inhibit`` and ``squash`` are None where the design has no such step; ``cut`` drops
     what is below epsilon in between. ``confidence`` is None where the design does not say how sure it is.
+    ``linking`` decides which links a new memory gets, ``learning`` which laws move links later and let them fade.
     """
 
     name: str
@@ -49,6 +56,7 @@ class Profile:
     recall: RecallParams = field(default_factory=RecallParams)
     scoring: ScoreParams = field(default_factory=ScoreParams)
     linking: LinkParams = field(default_factory=LinkParams)
+    learning: LearningParams = field(default_factory=LearningParams)
     tiers: TierParams | None = None
     confidence: ConfidenceParams | None = None
 
@@ -86,6 +94,8 @@ FLOOP = Profile(
     squash=SquashParams(),
     base_level="optimized",
     forgetting="none",
+    recall=PLAIN_CUE,
+    learning=LearningParams(runs=False),
     tiers=TierParams(),
 )
 SYNAPSE = Profile(
@@ -105,11 +115,13 @@ SYNAPSE = Profile(
         epsilon=0.01,
     ),
     anchors=AnchorParams(evidence="fused"),
-    links=LinkFactors(by_relation=(("part-of", 0.0), ("next-but-one", 0.0)), mirror=True),
+    links=LinkFactors(by_relation=(("part-of", 0.0), ("next-but-one", 0.0), *FOREIGN), mirror=True),
     inhibit=InhibitParams(),
     cut=True,
     squash=SquashParams(gain=5.0, centre=0.5),
     forgetting="none",
+    recall=PLAIN_CUE,
+    learning=VERDICTS_ONLY,
 )
 ETHOS = Profile(
     name="ethos",
@@ -129,10 +141,11 @@ ETHOS = Profile(
         max_neighbours=500,
     ),
     anchors=AnchorParams(widen=False),
-    links=LinkFactors(by_relation=NO_STRUCTURE, mirror=True),
+    links=LinkFactors(by_relation=(*NO_STRUCTURE, *FOREIGN), mirror=True),
     forgetting="none",
-    recall=RecallParams(idf=False),
+    recall=PLAIN_CUE,
     linking=LinkParams(strengthen=True),
+    learning=VERDICTS_ONLY,
 )
 ARC = Profile(
     name="arc",
@@ -141,6 +154,8 @@ ARC = Profile(
     spread=SpreadParams(steps=0, gain=1.0, restart=0.0),
     anchors=AnchorParams(),
     forgetting="half-life",
+    recall=PLAIN_CUE,
+    learning=NO_LEARNING,
 )
 POC = Profile(
     name="poc",
@@ -159,8 +174,10 @@ POC = Profile(
         epsilon=0.001,
     ),
     anchors=AnchorParams(evidence="fused"),
-    links=LinkFactors(by_relation=NO_STRUCTURE),
+    links=LinkFactors(by_relation=(*NO_STRUCTURE, *FOREIGN)),
     forgetting="none",
+    recall=PLAIN_CUE,
+    learning=LearningParams(coactivation=False, fading="none"),
 )
 WORLD_WEAVER = Profile(
     name="world-weaver",
@@ -172,6 +189,8 @@ WORLD_WEAVER = Profile(
     base_level="recency_frequency",
     base_level_params=BaseLevelParams(noise=0.1),
     forgetting="power",
+    recall=PLAIN_CUE,
+    learning=LearningParams(verdicts="together", runs=False, coactivation=False, fading="linear"),
 )
 
 ALL = {profile.name: profile for profile in (PRIMING, FLOOP, SYNAPSE, ETHOS, ARC, POC, WORLD_WEAVER)}

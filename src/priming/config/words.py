@@ -64,3 +64,12 @@ RELATIONS = (
     "merged-into",
     "deprecated-to",
 )
+STRUCTURE = frozenset(
+    {
+        *("next", "next-but-one", "part-of", "mentions", "learned-from", "source-of", "consolidated-into"),
+        *("overrides", "conflicts", "kept-beside", "merged-into", "deprecated-to"),
+    }
+)
+"""Relations that say how memories belong together, and not how strongly one brings up the other.
+
+Hebb's rule and the linear fading of World Weaver leave them alone."""

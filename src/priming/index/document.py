@@ -26,6 +26,9 @@ PROCEDURE, FACT = "procedure", "fact"
 SESSION, TERM = "session", "term"
 """Forms of entities that are not names: a session of memories, and a rare word that memories share."""
 
+ESTIMATE, ESTIMATED_FROM = "success_estimate", "success_rate"
+"""The metadata keys of a procedure's estimate of success, and of the share of successes that it started from."""
+
 _LONGEST_NAME = 80
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from priming.config.params.laws import PlasticityParams
-from priming.config.profiles import get
 from priming.core.plasticity import birth_weight, co_activation_pairs, edge_is_due, edge_is_spent, oja
 from priming.namespace import Namespace
 from priming.recall import traces
@@ -35,15 +34,19 @@ def learn_coactivation(
 ) -> list[RowChange]:
     """The changes of links and of counted pairs that useful recalls cause, ``moved`` included.
 
-    ``useful`` are recalls, each with the ids of the memories whose pairs count; None: every pair. ``moved`` are link
-    changes of the same operation; the result continues from them.
+    ``useful`` are recalls, each with the ids of the memories whose pairs count; None: every pair. A recall by
+    a profile that does not learn so teaches nothing. ``moved`` are link changes of the same operation; the result
+    continues from them.
     """
     links = {link_identity(change.row): change for change in moved if isinstance(change.row, LinkRow)}
     learning: _CoactivationUpdate | None = None
     for trace, about in useful:
-        flow = traces.flow_of(trace)
+        profile = memory.profiles.get(trace.profile, memory.profile)
+        flow = traces.flow_of(trace) if profile.learning.coactivation else None
         if flow is not None:
-            learning = learning or _CoactivationUpdate(memory, now, get(trace.profile).plasticity, links)
+            rho = profile.forgetting_params.rho
+            learning = learning or _CoactivationUpdate(memory, now, profile.plasticity, rho, links)
+            learning.params, learning.rho = profile.plasticity, rho
             learning.count_recall(trace, flow, about)
     return [*links.values()] if learning is None else learning.rows()
 
@@ -55,6 +58,7 @@ class _CoactivationUpdate:
     memory: Namespace
     now: datetime
     params: PlasticityParams
+    rho: float
     links: dict[LinkIdentity, RowChange]
     pairs: dict[MemoryPair, tuple[PairRow | None, PairRow | None]] = field(default_factory=dict)
 
@@ -95,7 +99,7 @@ class _CoactivationUpdate:
         store, namespace = self.memory.store, self.memory.namespace
         for link in store.links(namespace, ids, RELATION):
             hours = (self.now - (link.last_activated or link.created_at)).total_seconds() / _HOUR
-            spent = edge_is_spent(link.weight, max(hours, 0.0), below=self.params.prune_below)
+            spent = edge_is_spent(link.weight, max(hours, 0.0), self.rho, self.params.prune_below)
             after = None if spent and not link.given else link
             self.links.setdefault(link_identity(link), RowChange(link, after))
         for pair in store.pairs(namespace, ids):

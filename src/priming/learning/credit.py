@@ -10,10 +10,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from priming.config.params.laws import SUPPRESSING
-from priming.core.plasticity import nudge
+from priming.config.params.laws import SUPPRESSING, PlasticityParams
+from priming.config.profiles import Profile
+from priming.config.words import STRUCTURE
+from priming.core.plasticity import hebb, nudge
 from priming.errors import ParamError
-from priming.learning.coactivation import learn_coactivation, link_identity
+from priming.learning.coactivation import POSITIVE, learn_coactivation, link_identity
 from priming.learning.retention import is_due, review, with_retention
 from priming.namespace import Namespace
 from priming.recall import traces
@@ -29,7 +31,8 @@ class VerdictEffect:
     now: datetime
     operation: str
     links: dict[LinkIdentity, LinkRow] = field(default_factory=dict)
-    moves: dict[LinkIdentity, float] = field(default_factory=dict)
+    moves: dict[LinkIdentity, tuple[float, PlasticityParams]] = field(default_factory=dict)
+    """For each link, the sum of the steps that verdicts move it by, and the profile's bounds."""
     memories: dict[str, MemoryRow] = field(default_factory=dict)
     before: dict[str, MemoryRow] = field(default_factory=dict)
     reviews: dict[str, tuple[bool, datetime]] = field(default_factory=dict)
@@ -50,7 +53,8 @@ class VerdictEffect:
 
     def rows(self, memory: Namespace) -> list[RowChange]:
         """All row changes, each row once."""
-        links = [self._moved_link(self.links[identity], delta) for identity, delta in self.moves.items()]
+        links = [self._moved_link(self.links[identity], *move) for identity, move in self.moves.items()]
+        links += self._strengthened_links(memory)
         memories = [RowChange(self.before[row.id], self._reviewed(row)) for row in self.memories.values()]
         verdicts = [RowChange(row, None) for row in self.replaced]
         verdicts += [RowChange(None, row) for row in self.verdicts]
@@ -69,16 +73,72 @@ class VerdictEffect:
             before, _ = self.reviews.get(memory.id, (True, None))
             self.reviews[memory.id] = before and recalled, memory.recorded_at or self.now
 
-    def _moved_link(self, link: LinkRow, delta: float) -> RowChange:
+    def _moved_link(self, link: LinkRow, delta: float, params: PlasticityParams) -> RowChange:
+        weight = float(nudge(link.weight, delta, params.low, params.high))
         active = self.now if delta > 0 else link.last_activated
-        return RowChange(link, replace(link, weight=float(nudge(link.weight, delta)), last_activated=active))
+        return RowChange(link, replace(link, weight=weight, last_activated=active))
 
-    def move_links(self, links: Iterable[LinkRow], delta: float) -> None:
+    def move_links(self, links: Iterable[LinkRow], delta: float, params: PlasticityParams) -> None:
         """Add ``delta`` to the movement of each link; a link is moved once, by the sum."""
         for link in links:
             identity = link_identity(link)
             self.links[identity] = link
-            self.moves[identity] = self.moves.get(identity, 0.0) + delta
+            before, _ = self.moves.get(identity, (0.0, params))
+            self.moves[identity] = before + delta, params
+
+    def _strengthened_links(self, memory: Namespace) -> list[RowChange]:
+        """Strengthen, by Hebb's rule, the links of each pair that a recall returned and that proved useful.
+
+        A pair is strengthened once a recall, with the verdict that completes it, in profiles that learn so.
+        """
+        moved: dict[LinkIdentity, RowChange] = {}
+        for trace, ids in self.useful.values():
+            profile = profile_of(memory, trace)
+            if profile.learning.verdicts != "together":
+                continue
+            hits = [memory_id for memory_id, _ in trace.hits]
+            rows = memory.store.verdicts(memory.namespace, hits, recall=trace.recall_id)
+            earlier = {row.id for row in rows if row.verdict in POSITIVE}
+            together = earlier.union(ids)
+            pairs = [
+                (min(a, b), max(a, b))
+                for a in sorted(set(ids) - earlier)
+                for b in sorted(together)
+                if b != a and (b in earlier or a < b)
+            ]
+            for links in _links_between(memory, pairs).values():
+                for link in links:
+                    if link.relation in STRUCTURE:
+                        continue
+                    change = moved.setdefault(link_identity(link), RowChange(link, link))
+                    weight = float(hebb(min(change.after.weight, 1.0), profile.plasticity.hebb_eta))  # type: ignore[union-attr]
+                    moved[link_identity(link)] = RowChange(
+                        link, replace(link, weight=max(weight, link.weight), last_activated=self.now)
+                    )
+        if moved:
+            self.messages.append(_strengthened_text(memory, moved.values()))
+        return list(moved.values())
+
+
+def profile_of(memory: Namespace, trace: Trace | None) -> Profile:
+    """The profile whose laws a verdict follows: that of the recall, else that of the namespace."""
+    return memory.profile if trace is None else memory.profiles.get(trace.profile, memory.profile)
+
+
+def _strengthened_text(memory: Namespace, changes: Iterable[RowChange]) -> str:
+    """Which links were strengthened together, from what to what."""
+    links = [change for change in changes if change.before != change.after]
+    names = memory.store.names(memory.namespace, {end for change in links for end in change.ends})
+    moves = [
+        f"{names[change.ends[0]]} – {names[change.ends[1]]} {change.before.weight:.4g} → {change.after.weight:.4g}"
+        for change in links
+        if isinstance(change.before, LinkRow) and isinstance(change.after, LinkRow)
+    ]
+    return (
+        f"useful together: {', '.join(moves)}"
+        if moves
+        else "useful together: the links between them are full"
+    )
 
 
 def check_recalled(trace: Trace, memory: MemoryRecord, name: str, value: str) -> None:
@@ -93,13 +153,22 @@ def credit_path(
 ) -> None:
     """Move the links that led to a memory in proportion to their share of its activation, the largest by ``delta``.
 
-    Without a stored recall, the links at the memory move by ``delta`` instead.
+    Without a stored recall, the links at the memory move by ``delta`` instead. In a profile whose verdicts do not
+    move the links of a path, nothing moves here.
     """
+    profile = profile_of(memory, trace)
+    if profile.learning.verdicts != "path":
+        moves = (
+            "" if profile.learning.verdicts == "together" else f"; in {profile.name} verdicts move no link"
+        )
+        effect.messages.append(f"{record.key}: counted{moves}")
+        return
+    params = profile.plasticity
     flow = None if trace is None else traces.flow_of(trace)
     row = None if flow is None else flow.row(record.id)
     if flow is None or row is None:
         incident = _spreading_links(memory.store.links(memory.namespace, [record.id]))
-        effect.move_links(incident, delta)
+        effect.move_links(incident, delta, params)
         missing = (
             "no kept recall brought it up" if trace is None else "the flow of that recall is no longer kept"
         )
@@ -116,7 +185,7 @@ def credit_path(
     between = _links_between(memory, shares)
     most = max(shares.values(), default=0.0)
     for pair, links in between.items():
-        effect.move_links(links, delta * shares[pair] / most)
+        effect.move_links(links, delta * shares[pair] / most, params)
     moved = sum(map(len, between.values()))
     if not moved:
         why = "are gone" if shares else "brought too little each to answer for it"

@@ -2,12 +2,14 @@
 
 Links change their weight in three places, each of which writes one operation:
 
-- here: a verdict is credited to the links of the path that led to the memory (``credit.credit_path``);
+- here: a verdict is credited to the links of the path that led to the memory (``credit.credit_path``), or to the
+  links between memories that proved useful together (``credit.VerdictEffect``);
 - ``coactivation``: useful recalls link memories that were active together, and move such links by Oja's rule.
   It is called from here and from ``runs``, and adds its changes to their operation;
 - ``runs``: the output of a run moves the links among all memories that the run was shown, by the automatic step.
 
-``sleep.decay`` removes faded links; no other code learns the weight of a link.
+Each happens only where the profile of the recall has that law (``LearningParams``). ``sleep.decay`` lets links fade
+or removes them, by the profile too; no other code learns the weight of a link.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from priming.core.arguments.checks import check_choice, check_name, check_text
 from priming.core.plasticity import TIERS, nudge
 from priming.errors import ParamError
 from priming.learning.coactivation import POSITIVE
-from priming.learning.credit import VerdictEffect, check_recalled, credit_path
+from priming.learning.credit import VerdictEffect, check_recalled, credit_path, profile_of
 from priming.learning.retention import REVIEW_RATINGS, with_use
 from priming.namespace import Namespace
 from priming.recall import traces
@@ -196,14 +198,17 @@ def _gather_verdict(
             trace.cue if trace else {},
         )
     )
-    delta, first_message = TIERS[batch.tier] or 0.0, len(effect.messages)
+    profile = profile_of(memory, trace)
+    delta, first_message = profile.plasticity.step(batch.tier), len(effect.messages)
+    weighs = verdict in _WEIGHT_SIGNS and profile.learning.verdicts == "path"
     if verdict in _LINK_SIGNS:
         credit_path(memory, effect, record, trace, _LINK_SIGNS[verdict] * delta)
     else:
-        effect.messages.append(f"{record.key}: {'weight lowered' if verdict in _WEIGHT_SIGNS else 'counted'}")
+        effect.messages.append(f"{record.key}: {'weight lowered' if weighs else 'counted'}")
     effect.messages[first_message:] = [f"{verdict} {message}" for message in effect.messages[first_message:]]
-    weigh = _WEIGHT_SIGNS.get(verdict, 0.0) * delta
-    _count(memory, effect, verdict, record, batch.tier, weigh, is_raised=same is not None)
+    weigh = _WEIGHT_SIGNS[verdict] * delta if weighs else 0.0
+    bounds = profile.plasticity.low, profile.plasticity.high
+    _count(memory, effect, verdict, record, batch.tier, (weigh, *bounds), is_raised=same is not None)
     if verdict in POSITIVE and trace is not None:
         effect.useful.setdefault(trace.recall_id, (trace, []))[1].append(record.id)
     return None
@@ -239,17 +244,20 @@ def _count(
     verdict: str,
     record: MemoryRecord,
     tier: str,
-    delta: float,
+    move: tuple[float, float, float],
     *,
     is_raised: bool,
 ) -> None:
-    """Move a memory's weight and count the verdict; ``is_raised`` where it replaces an automatic verdict."""
+    """Move a memory's weight and count the verdict; ``is_raised`` where it replaces an automatic verdict.
+
+    ``move`` is the step of the weight, with its bounds.
+    """
     row = effect.state(memory, record.id)
     counts = _RAISED_COUNTS.get(verdict, {}) if is_raised else _COUNTS[verdict]
     if verdict == "confirmed" and tier == "automatic":
         counts = {"followed": 1}
     changed: dict[str, Any] = {name: getattr(row, name) + step for name, step in counts.items()}
-    weight = float(nudge(row.weight, delta)) if delta else row.weight
+    weight = float(nudge(row.weight, *move)) if move[0] else row.weight
     after = replace(row, weight=weight, **changed)
     effect.memories[record.id] = (
         with_use(after, effect.now) if verdict in POSITIVE and not is_raised else after

@@ -10,7 +10,7 @@ import numpy as np
 
 from priming.config.ids import uuid7
 from priming.config.words import KINDS
-from priming.core.plasticity import CONSCIOUS, nudge
+from priming.core.plasticity import nudge
 from priming.index.document import embedded_text
 from priming.learning.retention import with_use
 from priming.namespace import Namespace
@@ -96,7 +96,11 @@ def _strengthen(memory: Namespace, record: MemoryRecord, cosine: float, reason: 
     """Count that a lesson was repeated: the memory was used and helped, and its weight rises by a conscious step."""
     with memory.writing() as now:
         (row,) = memory.store.memories(memory.namespace, [record.id])
-        after = with_use(replace(row, helped=row.helped + 1, weight=float(nudge(row.weight, CONSCIOUS))), now)
+        p, step = memory.profile.plasticity, 0.0
+        if memory.profile.learning.verdicts == "path":
+            step = p.step("conscious")
+        weight = float(nudge(row.weight, step, p.low, p.high))
+        after = with_use(replace(row, helped=row.helped + 1, weight=weight), now)
         message = f"the lesson repeats {record.key}: cosine {cosine:.2f}"
         logged = memory.write(
             "strengthen", now, [RowChange(row, after)], source=_SOURCE, reason=reason, message=message

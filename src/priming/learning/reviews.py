@@ -20,10 +20,9 @@ from priming.core.forgetting import (
     power_retrievability,
     recency_half_life,
 )
-from priming.core.plasticity import CONSCIOUS
 from priming.core.score import priority_score
 from priming.errors import ParamError
-from priming.learning.credit import VerdictEffect, check_recalled, credit_path
+from priming.learning.credit import VerdictEffect, check_recalled, credit_path, profile_of
 from priming.learning.retention import with_use
 from priming.maintenance.merge import TEXT_KINDS
 from priming.namespace import Namespace
@@ -225,7 +224,8 @@ def _credit_recall(
         )
     )
     if success:
-        credit_path(memory, effect, record, trace, CONSCIOUS)
+        step = profile_of(memory, trace).plasticity.step(_TIER)
+        credit_path(memory, effect, record, trace, step)
         effect.useful[trace.recall_id] = (trace, [record.id])
 
 

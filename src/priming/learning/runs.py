@@ -1,26 +1,27 @@
 """Runs: the use of a run's output is an automatic verdict on all memories that the run was shown.
 
 When a run is settled, ``_settle`` moves the links among those memories by the automatic step: up if the output was
-used, down if not.
+used, down if not. Only the links among memories that a profile with this law brought up move.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from priming.config.ids import uuid7
-from priming.config.params.laws import PLASTICITY, SUPPRESSING
+from priming.config.params.laws import SUPPRESSING
 from priming.config.params.store import STORE
+from priming.config.profiles import Profile
 from priming.core.arguments.checks import check_name, check_text
-from priming.core.plasticity import AUTOMATIC, nudge
+from priming.core.plasticity import nudge
 from priming.errors import Conflict, NotFound, ParamError
-from priming.learning.coactivation import learn_coactivation
+from priming.learning.coactivation import learn_coactivation, link_identity
 from priming.learning.results import Run
 from priming.namespace import Namespace
 from priming.storage.protocol import Trace
-from priming.storage.rows import LinkRow, RowChange, RunRow
+from priming.storage.rows import LinkIdentity, LinkRow, RowChange, RunRow
 
 _SOURCE = "automatic"
 
@@ -106,15 +107,20 @@ def _find(memory: Namespace, run_id: str) -> RunRow:
 
 def _shown_ids(memory: Namespace, row: RunRow) -> tuple[str, ...]:
     """The ids of the memories that the run's recalls returned, in the order of their first return."""
+    return tuple(dict.fromkeys(memory_id for trace in _recalled(memory, row) for memory_id, _ in trace.hits))
+
+
+def _recalled(memory: Namespace, row: RunRow) -> list[Trace]:
+    """The stored recalls of a run without their flows, oldest first."""
     recalls = memory.store.traces(
         memory.namespace, since=row.started_at, session=row.session, limit=STORE.trace_count
     )
-    return tuple(dict.fromkeys(memory_id for trace in reversed(recalls) for memory_id, _ in trace.hits))
+    return [trace for trace in reversed(recalls) if row.ended_at is None or trace.at <= row.ended_at]
 
 
 def _settle_overdue(memory: Namespace, now: datetime, but: str | None = None) -> None:
     """Settle runs as unused that ended more than ``run_days`` ago without a report, except the run ``but``."""
-    oldest = now - timedelta(days=PLASTICITY.run_days)
+    oldest = now - timedelta(days=memory.profile.plasticity.run_days)
     for row in memory.store.runs(memory.namespace, settled=False):
         if row.id != but and row.ended_at is not None and row.ended_at < oldest:
             _settle(memory, row, row, now, used=False)
@@ -123,19 +129,45 @@ def _settle_overdue(memory: Namespace, now: datetime, but: str | None = None) ->
 def _settle(memory: Namespace, before: RunRow, ended: RunRow, now: datetime, *, used: bool) -> Run:
     """Strengthen or weaken the links among the memories that a run was shown, as one operation."""
     row = replace(ended, settled="used" if used else "unused")
-    delta = AUTOMATIC if used else -AUTOMATIC
-    among = _links_among(memory.store.links(memory.namespace, row.shown) if row.shown else (), row.shown)
-    moved = [
-        RowChange(link, replace(link, weight=float(nudge(link.weight, delta)), last_activated=at))
-        for link in among
-        for at in [now if used else link.last_activated]
-    ]
-    changes = learn_coactivation(memory, now, _recalls(memory, row), moved) if used else moved
+    moved: dict[LinkIdentity, RowChange] = {}
+    for profile, shown in _shown_by_profile(memory, row).items():
+        if profile.learning.runs:
+            links = memory.store.links(memory.namespace, shown)
+            changed = _moved_links(_links_among(links, shown), profile, now, used=used)
+            moved = {**{link_identity(change.row): change for change in changed}, **moved}  # type: ignore[arg-type]
+    changes = (
+        learn_coactivation(memory, now, _recalls(memory, row), moved.values()) if used else [*moved.values()]
+    )
     changes = [RowChange(before, row), *(change for change in changes if change.before != change.after)]
     logged = memory.write(
         "run", now, changes, source=_SOURCE, reason=f"the output of run {row.id} was {row.settled}"
     )
     return _run(memory, row, logged.id)
+
+
+def _shown_by_profile(memory: Namespace, row: RunRow) -> Mapping[Profile, list[str]]:
+    """The memories that a run was shown, by the profile that recalled them; lost recalls count as the namespace's."""
+    shown: dict[str, dict[str, None]] = {}
+    for trace in _recalled(memory, row):
+        name = trace.profile if trace.profile in memory.profiles else memory.profile.name
+        shown.setdefault(name, {}).update(dict.fromkeys(memory_id for memory_id, _ in trace.hits))
+    lost = set(row.shown).difference(*shown.values())
+    if lost:
+        shown.setdefault(memory.profile.name, {}).update(dict.fromkeys(lost))
+    return {memory.profiles[name]: list(ids) for name, ids in shown.items()}
+
+
+def _moved_links(links: Iterable[LinkRow], profile: Profile, now: datetime, *, used: bool) -> list[RowChange]:
+    """The links moved by the automatic step of a profile."""
+    p = profile.plasticity
+    delta = p.automatic if used else -p.automatic
+    return [
+        RowChange(
+            link, replace(link, weight=float(nudge(link.weight, delta, p.low, p.high)), last_activated=at)
+        )
+        for link in links
+        for at in [now if used else link.last_activated]
+    ]
 
 
 def _links_among(links: Iterable[LinkRow], shown: Iterable[str]) -> list[LinkRow]:

@@ -65,6 +65,11 @@ def cue_text(text: Any, cue: Cue) -> str:
     return " ".join(context.values())
 
 
+def cue_texts(text: str, cue: Cue) -> list[str]:
+    """The texts in which a cue may name what it is about: what is asked, and the values of its context."""
+    return [text, *(words(value) for value in cue.context().values())]
+
+
 def eligible_candidates(
     memory: Namespace, query: RecallQuery, working: WorkingSet, valid: datetime
 ) -> tuple[dict[int, float], NDArray[np.bool_], NDArray[np.bool_]]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from priming.core.kernel.flow import foremost
 from priming.core.lexical import scaled
 from priming.core.spread import Activation, spread
 from priming.index.columns import NONE
+from priming.index.document import ESTIMATE, ESTIMATED_FROM
 from priming.recall.formatting import rule_kind
 from priming.recall.fusion import best_rows, blend_anchors, route_score, softmax_anchors
 from priming.recall.ranking import EXACT, Ranked, RankingQuery, best_hits
@@ -249,8 +251,8 @@ def _world_weaver(query: RankingQuery) -> Ranked:
     """Each kind of memory by its own score: episodes, procedures, and all other kinds as facts."""
     rows, records = _pool(query)
     semantic = query.working.at(query.evidence.cosine, rows)
-    days = _ages(query.now, records)
-    recency = np.asarray(recency_exponential(days, query.profile.forgetting_params.recency_rate))
+    days, rate = _ages(query.now, records), query.profile.forgetting_params.recency_rate
+    recency = np.asarray(recency_exponential(_event_ages(query.now, records), rate))
     facts = _fact_scores(query, rows, records, semantic, days)
     totals, parts = np.zeros(len(rows)), []
     for i, record in enumerate(records):
@@ -258,8 +260,7 @@ def _world_weaver(query: RankingQuery) -> Ranked:
             outcome = score.outcome_value(record.outcome or "neutral")
             scored = score.episode(semantic[i], recency[i], outcome, record.importance)
         elif record.kind == "procedure":
-            rate = score.success_rate(record.use.helped, executions(record.use))
-            scored = score.procedure(semantic[i], rate, recency[i])
+            scored = score.procedure(semantic[i], success_estimate(record), recency[i])
         else:
             scored = facts[i]
         totals[i] = float(scored.total)
@@ -286,7 +287,10 @@ def _fact_scores(
 
 
 def _association(query: RankingQuery, rows: Ints) -> Floats:
-    """S: the associative strength from each entity that the cue names to each row; shape (rows, entities)."""
+    """S: the associative strength from each entity that the cue names to each row; shape (rows, entities).
+
+    The fan of an entity is the number of its associations, whichever way they are stored.
+    """
     entities = np.array(query.named(), np.int64)
     if not len(entities):
         return np.zeros((len(rows), 1))
@@ -294,7 +298,8 @@ def _association(query: RankingQuery, rows: Ints) -> Floats:
     edges = graph.edges(entities, both=True)
     carrying = np.array([name not in SUPPRESSING for name in graph.relations], np.bool_)
     positive = (edges.weight > 0) & carrying[edges.relation]
-    fan = np.bincount(edges.owner[edges.forward & positive], minlength=len(entities))
+    associated = np.unique(edges.owner[positive] * graph.n + edges.neighbour[positive])
+    fan = np.bincount(associated // graph.n, minlength=len(entities))
     weights = np.zeros((len(rows), len(entities)))
     place = {row: i for i, row in enumerate(rows.tolist())}
     links = (edges.owner[positive], edges.neighbour[positive], edges.weight[positive])
@@ -319,6 +324,36 @@ def _ages(now: datetime, records: list[MemoryRecord]) -> Floats:
     """Days since each memory was last used, or recorded; never negative."""
     since = [record.use.last_used_at or record.recorded_at or now for record in records]
     return np.array([days_between(at, now) for at in since])
+
+
+def _event_ages(now: datetime, records: list[MemoryRecord]) -> Floats:
+    """Days since each episode happened, and since each other memory was last used, happened or was recorded."""
+    since = [
+        (None if record.kind == "episode" else record.use.last_used_at)
+        or record.occurred_at
+        or record.recorded_at
+        or now
+        for record in records
+    ]
+    return np.array([days_between(at, now) for at in since])
+
+
+def success_estimate(record: MemoryRecord) -> float:
+    """How often a procedure succeeds: the share of its executions, raised by what sleep credited it with.
+
+    Sleep writes an estimate, and the share at that time, into the metadata of a procedure that others were merged
+    into. What the estimate exceeds the share by stays; executions since then move the rest.
+    """
+    rate = float(score.success_rate(record.use.helped, executions(record.use)))
+    estimate = record.metadata.get(ESTIMATE)
+    if not _is_share(estimate):
+        return rate
+    then = record.metadata.get(ESTIMATED_FROM)
+    return min(1.0, max(0.0, estimate + (rate - then if _is_share(then) else 0.0)))
+
+
+def _is_share(value: object) -> TypeGuard[float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0.0 <= value <= 1.0
 
 
 def _lives(now: datetime, records: list[MemoryRecord]) -> Floats:

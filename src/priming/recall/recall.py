@@ -38,6 +38,7 @@ from priming.recall.candidates import (
     answer_confidence,
     confidence_floor,
     cue_text,
+    cue_texts,
     eligible_candidates,
     no_result_reason,
 )
@@ -271,7 +272,7 @@ def _ranking_query(
         limit=as_of.past_room(memory, query.limit),
         now=now,
         records=lambda rows: _records(memory, working, rows, valid),
-        named=lambda: entities_in_cue(memory.store, working, query.text, valid),
+        named=lambda: entities_in_cue(memory.store, working, cue_texts(query.text, query.cue), valid),
         spreading=query.spread,
         ablate=query.ablate,
     )

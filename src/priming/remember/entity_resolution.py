@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from priming.index.document import slot_of, slot_of_record
@@ -9,8 +11,14 @@ from priming.index.working_set import WorkingSet
 from priming.maintenance.merge import MERGED
 from priming.remember.drafts import slug
 from priming.storage.protocol import Store
-from priming.text.names import find
+from priming.text.names import find, normal
+from priming.text.non_name_words import PRONOUNS_AND_NUMERALS
+from priming.text.tokens import is_stop
 
+_WORD = re.compile(r"[^\W_](?:[\w./@#+'’&-]*[\w#+])?")
+_BREAK = re.compile(r"[\n;:,!?()\[\]{}\"“”`]+")
+_MOST_WORDS = 6
+"""Words of the longest name that is looked for in any case."""
 _KEY = "entity:{}"
 """The key of the entity of a name, unless another memory took the key first."""
 
@@ -29,9 +37,17 @@ def resolve_entity(store: Store, namespace: str, merged: str | None, slot: str, 
     return entity.id if entity is not None and entity.status == "active" else None
 
 
-def entities_in_cue(store: Store, working: WorkingSet, text: str, now: datetime) -> list[int]:
-    """The rows of the entities that a text names, each once; a merged name gives the entity it was merged into."""
-    slots = {slot_of(name.kind, name.text): _KEY.format(slug(name.text)) for name in find(text)}
+def entities_in_cue(store: Store, working: WorkingSet, texts: Sequence[str], now: datetime) -> list[int]:
+    """The rows of the entities that some texts name, each once; a merged name gives the entity it was merged into.
+
+    A name that the namespace has is recognised whatever its case: "who runs kestrel" names Kestrel. Of ordinary words
+    in small letters that are a name elsewhere, such as "will", none is taken for one.
+    """
+    named = {name.text: name.kind for text in texts for name in find(text)}
+    spans = {span: None for text in texts for span in _spans(text)}
+    slots = {
+        slot_of(form, name): _KEY.format(slug(normal(name))) for name, form in {**spans, **named}.items()
+    }
     rows = {working.entities[slot] for slot in slots if slot in working.entities}
     unknown = {slot: key for slot, key in slots.items() if slot not in working.entities}
     keys = store.keys(working.namespace, unknown.values()) if unknown else {}
@@ -40,6 +56,17 @@ def entities_in_cue(store: Store, working: WorkingSet, text: str, now: datetime)
         if entity in working.row_of:
             rows.add(working.row_of[entity])
     return sorted(rows)
+
+
+def _spans(text: str) -> Iterator[str]:
+    """Every run of up to ``_MOST_WORDS`` words that may be a name in any case; function words alone are none."""
+    for part in _BREAK.split(text):
+        words = _WORD.findall(part)
+        for first in range(len(words)):
+            for last in range(first + 1, min(first + _MOST_WORDS, len(words)) + 1):
+                span = words[first:last]
+                if len(span) > 1 or not (is_stop(span[0]) or span[0].lower() in PRONOUNS_AND_NUMERALS):
+                    yield " ".join(span)
 
 
 def equivalent_names(store: Store, namespace: str, name: str, now: datetime) -> frozenset[str]:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.sleep import SleepParams
-from priming.config.words import KINDS
+from priming.config.words import KINDS, STRUCTURE
 from priming.index.columns import NONE
 from priming.llm.protocol import Agent
 from priming.maintenance.merge import LEARNED, RANKED, MergePlan
@@ -36,6 +36,7 @@ from priming.sleep.plan import (
 from priming.sleep.skill import steps_of
 from priming.sleep.validation import CheckContext, leaves_recall
 from priming.storage.filters import parse
+from priming.storage.protocol import Logged
 from priming.storage.rows import MemoryRow, VersionRow
 from priming.types import MemoryRecord
 
@@ -79,9 +80,25 @@ class StageReader:
         return frozenset(frozenset((link.source, link.target)) for link in self._links(CONFLICTS))
 
     def decay(self) -> Plan:
-        """Read the co-activation links."""
-        links = self._links(decay.RELATION)
-        return lambda _: decay.plan_decay(links, self.now, self.memory.profile.plasticity)
+        """Read the links that fade by the profile's law: the co-activated, or all that are no structure."""
+        profile, namespace = self.memory.profile, self.memory.namespace
+        if profile.learning.fading == "none":
+            return lambda _: []
+        if profile.learning.fading == "exponential":
+            faint = self._links(decay.RELATION)
+            return lambda _: decay.plan_decay(faint, self.now, profile.plasticity, profile.forgetting_params)
+        links = [link for link in self.memory.store.links(namespace) if link.relation not in STRUCTURE]
+        faded_at = decay.fadings(self._nights(), links)
+        return lambda _: decay.plan_linear_decay(links, self.now, faded_at, profile.forgetting_params)
+
+    def _nights(self) -> Iterator[Logged]:
+        """The operations of sleep, newest first, read one at a time: the latest tells of most links."""
+        before = None
+        while page := self.memory.store.operations(
+            self.memory.namespace, kind="sleep", before=before, limit=1
+        ):
+            yield page[0]
+            before = page[0].number
 
     def light(self) -> Plan:
         """Read the latest episodes."""

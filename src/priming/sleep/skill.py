@@ -20,6 +20,7 @@ from priming.config.params.laws import PLASTICITY
 from priming.config.params.sleep import SLEEP, SleepParams
 from priming.core.score import success_rate
 from priming.core.when import scope
+from priming.index.document import ESTIMATE, ESTIMATED_FROM
 from priming.maintenance.merge import CONSOLIDATED, merged_counts
 from priming.remember.drafts import SENTENCE_END, Draft, gist_of
 from priming.rules.trust import instructs, least
@@ -38,8 +39,6 @@ from priming.sleep.plan import (
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, use_of
 from priming.text.rule_kinds import contradicts, forbids
 from priming.types import MemoryRecord, executions
-
-ESTIMATE = "success_estimate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +180,7 @@ def _rewrite(
     """The changes of the kept procedure: a new version with the added steps, or only a new success estimate."""
     rows = versions(best.row.id)
     old = current_row(rows, best.record.version)
-    metadata = {**old.metadata, ESTIMATE: estimate}
+    metadata = {**old.metadata, ESTIMATE: estimate, ESTIMATED_FROM: best.rate}
     if steps == best.steps:
         return restate(rows, old, now, metadata=metadata)
     text, metadata = steps_as_text(old.content, steps, metadata)

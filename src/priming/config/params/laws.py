@@ -144,6 +144,10 @@ class PlasticityParams(Checked):
         7.0, low=0.0, unit="days", doc="a run whose output was not used for so long counts as unused"
     )
 
+    def step(self, tier: str) -> float:
+        """The step by which a verdict of a tier moves weights; 0 for the manual tier, which sets them."""
+        return {"automatic": self.automatic, "conscious": self.conscious}.get(tier, 0.0)
+
 
 FSRS_WEIGHTS = (
     *(0.212, 1.2931, 2.3065, 8.2956, 6.4133, 0.8334, 3.0194),

@@ -1,4 +1,4 @@
-"""The parameters of what is linked when a memory is remembered, and of replaying judged recalls."""
+"""The parameters of what is linked and learned, and of replaying judged recalls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from priming.config.params.checked import Checked, param
 
 @dataclass(frozen=True, slots=True)
 class LinkParams(Checked):
-    """What is linked when a memory is remembered ."""
+    """What is linked when a memory is remembered."""
 
     nearest: int = param(3, low=0, unit="memories", source="Ethos", doc="`similar-to` links made at once")
     similarity: float = param(0.6, low=0.0, high=1.0, unit="cosine", source="Ethos", doc="alike from here on")
@@ -25,6 +25,31 @@ class LinkParams(Checked):
     )
     rivals: int = param(
         8, low=0, unit="facts", doc="most facts, the latest first, that a new one is compared with"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LearningParams(Checked):
+    """Which laws move the links of a profile (``docs/profiles.md``). Nothing else moves a link that nobody sets.
+
+    Counts, uses and reviews of memories are records rather than laws: every profile makes them, for all to read.
+    """
+
+    verdicts: str = param(
+        "path",
+        choices=("path", "together", "none"),
+        doc="what verdicts move: the links of the path and the weight of the memory, by the tier's step; the links"
+        " between memories that a recall returned together and that proved useful, by Hebb's rule; or nothing",
+    )
+    runs: bool = param(True, doc="whether the output of a run moves the links among what the run was shown")
+    coactivation: bool = param(
+        True, doc="whether memories that are active together are linked, and such links follow Oja's rule"
+    )
+    fading: str = param(
+        "exponential",
+        choices=("exponential", "linear", "none"),
+        doc="what unused links lose: co-activated ones e^(−rho · hours) when they are read, until sleep removes them;"
+        " every learned one rate · days of its weight, in sleep; or nothing",
     )
 
 
