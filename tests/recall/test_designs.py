@@ -353,7 +353,7 @@ def test_world_weaver_shares_attention_out_over_the_names_of_the_cue_and_each_ov
     memory.link("both", "entity:oslo", "requires", 0.9)
     clock.at += timedelta(hours=48)
     found = active(quiet(memory), "Does Zed play the banjo in Oslo?")
-    # ln(1) − .5 · ln(48), and half of w · (1.6 − ln(fan)) from each name: Zed is linked to eight memories, Oslo to one.
+    # ln(1) − .5 · ln(48), and half of w · (1.6 − ln(fan)) from each name: Zed has eight links, Oslo one.
     base, from_zed, from_oslo = -0.5 * math.log(48), 0.5 * (1.6 - math.log(8)), 0.5 * 1.6
     assert found["zed"] == pytest.approx(base + from_zed * 0.5)
     assert found["wood3"] == pytest.approx(base + from_zed * 0.4)
