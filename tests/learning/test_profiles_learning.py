@@ -97,7 +97,7 @@ def test_a_verdict_follows_the_laws_of_the_profile_that_recalled(opened, clock):
 
 
 @pytest.mark.parametrize("profile", ["floop", "ethos", "arc", "synapse", "world-weaver"])
-def test_a_run_moves_links_only_where_the_profile_has_that_law(opened, clock, profile):
+def test_a_run_moves_links_only_where_the_profile_has_that_law(opened, profile):
     for name, moves in ((profile, False), ("poc", True)):
         memory = opened(name)
         before = weights(memory)

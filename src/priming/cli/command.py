@@ -19,6 +19,7 @@ from typer.core import TyperGroup
 from priming.cli import output
 from priming.cli.errors import guarded, prepare_streams, wants_json
 from priming.cli.options import (
+    Constants,
     EmbedderName,
     Global,
     Json,
@@ -84,8 +85,8 @@ def create(*modules: ModuleType) -> typer.Typer:
         name="priming",
         cls=Root,
         help="Associative memory for AI agents.",
-        epilog="--url, --namespace, --profile, --embedder, --global, --no-server and --json may come before or"
-        " after the command. Exit status: 0 done, 1 failure, 2 bad input, 130 interrupted.",
+        epilog="--url, --namespace, --profile, --embedder, --global, --no-server, --set and --json may come"
+        " before or after the command. Exit status: 0 done, 1 failure, 2 bad input, 130 interrupted.",
         invoke_without_command=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
@@ -108,6 +109,7 @@ def root(
     everywhere: Global = False,  # noqa: ARG001
     as_json: Json = False,
     file_only: NoServer = False,  # noqa: ARG001
+    constants: Constants = None,  # noqa: ARG001
     version: Annotated[bool, Option("--version", help="Print the version and exit")] = False,
 ) -> None:
     """Associative memory for AI agents."""

@@ -52,6 +52,14 @@ Global = Annotated[
     bool, Option("--global", help="Use the store of all projects, in ~/.priming [env: PRIMING_HOME]")
 ]
 Json = Annotated[bool, Option("--json", help="Print one JSON document")]
+Constants = Annotated[
+    list[str] | None,
+    Option(
+        "--set",
+        metavar="NAME.SECTION.KEY=V",
+        help="Set a constant of a profile, see 'priming profiles NAME' (repeatable)",
+    ),
+]
 NoServer = Annotated[
     bool, Option("--no-server", help="Use the file even if a server of it runs [env: PRIMING_SERVER=off]")
 ]
@@ -114,6 +122,7 @@ class StoreOptions:
     everywhere: Global = False
     as_json: Json = False
     file_only: NoServer = False
+    constants: Constants = None
 
     def within(self, outer: Mapping[str, Any]) -> StoreOptions:
         """These options, completed by those before the command."""
@@ -125,6 +134,7 @@ class StoreOptions:
             everywhere=self.everywhere or bool(outer.get("everywhere")),
             as_json=self.as_json or bool(outer.get("as_json")),
             file_only=self.file_only or bool(outer.get("file_only")),
+            constants=[*(outer.get("constants") or ()), *(self.constants or ())] or None,
         )
 
     def open(self) -> Memory:
@@ -171,7 +181,12 @@ class StoreOptions:
         from priming.cli.output import start_logging
         from priming.config.settings import load
 
-        settings = load(self.overrides(), project=not self.everywhere, servers=servers)
+        settings = load(
+            self.overrides(),
+            project=not self.everywhere,
+            servers=servers,
+            constants=parse.constants(self.constants),
+        )
         start_logging(settings["service.log_level"])
         return settings
 

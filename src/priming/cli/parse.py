@@ -149,6 +149,17 @@ def complete(choices: Sequence[str]) -> Callable[[str], list[str]]:
     return lambda incomplete: [choice for choice in choices if choice.startswith(incomplete)]
 
 
+def constants(texts: list[str] | None) -> dict[str, tuple[str, str]]:
+    """The constants of profiles that ``--set`` sets, by name, each with the option; the last of equals holds."""
+    values = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise ParamError("--set", text, "must be NAME.SECTION.KEY=VALUE, such as poc.spread.gain=0.9")
+        values[name.strip()] = (value.strip(), "--set")
+    return values
+
+
 def complete_profiles(incomplete: str) -> list[str]:
     """Shell completion of profiles."""
     from priming.config.profiles import ALL

@@ -9,6 +9,7 @@ else:
 - ``PRIMING_PROFILE``: the profile of the command line
 - ``PRIMING_HOME``: the folder of the user's global store and settings, ``~/.priming`` if it is not set
 - ``PRIMING_RETRIEVAL_…``, ``PRIMING_SERVICE_LOG_LEVEL``, ``PRIMING_SERVER_…``: any other key of a settings file
+- ``PRIMING_PROFILES_NAME_SECTION_KEY``: a constant of a profile, such as ``PRIMING_PROFILES_POC_SPREAD_GAIN``
 - ``PRIMING_AGENT``: the command that the command line asks as its agent, such as ``claude -p``
 - ``PRIMING_MODEL``: the endpoint and the model that it asks instead, as ``URL,NAME``
 - ``PRIMING_AGENT_KEY``: what the endpoint knows its user by
@@ -33,6 +34,8 @@ VERSION = "0.1.0"
 """The version of the package, as in ``pyproject.toml``."""
 DEFAULT_PATH = Path(".priming") / FILE
 SYNCHRONOUS = ("normal", "full")
+OTHERS = ("PRIMING_EMBEDDER_KEY", "PRIMING_DEBUG", "PRIMING_BENCH_DATA")
+"""Variables that are no settings: a key, a switch of hooks, and where the sets of the benchmarks are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,3 +199,35 @@ ALL = {profile.name: profile for profile in (PRIMING, FLOOP, SYNAPSE, ETHOS, ARC
 def get(name: str, among: Mapping[str, Profile] = ALL) -> Profile:
     """The profile of that name; ``ParamError`` lists the names."""
     return among[check_choice("profile", name, among)]
+
+
+def laws(profile: Profile) -> dict[str, str]:
+    """What moves the links of a profile, in words: the laws that learn, that let fade, and that link."""
+    p, law, linking = profile.plasticity, profile.learning, profile.linking
+    fading, links = profile.forgetting_params, dict(profile.links.by_relation)
+    verdicts = {
+        "path": f"used and not relevant move the links of the path by {p.conscious:g}, automatic ones by"
+        f" {p.automatic:g}; used and not useful the weight of the memory",
+        "together": f"memories of a recall that prove useful together: w + {p.hebb_eta:g} · (1 − w) on their links",
+        "none": "no link moves; they are counted",
+    }
+    fades = {
+        "exponential": f"co-activated links are read as w · e^(−{fading.rho:g} · hours); sleep removes them below"
+        f" {p.prune_below:g}",
+        "linear": f"in sleep, links that are no structure lose {fading.linear_rate:g} of their weight a day since"
+        " their last use",
+        "none": "nothing",
+    }
+    again = f"; remembering it again adds {p.increment:g} to each, up to 1" if linking.strengthen else ""
+    walked = links.get("co-activated", profile.links.others) > 0 and profile.spread.steps > 0
+    pairs = f"after {p.needed} useful recalls within {p.window_days:g} days a pair is linked, then follows Oja's rule"
+    return {
+        "verdicts": verdicts[law.verdicts],
+        "runs": f"used or not, ± {p.automatic:g} on the links among what was shown"
+        if law.runs
+        else "nothing moves",
+        "co-activation": pairs if law.coactivation else "nothing is linked",
+        "decay": fades[law.fading],
+        "links": f"the {linking.nearest} nearest from a cosine of {linking.similarity:g} on{again}",
+        "co-activated links carry": "activation" if walked else "nothing",
+    }

@@ -8,7 +8,7 @@ keys of ``[server]`` are the fields of ``ServerParams``. Every command imports t
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import fsum
@@ -16,8 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 from priming.config import environment
 from priming.config.environment import AgentSettings
-from priming.config.settings_files import DEFAULT, ENVIRONMENT, PROJECT, USER, File, Setting, checked, nearest
-from priming.config.words import PROFILES
+from priming.config.settings_files import (
+    DEFAULT,
+    ENVIRONMENT,
+    PROJECT,
+    TABLE,
+    USER,
+    WEIGHTS,
+    File,
+    Resolved,
+    Setting,
+    checked,
+    nearest,
+)
 from priming.errors import ParamError, violation
 
 if TYPE_CHECKING:
@@ -25,86 +36,16 @@ if TYPE_CHECKING:
     from priming.config.profiles import Profile
 
 
-LEVELS = ("debug", "info", "warning", "error")
-WEIGHTS = ("weight_similarity", "weight_activation", "weight_structural")
-_SHARE = {"low": 0.0, "high": 1.0}
-
-
-_OWN, _SECRET = (ENVIRONMENT, USER), (ENVIRONMENT,)
-
-TABLE: tuple[Setting, ...] = (
-    Setting(
-        "store", "url", str, None, "PRIMING_URL", doc="the store; in a file, relative to the file's folder"
-    ),
-    Setting("store", "namespace", str, "default", "PRIMING_NAMESPACE", doc="the namespace"),
-    Setting(
-        "store", "profile", str, "priming", "PRIMING_PROFILE", about={"choices": PROFILES}, doc="the profile"
-    ),
-    Setting("store", "embedder", str, "wordllama", "PRIMING_EMBEDDER", within=_OWN, doc="what makes vectors"),
-    Setting(
-        "retrieval",
-        "spreading_strength",
-        float,
-        0.85,
-        param="SpreadParams.gain",
-        doc="of activation that a hop keeps",
-    ),
-    Setting("retrieval", "iterations", int, 3, param="SpreadParams.steps", doc="steps of spreading; 0: none"),
-    Setting("retrieval", WEIGHTS[0], float, 0.5, about=_SHARE, doc="of the cosine in the score"),
-    Setting("retrieval", WEIGHTS[1], float, 0.3, about=_SHARE, doc="of the activation"),
-    Setting("retrieval", WEIGHTS[2], float, 0.2, about=_SHARE, doc="of the share of links that lead there"),
-    Setting(
-        "retrieval",
-        "anchor_top_k_episodes",
-        int,
-        10,
-        param="AnchorParams.episodes",
-        doc="episodes to begin at",
-    ),
-    Setting("retrieval", "anchor_top_k_facts", int, 10, param="AnchorParams.facts", doc="others to begin at"),
-    Setting(
-        "service", "log_level", str, "info", about={"choices": LEVELS}, doc="debug: each step of a spread"
-    ),
-    Setting("agent", "command", str, None, "PRIMING_AGENT", within=_OWN, doc="the command that is asked"),
-    Setting("agent", "model", str, None, "PRIMING_MODEL", within=_OWN, doc="or the endpoint, as URL,NAME"),
-    Setting(
-        "agent",
-        "key",
-        str,
-        None,
-        "PRIMING_AGENT_KEY",
-        within=_SECRET,
-        doc="what the endpoint knows its user by",
-    ),
-    Setting(
-        "store", "home", str, None, "PRIMING_HOME", within=_SECRET, doc="the user's folder, else ~/.priming"
-    ),
-    Setting("server", "use", str, "on", "PRIMING_SERVER", within=_SECRET, doc="off: work on the file itself"),
-    Setting("server", "host", str, "127.0.0.1", doc="the address that `serve` listens at"),
-    Setting(
-        "server", "port", int, 7777, about={"low": 0, "high": 65535}, doc="its port; 0: any that is free"
-    ),
-)
 STORE, SECRET, SERVER = "store.url", "agent.key", "server"
-_PREFIXES = ("PRIMING_RETRIEVAL_", "PRIMING_SERVICE_", "PRIMING_SERVER_", "PRIMING_STORE_")
-"""Variables with these prefixes are settings, or mistakes."""
+PROFILES_ROOT = "profiles"
+"""``[profiles.NAME.SECTION]`` sets constants of a profile (``priming.config.constants``)."""
+_PROFILE_VARIABLES = "PRIMING_PROFILES_"
 _REFUSED = {
     True: "must not be set in a project's file, which may be somebody else's: set {variable}, or add it to"
     " config.toml in ~/.priming",
     False: "must not be set in a file: set {variable}",
 }
 """Why a value is refused, by whether it may be set in the user's file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Resolved:
-    """A value and its source: a file with its line, a variable, an option, or the default."""
-
-    name: str
-    value: Any
-    source: str
-    shadows: tuple[tuple[str, Any], ...] = ()
-    """The values that it overrides, nearest first: sources and values."""
 
 
 @dataclass(frozen=True)
@@ -127,8 +68,27 @@ class Settings:
         }
 
     @cached_property
+    def constants(self) -> Mapping[str, Any]:
+        """The constants of profiles that are set, by name: a server and its clients compare them too."""
+        return {
+            name: setting.value
+            for name, setting in self.resolved.items()
+            if name.startswith(f"{PROFILES_ROOT}.") and setting.source != DEFAULT
+        }
+
+    @cached_property
     def profiles(self) -> Mapping[str, Profile]:
-        """The profiles by name, ``ethos`` with the settings of retrieval."""
+        """The profiles by name, ``ethos`` with the settings of retrieval, and each with the constants set for it."""
+        profiles = {**self._retrieving}
+        if not self.constants:
+            return profiles
+        from priming.config.constants import applied
+
+        return applied(profiles, self.constants)
+
+    @property
+    def _retrieving(self) -> Mapping[str, Profile]:
+        """The profiles with the settings of retrieval."""
         from dataclasses import replace
 
         from priming.config.profiles import ALL
@@ -208,7 +168,11 @@ class _Reading:
 
 
 def load(
-    options: Mapping[str, tuple[Any, str]] | None = None, *, project: bool = True, servers: bool = False
+    options: Mapping[str, tuple[Any, str]] | None = None,
+    *,
+    project: bool = True,
+    servers: bool = False,
+    constants: Mapping[str, tuple[str, str]] | None = None,
 ) -> Settings:
     """Read the settings that apply here.
 
@@ -216,19 +180,24 @@ def load(
         options: values of options, by setting, each with the option's name; the command has checked them.
         project: whether the project's file is read.
         servers: whether ``Settings.server`` is needed too.
+        constants: texts of options that set constants of profiles, by ``NAME.SECTION.KEY``, each with the option.
 
     Raises:
         ParamError: everything that is wrong with the files and the environment, each with its place.
 
     """
-    settings, violations = read(options, project=project, servers=servers)
+    settings, violations = read(options, project=project, servers=servers, constants=constants)
     if violations:
         raise ParamError.of(violations)
     return settings
 
 
 def read(
-    options: Mapping[str, tuple[Any, str]] | None = None, *, project: bool = True, servers: bool = True
+    options: Mapping[str, tuple[Any, str]] | None = None,
+    *,
+    project: bool = True,
+    servers: bool = True,
+    constants: Mapping[str, tuple[str, str]] | None = None,
 ) -> tuple[Settings, list[str]]:
     """The settings, and all violations, whose values are left out."""
     variables, violations = environment.variables(), list[str]()
@@ -236,15 +205,25 @@ def read(
     named = any(SERVER in file.tables for file in files) or any(
         name.startswith(f"PRIMING_{SERVER}_".upper()) for name in variables
     )
-    reading = _Reading(_table(servers=servers or named), violations)
+    set_anywhere = bool(constants) or any(PROFILES_ROOT in file.tables for file in files)
+    set_anywhere = set_anywhere or any(name.startswith(_PROFILE_VARIABLES) for name in variables)
+    reading = _Reading(_table(servers=servers or named, profiles=set_anywhere), violations)
     for name, (value, option) in (options or {}).items():
         reading.values[name] = [_Value(value, option)]
+    for name, (value, option) in (constants or {}).items():
+        _take_constant(reading, name, value, option)
     _take_environment(reading, variables)
     for file in files:
         _take_file(reading, file)
     _check_agents(reading)
-    settings = Settings({setting.name: reading.resolve(setting) for setting in reading.table.values()})
+    resolved = [
+        reading.resolve(setting)
+        for setting in reading.table.values()
+        if setting.name in reading.values or not setting.name.startswith(f"{PROFILES_ROOT}.")
+    ]
+    settings = Settings({setting.name: setting for setting in resolved})
     _check_weights(settings, reading)
+    _check_constants(settings, reading)
     return settings, reading.violations
 
 
@@ -257,8 +236,8 @@ def _files(project: bool) -> Iterator[File]:
     yield File(users / environment.SETTINGS, USER)
 
 
-def _table(*, servers: bool) -> dict[str, Setting]:
-    """All settings by name; those of the server are the fields of ``ServerParams``."""
+def _table(*, servers: bool, profiles: bool = False) -> dict[str, Setting]:
+    """All settings by name; those of the server are the fields of ``ServerParams``, of profiles their constants."""
     table = {setting.name: setting for setting in TABLE}
     if servers:
         from priming.config.params.server import ServerParams
@@ -269,6 +248,10 @@ def _table(*, servers: bool) -> dict[str, Setting]:
                 SERVER, name, kind, about.default, param=f"ServerParams.{name}", doc=about.metadata["doc"]
             )
             table[setting.name] = setting
+    if profiles:
+        from priming.config import constants
+
+        table.update(constants.table())
     return table
 
 
@@ -278,19 +261,61 @@ def _take_environment(reading: _Reading, variables: Mapping[str, str]) -> None:
     for name, value in variables.items():
         if name in settings and (value or name == "PRIMING_URL"):
             reading.take(settings[name], value, ENVIRONMENT, name)
-        elif name not in settings and name.startswith(_PREFIXES):
-            reading.violations.append(violation(name, value, f"is not a setting{nearest(name, settings)}"))
+        elif name not in settings and name not in environment.OTHERS:
+            from priming.config import constants
+
+            names = [*settings, *environment.OTHERS]
+            rule = f"is not a setting{constants.nearest_variable(name, names)}"
+            reading.violations.append(violation(name, value, rule))
     arc = environment.arc_store()
     if arc is not None and "PRIMING_URL" not in variables:
         reading.take(settings["PRIMING_URL"], arc, ENVIRONMENT, "ARC_DB_PATH")
 
 
+def _take_constant(reading: _Reading, name: str, value: Any, option: str) -> None:
+    """Take a constant of a profile that an option sets, as ``NAME.SECTION.KEY``."""
+    from priming.config import constants
+
+    full_name, rule = constants.find(tuple(name.split(".")))
+    setting = reading.table.get(full_name)
+    if setting is None:
+        reading.violations.append(f"{option} {name}: {rule}")
+    else:
+        reading.take(setting, value, ENVIRONMENT, f"{option} {name}")
+
+
+def _take_profiles(reading: _Reading, file: File, table: Any) -> None:
+    """Take the tables ``[profiles.NAME.SECTION]`` of a file."""
+    from priming.config import constants
+
+    for names in constants.paths(table):
+        place = file.place(PROFILES_ROOT, *names)
+        name, rule = constants.find(names)
+        setting = reading.table.get(name)
+        if setting is None:
+            reading.violations.append(f"{place}: {rule}")
+        else:
+            profile, section, key = names
+            reading.take(setting, table[profile][section][key], file.layer, place)
+
+
+def _nearest_section(section: str, sections: Collection[str]) -> str:
+    """The nearest section, as the end of a message; what is a section of profiles belongs to one of them."""
+    from priming.config.constants import FIELDS
+
+    if section in FIELDS:
+        return f": write [{PROFILES_ROOT}.NAME.{section}], with the name of a profile"
+    return nearest(section, sections)
+
+
 def _take_file(reading: _Reading, file: File) -> None:
-    sections = {setting.section for setting in reading.table.values()}
+    sections = {setting.section.partition(".")[0] for setting in reading.table.values()} | {PROFILES_ROOT}
     for section, table in file.tables.items():
-        if section not in sections:
-            message = f"{file.place(section)}: [{section}] is not a section{nearest(section, sections)}"
-            reading.violations.append(message)
+        if section == PROFILES_ROOT:
+            _take_profiles(reading, file, table)
+        elif section not in sections:
+            rule = f"[{section}] is not a section{_nearest_section(section, sections)}"
+            reading.violations.append(f"{file.place(section)}: {rule}")
         elif not isinstance(table, Mapping):
             rule = f"must be a section: write [{section}] above its keys"
             reading.violations.append(violation(f"{file.place(section)}: {section}", table, rule))
@@ -333,6 +358,16 @@ def _check_agents(reading: _Reading) -> None:
     if any(not value.file for values in agents for value in values):
         for values in agents:
             values[:] = [value for value in values if not value.file]
+
+
+def _check_constants(settings: Settings, reading: _Reading) -> None:
+    """The constants of a profile must fit together: its blends sum to 1, its bounds are in order."""
+    if not settings.constants or reading.broken:
+        return
+    try:
+        _ = settings.profiles
+    except ParamError as error:
+        reading.violations.extend(error.violations)
 
 
 def _check_weights(settings: Settings, reading: _Reading) -> None:

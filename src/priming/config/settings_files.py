@@ -1,9 +1,9 @@
-"""A file of settings in TOML: its tables, the lines of its keys, and the checks of its values."""
+"""The table of settings, and a file of them in TOML: the lines of its keys, and the checks of its values."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from math import isfinite
@@ -12,6 +12,7 @@ from typing import Any
 
 from priming.config import environment
 from priming.config.params.checked import rule_of
+from priming.config.words import PROFILES
 from priming.errors import ParamError
 
 PROJECT, USER = "project", "user"
@@ -61,11 +62,11 @@ class File:
             return f": is not TOML: {error}"
         return ""
 
-    def place(self, section: str, key: str | None = None) -> str:
+    def place(self, *names: str) -> str:
         """Where a section, or a key in it, is: the file and the line."""
-        return f"{self.path}:{self._line(section, key)}"
+        return f"{self.path}:{self._line(names)}"
 
-    def _line(self, section: str, key: str | None) -> int:
+    def _line(self, names: Sequence[str]) -> int:
         """The first line up to which the file is TOML and has it: exact, however it is written."""
         import tomllib
 
@@ -74,16 +75,20 @@ class File:
             if not ("=" in line or "[" in line or "}" in line):
                 continue
             try:
-                table = tomllib.loads("\n".join(lines[:number])).get(section)
+                table: Any = tomllib.loads("\n".join(lines[:number]))
             except tomllib.TOMLDecodeError:
                 continue
-            if table is not None and (key is None or (isinstance(table, Mapping) and key in table)):
+            for name in names:
+                table = table.get(name) if isinstance(table, Mapping) else None
+            if table is not None:
                 return number
         return len(lines)
 
 
 def checked(setting: Setting, value: Any, *, text: bool) -> tuple[Any, str]:
     """A value as its kind, parsed from ``text`` if it is a variable's, and the rule that it breaks, if any."""
+    if setting.kind is object:
+        return setting.parse(value, text=text)
     if text:
         try:
             value = setting.kind(value)
@@ -154,6 +159,10 @@ class Setting:
         """Its variable."""
         return self.variable or f"PRIMING_{self.section}_{self.key}".upper()
 
+    def parse(self, value: Any, *, text: bool) -> tuple[Any, str]:  # noqa: ARG002
+        """The value and the rule that it breaks; only settings of the kind ``object`` read values themselves."""
+        return value, ""
+
     @property
     def range(self) -> Mapping[str, Any]:
         """Its bounds and choices."""
@@ -162,3 +171,76 @@ class Setting:
         owner, _, name = self.param.partition(".")
         fields = getattr(import_module("priming.config.params"), owner).__dataclass_fields__
         return fields[name].metadata  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A value and its source: a file with its line, a variable, an option, or the default."""
+
+    name: str
+    value: Any
+    source: str
+    shadows: tuple[tuple[str, Any], ...] = ()
+    """The values that it overrides, nearest first: sources and values."""
+
+
+LEVELS = ("debug", "info", "warning", "error")
+WEIGHTS = ("weight_similarity", "weight_activation", "weight_structural")
+_SHARE = {"low": 0.0, "high": 1.0}
+
+
+_OWN, _SECRET = (ENVIRONMENT, USER), (ENVIRONMENT,)
+
+TABLE: tuple[Setting, ...] = (
+    Setting(
+        "store", "url", str, None, "PRIMING_URL", doc="the store; in a file, relative to the file's folder"
+    ),
+    Setting("store", "namespace", str, "default", "PRIMING_NAMESPACE", doc="the namespace"),
+    Setting(
+        "store", "profile", str, "priming", "PRIMING_PROFILE", about={"choices": PROFILES}, doc="the profile"
+    ),
+    Setting("store", "embedder", str, "wordllama", "PRIMING_EMBEDDER", within=_OWN, doc="what makes vectors"),
+    Setting(
+        "retrieval",
+        "spreading_strength",
+        float,
+        0.85,
+        param="SpreadParams.gain",
+        doc="of activation that a hop keeps",
+    ),
+    Setting("retrieval", "iterations", int, 3, param="SpreadParams.steps", doc="steps of spreading; 0: none"),
+    Setting("retrieval", WEIGHTS[0], float, 0.5, about=_SHARE, doc="of the cosine in the score"),
+    Setting("retrieval", WEIGHTS[1], float, 0.3, about=_SHARE, doc="of the activation"),
+    Setting("retrieval", WEIGHTS[2], float, 0.2, about=_SHARE, doc="of the share of links that lead there"),
+    Setting(
+        "retrieval",
+        "anchor_top_k_episodes",
+        int,
+        10,
+        param="AnchorParams.episodes",
+        doc="episodes to begin at",
+    ),
+    Setting("retrieval", "anchor_top_k_facts", int, 10, param="AnchorParams.facts", doc="others to begin at"),
+    Setting(
+        "service", "log_level", str, "info", about={"choices": LEVELS}, doc="debug: each step of a spread"
+    ),
+    Setting("agent", "command", str, None, "PRIMING_AGENT", within=_OWN, doc="the command that is asked"),
+    Setting("agent", "model", str, None, "PRIMING_MODEL", within=_OWN, doc="or the endpoint, as URL,NAME"),
+    Setting(
+        "agent",
+        "key",
+        str,
+        None,
+        "PRIMING_AGENT_KEY",
+        within=_SECRET,
+        doc="what the endpoint knows its user by",
+    ),
+    Setting(
+        "store", "home", str, None, "PRIMING_HOME", within=_SECRET, doc="the user's folder, else ~/.priming"
+    ),
+    Setting("server", "use", str, "on", "PRIMING_SERVER", within=_SECRET, doc="off: work on the file itself"),
+    Setting("server", "host", str, "127.0.0.1", doc="the address that `serve` listens at"),
+    Setting(
+        "server", "port", int, 7777, about={"low": 0, "high": 65535}, doc="its port; 0: any that is free"
+    ),
+)

@@ -202,7 +202,13 @@ def fsrs_update(state: FsrsState | None, rating: int, t: float, *, params: FsrsP
     )
 
 
-def stability_after(S: ArrayLike, R: ArrayLike, recalled: ArrayLike) -> Any:  # noqa: N803
+def stability_after(
+    S: ArrayLike,  # noqa: N803 (the paper's name)
+    R: ArrayLike,  # noqa: N803
+    recalled: ArrayLike,
+    growth: float = FORGETTING.growth,
+    shrink: float = FORGETTING.shrink,
+) -> Any:
     """Update a stability after a recall that succeeded or failed, as World Weaver does.
 
         recalled:  S · (1 + .1 · (1 − R))
@@ -213,6 +219,8 @@ def stability_after(S: ArrayLike, R: ArrayLike, recalled: ArrayLike) -> Any:  # 
     S : stability in days, ≥ 0.
     R : retrievability at the time of the recall, in [0, 1].
     recalled : whether it succeeded, boolean.
+    growth : .1 above, ≥ 0.
+    shrink : .8 above, in [0, 1].
 
     Returns
     -------
@@ -233,7 +241,9 @@ def stability_after(S: ArrayLike, R: ArrayLike, recalled: ArrayLike) -> Any:  # 
     flags = floats("recalled", recalled)
     if np.any((flags != 0) & (flags != 1)):
         raise ParamError("recalled", recalled, "must be true or false")
-    return like(np.where(flags == 1, S * (1.0 + FORGETTING.growth * (1.0 - R)), S * FORGETTING.shrink))
+    growth = check_number("growth", growth, low=0.0)
+    shrink = check_number("shrink", shrink, low=0.0, high=1.0)
+    return like(np.where(flags == 1, S * (1.0 + growth * (1.0 - R)), S * shrink))
 
 
 def recency_exponential(days: ArrayLike, rate: ArrayLike = FORGETTING.recency_rate) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from priming.config.params.laws import FORGETTING, PLASTICITY
+from priming.config.params.laws import FORGETTING, PLASTICITY, PlasticityParams
 from priming.core.arguments.arrays import Floats, floats, like
 from priming.core.arguments.checks import check_number, check_whole
 from priming.core.bitemporal import aware
@@ -306,12 +306,13 @@ def edge_is_due(
     return sum(0.0 <= age / SECONDS_PER_DAY <= window for age in ages) >= needed
 
 
-def birth_weight(a_i: ArrayLike, a_j: ArrayLike) -> Any:
+def birth_weight(a_i: ArrayLike, a_j: ArrayLike, params: PlasticityParams = PLASTICITY) -> Any:
     """Give the weight of a link that is born of co-activation: oja(.1, a_i, a_j).
 
     Parameters
     ----------
     a_i, a_j : activations of the two nodes at the co-occurrence that was enough, ≥ 0.
+    params : the weight that a link learns from (.1 above), and the constants of Oja's rule.
 
     Returns
     -------
@@ -326,7 +327,7 @@ def birth_weight(a_i: ArrayLike, a_j: ArrayLike) -> Any:
     >>> round(birth_weight(0.8, 0.5), 5)
     0.11875
     """
-    return oja(PLASTICITY.born, a_i, a_j)
+    return oja(params.born, a_i, a_j, params.oja_eta, params.oja_low, params.oja_high)
 
 
 def edge_is_spent(

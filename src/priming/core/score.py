@@ -175,13 +175,13 @@ def fact(
     return _semantic(semantic, {"activation": activation, "retrievability": retrievability}, weights)
 
 
-def fact_activation(A: ArrayLike) -> Any:  # noqa: N803 (the paper's name)
-    """Map a total activation A to (0, 1) for ``fact``: 1 / (1 + e^(−A)).
+def fact_activation(A: ArrayLike, gain: float = 1.0, centre: float = 0.0) -> Any:  # noqa: N803 (the paper's name)
+    """Map a total activation A to (0, 1) for ``fact``: 1 / (1 + e^(−gain · (A − centre))).
 
     >>> fact_activation(0.0)
     0.5
     """
-    return squash(floats("A", A), gain=1.0, centre=0.0)
+    return squash(floats("A", A), gain=gain, centre=centre)
 
 
 def procedure(
@@ -216,13 +216,13 @@ def priming(components: Mapping[str, ArrayLike], weights: BlendWeights) -> Score
     return _blend({name: _share(name, value) for name, value in components.items()}, weights)
 
 
-def rule_boost(rule: str | None) -> float:
+def rule_boost(rule: str | None, boosts: BlendWeights = SCORE.boosts) -> float:
     """Give floop's boost of a kind of rule: constraint 2, directive 1.5, procedure 1.2, else 1.
 
     >>> rule_boost("constraint"), rule_boost("preference")
     (2.0, 1.0)
     """
-    return dict(SCORE.boosts).get(rule or "", 1.0)
+    return dict(boosts).get(rule or "", 1.0)
 
 
 def effectiveness(helped: ArrayLike, failed: ArrayLike) -> Any:
@@ -235,13 +235,13 @@ def effectiveness(helped: ArrayLike, failed: ArrayLike) -> Any:
     return like(_divided(good, good + floats("failed", failed, low=0.0), otherwise=SCORE.neutral))
 
 
-def outcome_value(name: str) -> float:
+def outcome_value(name: str, outcomes: BlendWeights = SCORE.outcomes) -> float:
     """Give an outcome's value: success 1, partial .83, neutral .83, failure .67; else ``ParamError``.
 
     >>> outcome_value("failure")
     0.67
     """
-    values = dict(SCORE.outcomes)
+    values = dict(outcomes)
     if not isinstance(name, str) or name not in values:
         raise ParamError("name", name, f"must be one of {', '.join(values)}")
     return values[name]

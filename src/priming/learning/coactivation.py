@@ -120,7 +120,7 @@ class _CoactivationUpdate:
         moments = [datetime.fromisoformat(time) for time in times]
         if edge_is_due(moments, self.now, window_days=p.window_days, needed=p.needed):
             self.pairs[pair] = (before, None)
-            link = LinkRow(*pair, RELATION, float(birth_weight(a, b)), self.now, last_activated=self.now)
+            link = LinkRow(*pair, RELATION, float(birth_weight(a, b, p)), self.now, last_activated=self.now)
             self._set_link(link)
         else:
             self.pairs[pair] = (before, PairRow(*pair, times) if times else None)

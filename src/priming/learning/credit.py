@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from priming.config.params.laws import SUPPRESSING, PlasticityParams
+from priming.config.params.laws import SUPPRESSING, ForgettingParams, PlasticityParams
 from priming.config.profiles import Profile
 from priming.config.words import STRUCTURE
 from priming.core.plasticity import hebb, nudge
@@ -21,7 +21,7 @@ from priming.namespace import Namespace
 from priming.recall import traces
 from priming.storage.protocol import Trace
 from priming.storage.rows import LinkIdentity, LinkRow, MemoryPair, MemoryRow, RowChange, VerdictRow
-from priming.types import MemoryRecord
+from priming.types import MemoryRecord, Retention
 
 
 @dataclass(slots=True)
@@ -30,6 +30,7 @@ class VerdictEffect:
 
     now: datetime
     operation: str
+    forgetting: ForgettingParams
     links: dict[LinkIdentity, LinkRow] = field(default_factory=dict)
     moves: dict[LinkIdentity, tuple[float, PlasticityParams]] = field(default_factory=dict)
     """For each link, the sum of the steps that verdicts move it by, and the profile's bounds."""
@@ -65,11 +66,16 @@ class VerdictEffect:
         if after.id not in self.reviews:
             return after
         recalled, recorded_at = self.reviews[after.id]
-        return with_retention(after, review(self.before[after.id], recorded_at, self.now, recalled=recalled))
+        return with_retention(after, self._retention(after.id, recorded_at, recalled=recalled))
+
+    def _retention(self, memory_id: str, recorded_at: datetime, *, recalled: bool) -> Retention:
+        return review(
+            self.before[memory_id], recorded_at, self.now, recalled=recalled, params=self.forgetting
+        )
 
     def review(self, memory: MemoryRecord, tier: str, *, recalled: bool) -> None:
         """Record a review of a memory: several in one operation are one review, failed if any of them failed."""
-        if is_due(self.before[memory.id].reviewed_at, self.now, tier):
+        if is_due(self.before[memory.id].reviewed_at, self.now, tier, self.forgetting):
             before, _ = self.reviews.get(memory.id, (True, None))
             self.reviews[memory.id] = before and recalled, memory.recorded_at or self.now
 
@@ -181,7 +187,7 @@ def credit_path(
             f"{record.key}: the cue itself matched it, so no link moved; the cue is recorded"
         )
         return
-    shares = _shares_by_pair(flow.shares(row))
+    shares = _shares_by_pair(flow.shares(row, params.credit_floor))
     between = _links_between(memory, shares)
     most = max(shares.values(), default=0.0)
     for pair, links in between.items():

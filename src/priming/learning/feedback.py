@@ -127,7 +127,7 @@ def _record_verdicts(memory: Namespace, batch: VerdictBatch) -> Operation:
         memory.require_exists()
         trace = None if batch.recall_id is None else traces.find_trace(memory, batch.recall_id)
         judged = _resolve_verdicts(memory, batch, now)
-        effect = VerdictEffect(now, memory.next_operation_id(now))
+        effect = VerdictEffect(now, memory.next_operation_id(now), memory.profile.forgetting_params)
         repeated: list[VerdictRow] = []
         for verdict, record in judged:
             earlier = _gather_verdict(memory, batch, effect, verdict, record, trace)

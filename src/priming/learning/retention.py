@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from priming.config.params.laws import BASE_LEVEL, FORGETTING
+from priming.config.params.laws import BASE_LEVEL, FORGETTING, ForgettingParams
 from priming.core.forgetting import AGAIN, GOOD, FsrsState, fsrs_update, power_retrievability, stability_after
 from priming.serialization import stamp
 from priming.storage.rows import MemoryRow
@@ -32,16 +32,23 @@ def with_use(row: MemoryRow, now: datetime) -> MemoryRow:
     return replace(row, uses=row.uses + 1, last_used_at=now, first_used_at=first, recent=tuple(recent))
 
 
-def is_due(reviewed_at: datetime | None, now: datetime, tier: str) -> bool:
+def is_due(
+    reviewed_at: datetime | None, now: datetime, tier: str, params: ForgettingParams = FORGETTING
+) -> bool:
     """Whether a verdict of a tier is a review: an automatic one only a day or more after the last review."""
     return (
-        tier != "automatic"
-        or reviewed_at is None
-        or days_between(reviewed_at, now) >= FORGETTING.automatic_days
+        tier != "automatic" or reviewed_at is None or days_between(reviewed_at, now) >= params.automatic_days
     )
 
 
-def review(before: MemoryRow, recorded_at: datetime, now: datetime, *, recalled: bool) -> Retention:
+def review(
+    before: MemoryRow,
+    recorded_at: datetime,
+    now: datetime,
+    *,
+    recalled: bool,
+    params: ForgettingParams = FORGETTING,
+) -> Retention:
     """The retention of a memory after a review; ``before`` is its row, ``recorded_at`` the time it was recorded.
 
     FSRS counts from the last review; the power law counts from the last use or, without any, from ``recorded_at``.
@@ -52,8 +59,10 @@ def review(before: MemoryRow, recorded_at: datetime, now: datetime, *, recalled:
     since_review = days_between(before.reviewed_at or now, now)
     after = fsrs_update(state, GOOD if recalled else AGAIN, since_review)
     since_use = days_between(before.last_used_at or recorded_at, now)
-    retrievability = power_retrievability(since_use, before.endurance)
-    endurance = float(stability_after(before.endurance, retrievability, recalled))
+    retrievability = power_retrievability(since_use, before.endurance, params.factor, params.exponent)
+    endurance = float(
+        stability_after(before.endurance, retrievability, recalled, params.growth, params.shrink)
+    )
     return Retention(after.stability, after.difficulty, endurance, now)
 
 

@@ -189,7 +189,7 @@ def done(
         if record.kind != KIND:
             rule = f"is of kind {record.kind}, and only a {KIND} is carried out: judge it with feedback"
             raise ParamError("key", key, rule)
-        effect = VerdictEffect(now, memory.next_operation_id(now))
+        effect = VerdictEffect(now, memory.next_operation_id(now), memory.profile.forgetting_params)
         if recall is not None:
             _credit_recall(memory, effect, record, traces.find_trace(memory, recall), success=success)
         row = with_use(effect.state(memory, record.id), now)

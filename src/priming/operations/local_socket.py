@@ -116,7 +116,9 @@ def greeting(
         "file": f"{status.st_dev}:{status.st_ino}",
         "vectors": registry.stamp(embedder) if stamp is None else stamp,
         "profile": profile,
-        "retrieval": json.dumps({} if settings is None else dict(settings.retrieval), sort_keys=True),
+        "retrieval": json.dumps(
+            {} if settings is None else {**settings.retrieval, **settings.constants}, sort_keys=True
+        ),
     }
 
 

@@ -12,8 +12,8 @@ from typing import TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.config.params.laws import SUPPRESSING
-from priming.config.profiles import Profile
+from priming.config.params.laws import SUPPRESSING, SquashParams
+from priming.config.profiles import FLOOP, Profile
 from priming.config.words import KINDS
 from priming.core import score
 from priming.core.arguments.arrays import Floats, Ints
@@ -199,7 +199,12 @@ def _synapse(query: RankingQuery) -> Ranked:
     values, passing = final_activation(query.profile, activation)
     rows = activation.rows[passing]
     centrality = in_degree[passing] / max(int(in_degree.max(initial=0)), 1)
-    scored = score.synapse(query.working.at(query.evidence.cosine, rows), values[passing], centrality)
+    scored = score.synapse(
+        query.working.at(query.evidence.cosine, rows),
+        values[passing],
+        centrality,
+        weights=query.profile.scoring.synapse,
+    )
     return best_hits(query, rows, np.asarray(scored.total), _arrays(scored), activation)
 
 
@@ -222,20 +227,27 @@ def _floop(query: RankingQuery) -> Ranked:
     records = [by_row[row] for row in rows.tolist()]
     fits = query.evidence.context
     fit = np.array([fits.get(document, np.nan) for document in query.working.document[rows].tolist()])
-    scored = cue_relevance(records, values, fit, query.now)
+    scored = cue_relevance(records, values, fit, query.now, query.profile)
     components = {**_arrays(scored), "activation": values}
     return best_hits(query, rows, np.asarray(scored.total), components, activation)
 
 
-def cue_relevance(records: list[MemoryRecord], values: Floats, fit: Floats, now: datetime) -> score.Score:
+def cue_relevance(
+    records: list[MemoryRecord], values: Floats, fit: Floats, now: datetime, profile: Profile = FLOOP
+) -> score.Score:
     """The score of floop for memories with activation ``values``, which replace a ``fit`` of NaN as the context."""
     uses = _counts(records, "uses")
     return score.floop(
         np.where(np.isnan(fit), values, fit),
-        base_level_score(np.asarray(optimized(uses, _lives(now, records))), uses),
+        base_level_score(
+            np.asarray(optimized(uses, _lives(now, records), profile.base_level_params.d)), uses
+        ),
         score.feedback_ratio(*(_counts(records, name) for name in ("confirmed", "followed", "overridden"))),
         score.priority_score(np.array([record.priority for record in records], np.float64)),
-        boost=np.array([score.rule_boost(rule_kind(record)) for record in records], np.float64),
+        boost=np.array(
+            [score.rule_boost(rule_kind(record), profile.scoring.boosts) for record in records], np.float64
+        ),
+        weights=profile.scoring.floop,
     )
 
 
@@ -243,7 +255,9 @@ def _arc(query: RankingQuery) -> Ranked:
     rows, records = _pool(query)
     recency = recency_half_life(_ages(query.now, records), query.profile.forgetting_params.half_life)
     helped = score.effectiveness(_counts(records, "helped"), _counts(records, "failed"))
-    scored = score.arc(query.working.at(query.evidence.cosine, rows), helped, recency)
+    scored = score.arc(
+        query.working.at(query.evidence.cosine, rows), helped, recency, weights=query.profile.scoring.arc
+    )
     return best_hits(query, rows, np.asarray(scored.total), _arrays(scored))
 
 
@@ -254,13 +268,16 @@ def _world_weaver(query: RankingQuery) -> Ranked:
     days, rate = _ages(query.now, records), query.profile.forgetting_params.recency_rate
     recency = np.asarray(recency_exponential(_event_ages(query.now, records), rate))
     facts = _fact_scores(query, rows, records, semantic, days)
-    totals, parts = np.zeros(len(rows)), []
+    totals, parts, blends = np.zeros(len(rows)), [], query.profile.scoring
     for i, record in enumerate(records):
         if record.kind == "episode":
-            outcome = score.outcome_value(record.outcome or "neutral")
-            scored = score.episode(semantic[i], recency[i], outcome, record.importance)
+            outcome = score.outcome_value(record.outcome or "neutral", blends.outcomes)
+            values = semantic[i], recency[i], outcome, record.importance
+            scored = score.episode(*values, weights=blends.episode)
         elif record.kind == "procedure":
-            scored = score.procedure(semantic[i], success_estimate(record), recency[i])
+            scored = score.procedure(
+                semantic[i], success_estimate(record), recency[i], weights=blends.procedure
+            )
         else:
             scored = facts[i]
         totals[i] = float(scored.total)
@@ -274,16 +291,17 @@ def _fact_scores(
     query: RankingQuery, rows: Ints, records: list[MemoryRecord], semantic: Floats, days: Floats
 ) -> list[score.Score]:
     law, fading = query.profile.base_level_params, query.profile.forgetting_params
+    curve, blend = query.profile.squash or SquashParams(gain=1.0, centre=0.0), query.profile.scoring.fact
     base = np.asarray(recency_frequency(_counts(records, "uses"), days * _HOURS, law.d))
     strengths = _association(query, rows)
     count = max(strengths.shape[1], 1)
     seed = hashlib.blake2b(f"{query.evidence.text}\0{query.now.isoformat()}".encode(), digest_size=8).digest()
     rng = np.random.default_rng(int.from_bytes(seed, "big"))
     total = total_activation(base, np.full(count, 1.0 / count), strengths, sigma=law.noise, rng=rng)
-    active = np.asarray(score.fact_activation(np.asarray(total)))
+    active = np.asarray(score.fact_activation(np.asarray(total), curve.gain, curve.centre))
     endurance = np.array([record.retention.endurance for record in records])
     retained = np.asarray(power_retrievability(days, endurance, fading.factor, fading.exponent))
-    return [score.fact(semantic[i], active[i], retained[i]) for i in range(len(rows))]
+    return [score.fact(semantic[i], active[i], retained[i], weights=blend) for i in range(len(rows))]
 
 
 def _association(query: RankingQuery, rows: Ints) -> Floats:

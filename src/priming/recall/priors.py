@@ -242,7 +242,7 @@ class Priors(ContextEvidence):
         """The share of each memory that is retained since its last review; 1 for a memory without reviews."""
         values = np.ones(self.working.documents)
         documents, practices = self._practice
-        values[documents] = retained_share(practices, self.now)
+        values[documents] = retained_share(practices, self.now, self.forgetting.fsrs_decay)
         return values
 
     def _base(self) -> Floats:
@@ -252,7 +252,7 @@ class Priors(ContextEvidence):
         """
         values = np.zeros(self.working.documents)
         documents, practices = self._practice
-        values[documents] = base_levels(practices, self.now)
+        values[documents] = base_levels(practices, self.now, self.base_level.d)
         return np.asarray(values * scaled(self.match))
 
     @cached_property
@@ -300,16 +300,18 @@ class Priors(ContextEvidence):
         return next(term for term in self.terms.ordered if self.working.lexicon.code(term) == code)
 
 
-def retained_share(practices: Sequence[Practice], now: datetime) -> Floats:
+def retained_share(
+    practices: Sequence[Practice], now: datetime, decay: float = FORGETTING.fsrs_decay
+) -> Floats:
     """FSRS retrievability of each practice; 1 without a review."""
     stability = np.array([practice.stability for practice in practices])
     since = np.array([max(0.0, now.timestamp() - practice.reviewed) / _DAY for practice in practices])
     reviewed = stability > 0
-    values = fsrs_retrievability(since, np.where(reviewed, stability, 1.0), FORGETTING.fsrs_decay)
+    values = fsrs_retrievability(since, np.where(reviewed, stability, 1.0), decay)
     return np.where(reviewed, np.asarray(values), 1.0)
 
 
-def base_levels(practices: Sequence[Practice], now: datetime) -> Floats:
+def base_levels(practices: Sequence[Practice], now: datetime, d: float = BASE_LEVEL.d) -> Floats:
     """Base level of each practice in (0, 1), its latest uses counted exactly; 0 without a use."""
     values = np.zeros(len(practices))
     for count in {len(practice.recent) for practice in practices} - {0}:
@@ -317,6 +319,6 @@ def base_levels(practices: Sequence[Practice], now: datetime) -> Floats:
         ages = np.array([[now.timestamp() - time for time in practices[i].recent] for i in at]) / _HOUR
         life = np.array([now.timestamp() - practices[i].first for i in at]) / _HOUR
         uses = np.array([practices[i].uses for i in at], np.float64)
-        levels = hybrid(np.maximum(ages, 0.0), uses, np.maximum(life, 0.0), BASE_LEVEL.d)
+        levels = hybrid(np.maximum(ages, 0.0), uses, np.maximum(life, 0.0), d)
         values[at] = np.asarray(base_level_score(levels))
     return values

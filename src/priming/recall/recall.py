@@ -226,7 +226,10 @@ def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> Recal
     watch.lap("refresh")
     context, eligible, pool = eligible_candidates(memory, query, working, valid)
     profile, at = query.profile, query.cue.at or now
-    evidence = Priors(working, memory.embedder, query.text, profile.recall, at, context, query.ablate, pool)
+    laws = profile.base_level_params, profile.forgetting_params
+    evidence = Priors(
+        working, memory.embedder, query.text, profile.recall, at, context, query.ablate, pool, *laws
+    )
     reason = no_result_reason(evidence, eligible, pool, query)
     watch.lap("evidence")
     ranked = _NO_ROWS

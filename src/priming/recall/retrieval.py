@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.laws import BASE_LEVEL, FORGETTING, BaseLevelParams, ForgettingParams
 from priming.config.params.recall import RecallParams
 from priming.core.arguments.arrays import Floats
 from priming.core.lexical import idf, scaled
@@ -56,6 +57,8 @@ class Retrieval:
     context: Mapping[int, float] = field(default_factory=dict)
     ablate: Collection[str] = ()
     pool: NDArray[np.bool_] | None = None
+    base_level: BaseLevelParams = BASE_LEVEL
+    forgetting: ForgettingParams = FORGETTING
 
     @cached_property
     def terms(self) -> CueTerms:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from priming.config.ids import uuid7
-from priming.config.params.laws import SpreadParams
+from priming.config.params.laws import PLASTICITY, SpreadParams
 from priming.config.params.store import STORE
 from priming.config.profiles import Profile
 from priming.core.arguments.arrays import Floats, Ints
@@ -81,9 +81,9 @@ class StoredTrace:
             return {row: self.hit_paths[row] for row in rows}
         return strongest_paths(self.routes, rows)
 
-    def shares(self, row: int) -> dict[Ends, float]:
-        """The share of each link in the activation that reached a row."""
-        credit = path_credit(self.routes, row)
+    def shares(self, row: int, floor: float = PLASTICITY.credit_floor) -> dict[Ends, float]:
+        """The share of each link in the activation that reached a row; smaller ones than ``floor`` are left out."""
+        credit = path_credit(self.routes, row, floor=floor)
         return {(self.nodes[u], self.nodes[v], name): share for (u, v, name), share in credit.items()}
 
 
@@ -109,7 +109,7 @@ def stored_trace(
     own = {row: local[row] for row in dict.fromkeys([*hits, *levels]) if row in local}
     paths = strongest_paths(whole, [own[row] for row in hits if row in own])
     ways = {(hop.source, hop.target) for path in paths.values() for hop in path}
-    small = trimmed(whole, set(own.values()), also=ways)
+    small = trimmed(whole, set(own.values()), least=profile.plasticity.kept_share, also=ways)
     local = small.locals()
     active = tuple((local[row], *levels[row]) for row in levels if row in local)
     place = {at: local[row] for row, at in whole.locals().items() if row in local}

@@ -124,7 +124,8 @@ def set_strength(
     Without a link between them nothing changes, and the operation's message says so.
     """
     requested = check_fraction("weight", weight)
-    clamped = min(max(requested, PLASTICITY.low), PLASTICITY.high)
+    p = memory.profile.plasticity
+    clamped = min(max(requested, p.low), p.high)
     with memory.writing() as now:
         a, b = memory.find(source, now), memory.find(target, now)
         between = [
@@ -139,7 +140,7 @@ def set_strength(
         changes = [RowChange(row, replace(row, weight=clamped)) for row in between if row.weight != clamped]
         message = f"{len(between)} {'link' if len(between) == 1 else 'links'} set to {clamped:g}"
         if clamped != requested:
-            message += f"; {requested:g} was clamped to [{PLASTICITY.low:g}, {PLASTICITY.high:g}]"
+            message += f"; {requested:g} was clamped to [{p.low:g}, {p.high:g}]"
         return memory.to_operation(memory.write("set-strength", now, changes, source=MANUAL, message=message))
 
 
@@ -198,6 +199,8 @@ class NearestLinker:
     working: WorkingSet
     now: datetime
     params: LinkParams
+    step: float = PLASTICITY.increment
+    """What an existing link gains when its memory is remembered again."""
     _new_ids: list[str] = field(default_factory=list)
     _new_vectors: VectorColumn | None = None
     _changes: dict[tuple[str, str], RowChange] = field(default_factory=dict)
@@ -243,7 +246,7 @@ class NearestLinker:
             if before is None:
                 after = LinkRow(memory_id, other, SIMILAR, min(1.0, cosine), self.now)
             else:
-                after = replace(before, weight=float(increment(before.weight)))
+                after = replace(before, weight=float(increment(before.weight, self.step)))
             if after != before:
                 changes.append(self._record_change(before, after))
         return changes

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.ids import uuid7
-from priming.config.params.laws import FORGETTING, PLASTICITY
+from priming.config.params.laws import FORGETTING, PLASTICITY, ForgettingParams, PlasticityParams
 from priming.config.params.learning import LINKING, LinkParams
 from priming.embedding.protocol import Embedder, Vectors
 from priming.errors import Conflict
@@ -98,9 +98,13 @@ class RememberPlan:
     _added: int = 0
     strengthened: bool = False
     """Whether a duplicate strengthens the links of its memory."""
+    plasticity: PlasticityParams = PLASTICITY
+    forgetting: ForgettingParams = FORGETTING
 
     def __post_init__(self) -> None:
-        self._linker = NearestLinker(self.store, self.working, self.now, self.params)
+        self._linker = NearestLinker(
+            self.store, self.working, self.now, self.params, self.plasticity.increment
+        )
 
     def add_all(
         self, drafts: Sequence[Draft], vectors: Vectors, *, nearest: bool, always: bool = False
@@ -228,9 +232,8 @@ class RememberPlan:
         return key not in self._looked_up and bool(self.store.keys(self.working.namespace, [key]))
 
     def _add_rows(self, memory_id: str, key: str, draft: Draft, vector: NDArray[np.float32] | None) -> None:
-        memory = MemoryRow(
-            memory_id, key, draft.kind, weight=PLASTICITY.start, endurance=FORGETTING.initial_stability
-        )
+        start, stability = self.plasticity.start, self.forgetting.initial_stability
+        memory = MemoryRow(memory_id, key, draft.kind, weight=start, endurance=stability)
         version = draft.version(memory_id, 1, self.now)
         self._keys[key] = memory_id
         self.rows += [RowChange(None, memory), RowChange(None, version)]
@@ -240,7 +243,8 @@ class RememberPlan:
         if vector is not None:
             self.vectors[memory_id, 1] = vector.astype("<f4").tobytes()
 
-    def _link(self, source: str, target: str, relation: str, weight: float = PLASTICITY.start) -> LinkRow:
+    def _link(self, source: str, target: str, relation: str, weight: float | None = None) -> LinkRow:
+        weight = self.plasticity.start if weight is None else weight
         return LinkRow(source, target, relation, weight, self.now)
 
     def _session_links(self, memory_id: str, draft: Draft) -> Iterator[LinkRow]:

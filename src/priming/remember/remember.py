@@ -101,8 +101,17 @@ def _remember(memory: Namespace, drafts: Sequence[Draft]) -> tuple[list[PlannedM
     vectors = embed_drafts(drafts, memory.embedder)
     with memory.lock:
         with memory.writing() as now:
-            working, linking = memory.working(now), memory.profile.linking
-            plan = RememberPlan(memory.store, working, memory.embedder, now, memory.echo, linking)
+            working, profile = memory.working(now), memory.profile
+            plan = RememberPlan(
+                memory.store,
+                working,
+                memory.embedder,
+                now,
+                memory.echo,
+                profile.linking,
+                plasticity=profile.plasticity,
+                forgetting=profile.forgetting_params,
+            )
             nearest = len(drafts) == 1 or plan.working.memories <= plan.params.bulk_nearest
             plan.add_all(drafts, vectors, nearest=nearest)
             if plan.rows:

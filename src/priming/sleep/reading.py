@@ -186,7 +186,14 @@ class StageReader:
             gone = {
                 candidate for item in merges for candidate in (*item.ids, item.into) if candidate is not None
             }
-            return merges + link.plan_links(space, linked | gone, self.now, params=self.params, step=step)
+            return merges + link.plan_links(
+                space,
+                linked | gone,
+                self.now,
+                params=self.params,
+                step=step,
+                linking=self.memory.profile.linking,
+            )
 
         return plan
 

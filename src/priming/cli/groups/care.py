@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from priming.cli import parse
 from priming.cli.command import Answer, command, group
 from priming.cli.errors import FAILURE
 from priming.cli.options import StoreOptions, Yes
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, confirm, count, line, progress
-from priming.cli.parse import complete_importers
+from priming.cli.parse import complete_importers, complete_profiles
 from priming.errors import ParamError
 
 if TYPE_CHECKING:
     from priming.cli.doctor import Check
     from priming.config.profiles import Profile
-    from priming.config.settings import Resolved
+    from priming.config.settings_files import Resolved
     from priming.results import Finding, Stats, Status
     from priming.transfer.importers import Report
 
@@ -250,12 +251,13 @@ def config(
     """Show every setting: its value, its source, and what it overrides."""
     from priming.config.settings import load, read
 
-    options, project = store.overrides(), not store.everywhere
+    options, project, constants = store.overrides(), not store.everywhere, parse.constants(store.constants)
     if check:
-        errors = read(options, project=project)[1]
+        errors = read(options, project=project, constants=constants)[1]
         lines = [line((error, WARN)) for error in errors] or [line(("no errors", OK))]
         return Answer(errors, lines, FAILURE if errors else 0)
-    values = [_masked(value) for value in load(options, project=project, servers=True).resolved.values()]
+    settings = load(options, project=project, servers=True, constants=constants)
+    values = [_masked(value) for value in settings.resolved.values()]
     return Answer(values, _settings(values))
 
 
@@ -269,8 +271,7 @@ def _masked(setting: Resolved) -> Resolved:
 
 def _settings(settings: Sequence[Resolved]) -> Iterator[Part]:
     """A table; of the server's many limits only those that are not the default."""
-    from priming.config.settings import TABLE
-    from priming.config.settings_files import DEFAULT
+    from priming.config.settings_files import DEFAULT, TABLE
 
     names = {row.name for row in TABLE}
     rows = tuple(
@@ -289,15 +290,52 @@ def _overridden(setting: Resolved) -> str:
 
 
 def _value(value: object) -> str:
+    """A value in words: a list with commas, a table as names and values."""
+    if isinstance(value, Mapping):
+        value = tuple(value.items())
+    if isinstance(value, (tuple, list)):
+        items = [" ".join(map(_value, item)) if isinstance(item, tuple) else _value(item) for item in value]
+        return ", ".join(items) or "none"
+    if isinstance(value, bool):
+        return str(value).lower()
     return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 @command(app)
-def profiles(_store: StoreOptions) -> Answer:
-    """List the profiles: complete choices of laws and parameters."""
-    from priming.config.profiles import ALL
+def profiles(
+    store: StoreOptions,
+    name: Annotated[
+        str | None,
+        Argument(
+            metavar="[NAME]", help="Show this profile's laws and constants", autocompletion=complete_profiles
+        ),
+    ] = None,
+) -> Answer:
+    """List the profiles, or show a profile: what it learns, forgets and links by, and each constant's source."""
+    from priming.config import profiles as named
+    from priming.config.constants import shown
 
-    return Answer(list(ALL.values()), _profiles(ALL.values()))
+    if name is None:
+        return Answer(list(named.ALL.values()), _profiles(named.ALL.values()))
+    settings = store.settings()
+    profile = named.get(name, settings.profiles)
+    constants = shown(profile, settings.resolved)
+    value = {
+        "name": profile.name,
+        "source": profile.source,
+        "laws": named.laws(profile),
+        "constants": constants,
+    }
+    return Answer(value, _profile(profile, named.laws(profile), constants))
+
+
+def _profile(profile: Profile, laws: Mapping[str, str], constants: Sequence[Resolved]) -> Iterator[Part]:
+    yield line((profile.name, KEY), f"  {profile.source}")
+    yield line()
+    yield Table(("law", "what moves"), tuple(laws.items()))
+    yield line()
+    rows = ((each.name, _value(each.value), each.source, _overridden(each)) for each in constants)
+    yield Table(("constant", "value", "from", "instead of"), tuple(rows))
 
 
 def _profiles(profiles: Iterable[Profile]) -> Iterator[Part]:

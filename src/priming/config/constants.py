@@ -1,0 +1,356 @@
+"""The constants of each profile as settings: ``[profiles.NAME.SECTION]`` in files, ``--set NAME.SECTION.KEY=VALUE``.
+
+``used`` says which constants the laws of a profile read; only these can be set, since any other would change nothing.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from math import isfinite
+from typing import Any
+
+from priming.config.params.checked import rule_of
+from priming.config.params.laws import ForgettingParams, PlasticityParams
+from priming.config.params.learning import LearningParams, LinkParams
+from priming.config.params.recall import AnchorParams, ConfidenceParams, LinkFactors, RecallParams
+from priming.config.profiles import ALL, Profile
+from priming.config.settings_files import DEFAULT, Resolved, Setting, nearest
+from priming.errors import ParamError
+
+ROOT = "profiles"
+"""The name that the settings of profiles begin with."""
+FIELDS: Mapping[str, str] = {
+    "spread": "spread",
+    "anchors": "anchors",
+    "links": "links",
+    "inhibit": "inhibit",
+    "squash": "squash",
+    "base_level": "base_level_params",
+    "forgetting": "forgetting_params",
+    "plasticity": "plasticity",
+    "recall": "recall",
+    "scoring": "scoring",
+    "linking": "linking",
+    "learning": "learning",
+    "tiers": "tiers",
+    "confidence": "confidence",
+}
+"""The field of ``Profile`` that each section sets."""
+_BASE_LEVEL = {
+    "priming": ("d",),
+    "floop": ("d",),
+    "world-weaver": ("d", "s_base", "noise"),
+}
+_FORGETTING = {
+    "fsrs": ("fsrs_decay",),
+    "power": ("factor", "exponent", "initial_stability", "growth", "shrink", "recency_rate"),
+    "half-life": ("half_life",),
+    "none": (),
+}
+_FADING = {"exponential": ("rho",), "linear": ("linear_rate",), "none": ()}
+_BLENDS = {"floop": ("floop", "boosts"), "world-weaver": ("episode", "fact", "procedure", "outcomes")}
+_BY_HAND = ("jaccard_factor", "jaccard_low")
+"""Constants of plasticity that belong to a command rather than to a profile."""
+_PAIRS, _ITEMS = "tuple[tuple[str, float], ...]", ("tuple[str, ...]", "tuple[float, ...]")
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Setting):
+    """A constant of a profile as a setting: ``type`` is that of its field, ``rule`` its range in words."""
+
+    type: str = "float"
+
+    @property
+    def environment(self) -> str:
+        """Its variable."""
+        return variable(self.name)
+
+    def parse(self, value: Any, *, text: bool) -> tuple[Any, str]:
+        """The value as the field takes it, from ``text`` of an option or a variable, and the rule it breaks."""
+        if text:
+            value = _parsed(value, self.type)
+        converted = _converted(value, self)
+        return (value, f"must be {self.rule}") if converted is _WRONG else (converted, "")
+
+    @property
+    def rule(self) -> str:
+        """What a value must be, in words."""
+        kinds = {"bool": "true or false", _PAIRS: "a table of names and numbers", "str": "a word"}
+        kinds |= {_ITEMS[0]: "a list of words", _ITEMS[1]: "a list of numbers"}
+        allowed = rule_of(self.about)
+        if self.type in kinds:
+            return kinds[self.type] if allowed == "any" else allowed
+        number = "a whole number" if self.type.startswith("int") else "a number"
+        return number if allowed == "any" else f"{number} {allowed}"
+
+
+_WRONG = object()
+
+
+def variable(name: str) -> str:
+    """The variable of a constant, by the name of its setting.
+
+    >>> variable("profiles.world-weaver.plasticity.hebb_eta")
+    'PRIMING_PROFILES_WORLD_WEAVER_PLASTICITY_HEBB_ETA'
+    """
+    return f"PRIMING_{name}".upper().replace(".", "_").replace("-", "_")
+
+
+def used(profile: Profile) -> dict[str, tuple[str, ...]]:
+    """The constants that the laws of a profile read, by section."""
+    spreads = profile.spread.steps > 0 or profile.name not in ("arc", "world-weaver")
+    walks = spreads or profile.score == "world-weaver"
+    anchors = () if profile.anchors is None else _but(AnchorParams, "pool") if spreads else ("pool",)
+    priming = profile.score == "priming"
+    links = _names(LinkFactors) if priming else _but(LinkFactors, "fan_out_names")
+    learning = profile.learning
+    sections = {
+        "spread": _names(type(profile.spread)) if spreads else (),
+        "anchors": anchors,
+        "links": links if walks else (),
+        "inhibit": () if profile.inhibit is None else _names(type(profile.inhibit)),
+        "squash": () if profile.squash is None else _names(type(profile.squash)),
+        "base_level": _BASE_LEVEL.get(profile.name, ()),
+        "forgetting": (*_FORGETTING[profile.forgetting], *_FADING[learning.fading], "automatic_days"),
+        "plasticity": tuple(_plasticity(profile)),
+        "recall": _names(RecallParams) if priming else ("idf",),
+        "scoring": () if priming or profile.score == "poc" else _BLENDS.get(profile.score, (profile.score,)),
+        "linking": _names(LinkParams),
+        "learning": _names(LearningParams),
+        "tiers": () if profile.tiers is None else _names(type(profile.tiers)),
+        "confidence": _names(ConfidenceParams) if profile.confidence else (),
+    }
+    return {section: names for section, names in sections.items() if names}
+
+
+def _plasticity(profile: Profile) -> Iterator[str]:
+    """The constants of plasticity that the laws of learning of a profile read."""
+    law = profile.learning
+    reads = {
+        ("low", "high", "automatic", "conscious"): law.verdicts == "path" or law.runs,
+        ("credit_floor", "kept_share"): law.verdicts == "path",
+        ("hebb_eta",): law.verdicts == "together",
+        ("increment",): profile.linking.strengthen,
+        (
+            *("oja_eta", "oja_low", "oja_high", "threshold", "matched"),
+            *("window_days", "needed", "born"),
+        ): law.coactivation,
+        ("prune_below",): law.coactivation or law.fading == "exponential",
+        ("start",): True,
+        ("run_days",): True,
+    }
+    names = {name for group, applies in reads.items() if applies for name in group}
+    yield from (name for name in _names(PlasticityParams) if name in names)
+
+
+def settable(profile: Profile) -> dict[str, tuple[str, ...]]:
+    """The constants that can be set: those that are used, and those of learning that another law would use."""
+    return used(profile) | {
+        "plasticity": _but(PlasticityParams, *_BY_HAND),
+        "forgetting": tuple(
+            name for name in _names(ForgettingParams) if name in {*_ALL_FORGETTING, "automatic_days"}
+        ),
+    }
+
+
+_ALL_FORGETTING = {name for group in (*_FORGETTING.values(), *_FADING.values()) for name in group}
+
+
+def _names(cls: type) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(cls))
+
+
+def _but(cls: type, *without: str) -> tuple[str, ...]:
+    return tuple(name for name in _names(cls) if name not in without)
+
+
+def table(names: Collection[str] = tuple(ALL)) -> dict[str, Constant]:
+    """The constants of some profiles as settings, by name."""
+    constants: dict[str, Constant] = {}
+    for profile in (ALL[name] for name in names):
+        for section, keys in settable(profile).items():
+            params = getattr(profile, FIELDS[section])
+            about = {f.name: f for f in fields(params)}
+            for key in keys:
+                field = about[key]
+                setting = Constant(
+                    f"{ROOT}.{profile.name}.{section}",
+                    key,
+                    object,
+                    getattr(params, key),
+                    about=field.metadata,
+                    doc=field.metadata["doc"],
+                    type=str(field.type),
+                )
+                constants[setting.name] = setting
+    return constants
+
+
+def split(name: str) -> tuple[str, str, str]:
+    """The profile, the section and the key of a constant."""
+    _, profile, section, key = name.split(".")
+    return profile, section, key
+
+
+def applied(profiles: Mapping[str, Profile], values: Mapping[str, Any]) -> dict[str, Profile]:
+    """The profiles with constants replaced; ``ParamError`` names the profile of values that do not fit together."""
+    changes: dict[tuple[str, str], dict[str, Any]] = {}
+    for name, value in values.items():
+        profile, section, key = split(name)
+        changes.setdefault((profile, section), {})[key] = value
+    after, violations = dict(profiles), list[str]()
+    for (profile, section), changed in changes.items():
+        params = getattr(after[profile], FIELDS[section])
+        merged = {key: _merged(getattr(params, key), value) for key, value in changed.items()}
+        try:
+            after[profile] = replace(after[profile], **{FIELDS[section]: replace(params, **merged)})
+        except ParamError as error:
+            violations += [f"{ROOT}.{profile}.{section}.{each}" for each in error.violations]
+    if violations:
+        raise ParamError.of(violations)
+    return after
+
+
+def _merged(before: Any, value: Any) -> Any:
+    """A table of names and numbers changes those that it names, and leaves the others."""
+    if isinstance(value, Mapping):
+        return tuple({**dict(before), **value}.items())
+    return value
+
+
+def _parsed(value: str, kind: str) -> Any:
+    """A value of an option or variable: a word as it stands, anything else as TOML has it."""
+    if kind == "str" or value == "none":
+        return value
+    try:
+        return tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return value
+
+
+def _converted(value: Any, constant: Constant) -> Any:
+    """The value as the type of the field and its range allow it, else ``_WRONG``."""
+    if constant.about.get("optional") and value == "none":
+        return None
+    convert = _CONVERTERS[constant.type.removesuffix(" | None")]
+    converted = convert(value)
+    about = constant.about
+    if about.get("choices"):
+        return converted if converted in about["choices"] else _WRONG
+    if isinstance(converted, (int, float)) and not isinstance(converted, bool):
+        low, high = about.get("low"), about.get("high")
+        outside = (low is not None and converted < low) or (high is not None and converted > high)
+        return _WRONG if outside else converted
+    return converted
+
+
+def _number(value: Any) -> Any:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) if is_number and isfinite(value) else _WRONG
+
+
+def _whole(value: Any) -> Any:
+    return value if isinstance(value, int) and not isinstance(value, bool) else _WRONG
+
+
+def _list_of(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def converted(value: Any) -> Any:
+        if not isinstance(value, (list, tuple)):
+            return _WRONG
+        items = tuple(convert(item) for item in value)
+        return _WRONG if _WRONG in items else items
+
+    return converted
+
+
+def _table(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return _WRONG
+    numbers = {str(name): _number(number) for name, number in value.items()}
+    wrong = _WRONG in numbers.values() or any(
+        number < 0 for number in numbers.values() if number is not _WRONG
+    )
+    return _WRONG if wrong else numbers
+
+
+def _word(value: Any) -> Any:
+    return value if isinstance(value, str) and value.strip() else _WRONG
+
+
+_CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
+    "float": _number,
+    "int": _whole,
+    "bool": lambda value: value if isinstance(value, bool) else _WRONG,
+    "str": _word,
+    _ITEMS[0]: _list_of(_word),
+    _ITEMS[1]: _list_of(_number),
+    _PAIRS: _table,
+}
+
+
+def find(names: tuple[str, ...]) -> tuple[str, str]:
+    """The name of the setting of a profile, a section and a key; else what is wrong with them."""
+    profile, section, key = (*names, "", "", "")[0], (*names, "", "")[1], ".".join(names[2:])
+    if profile not in ALL:
+        return "", f"{profile!r} is not a profile{nearest(profile, ALL)}"
+    sections = settable(ALL[profile])
+    if section not in sections:
+        return "", f"profile {profile} has no section {section!r}{nearest(section, sections)}"
+    if key not in sections[section]:
+        return "", f"{section} of profile {profile} has no constant {key!r}{nearest(key, sections[section])}"
+    return f"{ROOT}.{profile}.{section}.{key}", ""
+
+
+def paths(tables: Any) -> Iterator[tuple[str, ...]]:
+    """The names that lead to each key of three levels of tables; where a level is no table, they end there."""
+    if not isinstance(tables, Mapping):
+        yield ()
+        return
+    for profile, sections in tables.items():
+        if not isinstance(sections, Mapping):
+            yield (profile,)
+            continue
+        for section, keys in sections.items():
+            if isinstance(keys, Mapping):
+                yield from ((profile, section, key) for key in keys)
+            else:
+                yield profile, section
+
+
+def nearest_variable(name: str, others: Collection[str]) -> str:
+    """The nearest variable, as the end of a message; PRIMING_PLASTICITY_LOW lacks the name of a profile."""
+    own = [variable(setting) for setting in table()]
+    ending = name.removeprefix("PRIMING")
+    same = [each for each in own if each.endswith(ending)]
+    if same:
+        return f": did you mean {same[0]}{', or that of another profile' if len(same) > 1 else ''}?"
+    near = nearest(name, [each for each in own if name.startswith(variable(ROOT))] or others)
+    return near if near.startswith(": did") else ": see 'priming config'"
+
+
+def shown(profile: Profile, resolved: Mapping[str, Resolved]) -> list[Resolved]:
+    """The constants that a profile uses, by ``SECTION.KEY``: each with its value, its source, what it overrides."""
+    shown = []
+    for section, keys in used(profile).items():
+        for key in keys:
+            name, value = f"{section}.{key}", getattr(getattr(profile, FIELDS[section]), key)
+            default = resolved.get(_RETRIEVAL.get(name, "")) if profile.name == "ethos" else None
+            setting = resolved.get(f"{ROOT}.{profile.name}.{name}") or default
+            shown.append(
+                Resolved(name, value, DEFAULT)
+                if setting is None
+                else replace(setting, name=name, value=value)
+            )
+    return shown
+
+
+_RETRIEVAL = {
+    "spread.gain": "retrieval.spreading_strength",
+    "spread.steps": "retrieval.iterations",
+    "anchors.episodes": "retrieval.anchor_top_k_episodes",
+    "anchors.facts": "retrieval.anchor_top_k_facts",
+    "scoring.ethos": "retrieval.weight_similarity",
+}
+"""The settings that set constants of ``ethos`` under the names of its design."""
