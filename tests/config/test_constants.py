@@ -201,5 +201,5 @@ def test_an_option_without_a_value_is_refused():
     from priming.cli.parse import constants
 
     for text in ("poc.spread.gain", "=3", "poc.spread.gain="):
-        with pytest.raises(ParamError, match="must be NAME.SECTION.KEY=VALUE"):
+        with pytest.raises(ParamError, match=r"must be NAME\.SECTION\.KEY=VALUE"):
             constants([text])

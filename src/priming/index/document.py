@@ -5,17 +5,18 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.core.score import success_rate
 from priming.embedding.protocol import Embedder, TokenEmbedder, WordEmbedder
 from priming.text.dates import has_time, is_question
 from priming.text.names import heading_name, normal
 from priming.text.statements import Statement, statement
 from priming.text.tokens import specificity, spelled, terms
-from priming.types import MemoryRecord
+from priming.types import MemoryRecord, executions
 
 RULES = "rules"
 """The source of entities that were made by rule."""
@@ -158,6 +159,24 @@ def _document(
         statement=statement(record.content, record.speaker) if record.kind == FACT else None,
         words=spelled(f"{record.title or ''}\n{searched_text(record)}") if indexed and by_word else {},
     )
+
+
+def success_estimate(record: MemoryRecord) -> float:
+    """How often a procedure succeeds: the share of its executions, raised by what sleep credited it with.
+
+    Sleep writes an estimate, and the share at that time, into the metadata of a procedure that others were merged
+    into. What the estimate exceeds the share by stays; executions since then move the rest.
+    """
+    rate = float(success_rate(record.use.helped, executions(record.use)))
+    estimate = record.metadata.get(ESTIMATE)
+    if not _is_share(estimate):
+        return rate
+    then = record.metadata.get(ESTIMATED_FROM)
+    return min(1.0, max(0.0, estimate + (rate - then if _is_share(then) else 0.0)))
+
+
+def _is_share(value: object) -> TypeGuard[float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0.0 <= value <= 1.0
 
 
 CONFLICTS, KEPT_BESIDE = "conflicts", "kept-beside"

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,13 +29,13 @@ from priming.core.kernel.flow import foremost
 from priming.core.lexical import scaled
 from priming.core.spread import Activation, spread
 from priming.index.columns import NONE
-from priming.index.document import ESTIMATE, ESTIMATED_FROM
+from priming.index.document import success_estimate
 from priming.recall.formatting import rule_kind
 from priming.recall.fusion import best_rows, blend_anchors, route_score, softmax_anchors
 from priming.recall.ranking import EXACT, Ranked, RankingQuery, best_hits
 from priming.recall.reranking import diversify, multi_hop
 from priming.text.tokens import terms
-from priming.types import MemoryRecord, days_between, executions
+from priming.types import MemoryRecord, days_between
 
 EPISODE = KINDS.index("episode")
 _CAPITALISED = re.compile(r"\b[^\W\d_a-z]\w*|\b\d{3,4}\b")
@@ -354,24 +353,6 @@ def _event_ages(now: datetime, records: list[MemoryRecord]) -> Floats:
         for record in records
     ]
     return np.array([days_between(at, now) for at in since])
-
-
-def success_estimate(record: MemoryRecord) -> float:
-    """How often a procedure succeeds: the share of its executions, raised by what sleep credited it with.
-
-    Sleep writes an estimate, and the share at that time, into the metadata of a procedure that others were merged
-    into. What the estimate exceeds the share by stays; executions since then move the rest.
-    """
-    rate = float(score.success_rate(record.use.helped, executions(record.use)))
-    estimate = record.metadata.get(ESTIMATE)
-    if not _is_share(estimate):
-        return rate
-    then = record.metadata.get(ESTIMATED_FROM)
-    return min(1.0, max(0.0, estimate + (rate - then if _is_share(then) else 0.0)))
-
-
-def _is_share(value: object) -> TypeGuard[float]:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0.0 <= value <= 1.0
 
 
 def _lives(now: datetime, records: list[MemoryRecord]) -> Floats:

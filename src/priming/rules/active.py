@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.recall import ACTIVE
-from priming.config.profiles import FLOOP, Profile
+from priming.config.profiles import FLOOP
 from priming.config.words import KINDS
 from priming.core.arguments.arrays import Floats
 from priming.core.arguments.checks import check_count, check_name, check_text
@@ -157,7 +157,9 @@ def _active(memory: Namespace, query: ActiveQuery) -> Recall:
         memory.require_exists()
         stores = [_activate(memory, None, query, now), *others]
         hits, losses = _hits(stores, now)
-        packed = pack(format_rules(hits), query.tokens, tiers=floop_of(memory).tiers, header=RULES_HEADER)
+        packed = pack(
+            format_rules(hits), query.tokens, tiers=memory.profiles[FLOOP.name].tiers, header=RULES_HEADER
+        )
         recall_id, untraced = _store_trace(stores[0], query, hits)
     for other in others:
         if any(hit.origin == other.name for hit in hits):
@@ -173,11 +175,6 @@ def _active(memory: Namespace, query: ActiveQuery) -> Recall:
         omitted=(*losses, *unpacked),
         profile=FLOOP.name,
     )
-
-
-def floop_of(memory: Namespace) -> Profile:
-    """The profile of rules, with the constants that are set for it."""
-    return memory.profiles.get(FLOOP.name, FLOOP)
 
 
 def _activate_other(memory: Namespace, name: str, query: ActiveQuery, now: datetime) -> StoreActivation:
@@ -199,9 +196,9 @@ def _activate(memory: Namespace, name: str | None, query: ActiveQuery, now: date
             barred[row] = True
             del seeds[row]
         activation = spread(
-            weighted_graph(working, floop_of(memory), now),
+            weighted_graph(working, memory.profiles[FLOOP.name], now),
             seeds,
-            floop_of(memory).spread,
+            memory.profiles[FLOOP.name].spread,
             gate=np.where(barred, 0.0, 1.0),
             record_flow=True,
         )
@@ -212,7 +209,7 @@ def _activate(memory: Namespace, name: str | None, query: ActiveQuery, now: date
         records = memory.store.records(memory.namespace, involved, now)
         traced = rows[: ACTIVE.most]
         trace = traces.stored_trace(
-            working, floop_of(memory), Ranked(traced, np.zeros(len(traced)), activation=activation)
+            working, memory.profiles[FLOOP.name], Ranked(traced, np.zeros(len(traced)), activation=activation)
         )
         return StoreActivation(
             memory,
@@ -336,9 +333,7 @@ def _candidates(stores: Sequence[StoreActivation], now: datetime) -> list[RuleCa
     """The behaviours of all stores that stay active, scored; in the order of the stores, the oldest first."""
     positions = np.concatenate([np.full(len(store.activation.rows), i) for i, store in enumerate(stores)])
     rows = np.concatenate([store.activation.rows for store in stores])
-    values, stays = final_activation(
-        floop_of(stores[0].memory), _joint([store.activation for store in stores])
-    )
+    values, stays = final_activation(floop, _joint([store.activation for store in stores]))
     selected = [
         (i, stores[positions[i]], int(rows[i]))
         for i in np.lexsort((rows, positions)).tolist()
@@ -346,9 +341,7 @@ def _candidates(stores: Sequence[StoreActivation], now: datetime) -> list[RuleCa
     ]
     records = [store.records[row] for _, store, row in selected]
     fits = np.array([store.fits[row] for _, store, row in selected])
-    scored = cue_relevance(
-        records, values[[i for i, _, _ in selected]], fits, now, floop_of(stores[0].memory)
-    )
+    scored = cue_relevance(records, values[[i for i, _, _ in selected]], fits, now, floop)
     columns = {name: np.atleast_1d(np.asarray(column)) for name, column in scored.components.items()}
     totals = np.round(np.atleast_1d(np.asarray(scored.total)), _DECIMALS)
     candidates = []

@@ -193,7 +193,7 @@ def neighbours(amount: Floats, target: Ints, first: int, middle: int, end: int, 
     i, j, count = first, middle, 0.0
     while i < middle or j < end:
         row = target[i] if j == end or (i < middle and target[i] <= target[j]) else target[j]
-        here, there, total, most = i, j, 0.0, 0.0
+        leaving, entering, total, most = i, j, 0.0, 0.0
         while i < middle and target[i] == row:
             total, most, i = total + amount[i], max(most, amount[i]), i + 1
         while j < end and target[j] == row:
@@ -202,9 +202,9 @@ def neighbours(amount: Floats, target: Ints, first: int, middle: int, end: int, 
             count += 1.0
         bound = max(most, CAP)
         if joint and most < total and total > bound:
-            for k in range(here, i):
+            for k in range(leaving, i):
                 amount[k] *= bound / total
-            for k in range(there, j):
+            for k in range(entering, j):
                 amount[k] *= bound / total
     return count
 
