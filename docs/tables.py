@@ -16,6 +16,7 @@ import priming.errors
 from priming import params
 from priming.config import profiles
 from priming.config import words as fixed
+from priming.config.constants import FIELDS, settable
 from priming.config.params.checked import rule_of
 from priming.config.profiles import Profile
 from priming.graph import layout
@@ -92,6 +93,25 @@ def parts(*_: str) -> str:
         for profile in profiles.ALL.values()
     ]
     return table(heads, rows)
+
+
+def laws(*_: str) -> str:
+    """What moves the links of each profile, a row a profile."""
+    heads = ("profile", *profiles.laws(profiles.PRIMING))
+    rows = [(f"`{profile.name}`", *profiles.laws(profile).values()) for profile in profiles.ALL.values()]
+    return table(heads, rows)
+
+
+def constants(*_: str) -> str:
+    """The sections of constants that can be set, a row each, with the profiles that read them."""
+    sections = {name: settable(profile) for name, profile in profiles.ALL.items()}
+    rows = []
+    for section, field in FIELDS.items():
+        readers = [name for name, own in sections.items() if section in own]
+        params = type(getattr(profiles.ALL[readers[0]], field)).__name__
+        shown = "all" if len(readers) == len(sections) else ", ".join(f"`{name}`" for name in readers)
+        rows.append((f"`{section}`", f"`{params}`", shown))
+    return table(("section", "constants", "profiles"), rows)
 
 
 def words(*names: str) -> str:
@@ -223,6 +243,8 @@ TABLES: dict[str, Callable[..., str]] = {
     "profiles": designs,
     "spreading": spreading,
     "parts": parts,
+    "laws": laws,
+    "constants": constants,
     "words": words,
     "errors": errors,
     "findings": findings,

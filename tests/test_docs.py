@@ -1,3 +1,4 @@
+import ast
 import inspect
 import re
 import shlex
@@ -205,3 +206,62 @@ def test_every_page_can_be_reached_from_the_readme():
         targets = re.findall(r"\]\(([^)#\s:]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
         waiting += [path for target in targets if (path := (page.parent / target).resolve()).is_file()]
     assert [page for page in PAGES if page not in reached] == []
+
+
+PROMISES = re.compile(
+    r"\b(?:nothing (?:\w+ )?(?:learns?|moves|uses it|is learned) yet"
+    r"|not (?:yet (?:at work|implemented|built|used|supported|available)|all \w+ are at work yet)"
+    r"|(?:implemented|built|supported) yet|comes later|is to come|planned for|left for later"
+    r"|waits for the (?:loop|server|hooks|command line)|in the (?:future|(?:later|coming) (?:version|release))"
+    r"|future (?:versions?|releases?|work)|(?:will|shall) be (?:added|built|implemented|supported|used by)"
+    r"|used today|uses it today|for the time being|to be (?:written|added|implemented)"
+    r"|coming soon|TODO|FIXME|planned features?)\b",
+    re.IGNORECASE,
+)
+"""Words in which documents speak of software that does not exist. Decisions record what was thought at their time."""
+DECISIONS = DOCS / "decisions"
+
+
+def promises(text):
+    """The promises of a text, line by line."""
+    return [found[0] for found in PROMISES.finditer(" ".join(text.split()))]
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if DECISIONS not in page.parents], ids=lambda page: page.name
+)
+def test_a_page_speaks_of_what_the_software_does_and_not_of_its_future(page):
+    assert promises(page.read_text("utf-8")) == []
+
+
+def test_docstrings_and_comments_speak_of_what_the_software_does_and_not_of_its_future():
+    spoken = {}
+    for file in sorted(SOURCE.rglob("*.py")):
+        text = file.read_text("utf-8")
+        if not promises(text):  # parsing takes longer
+            continue
+        notes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Expr)]
+        strings = [
+            node.value.value
+            for node in notes
+            if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        ]
+        comments = [line.partition("#")[2] for line in text.splitlines() if line.lstrip().startswith("#")]
+        if words := promises("\n".join([*strings, *comments])):
+            spoken[str(file.relative_to(SOURCE))] = words
+    assert spoken == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nothing learns yet, and nothing will from a plain read.",
+        "Asking as of another time comes later.",
+        "It waits for the loop.",
+        "Not all laws are in use: this one is not yet implemented.",
+        "Future versions will add decay for unused relationships.",
+        "Clustering will be added.",
+    ],
+)
+def test_words_about_the_future_are_found(text):
+    assert promises(text)

@@ -56,8 +56,8 @@ Constants = Annotated[
     list[str] | None,
     Option(
         "--set",
-        metavar="NAME.SECTION.KEY=V",
-        help="Set a constant of a profile, see 'priming profiles NAME' (repeatable)",
+        metavar="NAME=V",
+        help="Set a constant of a profile, such as poc.spread.gain=0.9 (repeatable)",
     ),
 ]
 NoServer = Annotated[

@@ -211,13 +211,15 @@ def laws(profile: Profile) -> dict[str, str]:
         "together": f"memories of a recall that prove useful together: w + {p.hebb_eta:g} · (1 − w) on their links",
         "none": "no link moves; they are counted",
     }
+    rho = profile.spread.rho if profile.spread.steps else 0.0
+    read = f"links are read as w · e^(−{rho:g} · hours)"
     fades = {
-        "exponential": f"co-activated links are read as w · e^(−{fading.rho:g} · hours); sleep removes them below"
-        f" {p.prune_below:g}",
+        "exponential": f"sleep removes co-activated links of w · e^(−{fading.rho:g} · hours) below {p.prune_below:g}",
         "linear": f"in sleep, links that are no structure lose {fading.linear_rate:g} of their weight a day since"
         " their last use",
-        "none": "nothing",
+        "none": "",
     }
+    decay = "; ".join(part for part in (read * (rho > 0), fades[law.fading]) if part)
     again = f"; remembering it again adds {p.increment:g} to each, up to 1" if linking.strengthen else ""
     walked = links.get("co-activated", profile.links.others) > 0 and profile.spread.steps > 0
     pairs = f"after {p.needed} useful recalls within {p.window_days:g} days a pair is linked, then follows Oja's rule"
@@ -227,7 +229,7 @@ def laws(profile: Profile) -> dict[str, str]:
         if law.runs
         else "nothing moves",
         "co-activation": pairs if law.coactivation else "nothing is linked",
-        "decay": fades[law.fading],
+        "decay": decay or "nothing",
         "links": f"the {linking.nearest} nearest from a cosine of {linking.similarity:g} on{again}",
         "co-activated links carry": "activation" if walked else "nothing",
     }

@@ -343,7 +343,7 @@ def edge_decay_linear(w: ArrayLike, days: ArrayLike, rate: ArrayLike = FORGETTIN
 
     Notes
     -----
-    The law that World Weaver left for later, with a floor at 0.
+    World Weaver names this law without using it; the floor at 0 is ours.
 
     Examples
     --------

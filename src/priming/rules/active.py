@@ -333,6 +333,7 @@ def _candidates(stores: Sequence[StoreActivation], now: datetime) -> list[RuleCa
     """The behaviours of all stores that stay active, scored; in the order of the stores, the oldest first."""
     positions = np.concatenate([np.full(len(store.activation.rows), i) for i, store in enumerate(stores)])
     rows = np.concatenate([store.activation.rows for store in stores])
+    floop = stores[0].memory.profiles[FLOOP.name]
     values, stays = final_activation(floop, _joint([store.activation for store in stores]))
     selected = [
         (i, stores[positions[i]], int(rows[i]))
