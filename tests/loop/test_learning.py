@@ -305,6 +305,71 @@ def test_all_of_it_can_be_undone(memory, session, clock):
     assert memory.list(kinds=["failure"]) == []
 
 
+STUCK = {"status": "blocked", "obstacle": "remote: 403 Forbidden"}
+
+
+def blocked_runs(memory, session, clock, count, **report):
+    """Runs that end at the same obstacle, each with what is known."""
+    results = []
+    for number in range(count):
+        now = replace(session, id=f"s-{number}")
+        gathered = gather(memory, PLAN.objective, session.folder, session=now.id)
+        used = gathered.injected if report.get("claims") else ()
+        tries = attempt(clock, verified=None, injected=gathered.injected, utilized=used, **STUCK)
+        task = replace(closed(tries, status="blocked"), gathered=gathered)
+        results.append(learn_from_task(memory, now, task))
+    return results
+
+
+@pytest.mark.parametrize("claims", [False, True])
+def test_a_failure_that_recurs_though_its_lesson_was_shown_counts_against_it(memory, session, clock, claims):
+    first, *rest = blocked_runs(memory, session, clock, 4, claims=claims)
+    (key,) = first.stored
+    assert [result.recurred for result in rest] == [(key,)] * 3
+    assert [(result.stored, result.strengthened, result.helped) for result in rest] == [((), (), ())] * 3
+    assert counts(memory, key) == (0, 3)
+
+
+def test_a_failure_that_recurs_unseen_is_remembered_as_such_without_having_helped(memory, session, clock):
+    tries = attempt(clock, verified=None, **STUCK)
+    (key,) = learn_from_task(memory, session, closed(tries, status="blocked")).stored
+    again = learn_from_task(memory, replace(session, id="s-2"), closed(tries, status="blocked"))
+    assert (again.strengthened, again.recurred) == ((key,), ())
+    assert counts(memory, key) == (0, 0)
+
+
+def test_the_lesson_that_was_heeded_in_the_attempt_that_passed_has_helped(memory, session, clock):
+    first = attempt(clock, verified=FAILED, obstacle=None)
+    (key,) = learn_from_task(memory, session, closed(first, status="blocked")).stored
+    tries = attempt(clock, 1, FAILED, [key]), attempt(clock, 2, PASSED, [key], utilized=(key,))
+    result = learn_from_task(memory, replace(session, id="s-2"), closed(*tries))
+    assert (result.helped, result.recurred) == ((key,), ())
+    assert counts(memory, key) == (1, 0)
+
+
+def test_only_what_was_shown_for_what_it_says_is_blamed(memory, session, clock):
+    own = pattern(session, closed(attempt(clock)))
+    key = memory.remember(**own).key
+    fact, other = memory.remember("Zebras graze.", kind="fact").key, memory.remember("Ferns uncurl.").key
+    memory.link(key, fact, "requires", 0.9)
+    gathered = gather(memory, PLAN.objective, session.folder, session=session.id)
+    assert gathered.injected == (key, fact)
+    tries = attempt(clock, injected=gathered.injected)
+    result = learn_from_task(memory, session, replace(closed(tries), gathered=gathered))
+    assert result.unused == (key,)
+    assert (counts(memory, fact), counts(memory, other)) == ((0, 0), (0, 0))
+
+
+def test_a_lesson_keeps_objective_task_trigger_what_failed_and_what_helped(memory, session, clock):
+    tries = attempt(clock, 1, FAILED, details="Added."), attempt(clock, 2, PASSED, learning="Mind the sign.")
+    wrong, right = learn_from_task(memory, session, closed(*tries)).stored
+    about = memory.get(wrong).metadata
+    assert (about["objective"], about["task"]) == (session.objective, PLAN.objective)
+    assert about["trigger"] == f"{PLAN.objective}: assert 3 == -1"
+    assert (about["failed"], about["resolution"]) == ("assert 3 == -1; Added.", "Mind the sign.")
+    assert memory.get(right).metadata["objective"] == session.objective
+
+
 def test_chunks_are_made_of_what_was_delivered_and_only_once(memory, session, clock):
     other = TaskPlan("Publish the website", (), "true")
     tasks = (

@@ -15,7 +15,8 @@ from priming.core.score import effectiveness
 from priming.errors import NotFound
 from priming.graph.traversal import neighbors
 from priming.learning import lessons
-from priming.loop.context import PROFILE, RESOLUTION, TRIGGER, gather
+from priming.learning.lessons import RESOLUTION, TRIGGER
+from priming.loop.context import PROFILE, gather
 from priming.loop.learning import FAILURE, PATTERN, lesson
 from priming.loop.report import describe_assessment
 from priming.loop.run import TaskReply
@@ -175,7 +176,7 @@ def connected(memory: Memory, name: str, *, params: ContextParams = CONTEXT) -> 
     """The memories that strong links connect with a memory, at most two links away."""
     if get(memory, name) is None:
         return []
-    neighbours = neighbors(memory, [name], hops=params.hops, least=params.link_weight)
+    neighbours = neighbors(memory, [name], hops=params.hops, least=params.link_weight, automatic=False)
     return [{**memory_shape(node.memory), "_hop": node.hop, "_via": node.via} for node in neighbours]
 
 

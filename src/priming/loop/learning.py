@@ -15,7 +15,8 @@ from uuid import NAMESPACE_OID, uuid5
 from priming.config.params.loop import CONTEXT, ContextParams
 from priming.errors import NotFound, ParamError
 from priming.learning import lessons
-from priming.loop.context import DELTA, RESOLUTION, TRIGGER, cut, plain
+from priming.learning.lessons import FAILED, OBJECTIVE, RESOLUTION, SOLVED, TASK, TRIGGER
+from priming.loop.context import DELTA, cut, plain
 from priming.loop.session import BLOCKED, DELIVERED, Attempt, LearningResult, Session, Task, Verification
 from priming.memory import Memory
 from priming.remember.links import link_many
@@ -65,18 +66,29 @@ def learn_from_task(
 ) -> LearningResult:
     """Learn from a closed task: credit the memories that were used, and store what the task taught.
 
-    A memory that was used helped; a memory that was shown and not used did not. A blocked task leaves a failure; a
-    delivered task leaves a pattern, and a failure too if it took more than one attempt. A lesson that is already
-    stored is strengthened instead. An unverified task teaches nothing.
+    A memory that was used helped; a memory that was shown for what it says and not used did not. A blocked task
+    leaves a failure; a delivered task leaves a pattern, and a failure too if it took more than one attempt. A lesson
+    that is already stored is strengthened instead; a failure that recurs although it was shown has not helped,
+    whatever the report says. An unverified task teaches nothing.
     """
     closed = _ClosedTask(memory, session, task)
-    credit = _credited(closed)
-    wrong = _stored(closed, FAILURE, failure(session, task, project, params), params, credit.helped)
+    wrong_lesson = failure(session, task, project, params)
+    recurred = _recurred(closed, wrong_lesson, params)
+    credit = _credited(closed, recurred)
+    judged = (*credit.helped, *recurred)
+    wrong = _stored(closed, FAILURE, wrong_lesson, params, judged)
     right = _stored(closed, PATTERN, pattern(session, task, project, params), params, credit.helped)
-    stored = _summed([lesson for lesson in (wrong, right) if lesson is not None])
+    stored = _summed(
+        [lesson for lesson in (wrong, right) if lesson is not None and lesson.key not in recurred]
+    )
     linked = () if wrong is None or right is None else _linked(closed, right.key, wrong.key)
-    operations = (*credit.operations, *stored.operations, *linked)
-    return replace(credit, stored=stored.stored, strengthened=stored.strengthened, operations=operations)
+    return replace(
+        credit,
+        stored=stored.stored,
+        strengthened=stored.strengthened,
+        operations=(*credit.operations, *stored.operations, *linked),
+        patterns=() if right is None else (right.key,),
+    )
 
 
 def store_patterns(
@@ -103,14 +115,24 @@ def _summed(results: Sequence[lessons.StoredLesson]) -> LearningResult:
 def lesson(
     kind: str, trigger: str, resolution: str, *, params: ContextParams = CONTEXT, **metadata: Any
 ) -> dict[str, Any]:
-    """The arguments of ``remember`` for a lesson; ``session``, ``source`` and ``trust`` are no metadata of it."""
+    """The arguments of ``remember`` for a lesson; ``session``, ``source`` and ``trust`` are no metadata of it.
+
+    Its content has a line for each of its texts, so that each can be matched.
+    """
     when, what = cut(trigger, params.lesson), cut(resolution, params.lesson)
+    for name in (OBJECTIVE, TASK, FAILED):
+        if metadata.get(name):
+            metadata[name] = cut(metadata[name], params.lesson)
     own = {
         name: metadata.pop(name) for name in ("session", "source", "trust") if metadata.get(name) is not None
     }
     rest = {name: value for name, value in metadata.items() if value not in (None, [], "")}
+    lines = [when, what]
+    for name in (OBJECTIVE, TASK, FAILED):
+        if (text := rest.get(name)) and not any(text.casefold() in line.casefold() for line in lines):
+            lines.append(text)
     return {
-        "content": f"{when}\n{what}",
+        "content": "\n".join(lines),
         "kind": kind,
         "metadata": {TRIGGER: when, RESOLUTION: what, **rest},
         **own,
@@ -129,17 +151,20 @@ def failure(
     if task.status == BLOCKED:
         attempt = task.attempts[-1] if task.attempts else None
         cause = _obstacle(attempt) if attempt else None
-        resolution = _learning(task.attempts) or f"not solved; tried: {_details(attempt) or 'nothing'}"
+        learning = _learning(task.attempts)
+        resolution = learning or f"not solved; tried: {_details(attempt) or 'nothing'}"
     elif task.status == DELIVERED and failed:
         attempt, cause = failed[0], None
-        resolution = _learning(task.attempts[-1:]) or _details(task.attempts[-1]) or ""
+        learning = resolution = _learning(task.attempts[-1:]) or _details(task.attempts[-1]) or ""
     else:
         return None
     cause = cause or (symptom(attempt.verified) if attempt and attempt.verified else None)
     if not resolution or (cause is None and not task.attempts):
         return None
     trigger = task.plan.objective if cause is None else f"{task.plan.objective}: {cause}"
-    return _lesson_of(FAILURE, trigger, resolution, session, task, project, params)
+    tried = "; ".join(dict.fromkeys(text for text in (cause, *map(_details, failed)) if text))
+    outcome = {FAILED: tried, SOLVED: task.status == DELIVERED or bool(learning)}
+    return _lesson_of(FAILURE, trigger, resolution, session, task, project, params, **outcome)
 
 
 def pattern(
@@ -174,12 +199,15 @@ def _lesson_of(
     task: Task,
     project: str | None,
     params: ContextParams,
+    **outcome: Any,
 ) -> dict[str, Any]:
     return lesson(
         kind,
         trigger,
         resolution,
         params=params,
+        **{OBJECTIVE: session.objective, TASK: task.plan.objective},
+        **outcome,
         session=session.id,
         source=f"{session.id}-{task.seq}",
         trust=_TRUST,
@@ -206,19 +234,41 @@ def _details(attempt: Attempt | None) -> str | None:
     return attempt.acted.details or None if attempt and attempt.acted else None
 
 
-def _credited(closed: _ClosedTask) -> LearningResult:
-    """Verdicts on the memories shown in attempts that have a result, and the names that match none of them."""
+def _recurred(closed: _ClosedTask, failed: dict[str, Any] | None, params: ContextParams) -> tuple[str, ...]:
+    """The failures that were shown and happened again; not those that were used in the attempt that passed."""
+    if failed is None:
+        return ()
+    task = closed.task
+    shown = dict.fromkeys(key for attempt in task.attempts if attempt.acted for key in attempt.injected)
+    keys = [key for name in shown if (key := _key(closed.memory, name)) is not None]
+    trigger = failed["metadata"][TRIGGER]
+    again = lessons.recurring(closed.memory, trigger, keys, least=params.similar)
+    last = task.attempts[-1].acted
+    if task.status != DELIVERED or last is None:
+        return tuple(again)
+    used = {_key(closed.memory, _unquoted(name, shown)) for name in last.utilized}
+    return tuple(key for key in again if key not in used)
+
+
+def _credited(closed: _ClosedTask, recurred: Sequence[str] = ()) -> LearningResult:
+    """Verdicts on the memories shown in attempts that have a result, and the names that match none of them.
+
+    Blamed are only memories that were shown for what they say, not those shown for a link or a common objective.
+    """
     task = closed.task
     shown = dict.fromkeys(key for attempt in task.attempts if attempt.acted for key in attempt.injected)
     keys = {name: key for name in shown if (key := _key(closed.memory, name)) is not None}
     names = list(dict.fromkeys(_unquoted(name, shown) for name in task.utilized))
-    used = tuple(dict.fromkeys(keys[name] for name in names if name in keys))
-    unused = tuple(dict.fromkeys(key for key in keys.values() if key not in used))
+    used = tuple(dict.fromkeys(keys[name] for name in names if name in keys and keys[name] not in recurred))
+    answerable = keys.keys() if task.gathered is None else task.gathered.answerable
+    unused = [key for name, key in keys.items() if key not in used and name in answerable]
+    unused = list(dict.fromkeys((*unused, *recurred)))
     return LearningResult(
         helped=used,
-        unused=unused,
+        unused=tuple(unused),
         unknown=tuple(name for name in names if name not in keys),
         operations=tuple(operation.id for operation in _verdicts(closed, used, unused)),
+        recurred=tuple(recurred),
     )
 
 
@@ -280,13 +330,18 @@ def _stored(
         return None
     earlier = closed.operation(kind)
     if earlier is not None:
-        status = lessons.STRENGTHENED if earlier.kind == "strengthen" else lessons.STORED
+        status = lessons.STORED if earlier.kind == "remember" else lessons.STRENGTHENED
         rows = [change for change in earlier.changes if change.table == "memories"]
         keys = [row.key for row in rows if row.after is not None and row.after.get("kind") == kind]
         return lessons.StoredLesson(keys[0], status, earlier.id) if keys else None
     with closed.memory.identified(closed.id(kind)):
         return lessons.store_lesson(
-            closed.memory, arguments, least=params.similar, reason=closed.reason, credited=credited
+            closed.memory,
+            arguments,
+            least=params.similar,
+            reason=closed.reason,
+            credited=credited,
+            has_helped=kind == PATTERN,
         )
 
 

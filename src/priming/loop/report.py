@@ -53,6 +53,7 @@ def report(sessions: Sessions, session: Session) -> SessionReport:
         unknown=_all(learnt, "unknown"),
         stored=_all(learnt, "stored"),
         strengthened=_all(learnt, "strengthened"),
+        recurred=_all(learnt, "recurred"),
         alternatives=session.alternatives,
         waits=session.waits,
         advice=assessment.advice,
@@ -130,7 +131,8 @@ def learnt_by_effect(result: SessionReport) -> Iterator[tuple[str, tuple[str, ..
     """The keys of the memories that a session affected, by effect; effects without keys are left out."""
     effects = {
         "helped": result.helped,
-        "shown and not used": result.unused,
+        "shown and not used": tuple(key for key in result.unused if key not in result.recurred),
+        "happened again though shown": result.recurred,
         "stored": result.stored,
         "strengthened": result.strengthened,
         "named, but not known": result.unknown,

@@ -104,7 +104,9 @@ class Complexity:
 class ObjectiveContext:
     """The context of an objective: memories by their role, the codebase, and the estimated complexity.
 
-    ``fired`` are the keys of the memories whose trigger fires in this context: they are shown first.
+    ``fired`` are the keys of the memories whose trigger fires in this context: they are shown first. ``matched``
+    are the keys of those whose own words match: only they are blamed if they do not help. None: all but
+    ``connected``.
     """
 
     objective: str
@@ -112,6 +114,7 @@ class ObjectiveContext:
     patterns: tuple[ShownMemory, ...] = ()
     connected: tuple[ShownMemory, ...] = ()
     fired: tuple[str, ...] = ()
+    matched: tuple[str, ...] | None = None
     codebase: Codebase = Codebase()
     complexity: Complexity = Complexity()
 
@@ -123,6 +126,13 @@ class ObjectiveContext:
         for memory in sorted(memories, key=lambda memory: memory.key not in self.fired):
             shown.setdefault(memory.key, memory)
         return tuple(shown.values())
+
+    @property
+    def answerable(self) -> frozenset[str]:
+        """The keys of the memories that are shown for what they say."""
+        if self.matched is not None:
+            return frozenset(self.matched)
+        return frozenset(memory.key for memory in (*self.patterns, *self.failures))
 
     @property
     def injected(self) -> tuple[str, ...]:
@@ -149,7 +159,8 @@ class Attempt:
 class LearningResult:
     """What a task taught: the memories that were credited, stored or strengthened, and the operations that did so.
 
-    ``unknown`` are names that were reported as used although no memory of that name was shown.
+    ``unknown`` are names that were reported as used although no memory of that name was shown. ``recurred`` are the
+    failures that happened again although they were shown, ``patterns`` those that hold what worked.
     """
 
     helped: tuple[str, ...] = ()
@@ -158,6 +169,8 @@ class LearningResult:
     stored: tuple[str, ...] = ()
     strengthened: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
+    recurred: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,6 +336,7 @@ class SessionReport:
     """The metacognitive assessment, in words."""
     seconds: float
     children: tuple[SessionReport, ...] = ()
+    recurred: tuple[str, ...] = ()
 
 
 def dump(session: Session) -> str:

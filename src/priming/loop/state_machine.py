@@ -244,6 +244,7 @@ def _begin(turn: Turn, session: Session, task: Task) -> Session:
         session.folder,
         session=session.id,
         lineage=turn.lineage(session),
+        within=session.objective,
     )
     # An attempt that another program opened shows other memories.
     closed = [attempt for attempt in task.attempts if attempt.acted is not None or attempt.error is not None]

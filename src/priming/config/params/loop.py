@@ -94,12 +94,15 @@ class ContextParams(Checked):
     )
     pool: int = param(20, low=1, unit="memories", doc="recalled of each kind, to choose from")
     relevance: float = param(
-        0.25, low=0.0, high=1.0, unit="cosine", doc="below it, only what fires in the context is shown"
+        0.4,
+        low=0.0,
+        high=1.0,
+        unit="cosine",
+        doc="of the nearest text of a lesson; below it, only what fires in the context is shown",
     )
-    fires: float = param(
-        0.6, low=0.0, high=1.0, doc="share of a trigger's terms that an objective has for it to fire"
+    fires_terms: int = param(
+        2, low=1, unit="terms", doc="fewest terms that a memory shares with an objective"
     )
-    fires_terms: int = param(2, low=1, unit="terms", doc="fewest terms that a trigger and an objective share")
     around: int = param(10, low=1, unit="memories", doc="recalled for the files that they name")
     memory_length: int = param(240, low=20, unit="characters", doc="most of one memory that is shown")
     text_length: int = param(
@@ -117,6 +120,12 @@ class ContextParams(Checked):
         8.0, low=0.0, doc="worth of a file that the objective names, in terms of its content"
     )
     in_path: float = param(2.0, low=0.0, doc="worth of a term of the objective in a file's path")
+    in_content: int = param(
+        2,
+        low=1,
+        unit="terms",
+        doc="of an objective in a file's text that make it about that, if they are words of any program",
+    )
     remembered: float = param(4.0, low=0.0, doc="worth of a file that a memory about the objective names")
     many_words: int = param(20, low=0, unit="words", source="Arc", doc="an objective of more is moderate")
     most_words: int = param(40, low=0, unit="words", source="Arc", doc="an objective of more is complex")
