@@ -176,6 +176,16 @@ def test_files_that_a_memory_about_the_objective_names_are_relevant(memory, fold
     assert "ledger.py" in gather(memory, "subtract is wrong", folder, session="s").codebase.relevant
 
 
+@pytest.mark.parametrize(
+    "objective", ["Compile the kernel", "Translate the manual into French", "Bake bread"]
+)
+def test_files_of_memories_about_something_else_are_not_relevant(memory, folder, objective):
+    for text in ("When subtract was wrong, the cause was in calc.py.", "calc.py holds the sums."):
+        memory.remember(text)
+    values(memory, "pattern", OBJECTIVE, delta=["calc.py"])
+    assert gather(memory, objective, folder, session="s").codebase.relevant == ()
+
+
 def test_files_that_earlier_deliveries_name_are_relevant(memory, folder):
     (folder / "ledger.py").write_text("rows = []\n")
     result = gather(memory, "subtract is wrong", folder, session="s", lineage=["changed ledger.py"])

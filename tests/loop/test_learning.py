@@ -10,7 +10,7 @@ from priming import Memory
 from priming.llm.scripted import ScriptedAgent
 from priming.loop.acting import act
 from priming.loop.context import gather
-from priming.loop.learning import failure, learn_from_task, pattern, store_patterns, symptom
+from priming.loop.learning import failure, learn_from_task, lesson, pattern, store_patterns, symptom
 from priming.loop.session import ActionResult, Attempt, Limits, Session, Task, TaskPlan, Verification
 from priming.loop.verification import ScriptedVerifier
 
@@ -348,8 +348,7 @@ def test_the_lesson_that_was_heeded_in_the_attempt_that_passed_has_helped(memory
 
 
 def test_only_what_was_shown_for_what_it_says_is_blamed(memory, session, clock):
-    own = pattern(session, closed(attempt(clock)))
-    key = memory.remember(**own).key
+    key = memory.remember(**lesson("pattern", PLAN.objective, "Zebras know it.")).key
     fact, other = memory.remember("Zebras graze.", kind="fact").key, memory.remember("Ferns uncurl.").key
     memory.link(key, fact, "requires", 0.9)
     gathered = gather(memory, PLAN.objective, session.folder, session=session.id)
@@ -358,6 +357,13 @@ def test_only_what_was_shown_for_what_it_says_is_blamed(memory, session, clock):
     result = learn_from_task(memory, session, replace(closed(tries), gathered=gathered))
     assert result.unused == (key,)
     assert (counts(memory, fact), counts(memory, other)) == ((0, 0), (0, 0))
+
+
+def test_a_pattern_that_was_repeated_unnamed_was_not_shown_in_vain(memory, session, clock):
+    (key,) = learn_from_task(memory, session, closed(attempt(clock))).stored
+    result = learn_from_task(memory, replace(session, id="s-2"), closed(attempt(clock, injected=[key])))
+    assert (result.strengthened, result.unused, result.patterns) == ((key,), (), (key,))
+    assert counts(memory, key) == (1, 0)
 
 
 def test_a_lesson_keeps_objective_task_trigger_what_failed_and_what_helped(memory, session, clock):

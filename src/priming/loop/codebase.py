@@ -164,8 +164,8 @@ def relevant(
     shared = {path: words & _terms_in(folder / path, params.read_bytes) for path in ranked[: params.read]}
     frequency = Counter(term for file_terms in shared.values() for term in file_terms)
     for path, file_terms in shared.items():
-        # A term that every file has distinguishes none, and a single word of any program is no subject.
-        if worth[path] or len(file_terms) >= params.in_content or not file_terms <= _ANY_PROGRAM:
+        # A term that every file has distinguishes none, and words of any program are no subject.
+        if worth[path] or not file_terms <= _ANY_PROGRAM:
             worth[path] += sum(1.0 - (frequency[term] - 1) / len(shared) for term in file_terms)
     best = sorted((path for path in files if worth[path] > 0), key=lambda path: (-worth[path], path))
     return tuple(best[: params.relevant])

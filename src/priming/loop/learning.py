@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
@@ -17,8 +18,19 @@ from priming.errors import NotFound, ParamError
 from priming.learning import lessons
 from priming.learning.lessons import FAILED, OBJECTIVE, RESOLUTION, SOLVED, TASK, TRIGGER
 from priming.loop.context import DELTA, cut, plain
-from priming.loop.session import BLOCKED, DELIVERED, Attempt, LearningResult, Session, Task, Verification
+from priming.loop.session import (
+    BLOCKED,
+    DELIVERED,
+    ActionResult,
+    Attempt,
+    LearningResult,
+    Session,
+    Task,
+    TaskPlan,
+    Verification,
+)
 from priming.memory import Memory
+from priming.remember.drafts import draft
 from priming.remember.links import link_many
 from priming.types import Operation
 
@@ -74,10 +86,10 @@ def learn_from_task(
     closed = _ClosedTask(memory, session, task)
     wrong_lesson = failure(session, task, project, params)
     recurred = _recurred(closed, wrong_lesson, params)
-    credit = _credited(closed, recurred)
-    judged = (*credit.helped, *recurred)
-    wrong = _stored(closed, FAILURE, wrong_lesson, params, judged)
-    right = _stored(closed, PATTERN, pattern(session, task, project, params), params, credit.helped)
+    right_lesson = pattern(session, task, project, params)
+    credit = _credited(closed, recurred, _repeated(closed, right_lesson, params))
+    wrong = _stored(closed, FAILURE, wrong_lesson, params, (*credit.helped, *recurred))
+    right = _stored(closed, PATTERN, right_lesson, params, credit.helped)
     stored = _summed(
         [lesson for lesson in (wrong, right) if lesson is not None and lesson.key not in recurred]
     )
@@ -110,6 +122,15 @@ def _summed(results: Sequence[lessons.StoredLesson]) -> LearningResult:
         strengthened=tuple(result.key for result in results if result.status == lessons.STRENGTHENED),
         operations=tuple(result.operation for result in results if result.operation),
     )
+
+
+def failed_approach(session: Session, now: datetime) -> Task:
+    """The whole of an approach that did not work, as a blocked task with a number of its own for each round."""
+    failures = "; ".join(task.summary for task in session.tasks if task.status == BLOCKED) or session.why
+    advice = f"take another approach than this: {failures}"
+    result = ActionResult(BLOCKED, "", (), session.why, advice)
+    attempt = Attempt(1, now, acted=result)
+    return Task(-session.earlier, TaskPlan(session.objective), BLOCKED, (attempt,), closed_at=now)
 
 
 def lesson(
@@ -250,7 +271,13 @@ def _recurred(closed: _ClosedTask, failed: dict[str, Any] | None, params: Contex
     return tuple(key for key in again if key not in used)
 
 
-def _credited(closed: _ClosedTask, recurred: Sequence[str] = ()) -> LearningResult:
+def _repeated(closed: _ClosedTask, succeeded: dict[str, Any] | None, params: ContextParams) -> str | None:
+    """The key of the pattern that a delivered task repeated: it is strengthened, so it was not shown in vain."""
+    near = None if succeeded is None else lessons.nearest_lesson(closed.memory, draft(succeeded))
+    return near[0].key if near is not None and near[1] >= params.similar else None
+
+
+def _credited(closed: _ClosedTask, recurred: Sequence[str], repeated: str | None) -> LearningResult:
     """Verdicts on the memories shown in attempts that have a result, and the names that match none of them.
 
     Blamed are only memories that were shown for what they say, not those shown for a link or a common objective.
@@ -261,7 +288,8 @@ def _credited(closed: _ClosedTask, recurred: Sequence[str] = ()) -> LearningResu
     names = list(dict.fromkeys(_unquoted(name, shown) for name in task.utilized))
     used = tuple(dict.fromkeys(keys[name] for name in names if name in keys and keys[name] not in recurred))
     answerable = keys.keys() if task.gathered is None else task.gathered.answerable
-    unused = [key for name, key in keys.items() if key not in used and name in answerable]
+    rest = [key for name, key in keys.items() if key not in used and name in answerable]
+    unused = [key for key in rest if key != repeated]
     unused = list(dict.fromkeys((*unused, *recurred)))
     return LearningResult(
         helped=used,
@@ -293,6 +321,14 @@ def _verdicts(closed: _ClosedTask, used: Sequence[str], unused: Sequence[str]) -
 def _unquoted(name: str, shown: Collection[str]) -> str:
     """A name without the brackets or quotes that an agent may write around it."""
     return name if name in shown else name.strip(_QUOTES)
+
+
+def is_in_use(memory: Memory, name: str) -> bool:
+    """Whether the memory of a key is active."""
+    try:
+        return memory.get(name).status == "active"
+    except NotFound:
+        return False
 
 
 def _key(memory: Memory, name: str) -> str | None:

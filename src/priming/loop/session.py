@@ -274,6 +274,14 @@ class Session:
     earlier: int = 0
     """Number of tasks that belong to earlier rounds: a session that ended may be resumed as a new round."""
     approved: bool = False
+    yes: bool = False
+    """Whether a person agreed to every plan of the session beforehand."""
+    deliberate: bool = False
+    """Whether the agent is to reason even about what succeeded often."""
+    proven: int = 0
+    """Number of earlier runs that succeeded with this plan, which was therefore not reasoned about."""
+    without_progress: bool = False
+    """Whether an impasse led back to a subgoal that was open already."""
     allowed: tuple[int, ...] = ()
     """Destructive tasks that a person has allowed."""
     waits: Wait | None = None
@@ -292,9 +300,23 @@ class Session:
         return self.tasks[self.earlier :]
 
     @property
+    def open_tasks(self) -> tuple[Task, ...]:
+        """The tasks of all plans that are not delivered, without those whose objective a later task reached."""
+        last = {_plain(task.plan.objective): task.seq for task in self.tasks if task.status == DELIVERED}
+        return tuple(
+            task
+            for task in self.tasks
+            if task.status != DELIVERED and last.get(_plain(task.plan.objective), 0) < task.seq
+        )
+
+    @property
     def next_task(self) -> Task | None:
         """The first pending task of the latest plan."""
         return next((task for task in self.round_tasks if task.status == "pending"), None)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,6 +359,9 @@ class SessionReport:
     seconds: float
     children: tuple[SessionReport, ...] = ()
     recurred: tuple[str, ...] = ()
+    proven: int = 0
+    next_command: str | None = None
+    """The command that continues the session; None if nothing is left to do."""
 
 
 def dump(session: Session) -> str:
@@ -351,8 +376,11 @@ def parse(body: str) -> Session:
 
 
 def assessment_of(session: Session) -> Assessment:
-    """The metacognitive assessment of a session, from the outcomes of its tasks."""
-    return assess(outcome.success for outcome in session.outcomes[session.begun_with :])
+    """The metacognitive assessment of a session, from the outcomes of its tasks and its impasses."""
+    assessment = assess(outcome.success for outcome in session.outcomes[session.begun_with :])
+    if not session.without_progress:
+        return assessment
+    return replace(assessment, state="failing", advice="pivot_now", confidence="high")
 
 
 def with_outcome(session: Session, outcome: TaskOutcome) -> Session:

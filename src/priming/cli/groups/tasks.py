@@ -95,13 +95,13 @@ def complete(
     utilized: Utilized = "[]",
 ) -> Answer:
     """Close a task as done if its gate passes: memories are judged, lessons stored. Exit status 3 if it fails."""
-    from priming.loop import arc
+    from priming.loop import report
     from priming.loop import run as runs
 
     with _sessions(store) as sessions:
         result = runs.complete(sessions, session, seq, delivered, json_texts("utilized", utilized))
     has_passed = result.task.status in ("delivered", "unverified")
-    return _answer(arc.reply_shape(result), 0 if has_passed else _NOT_DELIVERED)
+    return _answer(report.reply_shape(result), 0 if has_passed else _NOT_DELIVERED)
 
 
 @command(app)
@@ -113,12 +113,12 @@ def block(
     utilized: Utilized = "[]",
 ) -> Answer:
     """Close a task as blocked: memories are judged, and the failure is stored."""
-    from priming.loop import arc
+    from priming.loop import report
     from priming.loop import run as runs
 
     with _sessions(store) as sessions:
         result = runs.block(sessions, session, seq, reason, json_texts("utilized", utilized))
-    return _answer(arc.reply_shape(result))
+    return _answer(report.reply_shape(result))
 
 
 @command(app)
@@ -128,35 +128,35 @@ def get(
     seq: Annotated[int | None, Option("--seq", metavar="N", help="Only this task")] = None,
 ) -> Answer:
     """Show the tasks of a session, or a single task."""
-    from priming.loop import arc
+    from priming.loop import report
     from priming.loop import run as runs
 
     with _sessions(store) as sessions:
         current = sessions.get(session)
         if seq is not None:
-            return _answer(arc.task_shape(current, runs.task_of(current, seq)))
-        rows = [arc.task_shape(current, task) for task in current.tasks]
+            return _answer(report.task_shape(current, runs.task_of(current, seq)))
+        rows = [report.task_shape(current, task) for task in current.tasks]
     return Answer(rows, _rows(rows))
 
 
 @command(app)
 def pending(store: StoreOptions, session: SessionOption) -> Answer:
     """Show the open tasks of a session."""
-    from priming.loop import arc
+    from priming.loop import report
 
     with _sessions(store) as sessions:
         current = sessions.get(session)
-    rows = [arc.task_shape(current, task) for task in current.tasks if task.status == "pending"]
+    rows = [report.task_shape(current, task) for task in current.tasks if task.status == "pending"]
     return Answer(rows, _rows(rows))
 
 
 @command(app)
 def summary(store: StoreOptions, session: SessionOption) -> Answer:
     """Count the tasks of a session by status."""
-    from priming.loop import arc
+    from priming.loop import report
 
     with _sessions(store) as sessions:
-        return _answer(arc.task_counts(sessions.get(session)))
+        return _answer(report.task_counts(sessions.get(session)))
 
 
 @command(meta_app)
@@ -178,29 +178,29 @@ def record(
 @command(meta_app)
 def assess(store: StoreOptions, session: SessionOption) -> Answer:
     """Assess whether the approach of a session works."""
-    from priming.loop import arc
+    from priming.loop import report
 
     with _sessions(store) as sessions:
-        return _answer(arc.assess(sessions.get(session)))
+        return _answer(report.assess(sessions.get(session)))
 
 
 @command(meta_app, "should-pivot")
 def should_pivot(store: StoreOptions, session: SessionOption) -> Answer:
     """Advise whether to take another approach."""
-    from priming.loop import arc
+    from priming.loop import report
     from priming.loop.session import assessment_of
 
     with _sessions(store) as sessions:
-        return _answer(arc.should_pivot(assessment_of(sessions.get(session))))
+        return _answer(report.should_pivot(assessment_of(sessions.get(session))))
 
 
 @command(meta_app, "summary")
 def outcomes(store: StoreOptions, session: SessionOption) -> Answer:
     """Show how the tasks of a session ended."""
-    from priming.loop import arc
+    from priming.loop import report
 
     with _sessions(store) as sessions:
-        return _answer(arc.outcomes(sessions.get(session)))
+        return _answer(report.outcomes(sessions.get(session)))
 
 
 @command(meta_app)

@@ -72,6 +72,13 @@ class LoopParams(Checked):
     )
     output: int = param(16_384, low=1, unit="bytes", doc="most that is kept of what a gate prints")
     objective: int = param(8_192, low=1, unit="characters", doc="longest objective")
+    proven: int = param(
+        3,
+        low=1,
+        unit="runs",
+        source="Arc",
+        doc="delivered in the same way, after which an objective needs no reasoning",
+    )
     alternatives: int = param(3, low=0, unit="memories", doc="patterns named where the approach is given up")
     destructive: tuple[str, ...] = param(
         _COMMANDS, doc="words of a gate's command, in this order, before which a person is asked"
@@ -120,12 +127,6 @@ class ContextParams(Checked):
         8.0, low=0.0, doc="worth of a file that the objective names, in terms of its content"
     )
     in_path: float = param(2.0, low=0.0, doc="worth of a term of the objective in a file's path")
-    in_content: int = param(
-        2,
-        low=1,
-        unit="terms",
-        doc="of an objective in a file's text that make it about that, if they are words of any program",
-    )
     remembered: float = param(4.0, low=0.0, doc="worth of a file that a memory about the objective names")
     many_words: int = param(20, low=0, unit="words", source="Arc", doc="an objective of more is moderate")
     most_words: int = param(40, low=0, unit="words", source="Arc", doc="an objective of more is complex")
@@ -144,6 +145,9 @@ class ContextParams(Checked):
         unit="cosine",
         source="Arc",
         doc="a lesson this near strengthens the one there",
+    )
+    repeated: float = param(
+        0.9, low=0.0, high=1.0, unit="cosine", doc="a subgoal this near to an open one is the same"
     )
     trigger: int = param(
         10, low=1, unit="characters", source="Arc", doc="shortest trigger that can be stored"
