@@ -111,7 +111,7 @@ class Sessions:
         """Sessions, the latest first."""
         return [parse(row.body) for row in self._rows(limit)]
 
-    def of_objective(self, objective: str, limit: int) -> list[Session]:
+    def of_objective(self, objective: str, limit: int) -> Sequence[Session]:
         """Sessions with this objective, the latest first; subgoals aside."""
         with self.memory.lock:
             rows = self.memory.store.loops(self.memory.namespace, limit=limit, objective=objective)

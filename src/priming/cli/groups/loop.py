@@ -42,7 +42,9 @@ _YES = ("y", "yes")
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 _RESUME = "finished work is kept: 'priming loop resume' continues"
 
-app = group("Loop", "loop", "Reason, act and learn: pursue an objective with an agent.")
+app = group(
+    "Loop", "loop", "Reason, act and learn: pursue an objective with an agent.", cls=tasks.ValuesFromFile
+)
 app.add_typer(arc.app)
 app.add_typer(tasks.app)
 app.add_typer(tasks.meta_app)

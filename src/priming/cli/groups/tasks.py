@@ -13,13 +13,63 @@ from typer import Option
 from priming.cli.command import Answer, Group, command, group
 from priming.cli.options import StoreOptions
 from priming.cli.output import Part, line
-from priming.cli.parse import json_texts, optional_text
+from priming.cli.parse import STDIN, json_texts, optional_text, text_or_stdin
+from priming.errors import ParamError
 from priming.serialization import encode
 
 if TYPE_CHECKING:
     from priming.loop.session_store import Sessions
 
 _NOT_DELIVERED = 3
+_VALUES = "--values"
+
+Values = Annotated[
+    str | None,
+    Option(
+        _VALUES, metavar="FILE", help="Read options from a JSON object in this file; - reads it from stdin"
+    ),
+]
+
+
+class ValuesFromFile(Group):
+    """A group whose commands can read their options from a file, so that no shell reads what they say."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Insert the options of the file of ``--values``, for a command that has that option."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and any(param.name == "values" for param in command.params):
+            rest = _with_values(rest)
+        return name, command, rest
+
+
+def _with_values(args: list[str]) -> list[str]:
+    """Arguments in which the options of a file stand for ``--values FILE``."""
+    if _VALUES in args[:-1]:
+        at = args.index(_VALUES)
+        return [*args[:at], *_options(args[at + 1]), *args[at + 2 :]]
+    at, path = next(
+        ((i, arg.partition("=")[2]) for i, arg in enumerate(args) if arg.startswith(f"{_VALUES}=")), (-1, "")
+    )
+    return args if at < 0 else [*args[:at], *_options(path), *args[at + 1 :]]
+
+
+def _options(path: str) -> list[str]:
+    """The options that a file of JSON, or standard input for ``-``, holds."""
+    try:
+        text = text_or_stdin(STDIN, "values") if path == STDIN else Path(path).read_text("utf-8")
+        values = json.loads(text)
+    except OSError as error:
+        raise ParamError("values", path, f"must be a file: {error.strerror}") from None
+    except ValueError:
+        raise ParamError("values", path, "must hold one JSON object, as UTF-8") from None
+    if not isinstance(values, dict):
+        raise ParamError("values", path, 'must hold a JSON object, such as {"objective": "Mend it"}')
+    # A value in one word with its option is never taken for an option, whatever it begins with.
+    return [
+        f"--{name.replace('_', '-')}={value if isinstance(value, str) else json.dumps(value)}"
+        for name, value in values.items()
+        if value is not None
+    ]
 
 
 class AssessByDefault(Group):
@@ -32,7 +82,7 @@ class AssessByDefault(Group):
         return super().resolve_command(ctx, args)
 
 
-app = group("Loop", "task", "Tasks that others carry out, through the same gate.")
+app = group("Loop", "task", "Tasks that others carry out, through the same gate.", cls=ValuesFromFile)
 meta_app = group(
     "Loop", "meta", "Assess how a session proceeds; 'meta SESSION' assesses it.", cls=AssessByDefault
 )
@@ -75,6 +125,7 @@ def add(
     verify: Annotated[
         str | None, Option("--verify", metavar="CMD", help="The command that verifies it")
     ] = None,
+    values: Values = None,  # noqa: ARG001, expanded by the group
 ) -> Answer:
     """Add a task to a session."""
     from priming.loop import run as runs
@@ -93,6 +144,7 @@ def complete(
     seq: Seq,
     delivered: Annotated[str, Option("--delivered", metavar="TEXT", help="What was done")],
     utilized: Utilized = "[]",
+    values: Values = None,  # noqa: ARG001, expanded by the group
 ) -> Answer:
     """Close a task as done if its gate passes: memories are judged, lessons stored. Exit status 3 if it fails."""
     from priming.loop import report
@@ -111,6 +163,7 @@ def block(
     seq: Seq,
     reason: Annotated[str, Option("--reason", metavar="TEXT", help="What blocks it")],
     utilized: Utilized = "[]",
+    values: Values = None,  # noqa: ARG001, expanded by the group
 ) -> Answer:
     """Close a task as blocked: memories are judged, and the failure is stored."""
     from priming.loop import report
