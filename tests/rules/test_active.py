@@ -202,14 +202,32 @@ def test_priority_then_confidence_then_age_decide_between_equally_specific_rules
 
 
 def test_the_loser_of_a_conflict_does_not_inhibit_the_winner(memory):
-    memory.learn("Use tabs to indent", cue=GO)
-    memory.learn("Never use tabs to indent", cue=GO)
+    behavior(memory, "tabs", {"language": "go"})
+    behavior(memory, "no-tabs", {"language": "go"})
+    memory.link("no-tabs", "tabs", "conflicts")
     answer = memory.active(GO)
     (hit,) = answer.hits
+    assert hit.memory.key == "no-tabs"
     assert hit.components["activation"] == pytest.approx(sigmoid(0.4))
-    assert [(one.key, one.reason) for one in answer.omitted] == [
-        ("never-use-tabs-to-indent", f"conflicts with {hit.memory.key}")
-    ]
+    assert [(one.key, one.reason) for one in answer.omitted] == [("tabs", "conflicts with no-tabs")]
+
+
+@pytest.mark.parametrize(
+    ("cue", "language"),
+    [
+        (Cue(file="pkg/store_test.go"), "go"),
+        (Cue(file="web/app.tsx"), "typescript"),
+        (Cue("write go tests for the store"), "go"),
+        (Cue("port this to Rust, please"), "rust"),
+        (Cue("fix the golang client"), "go"),
+        (Cue("a TypeScript type for the answer"), "typescript"),
+        (Cue("clean up the script", file="tools/build.sh", language="python"), "python"),
+    ],
+)
+def test_a_file_or_the_words_of_a_prompt_give_the_language(memory, cue, language):
+    for name in ("go", "python", "rust", "typescript"):
+        behavior(memory, f"rule-{name}", {"language": name})
+    assert keys(memory.active(cue)) == [f"rule-{language}"]
 
 
 def test_an_exception_replaces_the_rule_only_where_it_applies(memory):

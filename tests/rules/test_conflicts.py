@@ -54,8 +54,8 @@ def test_a_conflict_is_won_by_specificity_then_priority_then_confidence(stronger
     assert resolve_conflicts([claim(**stronger), PLAIN], [], [(0, 1)]) == {1: RuleLoss(0, "conflict")}
 
 
-def test_the_older_of_equal_rules_wins():
-    assert resolve_conflicts([PLAIN, PLAIN], [], [(1, 0)]) == {1: RuleLoss(0, "conflict")}
+def test_the_later_of_equal_rules_wins():
+    assert resolve_conflicts([PLAIN, PLAIN], [], [(1, 0)]) == {0: RuleLoss(1, "conflict")}
 
 
 def test_the_loser_of_a_conflict_wins_no_other():

@@ -1,6 +1,7 @@
 """learn: what becomes of a correction, and of the behaviour that follows from it."""
 
 import math
+from datetime import timedelta
 
 import pytest
 
@@ -150,11 +151,25 @@ def test_a_narrower_rule_of_similarity_between_seven_and_nine_tenths_specialises
     assert memory.get(done.key).confidence == 0.6
 
 
-def test_a_wider_rule_of_the_same_similarity_is_created(memory):
+def test_the_same_rule_for_fewer_conditions_holds_more_widely(memory):
     narrow = memory.learn(PRINT, cue=TESTS)
     done = memory.learn(PRINT, cue=PYTHON)
-    assert (done.placement, done.beside) == ("create", narrow.key)
-    assert "overrides" not in {one.relation for one in memory.links()}
+    assert (done.placement, done.key, done.when) == ("widen", narrow.key, {"language": "python"})
+    assert memory.get(narrow.key).when == {"language": "python"}
+    assert [version.when for version in memory.history(narrow.key)] == [TESTS.context(), PYTHON.context()]
+    assert "before, it applied where language = python, task = tests" in done.reasons
+    assert memory.learn(PRINT, wrong="print").when == {}
+    assert len(memory.list(kinds=["behavior"])) == 1
+    assert memory.validate() == []
+
+
+def test_the_same_rule_for_other_values_holds_for_both(memory):
+    first = memory.learn(PRINT, cue=PYTHON)
+    done = memory.learn(PRINT, cue=GO)
+    assert (done.placement, done.key, done.when) == ("widen", first.key, {"language": ["python", "go"]})
+    for language in ("python", "go"):
+        assert [hit.memory.key for hit in memory.active(Cue(language=language)).hits] == [first.key]
+    assert memory.active(Cue(language="rust")).hits == ()
 
 
 def test_a_rule_without_conditions_narrows_nothing(memory):
@@ -179,7 +194,7 @@ def test_a_similarity_of_a_half_makes_a_link_of_that_weight(memory, words, linke
 
 def test_similar_behaviours_are_linked_by_their_own_law_and_not_by_cosine(memory):
     memory.learn(PRINT, wrong="print", cue=PYTHON)
-    memory.learn(f"{PRINT} please", wrong="print", cue=GO)
+    memory.learn(f"{PRINT} whatsoever", wrong="print", cue=GO)
     found = memory.links(relation="similar-to")
     assert [one.weight for one in found] == [pytest.approx(0.6 * 8 / 9)]
 
@@ -190,16 +205,84 @@ def test_a_behaviour_is_linked_to_similar_memories_of_other_kinds(memory):
     assert (done.key, "similar-to", fact.key) in links_of(memory, fact.key)
 
 
-def test_the_opposite_for_the_same_context_is_a_conflict_and_never_merged(memory):
-    words = " ".join(f"word{i}" for i in range(30))
-    first = memory.learn(f"Always use {words}", cue=PYTHON)
-    done = memory.learn(f"Never use {words}", cue=PYTHON)
-    # 31 words shared of 33 and the same scope: .4 + .6 · 31/33 > .9
-    assert done.similarity > 0.9
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Use httpx instead of requests", "Use requests instead of httpx"),
+        ("Prefer tabs over spaces", "Prefer spaces over tabs"),
+        ("Never squash commits", "Always squash commits"),
+        ("Deploy on Tuesday, cut the branch on Thursday", "Deploy on Thursday, cut the branch on Tuesday"),
+        (
+            "When the upload of a report to the archive fails on a slow network, wait 30 seconds and retry once",
+            "When the upload of a report to the archive fails on a slow network, wait 90 seconds and retry once",
+        ),
+        ("Keep lines under 80 characters", "Keep lines under 100 characters"),
+        ("Write docstrings for public functions", "Write docstrings for all functions"),
+    ],
+)
+def test_a_correction_that_changes_a_rule_takes_its_place_and_leaves_it_in_its_history(
+    memory, clock, earlier, later
+):
+    first = memory.learn(earlier, cue=PYTHON)
+    memory.active(PYTHON)
+    memory.feedback(confirmed=[first.key], tier="conscious")
+    memory.learn(earlier, cue=PYTHON, wrong="zarf")
+    assert memory.get(first.key).confidence > 0.6
+    clock.at += timedelta(days=3)
+    done = memory.learn(later, cue=PYTHON)
+    rule = memory.get(first.key)
+    assert (done.placement, done.key) == ("supersede", first.key)
+    assert (rule.content, rule.confidence) == (later, 0.6)
+    assert (done.content, done.previous) == (later, earlier)
+    assert f"before: {earlier!r}" in done.reasons
+    assert [version.content for version in memory.history(first.key)] == [earlier, later]
+    assert [hit.memory.content for hit in memory.active(PYTHON).hits] == [later]
+    assert (rule.key, "learned-from", done.correction) in links_of(memory, rule.key)
+    assert memory.validate() == []
+    memory.undo(done.operation)
+    assert memory.get(first.key).content == earlier
+
+
+def test_what_was_done_instead_shows_that_a_correction_reverses_a_rule(memory):
+    first = memory.learn("Use zarf")
+    done = memory.learn("Use bloop", wrong="zarf")
+    assert (done.placement, done.key, memory.get(first.key).content) == ("supersede", first.key, "Use bloop")
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Use httpx instead of requests", "Prefer httpx over requests"),
+        ("Never commit secrets", "Don't commit credentials"),
+        ("Wait 30 seconds between retries", "Wait 30s between retries"),
+    ],
+)
+def test_a_paraphrase_is_merged_and_raises_the_confidence(memory, earlier, later):
+    first = memory.learn(earlier)
+    done = memory.learn(later)
+    assert (done.placement, done.key, done.content, done.change) == ("merge", first.key, earlier, "same")
+    assert done.confidence > first.confidence
+
+
+def test_a_less_trusted_correction_does_not_reverse_a_rule(memory):
+    first = memory.learn("Use tabs for indentation", trust="user")
+    done = memory.learn("Use spaces for indentation", trust="agent")
+    assert (done.placement, memory.get(first.key).content) == ("create", "Use tabs for indentation")
+    assert any("is trusted more" in reason for reason in done.reasons)
+
+
+def test_the_names_of_a_language_are_one_condition(memory):
+    first = memory.learn("Indent with spaces", cue=Cue(language="golang"))
+    assert memory.learn("Indent with tabs", cue=GO).key == first.key
+    assert [hit.memory.content for hit in memory.active(Cue(language="Go")).hits] == ["Indent with tabs"]
+
+
+def test_an_exception_for_a_narrower_context_stays_beside_the_general_rule(memory):
+    memory.learn("Use spaces for indentation")
+    done = memory.learn("Use tabs for indentation", cue=GO)
     assert done.placement == "create"
-    assert links_of(memory, first.key)[done.key, "conflicts", first.key] == 0.5
-    assert "similar-to" not in {one.relation for one in memory.links()}
-    assert any(one.startswith(f"conflicts with {first.key}") for one in done.reasons)
+    assert [hit.memory.content for hit in memory.active(GO).hits] == ["Use tabs for indentation"]
+    assert [hit.memory.content for hit in memory.active(PYTHON).hits] == ["Use spaces for indentation"]
 
 
 def test_the_opposite_for_another_context_is_no_conflict(memory):

@@ -1,6 +1,6 @@
 import pytest
 
-from priming.text.languages import CODE, DATA, code_language_of, language_of
+from priming.text.languages import CODE, DATA, code_language_of, language_of, languages_in
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,18 @@ def test_a_file_has_the_language_of_its_suffix_or_name(file, language):
 def test_data_and_prose_are_no_code():
     assert (language_of("a.yml"), code_language_of("a.yml")) == ("yaml", None)
     assert not CODE.keys() & DATA.keys()
+
+
+@pytest.mark.parametrize(
+    "text", ["go on with the tests", "let us go", "Go ahead", "the rest of the script", "JavaScripty"]
+)
+def test_a_word_that_only_looks_like_a_language_names_none(text):
+    assert languages_in(text) == []
+
+
+def test_the_languages_of_a_text_are_named_once_each():
+    assert languages_in("Port the golang client and our Go tests to C++, then C++ to Rust") == [
+        "go",
+        "c++",
+        "rust",
+    ]

@@ -7,8 +7,10 @@ contradicts it, or says nothing about it. Texts are compared without regard to c
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
+from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
 
 from priming.config.params.laws import WHEN
@@ -17,7 +19,25 @@ from priming.errors import ParamError
 Finding = Literal["confirmed", "contradicted", "absent"]
 
 _WORD = re.compile(r"[^\W_]+")
-_ENDING = re.compile(r"(?<=\w{4})(?:ing|ed|es)$|(?<=\w{3})s$")
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_LONG_FORMS = {
+    "admin": "administration",
+    "app": "application",
+    "auth": "authentication",
+    "config": "configuration",
+    "db": "database",
+    "dev": "development",
+    "doc": "documentation",
+    "docs": "documentation",
+    "env": "environment",
+    "infra": "infrastructure",
+    "perf": "performance",
+    "prod": "production",
+    "qa": "quality",
+    "repo": "repository",
+    "stage": "staging",
+}
+"""Usual short forms, with their long ones."""
 
 
 class Evaluation(NamedTuple):
@@ -118,14 +138,19 @@ def scope(name: str, when: Mapping[str, Any]) -> dict[str, frozenset[str]]:
     """
     if not isinstance(when, Mapping):
         raise ParamError(name, when, "must be a mapping of predicate to value")
-    return {key: values for key, value in when.items() if (values := options(value))}
+    return {key: _canonical(key, values) for key, value in when.items() if (values := options(value))}
+
+
+def _canonical(key: str, values: frozenset[str]) -> frozenset[str]:
+    """The options of a predicate, languages by the name that stands for them."""
+    return frozenset(map(language_name, values)) if key == "language" else values
 
 
 def path_matches(pattern: str, path: str) -> bool:
     """Tell whether a path matches a glob pattern, part by part and without regard to case.
 
-    ``*``, ``?`` and ``[…]`` stay within one part of the path, ``**`` crosses any number of them. A
-    pattern may match at any depth, unless it begins with "/"; one that ends with "/" matches all below.
+    ``*``, ``?`` and ``[…]`` stay within one part of the path, ``**`` crosses any number of them, ``{a,b}`` is
+    either. A pattern may match at any depth, unless it begins with "/"; one that ends with "/" matches all below.
 
     Parameters
     ----------
@@ -136,9 +161,23 @@ def path_matches(pattern: str, path: str) -> bool:
     --------
     >>> path_matches("src/**/*.py", "/home/me/project/src/priming/core/when.py")
     True
-    >>> path_matches("/src/*.py", "src/priming/when.py")
-    False
+    >>> path_matches("/src/*.py", "src/priming/when.py"), path_matches("*.{ts,tsx}", "web/app.tsx")
+    (False, True)
     """
+    return any(_glob_matches(each, path) for each in _without_braces(pattern))
+
+
+def _without_braces(pattern: str) -> list[str]:
+    """The patterns that a pattern with alternatives in braces stands for, at most ``WHEN.alternatives``."""
+    patterns = [pattern]
+    while any(_BRACES.search(each) for each in patterns) and len(patterns) <= WHEN.alternatives:
+        match = next(filter(None, map(_BRACES.search, patterns)))
+        choices = match[1].split(",")
+        patterns = [each.replace(match[0], choice, 1) for each in patterns for choice in choices]
+    return patterns[: WHEN.alternatives]
+
+
+def _glob_matches(pattern: str, path: str) -> bool:
     pattern_parts, parts = _parts(pattern), _parts(path)
     if not pattern.startswith(("/", "\\")):
         pattern_parts.insert(0, "**")
@@ -158,8 +197,8 @@ def path_matches(pattern: str, path: str) -> bool:
 def mentions(phrase: str, text: str) -> bool:
     """Tell whether a text has all words of a phrase, in any order and form.
 
-    Two words agree when, without an English ending, they are equal or one begins the other and has at
-    least 3 letters: "tests" finds "testing", and "production" finds "prod".
+    Two words agree when their English stems are equal, or one is a usual short form of the other: "tests" finds
+    "testing", and "production" finds "prod"; "test" does not find "testament".
 
     >>> mentions("write tests", "Testing: write one for the parser"), mentions("deploy", "refactor")
     (True, False)
@@ -171,6 +210,69 @@ def mentions(phrase: str, text: str) -> bool:
     return all(any(_agree(phrase_word, word) for word in words) for phrase_word in phrase_words)
 
 
+_ALIASES: Mapping[str, str] = {
+    alias: language
+    for language, aliases in {
+        "c#": "csharp c-sharp cs",
+        "c++": "cpp cxx cplusplus c-plus-plus",
+        "css": "scss sass less",
+        "elixir": "ex",
+        "go": "golang",
+        "haskell": "hs",
+        "javascript": "js node nodejs node.js ecmascript es6 jsx",
+        "kotlin": "kt",
+        "markdown": "md",
+        "python": "py python3 py3 cpython",
+        "ruby": "rb",
+        "rust": "rs",
+        "shell": "sh bash zsh",
+        "terraform": "tf hcl",
+        "typescript": "ts tsx",
+        "yaml": "yml",
+    }.items()
+    for alias in aliases.split()
+}
+
+
+def language_name(name: str) -> str:
+    """Give the name that stands for a language, for any of its names; another text as it is, in lower case.
+
+    >>> language_name("JS"), language_name("golang"), language_name("COBOL")
+    ('javascript', 'go', 'cobol')
+    """
+    plain = name.strip().casefold()
+    return _ALIASES.get(plain, plain)
+
+
+def stem(word: str) -> str:
+    """Give the stem of a word in lower case, by Snowball's English stemmer.
+
+    References
+    ----------
+    .. [1] M. F. Porter, Snowball: a language for stemming algorithms, 2001.
+
+    Examples
+    --------
+    >>> stem("migrations"), stem("testament")
+    ('migrat', 'testament')
+    """
+    return _stemmer()(word)
+
+
+@cache
+def _stemmer() -> Callable[[str], str]:
+    # The stemmer keeps its state in the object, hence the lock.
+    import Stemmer
+
+    stemmer, lock = Stemmer.Stemmer("english"), threading.Lock()
+
+    def locked_stem(word: str) -> str:
+        with lock:
+            return str(stemmer.stemWord(word))
+
+    return locked_stem
+
+
 def _finding(key: str, expected: frozenset[str], present: frozenset[str]) -> Finding:
     if not expected or not present:
         return "absent"
@@ -178,14 +280,22 @@ def _finding(key: str, expected: frozenset[str], present: frozenset[str]) -> Fin
         holds = any(path_matches(option, path) for option in expected for path in present)
     elif key in WHEN.partial:
         holds = any(mentions(option, text) for option in expected for text in present)
+    elif key == "language":
+        holds = not _canonical(key, expected).isdisjoint(_canonical(key, present))
     else:
         holds = not expected.isdisjoint(present)
     return "confirmed" if holds else "contradicted"
 
 
 def _agree(a: str, b: str) -> bool:
-    short, long = sorted((_ENDING.sub("", a), _ENDING.sub("", b)), key=len)
-    return short == long or (len(short) >= WHEN.stem and long.startswith(short))
+    return _stem(a) == _stem(b)
+
+
+@lru_cache(maxsize=1 << 14)
+def _stem(word: str) -> str:
+    """The stem of a word, of the long form of a short one."""
+    long = _LONG_FORMS.get(word, word)
+    return stem(_LONG_FORMS.get(long.removesuffix("s"), long))
 
 
 def _parts(path: str) -> list[str]:

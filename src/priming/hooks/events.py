@@ -257,7 +257,8 @@ def _learn(call: HookCall, correction: Correction) -> None:
     rule = call.own_store.call("learn", request, writes=True)
     if rule:
         call.session.show(rule["id"], rule["key"], "", rule=True)
-        call.add(f"Learned from what the user said, as [{rule['key']}]: {correction.right}")
+        superseded = f" It supersedes: {rule['previous']}" if rule.get("previous") else ""
+        call.add(f"Learned from what the user said, as [{rule['key']}]: {rule['content']}{superseded}")
 
 
 def _scope(session: SessionState, right: str) -> dict[str, Any]:

@@ -41,6 +41,7 @@ from priming.rules.conflicts import (
     rule_claim,
 )
 from priming.storage.rows import MemoryPair
+from priming.text.languages import language_of, languages_in
 from priming.types import EMPTY, Cue, MemoryRecord
 
 BEHAVIOR = KINDS.index("behavior")
@@ -123,7 +124,17 @@ def _context(cue: Cue) -> Mapping[str, Any]:
         check_text(f"cue.{name}", words(value))
     if cue.text is not None and check_text("cue.text", cue.text).strip():
         context["text"] = cue.text
-    return context
+    return _with_language(context)
+
+
+def _with_language(context: dict[str, Any]) -> dict[str, Any]:
+    """The context with the language that its file or, without a file, its text names, if it gives none."""
+    if context.get("language"):
+        return context
+    files = context.get("file") or ()
+    named = [language_of(file) for file in ([files] if isinstance(files, str) else files)]
+    languages = [language for language in named if language] or languages_in(context.get("text", ""))
+    return {**context, "language": languages} if languages else context
 
 
 def _check_others(memory: Namespace, beside: Any) -> Mapping[str, Namespace]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
+from priming.config.words import TRUST
 from priming.core.similarity import tokens
 from priming.core.when import scope
 from priming.errors import ParamError
@@ -68,17 +69,23 @@ def resolve_candidates(
     involved = sorted({i for pair in (*overrides, *conflicts) for i in pair})
     index = {i: n for n, i in enumerate(involved)}
     losses = resolve_conflicts(
-        [rule_claim(candidates[i].hit.memory) for i in involved],
+        [rule_claim(candidates[i].hit.memory, candidates[i].store) for i in involved],
         [(index[a], index[b]) for a, b in overrides],
         [(index[a], index[b]) for a, b in conflicts],
     )
     return {involved[n]: RuleLoss(involved[loss.by], loss.how) for n, loss in losses.items()}
 
 
-def rule_claim(memory: MemoryRecord) -> RuleClaim:
-    """The claim of a behaviour."""
+def rule_claim(memory: MemoryRecord, store: int = 0) -> RuleClaim:
+    """The claim of a behaviour; ``store`` is the position of its store."""
     return RuleClaim(
-        len(scope("when", memory.when)), memory.priority, memory.confidence, instructs(memory.trust)
+        len(scope("when", memory.when)),
+        memory.priority,
+        memory.confidence,
+        instructs(memory.trust),
+        TRUST.index(memory.trust),
+        store,
+        0.0 if memory.recorded_at is None else memory.recorded_at.timestamp(),
     )
 
 
@@ -110,15 +117,19 @@ PositionPair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class RuleClaim:
-    """What decides a conflict of behaviours, in the order of the fields, after ``instructs``.
+    """What decides a conflict of behaviours: instructs, specificity, priority, trust, store, time, confidence.
 
-    ``specificity`` is the number of predicates; ``instructs``: whether the trust suffices to be shown as a rule.
+    ``specificity`` is the number of predicates; ``instructs``: whether the trust suffices to be shown as a rule;
+    ``trust``: its rank; ``recorded_at``: when the present text was learned, in seconds.
     """
 
     specificity: int
     priority: float
     confidence: float
     instructs: bool = True
+    trust: int = 0
+    store: int = 0
+    recorded_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +147,8 @@ def resolve_conflicts(
 
     A behaviour that another overrides is left out, even if a third overrides that other. Of the rest, the strongest
     stays and those in conflict with it are left out, then the next strongest that is left, and so on. The stronger
-    is the more specific, then the one of higher priority, then of higher confidence, then the older.
+    is the more specific, then the one of higher priority, of more trust, of the earlier store, then the later, then
+    the one of higher confidence.
 
     Parameters
     ----------
@@ -207,10 +219,19 @@ def _reachable(below: Mapping[int, set[int]], start: int) -> set[int]:
     return reached
 
 
-def _by_strength(i: int, claims: Sequence[RuleClaim]) -> tuple[bool, int, float, float, int]:
-    """The sort key of a position: the strongest first, the older of equals."""
+def _by_strength(i: int, claims: Sequence[RuleClaim]) -> tuple[float, ...]:
+    """The sort key of a position: the strongest first, the later of equals."""
     claim = claims[i]
-    return not claim.instructs, -claim.specificity, -claim.priority, -claim.confidence, i
+    order = (
+        claim.specificity,
+        claim.priority,
+        claim.trust,
+        -claim.store,
+        claim.recorded_at,
+        claim.confidence,
+        i,
+    )
+    return (not claim.instructs, *(-value for value in order))
 
 
 def _check_pair(pair: PositionPair, claims: Sequence[RuleClaim]) -> PositionPair:

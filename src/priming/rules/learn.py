@@ -10,23 +10,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from priming.config.params.laws import PLASTICITY, SCORE, SIMILARITY
-from priming.config.params.store import STORE
-from priming.config.words import KINDS, RULES, TRUST
-from priming.core.arguments.checks import check_choice, check_name, check_predicates, check_tags, check_text
+from priming.config.params.laws import PLASTICITY, SIMILARITY
+from priming.config.words import KINDS
 from priming.core.plasticity import increment
 from priming.core.when import scope
 from priming.embedding.protocol import Vectors
-from priming.errors import ParamError
+from priming.history.log import current_version, succeeding_rows
 from priming.namespace import Namespace
 from priming.recall.formatting import rule_kind
 from priming.remember.drafts import Draft
 from priming.remember.planner import RememberPlan, embed_drafts
+from priming.remember.relink import relink
+from priming.rules.lesson import Lesson, check_lesson
 from priming.rules.placement import BehaviorPlacement, place_behavior
 from priming.rules.results import Learned
-from priming.rules.trust import is_trusted_as, least
+from priming.rules.trust import is_trusted_as
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
-from priming.text.rule_kinds import rule_kind_of
 from priming.types import Cue, MemoryRecord
 
 CONSCIOUS = "conscious"
@@ -64,92 +63,10 @@ def learn(
         ParamError: a blank text, the same text right and wrong, or an argument outside its range.
 
     """
-    right, wrong = _check_texts(right, wrong)
-    if cue is not None and not isinstance(cue, Cue):
-        raise ParamError("cue", cue, "must be a Cue")
-    lesson = Lesson(
-        right=right,
-        wrong=wrong,
-        when={} if cue is None else _conditions(cue),
-        tags=check_tags(tags),
-        priority=_check_priority(priority),
-        source=check_name("source", source),
-        trust=check_choice("trust", trust, TRUST),
-        rule=rule_kind_of(right) if rule is None else check_choice("rule", rule, RULES),
-        inferred=rule is None,
+    lesson = check_lesson(
+        right=right, wrong=wrong, cue=cue, tags=tags, priority=priority, source=source, trust=trust, rule=rule
     )
     return _learn(memory, lesson)
-
-
-def _check_texts(right: Any, wrong: Any) -> tuple[str, str | None]:
-    """The texts of a correction, checked."""
-    right = _check_lesson_text("right", right)
-    wrong = None if wrong is None else _check_lesson_text("wrong", wrong)
-    if wrong is not None and wrong.split() == right.split():
-        raise ParamError("wrong", wrong, "must be something else than what is right, or be left out")
-    if len(_correction_text(right, wrong)) > STORE.content_limit:
-        rule = f"must be at most {STORE.content_limit:,} characters together with what is wrong"
-        raise ParamError("right", right, rule)
-    return right, wrong
-
-
-def _check_lesson_text(name: str, value: Any) -> str:
-    text = check_text(name, value).strip()
-    if not text:
-        raise ParamError(name, value, "must not be blank")
-    return text
-
-
-def _correction_text(right: str, wrong: str | None) -> str:
-    """The text of a correction; its gist shows the beginning, which is what is right."""
-    return f"Correction: {right}" if wrong is None else f"Correction: {right}\nNot: {wrong}"
-
-
-def _conditions(cue: Cue) -> Mapping[str, Any]:
-    """The context of a cue as ``when`` predicates, without empty ones."""
-    checked = check_predicates(cue.context())
-    return {name: checked[name] for name in scope("when", checked)}
-
-
-def _check_priority(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= SCORE.priority_max:
-        raise ParamError("priority", value, f"must be in [0, {SCORE.priority_max:g}]")
-    return float(value)
-
-
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """The checked arguments of ``learn``; ``inferred``: the kind of rule was read from the words."""
-
-    right: str
-    wrong: str | None
-    when: Mapping[str, Any]
-    tags: tuple[str, ...]
-    priority: float
-    source: str | None
-    trust: str
-    rule: str
-    inferred: bool
-
-    def correction(self) -> Draft:
-        """The correction as a memory."""
-        texts = {"right": self.right} if self.wrong is None else {"right": self.right, "wrong": self.wrong}
-        return self._draft("correction", _correction_text(self.right, self.wrong), texts, self.trust)
-
-    def behavior(self) -> Draft:
-        """The behaviour that follows from the correction, as a memory derived from it."""
-        return self._draft("behavior", self.right, {"rule": self.rule}, least([self.trust]))
-
-    def _draft(self, kind: str, content: str, metadata: Mapping[str, Any], trust: str) -> Draft:
-        return Draft(
-            content,
-            kind=kind,
-            tags=self.tags,
-            metadata=metadata,
-            when=self.when,
-            source=self.source,
-            trust=trust,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +85,13 @@ def _learn(memory: Namespace, lesson: Lesson) -> Learned:
     with memory.lock:
         with memory.writing() as now:
             existing = memory.store.page(memory.namespace, now, kinds=["behavior"], limit=None)
-            placed = place_behavior(drafts[1], existing)
+            placed = place_behavior(drafts[1], existing, wrong=lesson.wrong)
             plan = RememberPlan(memory.store, memory.working(now), memory.embedder, now, memory.echo)
-            plan_rows = _plan_merge if placed.placement == "merge" else _plan_new
-            outcome = plan_rows(plan, lesson, placed, drafts, vectors)
+            if placed.placement in ("widen", "supersede"):
+                outcome = _plan_version(memory, plan, lesson, placed, drafts, vectors)
+            else:
+                plan_rows = _plan_merge if placed.placement == "merge" else _plan_new
+                outcome = plan_rows(plan, lesson, placed, drafts, vectors)
             if not outcome.rows:
                 return outcome.learned
             documents = plan.documents()
@@ -184,7 +104,8 @@ def _learn(memory: Namespace, lesson: Lesson) -> Learned:
                 reason=outcome.learned.reasons[0],
             )
             links = memory.to_links(outcome.links)
-        memory.queue_operation(plan.working.head, logged, documents)
+        if placed.placement not in ("widen", "supersede"):
+            memory.queue_operation(plan.working.head, logged, documents)
     return replace(outcome.learned, links=links, operation=logged.id)
 
 
@@ -215,6 +136,8 @@ def _plan_new(
             *placed.reasons,
             f"{lesson.rule}: {'read from its words' if lesson.inferred else 'as given'}",
         ),
+        content=lesson.right,
+        change=placed.nearest.change.kind if placed.nearest else None,
     )
     return LearnPlan(learned, rows, _links_of(rows, behavior.id))
 
@@ -246,8 +169,86 @@ def _plan_merge(
         beside=target.key,
         similarity=placed.nearest.similarity,
         reasons=(*placed.reasons, reason, *_ignored(target, lesson)),
+        content=target.content,
+        change=placed.nearest.change.kind,
     )
     return LearnPlan(learned, rows, _links_of(rows, target.id))
+
+
+def _plan_version(
+    memory: Namespace,
+    plan: RememberPlan,
+    lesson: Lesson,
+    placed: BehaviorPlacement,
+    drafts: Sequence[Draft],
+    vectors: Vectors,
+) -> LearnPlan:
+    """Plan a new version of an existing behaviour: with the text of the correction, or for more contexts."""
+    assert placed.nearest is not None, "a new version has an earlier one"
+    target, supersedes = placed.nearest.existing, placed.placement == "supersede"
+    (before,) = plan.store.memories(plan.working.namespace, [target.id])
+    plan.add_all(drafts[:1], vectors[:1], nearest=True, always=True)
+    (correction,) = plan.results
+    old = current_version(memory, target)
+    behavior = replace(drafts[1], when=placed.when)
+    if not supersedes:
+        behavior = replace(
+            behavior, content=old.content, metadata=old.metadata, tags=old.tags, trust=old.trust
+        )
+    at = max(plan.now, old.recorded_at)  # a clock that was set back does not reorder versions
+    start = max(plan.now, old.valid_from or plan.now) if (old.valid_from or plan.now) <= at else plan.now
+    rows, version = succeeding_rows(memory, old, behavior, at, start)
+    vector = vectors[1]
+    if supersedes:
+        rows += relink(plan, old, behavior, vector)
+        after = _first_state(before, lesson)
+        reason = (
+            f"confidence {after.confidence:.2f}, as of a first correction; it was {before.confidence:.2f}"
+        )
+        plan.vectors[target.id, version.version] = vector.astype("<f4").tobytes()
+    else:
+        after, reason = _strengthen(before, target, lesson, None)
+        stored = dict(plan.store.vectors(plan.working.namespace, plan.embedder.generation, [target.id]))
+        if packed := stored.get((target.id, old.version)):
+            plan.vectors[target.id, version.version] = packed
+    links = [LinkRow(target.id, correction.id, LEARNED_FROM, PLASTICITY.start, plan.now)]
+    present = plan.store.links(plan.working.namespace, [target.id])
+    ends = {(link.source, link.relation, link.target) for link in present}
+    for relation, weight, other in placed.links:
+        if not ends & {(target.id, relation, other.id), (other.id, relation, target.id)}:
+            links.append(LinkRow(target.id, other.id, relation, weight, plan.now))
+    rows = [change for change in plan.rows if not _is_cosine(plan, change)] + rows
+    rows += [] if after == before else [RowChange(before, after)]
+    rows += [RowChange(None, link) for link in links]
+    earlier = f"before: {target.content!r}" if supersedes else f"before, it applied {_describe(target.when)}"
+    learned = Learned(
+        id=target.id,
+        key=target.key,
+        correction=correction.key,
+        placement=placed.placement,
+        rule=lesson.rule if supersedes else rule_kind(target) or lesson.rule,
+        when=placed.when,
+        confidence=after.confidence,
+        beside=target.key,
+        similarity=placed.nearest.similarity,
+        reasons=(*placed.reasons, earlier, reason),
+        content=behavior.content,
+        previous=target.content if supersedes else None,
+        change=placed.nearest.change.kind,
+    )
+    return LearnPlan(learned, rows, _links_of(rows, target.id))
+
+
+def _first_state(before: MemoryRow, lesson: Lesson) -> MemoryRow:
+    """The state of a behaviour whose text was superseded: judged by nobody yet."""
+    return replace(
+        before,
+        confidence=SIMILARITY.confidence,
+        priority=max(before.priority, lesson.priority),
+        confirmed=0,
+        followed=0,
+        overridden=0,
+    )
 
 
 def _earlier_correction(plan: RememberPlan, target: MemoryRecord, lesson: Lesson) -> MemoryRecord | None:

@@ -16,8 +16,10 @@ from priming.types import EMPTY, Link, MemoryRecord, Operation
 class Learned:
     """The answer to ``learn``: the behaviour, its correction, and the reasons for its placement.
 
-    With the placement ``merge``, id and key are those of the existing behaviour. ``beside`` is the key of the most
-    similar behaviour, ``similarity`` its similarity in [0, 1].
+    With the placements ``merge``, ``widen`` and ``supersede``, id and key are those of the existing behaviour.
+    ``content`` is the text of the behaviour as it is stored, ``previous`` the text that it superseded. ``beside`` is
+    the key of the most similar behaviour, ``similarity`` its similarity in [0, 1], ``change`` how the correction
+    relates to it: same, opposite, other_value, wider, narrower or other_slot.
     """
 
     id: str
@@ -32,6 +34,9 @@ class Learned:
     reasons: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()
     operation: str | None = None
+    content: str = ""
+    previous: str | None = None
+    change: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
+
+from priming.core.when import language_name
+
+_READ = 2_000
+"""Characters of a text in which names of languages are looked for."""
 
 
 def _by_suffix(table: str) -> dict[str, str]:
@@ -73,6 +79,28 @@ MANIFESTS: Mapping[str, str] = {
 
 _NAMES = ("Dockerfile", "Makefile")
 """Files whose whole name is their language."""
+
+
+_NAMED = re.compile(
+    r"(?<![\w.])(c\+\+|c#|python|rust|typescript|javascript|golang|kotlin|swift|ruby|php|haskell|elixir|scala|bash|sql|java"
+    r"|html|css|terraform|node\.js)(?![\w+#])",
+    re.IGNORECASE,
+)
+_GO = re.compile(
+    r"\b(?:in|with|our|the|to|of|for) Go\b(?! (?:ahead|on|back|to)\b)"
+    r"|\b[Gg]o (?:tests?|code|files?|modules?|packages?|functions?|structs?|interfaces?|programs?|services?|clients?"
+    r"|errors?|routines?|servers?|project|library)\b"
+)
+
+
+def languages_in(text: str) -> list[str]:
+    """The programming languages that a text names, each once; "go" only where it is not the verb.
+
+    >>> languages_in("write go tests, then port them to Rust"), languages_in("go on")
+    (['rust', 'go'], [])
+    """
+    names = [language_name(match[1]) for match in _NAMED.finditer(text[:_READ])]
+    return list(dict.fromkeys([*names, *(["go"] if _GO.search(text[:_READ]) else [])]))
 
 
 def language_of(file: str) -> str | None:

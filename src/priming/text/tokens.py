@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import threading
 import unicodedata
-from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import lru_cache
 
+from priming.core.when import stem
 from priming.text.word_lists import read_words
 
 TERM_CACHE = 1 << 16
@@ -139,21 +138,7 @@ def _term(token: str) -> str:
     """Stem a lower-cased token; a stop word gives the empty string."""
     head, apostrophe, tail = token.rpartition("'")
     word = (head if apostrophe and tail in _CLITICS else token).replace("'", "")
-    return "" if word in STOP_WORDS else _stemmer()(word)
-
-
-@cache
-def _stemmer() -> Callable[[str], str]:
-    # The stemmer keeps its state in the object, hence the lock.
-    import Stemmer
-
-    stemmer, lock = Stemmer.Stemmer("english"), threading.Lock()
-
-    def stem(word: str) -> str:
-        with lock:
-            return str(stemmer.stemWord(word))
-
-    return stem
+    return "" if word in STOP_WORDS else stem(word)
 
 
 _NUMBERS = "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twice"

@@ -13,3 +13,13 @@ def read_words(name: str) -> list[str]:
     """
     text = files(__package__).joinpath("words", f"{name}.txt").read_text("utf-8")
     return [word for line in text.splitlines() if not line.startswith("#") for word in line.split()]
+
+
+def read_word_groups(name: str) -> list[list[str]]:
+    """Read the lines of ``words/<name>.txt`` as groups of words; lines that begin with "#" are comments.
+
+    >>> read_word_groups("alternatives")[0]
+    ['tab', 'space']
+    """
+    text = files(__package__).joinpath("words", f"{name}.txt").read_text("utf-8")
+    return [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]

@@ -23,7 +23,13 @@ if TYPE_CHECKING:
 
 GLOBAL = "global"
 """The origin of hits from the global store."""
-_PLACEMENTS = {"create": "created", "specialise": "specialised", "merge": "merged"}
+_PLACEMENTS = {
+    "create": "created",
+    "specialise": "specialised",
+    "merge": "merged",
+    "widen": "widened",
+    "supersede": "superseded",
+}
 
 app = group("Rules")
 packs_app = group("Rules", "pack", "Share rules as packs, and install those of others.")

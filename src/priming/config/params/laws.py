@@ -239,7 +239,7 @@ class WhenParams(Checked):
 
     paths: tuple[str, ...] = param(("file",), source="floop", doc="predicates that are glob patterns")
     partial: tuple[str, ...] = param(("task", "environment", "text"), doc="predicates matched word by word")
-    stem: int = param(3, low=1, unit="letters", doc="shortest word that matches the longer ones it begins")
+    alternatives: int = param(64, low=1, unit="patterns", doc="most patterns that braces stand for")
 
 
 @dataclass(frozen=True, slots=True)

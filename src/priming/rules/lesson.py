@@ -1,0 +1,117 @@
+"""The checked arguments of ``learn``, and the memories that a correction becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from priming.config.params.laws import SCORE
+from priming.config.params.store import STORE
+from priming.config.words import RULES, TRUST
+from priming.core.arguments.checks import check_choice, check_name, check_predicates, check_tags, check_text
+from priming.core.when import scope
+from priming.errors import ParamError
+from priming.remember.drafts import Draft
+from priming.rules.trust import least
+from priming.text.rule_kinds import rule_kind_of
+from priming.types import Cue
+
+
+def check_lesson(
+    *,
+    right: Any,
+    wrong: Any,
+    cue: Cue | None,
+    tags: Sequence[str],
+    priority: float,
+    source: str | None,
+    trust: str,
+    rule: str | None,
+) -> Lesson:
+    """The arguments of ``learn``, checked."""
+    right, wrong = _check_texts(right, wrong)
+    if cue is not None and not isinstance(cue, Cue):
+        raise ParamError("cue", cue, "must be a Cue")
+    return Lesson(
+        right=right,
+        wrong=wrong,
+        when={} if cue is None else _conditions(cue),
+        tags=check_tags(tags),
+        priority=_check_priority(priority),
+        source=check_name("source", source),
+        trust=check_choice("trust", trust, TRUST),
+        rule=rule_kind_of(right) if rule is None else check_choice("rule", rule, RULES),
+        inferred=rule is None,
+    )
+
+
+def _check_texts(right: Any, wrong: Any) -> tuple[str, str | None]:
+    """The texts of a correction, checked."""
+    right = _check_lesson_text("right", right)
+    wrong = None if wrong is None else _check_lesson_text("wrong", wrong)
+    if wrong is not None and wrong.split() == right.split():
+        raise ParamError("wrong", wrong, "must be something else than what is right, or be left out")
+    if len(_correction_text(right, wrong)) > STORE.content_limit:
+        rule = f"must be at most {STORE.content_limit:,} characters together with what is wrong"
+        raise ParamError("right", right, rule)
+    return right, wrong
+
+
+def _check_lesson_text(name: str, value: Any) -> str:
+    text = check_text(name, value).strip()
+    if not text:
+        raise ParamError(name, value, "must not be blank")
+    return text
+
+
+def _correction_text(right: str, wrong: str | None) -> str:
+    """The text of a correction; its gist shows the beginning, which is what is right."""
+    return f"Correction: {right}" if wrong is None else f"Correction: {right}\nNot: {wrong}"
+
+
+def _conditions(cue: Cue) -> Mapping[str, Any]:
+    """The context of a cue as ``when`` predicates, without empty ones."""
+    checked = check_predicates(cue.context())
+    return {name: checked[name] for name in scope("when", checked)}
+
+
+def _check_priority(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= SCORE.priority_max:
+        raise ParamError("priority", value, f"must be in [0, {SCORE.priority_max:g}]")
+    return float(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """The checked arguments of ``learn``; ``inferred``: the kind of rule was read from the words."""
+
+    right: str
+    wrong: str | None
+    when: Mapping[str, Any]
+    tags: tuple[str, ...]
+    priority: float
+    source: str | None
+    trust: str
+    rule: str
+    inferred: bool
+
+    def correction(self) -> Draft:
+        """The correction as a memory."""
+        texts = {"right": self.right} if self.wrong is None else {"right": self.right, "wrong": self.wrong}
+        return self._draft("correction", _correction_text(self.right, self.wrong), texts, self.trust)
+
+    def behavior(self) -> Draft:
+        """The behaviour that follows from the correction, as a memory derived from it."""
+        return self._draft("behavior", self.right, {"rule": self.rule}, least([self.trust]))
+
+    def _draft(self, kind: str, content: str, metadata: Mapping[str, Any], trust: str) -> Draft:
+        return Draft(
+            content,
+            kind=kind,
+            tags=self.tags,
+            metadata=metadata,
+            when=self.when,
+            source=self.source,
+            trust=trust,
+        )

@@ -1,0 +1,84 @@
+"""What a later statement changes about an earlier one."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from priming import ParamError
+from priming.text.change import compare, contrast
+
+KINDS = ("same", "opposite", "other_value", "wider", "narrower", "other_slot")
+
+
+def pairs(split):
+    lines = Path(__file__).with_name("correction_pairs.tsv").read_text("utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    return [(label, old, new) for marked, label, old, new in rows if marked == split]
+
+
+def measured(split):
+    """By kind, (precision, recall); and the pairs that are opposites and read as the same."""
+    results = [(label, compare(old, new).kind) for label, old, new in pairs(split)]
+    right = Counter(label for label, kind in results if label == kind)
+    labels, kinds = (Counter(column) for column in zip(*results, strict=True))
+    figures = {kind: (right[kind] / max(1, kinds[kind]), right[kind] / labels[kind]) for kind in KINDS}
+    return figures, results
+
+
+@pytest.mark.parametrize(("split", "least"), [("tuning", 0.95), ("held-out", 0.55)])
+def test_the_labelled_corrections_are_read_as_changes(split, least):
+    figures, _ = measured(split)
+    assert sum(len(pairs(split)) for split in ("tuning", "held-out")) >= 150
+    for kind, (precision, recall) in figures.items():
+        assert min(precision, recall) >= least, (kind, precision, recall)
+
+
+@pytest.mark.parametrize("split", ["tuning", "held-out"])
+def test_no_opposite_is_read_as_the_same(split):
+    _, results = measured(split)
+    assert ("opposite", "same") not in results
+    assert ("other_value", "same") not in results
+
+
+@pytest.mark.parametrize("split", ["tuning", "held-out"])
+def test_an_opposite_is_one_from_either_side(split):
+    for label, old, new in pairs(split):
+        if label == "opposite":
+            assert compare(new, old).kind == "opposite", (new, old)
+
+
+@pytest.mark.parametrize("split", ["tuning", "held-out"])
+def test_a_statement_is_the_same_as_itself(split):
+    for _, old, new in pairs(split):
+        assert compare(old, old).kind == compare(new, new).kind == "same"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        ("Enable flag", "Disable flag", "opposite"),
+        ("Upgrade the cluster", "Downgrade the cluster", "opposite"),
+        ("Deploy to staging", "Deploy to production", "other_slot"),
+        ("Never disable TLS verification", "Always enable TLS verification", "same"),
+        ("The limit is 30 s", "The limit is 90 s", "other_value"),
+        ("", "Use tabs", "other_slot"),
+    ],
+)
+def test_statements_of_other_kinds_are_compared_too(old, new, kind):
+    assert compare(old, new).kind == kind
+
+
+def test_the_reason_names_the_words():
+    change = compare("Use pip", "Use uv, not pip")
+    assert change.reason == 'the earlier asks for "pip", the later rejects it'
+
+
+def test_a_long_wrong_text_is_no_part_of_the_statement():
+    assert contrast("Use uv", "pip install\nx") == "Use uv"
+    assert contrast("Use uv", "pip") == "Use uv; never pip"
+
+
+def test_a_statement_that_is_no_text_is_refused():
+    with pytest.raises(ParamError, match="must be a text"):
+        compare(None, "x")
