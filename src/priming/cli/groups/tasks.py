@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _NOT_DELIVERED = 3
 _VALUES = "--values"
 
-Values = Annotated[
+ValuesFile = Annotated[
     str | None,
     Option(
         _VALUES, metavar="FILE", help="Read options from a JSON object in this file; - reads it from stdin"
@@ -125,7 +125,7 @@ def add(
     verify: Annotated[
         str | None, Option("--verify", metavar="CMD", help="The command that verifies it")
     ] = None,
-    values: Values = None,  # noqa: ARG001, expanded by the group
+    values: ValuesFile = None,  # noqa: ARG001, expanded by the group
 ) -> Answer:
     """Add a task to a session."""
     from priming.loop import run as runs
@@ -144,7 +144,7 @@ def complete(
     seq: Seq,
     delivered: Annotated[str, Option("--delivered", metavar="TEXT", help="What was done")],
     utilized: Utilized = "[]",
-    values: Values = None,  # noqa: ARG001, expanded by the group
+    values: ValuesFile = None,  # noqa: ARG001, expanded by the group
 ) -> Answer:
     """Close a task as done if its gate passes: memories are judged, lessons stored. Exit status 3 if it fails."""
     from priming.loop import report
@@ -163,7 +163,7 @@ def block(
     seq: Seq,
     reason: Annotated[str, Option("--reason", metavar="TEXT", help="What blocks it")],
     utilized: Utilized = "[]",
-    values: Values = None,  # noqa: ARG001, expanded by the group
+    values: ValuesFile = None,  # noqa: ARG001, expanded by the group
 ) -> Answer:
     """Close a task as blocked: memories are judged, and the failure is stored."""
     from priming.loop import report
@@ -278,7 +278,7 @@ def _answer(value: Mapping[str, Any], status: int = 0) -> Answer:
 
 
 def _rows(values: list[Mapping[str, Any]] | list[dict[str, Any]]) -> Iterator[Part]:
-    """Values for people: a line each, without empty fields."""
+    """ValuesFile for people: a line each, without empty fields."""
     for value in values:
         fields = encode(value)
         pairs = (f"{name} {_text(item)}" for name, item in fields.items() if item not in (None, [], ""))
