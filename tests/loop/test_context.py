@@ -127,14 +127,17 @@ def test_a_lesson_fires_at_its_task_and_at_its_objective_alike(memory, objective
 def test_a_lesson_is_shown_for_the_best_of_its_texts(memory, folder):
     rest = {"objective": "Release version 2.1", "task": "Push the tag", "failed": "remote: 403 Forbidden"}
     key = values(memory, "failure", "Push the tag: 403", "Zebras graze on the savannah all day long", **rest)
-    for text in (
-        "Release version 2.1",
-        "release of version 2.1",
-        "Push that tag",
-        "remote says 403 forbidden",
-    ):
+    for text in ("Release version 2.1", "release of version 2.1", "Push that tag"):
         result = gather(memory, text, folder, session="s")
         assert (result.injected, result.matched) == ((key,), (key,)), text
+
+
+def test_a_lesson_that_is_shown_for_what_failed_or_helped_does_not_answer_for_the_task(memory, folder):
+    rest = {"objective": "Release version 2.1", "task": "Push the tag", "failed": "remote: 403 Forbidden"}
+    key = values(memory, "failure", "Push the tag: 403", "Bring a token that may write", **rest)
+    for text in ("remote says 403 forbidden", "Bring that token that may write"):
+        result = gather(memory, text, folder, session="s")
+        assert (result.injected, result.matched, result.fired) == ((key,), (), ()), text
 
 
 def test_a_lesson_of_the_whole_objective_is_shown_to_its_tasks_without_being_answerable(memory, folder):

@@ -10,9 +10,9 @@ from priming import Memory
 from priming.llm.scripted import ScriptedAgent
 from priming.loop.acting import act
 from priming.loop.context import gather
-from priming.loop.learning import failure, learn_from_task, lesson, pattern, store_patterns, symptom
+from priming.loop.learning import failure, learn_from_task, lesson, pattern, store_patterns
 from priming.loop.session import ActionResult, Attempt, Limits, Session, Task, TaskPlan, Verification
-from priming.loop.verification import ScriptedVerifier
+from priming.loop.verification import ScriptedVerifier, symptom
 
 LIMITS = Limits(attempts=3, tasks=20, depth=2, timeout=60.0)
 PLAN = TaskPlan("Make the tests of subtract pass", ("calc.py",), "pytest -q")
@@ -364,6 +364,14 @@ def test_a_pattern_that_was_repeated_unnamed_was_not_shown_in_vain(memory, sessi
     result = learn_from_task(memory, replace(session, id="s-2"), closed(attempt(clock, injected=[key])))
     assert (result.strengthened, result.unused, result.patterns) == ((key,), (), (key,))
     assert counts(memory, key) == (1, 0)
+
+
+def test_what_says_the_same_as_a_memory_that_helped_was_not_shown_in_vain(memory, session, clock):
+    tries = attempt(clock, 1, FAILED), attempt(clock, 2, PASSED, learning="Mind the sign.")
+    wrong, right = learn_from_task(memory, session, closed(*tries)).stored
+    again = attempt(clock, injected=[right, wrong], utilized=(right,), learning="Mind the sign.")
+    learn_from_task(memory, replace(session, id="s-2"), closed(again))
+    assert (counts(memory, right), counts(memory, wrong)) == ((1, 0), (0, 0))
 
 
 def test_a_lesson_keeps_objective_task_trigger_what_failed_and_what_helped(memory, session, clock):

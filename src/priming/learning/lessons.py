@@ -68,6 +68,11 @@ def triggers(record: MemoryRecord) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in (trigger, task, _text(record, OBJECTIVE)) if text))
 
 
+def resolution_of(record: MemoryRecord) -> str:
+    """What helped, of a lesson that says so; else an empty text."""
+    return "" if record.metadata.get(SOLVED) is False else _text(record, RESOLUTION)
+
+
 def closeness(memory: Namespace, text: str, groups: Sequence[Sequence[str]]) -> list[float]:
     """The cosine of a text and the nearest text of each group; 0 for an empty group."""
     distinct = list(dict.fromkeys(other for group in groups for other in group))

@@ -94,11 +94,15 @@ def gather(
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """A lesson that may be shown: whether it applies exactly here, and whether its words match the task itself."""
+    """A lesson that may be shown: whether it applies exactly here, and whether it claims to be about the task itself.
+
+    ``own`` is the cosine of its nearest text.
+    """
 
     record: MemoryRecord
     fires: bool
     is_direct: bool
+    own: float
     score: float
 
 
@@ -203,23 +207,25 @@ def _lessons(
     texts = [objective] if within is None else [objective, within]
     candidates: dict[str, MemoryRecord] = {}
     for text in dict.fromkeys(texts):
-        about = {"cue": cue, "kinds": [kind], "limit": params.pool, "session": session}
+        options = {"cue": cue, "kinds": [kind], "limit": params.pool, "session": session}
         for profile in (None, PROFILE):
-            hits = _hits(memory, text, **about, **({} if profile is None else {"profile": profile}))
+            hits = _hits(memory, text, **options, **({} if profile is None else {"profile": profile}))
             candidates.update((hit.memory.id, hit.memory) for hit in hits)
     records = list(candidates.values())
     near = closeness(memory, objective, [lesson_texts(record) for record in records])
+    about = closeness(memory, objective, [triggers(record) or lesson_texts(record) for record in records])
     whole = [0.0] * len(records)
     if within is not None:
         whole = closeness(memory, within, [_objective_of(record) for record in records])
     now = memory.now()
     matches = []
-    for record, own, of_objective in zip(records, near, whole, strict=True):
+    for record, own, trigger, of_objective in zip(records, near, about, whole, strict=True):
         applies = fires(record, objective, cue)
-        is_direct = own >= params.relevance or (applies and bool(triggers(record)))
-        if is_direct or applies or of_objective >= params.relevance:
-            matches.append(_Match(record, applies, is_direct, _score(record, max(own, of_objective), now)))
-    return sorted(matches, key=lambda match: (not match.fires, not match.is_direct, -match.score))
+        is_direct = trigger >= params.answerable or (applies and bool(triggers(record)))
+        best = max(own, of_objective)
+        if is_direct or applies or best >= params.relevance:
+            matches.append(_Match(record, applies, is_direct, own, _score(record, best, now)))
+    return sorted(matches, key=lambda match: (not match.fires, match.own < params.relevance, -match.score))
 
 
 def _objective_of(record: MemoryRecord) -> tuple[str, ...]:

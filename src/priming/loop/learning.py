@@ -6,7 +6,6 @@ operation is recognised in the log, and nothing is counted twice.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,7 +16,7 @@ from priming.config.params.loop import CONTEXT, ContextParams
 from priming.errors import NotFound, ParamError
 from priming.learning import lessons
 from priming.learning.lessons import FAILED, OBJECTIVE, RESOLUTION, SOLVED, TASK, TRIGGER
-from priming.loop.context import DELTA, cut, plain
+from priming.loop.context import DELTA, cut
 from priming.loop.session import (
     BLOCKED,
     DELIVERED,
@@ -27,8 +26,8 @@ from priming.loop.session import (
     Session,
     Task,
     TaskPlan,
-    Verification,
 )
+from priming.loop.verification import symptom
 from priming.memory import Memory
 from priming.remember.drafts import draft
 from priming.remember.links import link_many
@@ -37,11 +36,6 @@ from priming.types import Operation
 FAILURE, PATTERN, LEARNED_FROM = "failure", "pattern", "learned-from"
 _TRUST = "agent"
 """The trust in a lesson: that of its author."""
-_TELLING = re.compile(r"error|exception|fail|assert|not found|denied|refused|expected", re.IGNORECASE)
-_SYMPTOM = re.compile(r"^E\s+(\S.*)$")
-"""How pytest marks an error."""
-_RAISED = re.compile(r"[\w.]*(?:Error|Exception)\b")
-"""How Python names an exception."""
 _QUOTES = "[]`\"' "
 
 
@@ -87,7 +81,7 @@ def learn_from_task(
     wrong_lesson = failure(session, task, project, params)
     recurred = _recurred(closed, wrong_lesson, params)
     right_lesson = pattern(session, task, project, params)
-    credit = _credited(closed, recurred, _repeated(closed, right_lesson, params))
+    credit = _credited(closed, recurred, _repeated(closed, right_lesson, params), params)
     wrong = _stored(closed, FAILURE, wrong_lesson, params, (*credit.helped, *recurred))
     right = _stored(closed, PATTERN, right_lesson, params, credit.helped)
     stored = _summed(
@@ -198,20 +192,6 @@ def pattern(
     return _lesson_of(PATTERN, task.plan.objective, how, session, task, project, params) if how else None
 
 
-def symptom(verified: Verification) -> str | None:
-    r"""The most telling line of a gate's output.
-
-    >>> symptom(Verification("pytest", "failed", 1, "E   NameError: x\n1 failed in 0.1s"))
-    'NameError: x'
-    """
-    lines = [text for line in plain(verified.output).splitlines() if (text := line.strip())]
-    marked = [match[1] for line in lines if (match := _SYMPTOM.match(line))]
-    raised = [line for line in lines if _RAISED.match(line)]
-    telling = [line for line in lines if _TELLING.search(line)]
-    # Pytest's first mark, Python's last line of a traceback, a compiler's first error, anything's last word.
-    return next(iter((*marked[:1], *raised[-1:], *telling[:1], *lines[-1:])), None)
-
-
 def _lesson_of(
     kind: str,
     trigger: str,
@@ -277,7 +257,26 @@ def _repeated(closed: _ClosedTask, succeeded: dict[str, Any] | None, params: Con
     return near[0].key if near is not None and near[1] >= params.similar else None
 
 
-def _credited(closed: _ClosedTask, recurred: Sequence[str], repeated: str | None) -> LearningResult:
+def _not_told_by(
+    memory: Memory, keys: Sequence[str], helpful: Sequence[str], params: ContextParams
+) -> list[str]:
+    """The keys without the lessons whose resolution is that of a lesson which helped: it was told twice."""
+    advice = [text for key in helpful if (text := lessons.resolution_of(memory.get(key)))]
+    if not advice or not keys:
+        return list(keys)
+    same = [
+        max(lessons.closeness(memory, text, [advice])) if text else 0.0
+        for text in (lessons.resolution_of(memory.get(key)) for key in keys)
+    ]
+    return [key for key, cosine in zip(keys, same, strict=True) if cosine < params.similar]
+
+
+def _credited(
+    closed: _ClosedTask,
+    recurred: Sequence[str] = (),
+    repeated: str | None = None,
+    params: ContextParams = CONTEXT,
+) -> LearningResult:
     """Verdicts on the memories shown in attempts that have a result, and the names that match none of them.
 
     Blamed are only memories that were shown for what they say, not those shown for a link or a common objective.
@@ -290,6 +289,7 @@ def _credited(closed: _ClosedTask, recurred: Sequence[str], repeated: str | None
     answerable = keys.keys() if task.gathered is None else task.gathered.answerable
     rest = [key for name, key in keys.items() if key not in used and name in answerable]
     unused = [key for key in rest if key != repeated]
+    unused = _not_told_by(closed.memory, unused, [*used, *([repeated] if repeated else [])], params)
     unused = list(dict.fromkeys((*unused, *recurred)))
     return LearningResult(
         helped=used,

@@ -101,11 +101,18 @@ class ContextParams(Checked):
     )
     pool: int = param(20, low=1, unit="memories", doc="recalled of each kind, to choose from")
     relevance: float = param(
-        0.4,
+        0.45,
         low=0.0,
         high=1.0,
         unit="cosine",
         doc="of the nearest text of a lesson; below it, only what fires in the context is shown",
+    )
+    answerable: float = param(
+        0.6,
+        low=0.0,
+        high=1.0,
+        unit="cosine",
+        doc="of the trigger, task or objective of a lesson; below it, the lesson is not blamed",
     )
     fires_terms: int = param(
         2, low=1, unit="terms", doc="fewest terms that a memory shares with an objective"
