@@ -87,7 +87,8 @@ def report(sessions: Sessions, session: Session) -> SessionReport:
 
 def _progress(session: Session, assessment: Assessment) -> str:
     """The assessment of a session, with its share of delivered tasks, those of all its plans counted."""
-    advice = f"{assessment.state}: {assessment.advice}"
+    since = " since the approach changed" if session.begun_with else ""
+    advice = f"{assessment.state}{since}: {assessment.advice}"
     if not session.tasks:
         return advice
     total = len(session.tasks)
