@@ -484,3 +484,9 @@ def test_what_was_counted_automatically_can_be_meant_and_counts_once(chain):
     assert chain.feedback(recall.recall_id, used=["hit"], tier="automatic").id == operation.id
     chain.undo(operation.id)
     assert moved(before, weights(chain)) == pytest.approx({"a>b": 1e-5, "b>hit": 1e-5})
+
+
+def test_an_unknown_recall_is_refused_with_the_latest_recalls(chain):
+    recall = chain.recall(CUE)
+    with pytest.raises(NotFound, match=f"the latest: {recall.recall_id}"):
+        chain.feedback("no-such-recall", used=["hit"])

@@ -95,10 +95,18 @@ class Runs:
             self.memory, self.agent, **{"yes": True, "verify": ScriptedVerifier(self._check), **changed}
         )
 
-    def run(self, answers, objective="Mend what is broken", limits=LIMITS, fresh_context=False, **changed):
+    def run(
+        self,
+        answers,
+        objective="Mend what is broken",
+        limits=LIMITS,
+        fresh_context=False,
+        deliberate=False,
+        **changed,
+    ):
         """Begin a session."""
         work = self.work(answers, **changed)
-        return run(work, objective, self.folder, limits, fresh_context=fresh_context)
+        return run(work, objective, self.folder, limits, fresh_context=fresh_context, deliberate=deliberate)
 
     def resume(self, session, answers=(), options=None, **changed):
         """Go on with one."""

@@ -29,6 +29,37 @@ DONE = {
 }
 
 
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("away/passwd", "outside the folder"),
+        ("src/../../etc/passwd", "outside the folder"),
+        ("circle", "outside the folder"),
+        ("notes.txt", "which is .env"),
+        ("hidden/config", "which is .git/config"),
+    ],
+)
+def test_a_file_is_where_its_path_leads_whatever_links_call_it(tmp_path, path, why):
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    (folder / ".env").touch()
+    (folder / "away").symlink_to(tmp_path)
+    (folder / "circle").symlink_to(folder / "circle")
+    (folder / "notes.txt").symlink_to(".env")
+    (folder / "hidden").symlink_to(".git")
+    assert why in destructive_reason(TaskPlan("Change it", (path,)), folder=folder)
+
+
+def test_a_link_within_the_folder_is_a_file_like_any_other(tmp_path):
+    (tmp_path / "app.py").touch()
+    (tmp_path / "main.py").symlink_to("app.py")
+    absolute = str(tmp_path / "app.py")
+    assert (
+        destructive_reason(TaskPlan("Change it", ("main.py", absolute, "new/file.py")), folder=tmp_path)
+        is None
+    )
+
+
 def test_the_prompt_begins_with_its_phase_and_ends_with_the_schema_of_the_answer():
     lines = acting_prompt(PLAN, 1, GATHERED).splitlines()
     assert lines[0] == "PRIMING-PHASE: act"

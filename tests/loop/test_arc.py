@@ -40,6 +40,26 @@ def test_what_rarely_helped_is_pruned_once_it_is_a_day_old(memory, clock, used, 
     assert arc.prune(memory) == {"pruned": pruned, "remaining": 1 - pruned}
 
 
+def test_health_tells_what_the_figures_say(memory):
+    texts = ("The gate hangs", "The printer jams", "The build is slow", "The parrot escaped")
+    names = [store(memory, f"{text} on Mondays", "pattern") for text in texts]
+    for name in names[:3]:
+        judge(memory, name, 0, 3)
+    judge(memory, names[3], 1, 0)
+    told = arc.health(memory)
+    assert told["status"] == "NEEDS_ATTENTION"
+    few, most = told["issues"]
+    assert few.startswith("3 of 4 rarely helped:")
+    assert all(f"{name} (0 of 3)" in few for name in names[:3])
+    assert "priming loop prune" in few
+    assert most.startswith("Memories helped in 1 of 10 verdicts")
+
+
+def test_health_is_well_where_most_helps(memory):
+    judge(memory, store(memory), 3, 1)
+    assert (arc.health(memory)["status"], arc.health(memory)["issues"]) == ("HEALTHY", [])
+
+
 def test_what_is_pruned_can_be_brought_back(memory, clock):
     name = store(memory)
     judge(memory, name, 0, 3)

@@ -74,6 +74,35 @@ def test_an_objective_about_nothing_there_has_no_relevant_files(project):
 
 
 @pytest.mark.slow
+def test_the_files_of_a_project_are_those_that_git_knows_and_never_the_memory_s_own(repository):
+    write(repository, _dot_priming__memory_dot_db="x", notes_dot_db="x", notes_dot_db_dot_working__a="x")
+    assert "src/calc.py" in listed(repository), "nothing is added yet"
+    assert not any(path.startswith(".priming") for path in listed(repository))
+    subprocess.run(["git", "add", "src", "README.md", "notes.db"], cwd=repository, check=True)
+    result = look(repository, "anything", store=repository / "notes.db")
+    assert result.files == 4
+    assert listed(repository, store=repository / "notes.db") == [
+        "README.md",
+        *(f"src/{n}" for n in ("calc.py", "report.py", "web.js")),
+    ]
+
+
+def test_without_git_the_memory_s_own_files_are_no_part_of_a_project(project):
+    write(project, notes_dot_db="x", notes_dot_db_dot_working__a="x")
+    assert look(project, "anything", store=project / "notes.db").files == 6
+
+
+@pytest.mark.parametrize(
+    "objective", ["Compile the kernel module", "Return the loan", "Add a test", "import tea"]
+)
+def test_a_word_of_any_program_makes_no_file_relevant(tmp_path, objective):
+    write(
+        tmp_path, calc_dot_py="# The module of sums.\nimport math\ndef add(a, b):\n    return a + b  # test\n"
+    )
+    assert look(tmp_path, objective).relevant == ()
+
+
+@pytest.mark.slow
 def test_what_git_ignores_is_not_looked_at(repository):
     write(
         repository, _dot_gitignore="secret/\n*.log\n", secret__key_dot_py="subtract", noise_dot_log="subtract"

@@ -95,11 +95,57 @@ def test_a_memory_fires_where_the_objective_has_most_of_its_trigger(memory, trig
     assert fires(memory.get(key), OBJECTIVE, Cue(OBJECTIVE)) is expected
 
 
-def test_a_memory_fires_where_its_files_are_met_and_its_trigger_in_part(memory):
-    about = {"trigger": "subtract overflows at midnight", "delta": ["calc.py"]}
-    key = memory.remember("Zebras graze.", kind="pattern", metadata=about).key
-    assert fires(memory.get(key), OBJECTIVE, Cue(OBJECTIVE, file=["calc.py"]))
-    assert not fires(memory.get(key), OBJECTIVE, Cue(OBJECTIVE, file=["other.py"]))
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"trigger": "Make pytest pass: ModuleNotFoundError: No module named kernel", "delta": ["calc.py"]},
+        {"trigger": "Compile the printer driver", "objective": "Ship the printer", "delta": ["calc.py"]},
+        {"trigger": "Make the tests of the module pass", "task": "Make the tests pass"},
+    ],
+)
+def test_common_files_a_common_word_or_a_common_language_make_nothing_fire(memory, about):
+    key = memory.remember("Mind it.", kind="failure", metadata=about, when={"language": "c"}).key
+    cue = Cue("Compile the kernel module", file=["calc.py"], language=["c"])
+    assert not fires(memory.get(key), "Compile the kernel module", cue)
+
+
+@pytest.mark.parametrize(
+    "objective", ["Deploy to staging", "deploy to Staging!", "Deploy it to staging today"]
+)
+def test_a_lesson_fires_at_its_task_and_at_its_objective_alike(memory, objective):
+    about = {
+        "trigger": "Copy the pages: no space left",
+        "task": "Copy the pages",
+        "objective": "Deploy to staging",
+    }
+    record = memory.get(memory.remember("Mind it.", kind="failure", metadata=about).key)
+    assert fires(record, objective, Cue(objective))
+    assert not fires(record, "Deploy to production", Cue("Deploy to production"))
+    assert fires(record, "Copy the pages", Cue("Copy the pages"))
+
+
+def test_a_lesson_is_shown_for_the_best_of_its_texts(memory, folder):
+    rest = {"objective": "Release version 2.1", "task": "Push the tag", "failed": "remote: 403 Forbidden"}
+    key = values(memory, "failure", "Push the tag: 403", "Zebras graze on the savannah all day long", **rest)
+    for text in ("Release version 2.1", "release of version 2.1", "Push that tag"):
+        result = gather(memory, text, folder, session="s")
+        assert (result.injected, result.matched) == ((key,), (key,)), text
+
+
+def test_a_lesson_that_is_shown_for_what_failed_or_helped_does_not_answer_for_the_task(memory, folder):
+    rest = {"objective": "Release version 2.1", "task": "Push the tag", "failed": "remote: 403 Forbidden"}
+    key = values(memory, "failure", "Push the tag: 403", "Bring a token that may write", **rest)
+    for text in ("remote says 403 forbidden", "Bring that token that may write"):
+        result = gather(memory, text, folder, session="s")
+        assert (result.injected, result.matched, result.fired) == ((key,), (), ()), text
+
+
+def test_a_lesson_of_the_whole_objective_is_shown_to_its_tasks_without_being_answerable(memory, folder):
+    rest = {"objective": "Release version 2.1", "task": "Push the tag"}
+    key = values(memory, "failure", "Push the tag: 403", "Bring a token", **rest)
+    result = gather(memory, "Bake a cake", folder, session="s", within="Release version 2.1")
+    assert (result.injected, result.matched) == ((key,), ())
+    assert gather(memory, "Bake a cake", folder, session="s").injected == ()
 
 
 def test_what_applies_elsewhere_is_not_shown(memory, folder):
@@ -119,10 +165,28 @@ def test_links_lead_over_two_hops_if_both_are_strong(memory, folder):
     assert [item.key for item in connected] == [near, far]
 
 
+def test_links_that_nobody_made_connect_nothing(memory, folder):
+    key = values(memory, "pattern", OBJECTIVE, session="work")
+    memory.remember("Zebras graze.", kind="pattern", session="work")
+    memory.remember("Ferns uncurl.", kind="pattern", session="work")
+    assert any(link.relation == "next" and link.weight >= 0.5 for link in memory.links(key))
+    assert gather(memory, OBJECTIVE, folder, session="s").injected == (key,)
+
+
 def test_files_that_a_memory_about_the_objective_names_are_relevant(memory, folder):
     (folder / "ledger.py").write_text("rows = []\n")
     memory.remember("When subtract was wrong, the cause was in ledger.py.")
     assert "ledger.py" in gather(memory, "subtract is wrong", folder, session="s").codebase.relevant
+
+
+@pytest.mark.parametrize(
+    "objective", ["Compile the kernel", "Translate the manual into French", "Bake bread"]
+)
+def test_files_of_memories_about_something_else_are_not_relevant(memory, folder, objective):
+    for text in ("When subtract was wrong, the cause was in calc.py.", "calc.py holds the sums."):
+        memory.remember(text)
+    values(memory, "pattern", OBJECTIVE, delta=["calc.py"])
+    assert gather(memory, objective, folder, session="s").codebase.relevant == ()
 
 
 def test_files_that_earlier_deliveries_name_are_relevant(memory, folder):

@@ -10,9 +10,9 @@ from priming import Memory
 from priming.llm.scripted import ScriptedAgent
 from priming.loop.acting import act
 from priming.loop.context import gather
-from priming.loop.learning import failure, learn_from_task, pattern, store_patterns, symptom
+from priming.loop.learning import failure, learn_from_task, lesson, pattern, store_patterns
 from priming.loop.session import ActionResult, Attempt, Limits, Session, Task, TaskPlan, Verification
-from priming.loop.verification import ScriptedVerifier
+from priming.loop.verification import ScriptedVerifier, symptom
 
 LIMITS = Limits(attempts=3, tasks=20, depth=2, timeout=60.0)
 PLAN = TaskPlan("Make the tests of subtract pass", ("calc.py",), "pytest -q")
@@ -303,6 +303,85 @@ def test_all_of_it_can_be_undone(memory, session, clock):
         memory.undo(operation)
     assert counts(memory, used) == (0, 0)
     assert memory.list(kinds=["failure"]) == []
+
+
+STUCK = {"status": "blocked", "obstacle": "remote: 403 Forbidden"}
+
+
+def blocked_runs(memory, session, clock, count, **report):
+    """Runs that end at the same obstacle, each with what is known."""
+    results = []
+    for number in range(count):
+        now = replace(session, id=f"s-{number}")
+        gathered = gather(memory, PLAN.objective, session.folder, session=now.id)
+        used = gathered.injected if report.get("claims") else ()
+        tries = attempt(clock, verified=None, injected=gathered.injected, utilized=used, **STUCK)
+        task = replace(closed(tries, status="blocked"), gathered=gathered)
+        results.append(learn_from_task(memory, now, task))
+    return results
+
+
+@pytest.mark.parametrize("claims", [False, True])
+def test_a_failure_that_recurs_though_its_lesson_was_shown_counts_against_it(memory, session, clock, claims):
+    first, *rest = blocked_runs(memory, session, clock, 4, claims=claims)
+    (key,) = first.stored
+    assert [result.recurred for result in rest] == [(key,)] * 3
+    assert [(result.stored, result.strengthened, result.helped) for result in rest] == [((), (), ())] * 3
+    assert counts(memory, key) == (0, 3)
+
+
+def test_a_failure_that_recurs_unseen_is_remembered_as_such_without_having_helped(memory, session, clock):
+    tries = attempt(clock, verified=None, **STUCK)
+    (key,) = learn_from_task(memory, session, closed(tries, status="blocked")).stored
+    again = learn_from_task(memory, replace(session, id="s-2"), closed(tries, status="blocked"))
+    assert (again.strengthened, again.recurred) == ((key,), ())
+    assert counts(memory, key) == (0, 0)
+
+
+def test_the_lesson_that_was_heeded_in_the_attempt_that_passed_has_helped(memory, session, clock):
+    first = attempt(clock, verified=FAILED, obstacle=None)
+    (key,) = learn_from_task(memory, session, closed(first, status="blocked")).stored
+    tries = attempt(clock, 1, FAILED, [key]), attempt(clock, 2, PASSED, [key], utilized=(key,))
+    result = learn_from_task(memory, replace(session, id="s-2"), closed(*tries))
+    assert (result.helped, result.recurred) == ((key,), ())
+    assert counts(memory, key) == (1, 0)
+
+
+def test_only_what_was_shown_for_what_it_says_is_blamed(memory, session, clock):
+    key = memory.remember(**lesson("pattern", PLAN.objective, "Zebras know it.")).key
+    fact, other = memory.remember("Zebras graze.", kind="fact").key, memory.remember("Ferns uncurl.").key
+    memory.link(key, fact, "requires", 0.9)
+    gathered = gather(memory, PLAN.objective, session.folder, session=session.id)
+    assert gathered.injected == (key, fact)
+    tries = attempt(clock, injected=gathered.injected)
+    result = learn_from_task(memory, session, replace(closed(tries), gathered=gathered))
+    assert result.unused == (key,)
+    assert (counts(memory, fact), counts(memory, other)) == ((0, 0), (0, 0))
+
+
+def test_a_pattern_that_was_repeated_unnamed_was_not_shown_in_vain(memory, session, clock):
+    (key,) = learn_from_task(memory, session, closed(attempt(clock))).stored
+    result = learn_from_task(memory, replace(session, id="s-2"), closed(attempt(clock, injected=[key])))
+    assert (result.strengthened, result.unused, result.patterns) == ((key,), (), (key,))
+    assert counts(memory, key) == (1, 0)
+
+
+def test_what_says_the_same_as_a_memory_that_helped_was_not_shown_in_vain(memory, session, clock):
+    tries = attempt(clock, 1, FAILED), attempt(clock, 2, PASSED, learning="Mind the sign.")
+    wrong, right = learn_from_task(memory, session, closed(*tries)).stored
+    again = attempt(clock, injected=[right, wrong], utilized=(right,), learning="Mind the sign.")
+    learn_from_task(memory, replace(session, id="s-2"), closed(again))
+    assert (counts(memory, right), counts(memory, wrong)) == ((1, 0), (0, 0))
+
+
+def test_a_lesson_keeps_objective_task_trigger_what_failed_and_what_helped(memory, session, clock):
+    tries = attempt(clock, 1, FAILED, details="Added."), attempt(clock, 2, PASSED, learning="Mind the sign.")
+    wrong, right = learn_from_task(memory, session, closed(*tries)).stored
+    about = memory.get(wrong).metadata
+    assert (about["objective"], about["task"]) == (session.objective, PLAN.objective)
+    assert about["trigger"] == f"{PLAN.objective}: assert 3 == -1"
+    assert (about["failed"], about["resolution"]) == ("assert 3 == -1; Added.", "Mind the sign.")
+    assert memory.get(right).metadata["objective"] == session.objective
 
 
 def test_chunks_are_made_of_what_was_delivered_and_only_once(memory, session, clock):

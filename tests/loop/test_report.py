@@ -26,7 +26,7 @@ def test_a_report_says_who_helped_and_what_was_learnt(runs, session):
     assert "failure" in stored
     # One of two tasks succeeded, the last one failed: slow down, by the law of metacognition.
     assert (values.advice, values.status) == ("slow_down", 3)
-    assert values.line == "struggling: slow_down; 50% of tasks succeeded, failures in a row: 1"
+    assert values.line == "struggling: slow_down; 1 of 2 tasks delivered (50%), failures in a row: 1"
 
 
 def test_markdown_holds_all_of_it_and_shows_texts_as_they_stand(runs, session):

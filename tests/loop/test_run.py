@@ -8,7 +8,7 @@ from priming import Memory
 from priming.config.params.loop import LOOP
 from priming.core.metacognition import assess
 from priming.errors import Busy, Conflict, NotFound, ParamError
-from priming.loop import arc
+from priming.loop import report as shapes
 from priming.loop.report import status_of
 from priming.loop.run import (
     ResumeOptions,
@@ -62,7 +62,7 @@ def glue(memory):
 def test_a_task_is_complete_when_its_gate_passes(sessions, session, glue, memory):
     add(sessions, session, 1, TaskPlan("Mend the chair", (), "true"), [glue])
     done = complete(sessions, session, 1, "Glued it.", [glue, "invented"], verify=verify)
-    values = arc.reply_shape(done)
+    values = shapes.reply_shape(done)
     assert (values["status"], values["verified"], values["gate"].status) == ("complete", True, "passed")
     assert (values["feedback"]["helped"], values["feedback"]["missing"]) == (1, ["invented"])
     assert memory.get(glue).use.helped == 1
@@ -72,27 +72,27 @@ def test_a_task_is_complete_when_its_gate_passes(sessions, session, glue, memory
 def test_a_task_whose_gate_fails_stays_pending_until_its_attempts_are_used_up(sessions, session, glue):
     add(sessions, session, 1, TaskPlan("Mend the chair", (), "echo 'Still loose' && false"), [glue])
     for number in range(1, LOOP.attempts):
-        values = arc.reply_shape(complete(sessions, session, 1, "Done.", verify=verify))
+        values = shapes.reply_shape(complete(sessions, session, 1, "Done.", verify=verify))
         assert (values["status"], values["attempt"], values["gate"].output) == (
             "pending",
             number + 1,
             "Still loose",
         )
-    values = arc.reply_shape(complete(sessions, session, 1, "Done.", verify=verify))
+    values = shapes.reply_shape(complete(sessions, session, 1, "Done.", verify=verify))
     assert (values["status"], values["reason"]) == ("blocked", "its gate did not pass")
     assert values["feedback"]["unhelpful"] == 1
 
 
-def test_a_task_without_a_gate_is_complete_but_not_verified(sessions, session):
+def test_a_task_without_a_gate_is_called_unverified(sessions, session):
     add(sessions, session, 1, TaskPlan("Write it down"))
-    values = arc.reply_shape(complete(sessions, session, 1, "Written.", verify=verify))
-    assert (values["status"], values["verified"]) == ("complete", False)
+    values = shapes.reply_shape(complete(sessions, session, 1, "Written.", verify=verify))
+    assert (values["status"], values["verified"]) == ("unverified", False)
     assert sessions.get(session).outcomes == ()
 
 
 def test_a_block_keeps_the_failure(sessions, session, memory):
     add(sessions, session, 1, TaskPlan("Mend the chair", (), "true"))
-    values = arc.reply_shape(block(sessions, session, 1, "There is no glue."))
+    values = shapes.reply_shape(block(sessions, session, 1, "There is no glue."))
     assert (values["status"], values["reason"]) == ("blocked", "There is no glue.")
     (key,) = values["feedback"]["stored"]
     assert "There is no glue." in memory.get(key).content
@@ -113,7 +113,7 @@ def test_tasks_are_told_in_the_shape_of_the_seed(sessions, session):
     add(sessions, session, 1, TaskPlan("First this", ("a.py",)))
     session_now = sessions.get(session)
     assert [item.seq for item in session_now.tasks] == [1, 2]
-    values = arc.task_shape(session_now, session_now.tasks[0])
+    values = shapes.task_shape(session_now, session_now.tasks[0])
     assert {
         name: values[name] for name in ("session_id", "seq", "objective", "delta", "status", "delivered")
     } == {
@@ -127,14 +127,15 @@ def test_tasks_are_told_in_the_shape_of_the_seed(sessions, session):
     complete(sessions, session, 1, "Done.", verify=verify)
     block(sessions, session, 2, "It rains.")
     session_now = sessions.get(session)
-    assert arc.task_counts(session_now) == {
+    assert shapes.task_counts(session_now) == {
         "session_id": session,
         "total": 2,
         "pending": 0,
-        "complete": 1,
+        "complete": 0,
+        "unverified": 1,
         "blocked": 1,
     }
-    assert [arc.task_shape(session_now, item)["delivered"] for item in session_now.tasks] == [
+    assert [shapes.task_shape(session_now, item)["delivered"] for item in session_now.tasks] == [
         "Done.",
         "BLOCKED: It rains.",
     ]
@@ -156,13 +157,13 @@ def test_a_number_is_given_once_and_from_one_on(sessions, session):
 
 
 def test_outcomes_are_recorded_assessed_and_cleared(sessions, session):
-    assert arc.assess(sessions.get(session))["recommendation"] == "keep_going"
+    assert shapes.assess(sessions.get(session))["recommendation"] == "keep_going"
     assert record(sessions, session, 1, True, "well") is False
     for seq in (2, 3, 4):
         record(sessions, session, seq, False, "badly")
     session_now = sessions.get(session)
     # Three failures at the end: pivot_now, by the law of metacognition.
-    assert arc.assess(session_now) == {
+    assert shapes.assess(session_now) == {
         "status": "failing",
         "success_rate": 0.25,
         "total_tasks": 4,
@@ -171,20 +172,20 @@ def test_outcomes_are_recorded_assessed_and_cleared(sessions, session):
         "recommendation": "pivot_now",
         "reason": "failing: pivot_now; 25% of tasks succeeded, failures in a row: 3",
     }
-    assert arc.should_pivot(assessment_of(session_now))["should_pivot"] is True
+    assert shapes.should_pivot(assessment_of(session_now))["should_pivot"] is True
     assert record(sessions, session, 4, True) is True
     session_now = sessions.get(session)
-    assert arc.outcomes(session_now)["success_rate"] == 0.5
-    assert arc.outcomes(session_now)["failure_notes"] == ["badly", "badly"]
-    assert arc.should_pivot(assessment_of(session_now))["should_pivot"] is False
+    assert shapes.outcomes(session_now)["success_rate"] == 0.5
+    assert shapes.outcomes(session_now)["failure_notes"] == ["badly", "badly"]
+    assert shapes.should_pivot(assessment_of(session_now))["should_pivot"] is False
     assert clear(sessions, session) == 4
-    assert arc.assess(sessions.get(session))["status"] == "no_data"
+    assert shapes.assess(sessions.get(session))["status"] == "no_data"
 
 
 def test_most_failures_make_a_pivot_worth_considering(sessions, session):
     record(sessions, session, 1, False)
     record(sessions, session, 2, False)
-    values = arc.should_pivot(assessment_of(sessions.get(session)))
+    values = shapes.should_pivot(assessment_of(sessions.get(session)))
     assert (values["should_pivot"], values["confidence"]) == ("maybe", "medium")
 
 
@@ -236,7 +237,7 @@ def test_a_question_of_a_subgoal_waits_and_is_answered_from_either(runs):
 
 def test_advice_reaches_the_next_reason_step(runs):
     session = runs.run([planned(("Mend it", PASSES)), blocked()])
-    again = runs.resume(session, [planned(("Mend it so", PASSES)), delivered()])
+    again = runs.resume(session, [planned(("mend  it", PASSES)), delivered()])
     assert "The last task failed" in runs.agent.prompts[0]
     assert (again.ended, statuses(again)) == ("delivered", ["blocked", "delivered"])
 
@@ -250,7 +251,8 @@ def test_a_session_that_pivoted_stops_again_until_a_person_says_what_to_do_diffe
     assert runs.phases == []
     values = ResumeOptions(answer="Glue it.")
     done = runs.resume(session, [planned(("Glue it", PASSES)), delivered()], values)
-    assert done.ended == "delivered"
+    assert (done.ended, status_of(done)) == ("blocked", 3)
+    assert "1 of 4 tasks delivered; open: task 1 (blocked), 2 (blocked), 3 (blocked)" in done.why
     assert "Glue it." in runs.agent.prompts[0]
 
 

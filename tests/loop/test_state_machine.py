@@ -178,7 +178,10 @@ def test_an_impasse_is_worked_on_as_a_subgoal_and_returns_to_its_parent(runs):
 
 
 def test_subgoals_go_so_deep_only(runs):
-    session = runs.run(lambda _prompt, _schema: impasse("Look"), limits=limits(depth=1))
+    goals = iter(
+        ("Look at the shelf", "Ask the owner", "Read a manual", "Wait for rain", "Call home", "Sleep", "Dig")
+    )
+    session = runs.run(lambda _prompt, _schema: impasse(next(goals)), limits=limits(depth=1))
     children = [Sessions(runs.memory).get(item) for item in session.children]
     assert session.ended == "impasse"
     assert [(item.ended, item.depth, item.children) for item in children] == [("impasse", 1, ())] * len(
@@ -194,7 +197,9 @@ def test_a_session_without_subgoals_ends_at_an_impasse(runs):
 
 def test_a_session_has_so_many_subgoals_only(runs):
     most = LoopEnvironment(runs.memory, ScriptedAgent(())).params.subgoals
-    answers = [impasse("Look"), *[planned(("Look", FAILS)), blocked(), impasse("Look again")] * most]
+    goals = ("Ask the owner", "Read a manual", "Wait for rain")[:most]
+    steps = [(planned(("Look", FAILS)), blocked(), impasse(goal)) for goal in goals]
+    answers = [impasse("Look at the shelf"), *(answer for step in steps for answer in step)]
     session = runs.run(answers)
     assert session.ended == "impasse"
     assert len(session.children) == most

@@ -35,6 +35,21 @@ EVENTS = {
 TOOLS = {"Task", "Bash", "Read", "Grep", "Glob", "Edit", "Write"}
 HOSTILE = """Don't break "add" & 'sub'; $(touch pwned) `touch pwned` $HOME \\ 100% #1"""
 """What somebody may type after a command."""
+LINES = f"""--json
+QUERY
+touch pwned
+OBJECTIVE
+touch pwned
+EOF
+touch pwned
+'; touch pwned; '
+"; touch pwned; "
+\\'; touch pwned #
+$ARGUMENTS ${{IFS}} $((1)) <(touch pwned) > pwned
+```
+touch pwned
+{HOSTILE}"""
+"""The same over several lines, with whatever may end a quotation or a here-document."""
 
 
 def parts(path):
@@ -157,14 +172,20 @@ class Desk:
         self.folder = folder
 
     def run(self, script, status=0):
-        """What a command line prints; ``<<'WORD'`` gives it the lines after it as standard input."""
-        line, _, text = script.partition("\n")
-        line, _, _ = line.partition(" <<")
-        program, *arguments = shlex.split(line if text else script)
+        """What a command line prints; ``< FILE`` gives it the file as standard input."""
+        line, _, file = script.strip().partition(" < ")
+        program, *arguments = shlex.split(line)
         assert program == "priming"
-        done = CliRunner().invoke(app, arguments, input="\n".join(text.splitlines()[:-1]) if text else None)
+        text = (self.folder / file).read_text("utf-8") if file else None
+        done = CliRunner().invoke(app, arguments, input=text)
         assert done.exit_code == status, (script, done.stdout, done.stderr)
         return done.stdout
+
+    def write(self, path, text):
+        """Write a file, as an agent's tool does; values as JSON."""
+        file = self.folder / path
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text if isinstance(text, str) else json.dumps(text), "utf-8")
 
     def ask(self, script, status=0):
         """The JSON that a command line answers."""
@@ -215,60 +236,102 @@ def shell_desk(project):
 
 def filled(script, **values):
     """A command line of the plugin as an agent fills it in; nothing may be left open."""
-    script = script.replace("$ARGUMENTS", HOSTILE)
     for name, value in values.items():
         script = script.replace(f"'{name}'", shlex.quote(value))
     assert not re.search(r"'[A-Z]{2,}'(?!\n)", script), script
     return script
 
 
-@pytest.mark.slow
-def test_the_loop_is_driven_from_begin_to_end(desk):
+def drive(desk, text):
+    """Drive the loop with the command lines of ``/arc``; ``text`` is what a user, or a sub-agent, says."""
     new, context, add, pivot, complete, block, store, report = blocks(PLUGIN / "commands" / "arc.md")
-    first = {"TASK": "Make the file done", "DELTA": '["done"]', "VERIFY": "test -e done"}
-    desk.ask(filled(store, TASK=first["TASK"], LEARNING="Use touch", SESSION="earlier"))
+    desk.write(".priming/lesson.json", {"trigger": "Make the file done", "resolution": text})
+    desk.ask(filled(store, SESSION="earlier"))
+    desk.write(".priming/objective.txt", text)
     session = desk.ask(filled(new))["session_id"]
-    assert desk.ask(filled(context, SESSION=session))["objective"] == HOSTILE
+    assert desk.ask(filled(context, SESSION=session))["objective"] == text
     (shown,) = [memory["name"] for memory in desk.ask("priming loop recall 'make a file' --json")]
-    desk.ask(filled(add, SESSION=session, INJECTED=json.dumps([shown]), **first))
-    second = {"TASK": "Reach the moon", "DELTA": "[]", "VERIFY": "false", "INJECTED": "[]"}
-    desk.ask(filled(add.replace("--seq 1", "--seq 2"), SESSION=session, **second))
+    first = {"seq": 1, "objective": text, "delta": ["done"], "verify": "test -e done", "injected": [shown]}
+    second = {"seq": 2, "objective": "Reach the moon", "delta": [], "verify": "false", "injected": []}
+    for task in (first, second):
+        desk.write(".priming/task.json", task)
+        desk.ask(filled(add, SESSION=session))
     desk.ask(filled(pivot, SESSION=session))
-    done = filled(complete, SESSION=session, DETAILS="Touched it.", UTILIZED=json.dumps([shown]))
+    desk.write(".priming/done.json", {"seq": 1, "delivered": text, "utilized": [shown]})
+    done = filled(complete, SESSION=session)
     assert desk.ask(done, status=3)["status"] == "pending"
     (desk.folder / "done").touch()
     assert desk.ask(done)["feedback"]["helped"] == 1
-    blocked = filled(block, SESSION=session, OBSTACLE="No rocket.", UTILIZED="[]")
-    assert desk.ask(blocked)["status"] == "blocked"
-    assert "No rocket." in desk.run(filled(report, SESSION=session))
+    desk.write(".priming/blocked.json", {"seq": 2, "reason": text, "utilized": []})
+    blocked = desk.ask(filled(block, SESSION=session))
+    assert (blocked["status"], blocked["reason"]) == ("blocked", text)
+    tasks = desk.ask(f"priming loop task get --session {session} --json")
+    assert [task["delivered"] for task in tasks] == [text, f"BLOCKED: {text}"]
+    desk.run(filled(report, SESSION=session))
     kinds = {memory["type"] for memory in desk.ask("priming loop recall 'reach the moon' --json")}
     assert "failure" in kinds
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("text", ["Make the file done", HOSTILE, LINES], ids=["plain", "line", "lines"])
+def test_the_loop_is_driven_from_begin_to_end(desk, text):
+    drive(desk, text)
+
+
+@pytest.mark.slow
+def test_a_shell_that_drives_the_loop_reads_none_of_what_is_said(shell_desk):
+    drive(shell_desk, LINES)
+
+
+def test_no_command_line_holds_what_a_user_or_an_agent_says():
+    lines = [line for path in COMMANDS for block in blocks(path) for line in block.splitlines()]
+    assert not [line for line in lines if "$" in line or "<<" in line or "`" in line]
+    # The only value in a command line is an id that Priming made.
+    assert {value for line in lines for value in re.findall(r"'(\w+)'", line)} == {"SESSION"}
+    written = {file for line in lines for file in re.findall(r"(?:< |--values )(\S+)", line)}
+    texts = "".join(path.read_text("utf-8") for path in COMMANDS)
+    assert all(f"`{file}`" in texts for file in written)
+
+
+@pytest.mark.slow
 def test_thinking_gathers_and_changes_nothing(desk):
     (context,) = blocks(PLUGIN / "commands" / "think.md")
-    assert desk.ask(filled(context))["objective"] == HOSTILE
+    desk.write(".priming/objective.txt", LINES)
+    assert desk.ask(filled(context))["objective"] == LINES
     assert desk.ask("priming log --json") == []
 
 
-def test_recall_takes_whatever_is_typed(desk):
+@pytest.mark.parametrize("text", [HOSTILE, LINES])
+def test_recall_takes_whatever_is_typed(desk, text):
     (recall,) = blocks(PLUGIN / "commands" / "recall.md")
+    desk.write(".priming/query.txt", text)
     assert desk.ask(filled(recall)) == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["recall", "think"])
-def test_a_shell_passes_on_whatever_is_typed_and_runs_none_of_it(shell_desk, name):
+@pytest.mark.parametrize(("name", "file"), [("recall", "query"), ("think", "objective")])
+@pytest.mark.parametrize("text", [HOSTILE, LINES], ids=["line", "lines"])
+def test_a_shell_passes_on_whatever_is_typed_and_runs_none_of_it(shell_desk, name, file, text):
     (script,) = blocks(PLUGIN / "commands" / f"{name}.md")
+    shell_desk.write(f".priming/{file}.txt", text)
     shell_desk.ask(filled(script))
 
 
-@pytest.mark.slow
-def test_a_shell_passes_on_the_values_that_an_agent_fills_in(shell_desk):
-    new, *_ = blocks(PLUGIN / "commands" / "arc.md")
-    session = shell_desk.ask(filled(new))["session_id"]
-    assert HOSTILE in shell_desk.run(f"priming loop report {shlex.quote(session)}")
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("[1]", "a JSON object"),
+        ("{", "one JSON object"),
+        (None, "must be a file"),
+        ('{"colour": "red"}', "--colour"),
+    ],
+)
+def test_values_that_are_no_options_are_refused(desk, text, rule):
+    if text is not None:
+        desk.write("values.json", text)
+    done = CliRunner().invoke(app, ["loop", "task", "block", "--session", "s", "--values", "values.json"])
+    assert done.exit_code == 2
+    assert rule in done.stderr
 
 
 @pytest.mark.parametrize("name", ["health", "decay", "consolidate"])
@@ -280,8 +343,9 @@ def test_the_care_of_the_memory_runs(desk, name):
 @pytest.mark.parametrize("name", ["meta", "chunk"])
 def test_what_looks_at_a_session_runs(desk, name):
     session = desk.ask("priming loop task new-session --json")["session_id"]
+    desk.write(".priming/chunk.json", {"task": "Mend the gate", "approach": LINES})
     for script in blocks(PLUGIN / "commands" / f"{name}.md"):
-        desk.run(filled(script, SESSION=session, TASK="Mend the gate", APPROACH="Kill the group"))
+        desk.run(filled(script, SESSION=session))
 
 
 EXAMPLES = {

@@ -66,3 +66,10 @@ def test_a_backup_holds_the_sessions_of_the_loop(store: Store, tmp_path: Path) -
     store.add_loop("mine", _row("b"))
     store.restore_backup(tmp_path / "copy.db", ())
     assert store.loops("mine") == [_row("a")]
+
+
+def test_sessions_are_listed_by_their_objective_whatever_its_case(store: Store) -> None:
+    store.add_loop("mine", _row("a"))
+    (row,) = store.loops("mine")
+    assert store.loops("mine", objective=row.objective.upper()) == [row]
+    assert store.loops("mine", objective=f"{row.objective} too") == []

@@ -63,6 +63,8 @@ def test_a_statement_is_the_same_as_itself(split):
         ("Never disable TLS verification", "Always enable TLS verification", "same"),
         ("The limit is 30 s", "The limit is 90 s", "other_value"),
         ("", "Use tabs", "other_slot"),
+        ("Run the linter before you commit", "Run the checks before you commit", "other_slot"),
+        ("kestrel kestrel", "kestrel kestrel kestrel", "same"),
     ],
 )
 def test_statements_of_other_kinds_are_compared_too(old, new, kind):

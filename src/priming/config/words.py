@@ -44,8 +44,8 @@ GATES = ("passed", "failed", "late", "unverified")
 """What a gate found."""
 WAITS = ("approval", "destructive", "answer")
 """What a session can wait for from a person."""
-ENDS = ("delivered", "unverified", "blocked", "impasse", "pivot", "limit")
-"""How a session can end."""
+ENDS = ("delivered", "unverified", "blocked", "incomplete", "impasse", "pivot", "limit")
+"""How a session can end: incomplete, if tasks of an earlier plan were never begun."""
 STOPS = ("interrupt", "minutes", "agent")
 """Why a session can stop before its end: it goes on when it is resumed."""
 RELATIONS = (

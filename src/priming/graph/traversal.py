@@ -89,11 +89,17 @@ class ReachedMemory:
     weight: float
 
 
-def neighbors(memory: Namespace, keys: Collection[str], *, hops: int, least: float) -> list[ReachedMemory]:
+_LEARNED_RELATIONS = frozenset(("co-activated", "learned-from"))
+"""Links that were learned from use; other links that nobody made are automatic."""
+
+
+def neighbors(
+    memory: Namespace, keys: Collection[str], *, hops: int, least: float, automatic: bool = True
+) -> list[ReachedMemory]:
     """Active memories within ``hops`` links of weight ``least`` or more, in either direction, the nearest first.
 
     Among equally near memories, those with the stronger weakest link come first. Paths lead through names, which are
-    not returned.
+    not returned. Without ``automatic``, only links count that somebody made, or that were learned.
     """
     with memory.lock:
         memory.require_exists()
@@ -103,7 +109,7 @@ def neighbors(memory: Namespace, keys: Collection[str], *, hops: int, least: flo
         reached: list[ReachedMemory] = []
         frontier = visited
         for hop in range(1, hops + 1):
-            paths = _next_hop(memory, frontier, visited.keys(), least)
+            paths = _next_hop(memory, frontier, visited.keys(), least, automatic)
             records = memory.store.records(memory.namespace, paths, now)
             active = [record for record in records.values() if record.status == "active"]
             frontier = {record.id: paths[record.id][0] for record in active}
@@ -118,12 +124,14 @@ def neighbors(memory: Namespace, keys: Collection[str], *, hops: int, least: flo
 
 
 def _next_hop(
-    memory: Namespace, frontier: dict[str, float], visited: Collection[str], least: float
+    memory: Namespace, frontier: dict[str, float], visited: Collection[str], least: float, automatic: bool
 ) -> dict[str, tuple[float, str]]:
     """The memories that are one link further: by id the best weakest weight on a path, and the last relation."""
     paths: dict[str, tuple[float, str]] = defaultdict(lambda: (0.0, ""))
     for link in memory.store.links(memory.namespace, frontier) if frontier else ():
         if link.weight < least or link.relation in _EXCLUDED_RELATIONS:
+            continue
+        if not (automatic or link.given or link.relation in _LEARNED_RELATIONS):
             continue
         for node, neighbour in ((link.source, link.target), (link.target, link.source)):
             if node in frontier and neighbour not in visited:

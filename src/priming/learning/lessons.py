@@ -1,8 +1,12 @@
-"""Lessons from work, each stored once: a lesson in other words strengthens the stored one instead of repeating it."""
+"""Lessons from work: what each says of its objective, its task, its trigger, what failed and what helped.
+
+A lesson is stored once: in other words it strengthens the stored lesson instead of repeating it. Each of its texts is
+matched on its own, and the best match counts: a long failure is recalled by its short objective.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +15,7 @@ import numpy as np
 from priming.config.ids import uuid7
 from priming.config.words import KINDS
 from priming.core.plasticity import nudge
+from priming.history.log import log, supersede
 from priming.index.document import embedded_text
 from priming.learning.retention import with_use
 from priming.namespace import Namespace
@@ -20,8 +25,16 @@ from priming.remember.remember import remember_draft
 from priming.storage.rows import RowChange
 from priming.types import MemoryRecord
 
-STORED, STRENGTHENED = "stored", "strengthened"
+OBJECTIVE, TASK, TRIGGER, FAILED, RESOLUTION = "objective", "task", "trigger", "failed", "resolution"
+"""The texts of a lesson, in its metadata: the objective, the task, when it applies, what failed, what helped."""
+SOLVED = "solved"
+"""Metadata of a failure: whether its resolution is known to help."""
+STORED, STRENGTHENED, RECURRED = "stored", "strengthened", "recurred"
 _SOURCE = "conscious"
+_CAUSE = ": "
+"""Separates the task from its obstacle in a trigger."""
+_NEAREST = 8
+"""Number of memories by the cosine of the whole text, of which the lessons are compared."""
 _NUMBERED = 100
 """Equal keys are numbered below this number; later ones end in a part of their id."""
 
@@ -37,6 +50,44 @@ class StoredLesson:
     """The cosine of the memory and the text of the lesson."""
 
 
+def lesson_texts(record: MemoryRecord) -> tuple[str, ...]:
+    """What a memory says, text by text: of a lesson its objective, task, trigger, failure and resolution."""
+    texts = {name: _text(record, name) for name in (OBJECTIVE, TASK, TRIGGER, FAILED, RESOLUTION)}
+    if not texts[TASK] and _CAUSE in texts[TRIGGER]:
+        texts[TASK] = texts[TRIGGER].partition(_CAUSE)[0]
+    if record.metadata.get(SOLVED) is False:
+        texts[RESOLUTION] = ""
+    return tuple(dict.fromkeys(text for text in texts.values() if text)) or (record.content,)
+
+
+def triggers(record: MemoryRecord) -> tuple[str, ...]:
+    """The texts of a lesson that state when it applies: its trigger, its task and its objective."""
+    trigger, task = _text(record, TRIGGER), _text(record, TASK)
+    if not task:
+        task = trigger.partition(_CAUSE)[0]
+    return tuple(dict.fromkeys(text for text in (trigger, task, _text(record, OBJECTIVE)) if text))
+
+
+def resolution_of(record: MemoryRecord) -> str:
+    """What helped, of a lesson that says so; else an empty text."""
+    return "" if record.metadata.get(SOLVED) is False else _text(record, RESOLUTION)
+
+
+def closeness(memory: Namespace, text: str, groups: Sequence[Sequence[str]]) -> list[float]:
+    """The cosine of a text and the nearest text of each group; 0 for an empty group."""
+    distinct = list(dict.fromkeys(other for group in groups for other in group))
+    if not distinct:
+        return [0.0] * len(groups)
+    vectors = memory.embedder.embed([text, *distinct])
+    cosines = dict(zip(distinct, (vectors[1:] @ vectors[0]).tolist(), strict=True))
+    return [max((cosines[other] for other in group), default=0.0) for group in groups]
+
+
+def _text(record: MemoryRecord, name: str) -> str:
+    value = record.metadata.get(name)
+    return value.strip() if isinstance(value, str) else ""
+
+
 def store_lesson(
     memory: Namespace,
     arguments: Mapping[str, Any],
@@ -44,22 +95,55 @@ def store_lesson(
     least: float,
     reason: str | None = None,
     credited: Collection[str] = (),
+    has_helped: bool = True,
 ) -> StoredLesson:
-    """Remember a lesson, or strengthen the nearest memory of its kind if its cosine is at least ``least``.
+    """Remember a lesson, or strengthen the nearest memory of its kind if their cosine is at least ``least``.
 
     Either is one operation. ``arguments`` are those of ``remember``. A memory in ``credited`` is not counted again:
-    a verdict on the same work strengthens it.
+    a verdict on the same work judges it. ``has_helped`` False: that the lesson is repeated does not mean that it
+    helped. A failure that was not solved gets a new version as soon as a resolution of it is known.
     """
     lesson = draft(arguments)
-    near = nearest_lesson(memory, embedded_text(lesson.title, lesson.content), lesson.kind)
+    unsolved = _unsolved(memory, lesson, least)
+    if unsolved is not None:
+        return _solve(memory, unsolved, lesson)
+    near = nearest_lesson(memory, lesson)
     if near is not None and near[1] >= least:
         if near[0].key in credited:
             return StoredLesson(near[0].key, STRENGTHENED, None, near[1])
-        return _strengthen(memory, *near, reason)
+        return _strengthen(memory, *near, reason, has_helped=has_helped)
     with memory.lock:
         # A key of its own keeps the lesson from being taken for an echo of a recall.
         remembered = remember_draft(memory, replace(lesson, key=lesson.key or _free_key(memory, lesson)))
     return StoredLesson(remembered.key, STORED, remembered.operation)
+
+
+def _unsolved(memory: Namespace, lesson: Draft, least: float) -> MemoryRecord | None:
+    """The stored failure that a lesson solves, if there is such a failure."""
+    if not lesson.metadata.get(SOLVED):
+        return None
+    candidates = _candidates(memory, embedded_text(lesson.title, lesson.content), lesson.kind)
+    candidates = [record for record in candidates if record.metadata.get(SOLVED) is False]
+    cosines = closeness(memory, str(lesson.metadata[TRIGGER]), [[_text(r, TRIGGER)] for r in candidates])
+    solved = [record for record, cosine in zip(candidates, cosines, strict=True) if cosine >= least]
+    return solved[0] if solved else None
+
+
+def _solve(memory: Namespace, record: MemoryRecord, lesson: Draft) -> StoredLesson:
+    """Give a failure the version that tells what helped."""
+    with memory.lock:
+        metadata = {**lesson.metadata, TRIGGER: record.metadata[TRIGGER]}
+        supersede(memory, record.key, lesson.content, metadata=metadata)
+        (latest,) = log(memory, limit=1)
+    return StoredLesson(record.key, STRENGTHENED, latest.id)
+
+
+def recurring(memory: Namespace, trigger: str, keys: Collection[str], *, least: float) -> list[str]:
+    """The failures among these memories that have this trigger, or nearly so."""
+    with memory.lock:
+        records = [record for key in keys if (record := memory.find(key)).kind == "failure"]
+    cosines = closeness(memory, trigger, [[_text(record, TRIGGER)] for record in records])
+    return [record.key for record, cosine in zip(records, cosines, strict=True) if cosine >= least]
 
 
 def _free_key(memory: Namespace, lesson: Draft) -> str:
@@ -71,39 +155,64 @@ def _free_key(memory: Namespace, lesson: Draft) -> str:
     return free or free_key(key, uuid7(memory.now()), taken)
 
 
-def nearest_lesson(memory: Namespace, text: str, kind: str) -> tuple[MemoryRecord, float] | None:
-    """The active memory of a kind whose text is nearest to ``text``, with the cosine of the two."""
+def nearest_lesson(memory: Namespace, lesson: Draft) -> tuple[MemoryRecord, float] | None:
+    """The active memory of the lesson's kind that says the same most nearly, and the cosine of what they say.
+
+    Compared are trigger and resolution: lessons of one objective share its text without being the same.
+    """
+    candidates = _candidates(memory, embedded_text(lesson.title, lesson.content), lesson.kind)
+    solved = lesson.metadata.get(SOLVED)
+    candidates = [record for record in candidates if record.metadata.get(SOLVED, solved) == solved]
+    if not candidates:
+        return None
+    own = _statement(lesson.metadata, lesson.content)
+    cosines = closeness(memory, own, [[_statement(record.metadata, record.content)] for record in candidates])
+    best = int(np.argmax(cosines))
+    return candidates[best], float(min(1.0, cosines[best]))
+
+
+def _statement(metadata: Mapping[str, Any], content: str) -> str:
+    """The trigger and the resolution of a lesson; of another memory its content."""
+    texts = [metadata.get(name) for name in (TRIGGER, RESOLUTION)]
+    return "\n".join(map(str, texts)) if all(isinstance(text, str) for text in texts) else content
+
+
+def _candidates(memory: Namespace, text: str, kind: str) -> list[MemoryRecord]:
+    """The active memories of a kind whose whole text is nearest to ``text``, nearest first."""
     (vector,) = memory.embedder.embed([text])
     with memory.lock:
         now = memory.now()
         working = memory.working(now)
         if not np.any(vector) or not working.documents:
-            return None
+            return []
         kinds = working.kind.values[working.row.values]
         fit = working.living.values & (kinds == KINDS.index(kind))
         cosines = np.where(fit, working.vectors.dot(vector), 0.0)
-        for place in np.argsort(-cosines, kind="stable").tolist():
-            if cosines[place] <= 0.0:
-                return None
-            memory_id = working.ids[working.row[place]]
-            record = memory.store.records(memory.namespace, [memory_id], now).get(memory_id)
-            if record is not None and record.status == "active":
-                return record, float(min(1.0, cosines[place]))
-    return None
+        nearest = np.argsort(-cosines, kind="stable").tolist()[: 2 * _NEAREST]
+        ids = [working.ids[working.row[place]] for place in nearest if cosines[place] > 0.0]
+        records = memory.store.records(memory.namespace, ids, now)
+        active = [records[i] for i in ids if i in records and records[i].status == "active"]
+        return active[:_NEAREST]
 
 
-def _strengthen(memory: Namespace, record: MemoryRecord, cosine: float, reason: str | None) -> StoredLesson:
-    """Count that a lesson was repeated: the memory was used and helped, and its weight rises by a conscious step."""
+def _strengthen(
+    memory: Namespace, record: MemoryRecord, cosine: float, reason: str | None, *, has_helped: bool
+) -> StoredLesson:
+    """Count that a lesson was repeated: it was used, helped if so, and its weight rises where verdicts move weights."""
     with memory.writing() as now:
         (row,) = memory.store.memories(memory.namespace, [record.id])
-        p, step = memory.profile.plasticity, 0.0
-        if memory.profile.learning.verdicts == "path":
-            step = p.step("conscious")
+        p = memory.profile.plasticity
+        step = p.step("conscious") if memory.profile.learning.verdicts == "path" else 0.0
         weight = float(nudge(row.weight, step, p.low, p.high))
-        after = with_use(replace(row, helped=row.helped + 1, weight=weight), now)
+        repeated = replace(row, helped=row.helped + has_helped, weight=weight)
         message = f"the lesson repeats {record.key}: cosine {cosine:.2f}"
         logged = memory.write(
-            "strengthen", now, [RowChange(row, after)], source=_SOURCE, reason=reason, message=message
+            "strengthen",
+            now,
+            [RowChange(row, with_use(repeated, now))],
+            source=_SOURCE,
+            reason=reason,
+            message=message,
         )
     return StoredLesson(record.key, STRENGTHENED, logged.id, cosine)
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from pathlib import PurePosixPath
+from pathlib import Path, PureWindowsPath
 from typing import Protocol
 
 from priming.config.params.loop import CONTEXT, LOOP, ContextParams, LoopParams
@@ -136,11 +136,12 @@ def parse_result(answer: Answer, params: ContextParams = CONTEXT) -> ActionResul
     return ActionResult(answer["status"], details, tuple(utilized), obstacle, learning)
 
 
-def destructive_reason(plan: TaskPlan, params: LoopParams = LOOP) -> str | None:
+def destructive_reason(plan: TaskPlan, params: LoopParams = LOOP, *, folder: Path | str = ".") -> str | None:
     """Why a person must allow a task before it begins; None if there is no reason.
 
     A task is destructive if its command contains the words of a rule of ``params.destructive`` in their order,
-    whatever the folder of a program; or if one of its files is among ``params.precious``, or outside the project.
+    whatever the folder of a program; or if one of its files is among ``params.precious``, or outside ``folder``. A
+    file is where its path leads: symbolic links are followed before paths are compared.
 
     >>> destructive_reason(TaskPlan("Tidy up.", verify="sh -c 'cd build; /bin/rm -r .'"))
     "its command has 'rm' in it"
@@ -151,10 +152,11 @@ def destructive_reason(plan: TaskPlan, params: LoopParams = LOOP) -> str | None:
         if _in_order(words, rule.casefold().split()):
             return f"its command has {rule!r} in it"
     for path in plan.delta:
-        if _is_outside(path):
+        place = _place(path, Path(folder))
+        if place is None:
             return f"it is about {path}, which is outside the folder"
-        if any(_fits(path, rule) for rule in params.precious):
-            return f"it is about {path}"
+        if any(_fits(name, rule) for rule in params.precious for name in (path, place)):
+            return f"it is about {path}" + ("" if _fits(place, path) else f", which is {place}")
     return None
 
 
@@ -163,9 +165,15 @@ def _in_order(words: list[str], rule: list[str]) -> bool:
     return all(any(fnmatchcase(word, part) for word in left) for part in rule)
 
 
-def _is_outside(path: str) -> bool:
-    parts = PurePosixPath(path.replace("\\", "/"))
-    return parts.is_absolute() or ".." in parts.parts or path.startswith("~")
+def _place(path: str, folder: Path) -> str | None:
+    """Where a path of a folder leads, as a path in the folder; None outside, or if its links lead nowhere."""
+    if path.startswith("~") or PureWindowsPath(path).drive:
+        return None
+    try:
+        root = folder.resolve()
+        return (root / path.replace("\\", "/")).resolve().relative_to(root).as_posix()
+    except (OSError, RuntimeError, ValueError):
+        return None
 
 
 def _fits(path: str, rule: str) -> bool:

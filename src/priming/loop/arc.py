@@ -1,25 +1,23 @@
-"""Arc's vocabulary over the loop: memories, tasks and metacognition in the shapes that Arc's commands return."""
+"""Arc's vocabulary over the memory of the loop: failures and patterns in the shapes that Arc's commands return."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from priming.config.params.laws import SCORE
 from priming.config.params.loop import CONTEXT, ContextParams
-from priming.core.metacognition import Assessment
+from priming.config.params.sleep import SLEEP
 from priming.core.score import effectiveness
 from priming.errors import NotFound
 from priming.graph.traversal import neighbors
 from priming.learning import lessons
-from priming.loop.context import PROFILE, RESOLUTION, TRIGGER, gather
+from priming.learning.lessons import RESOLUTION, TRIGGER
+from priming.loop.context import PROFILE, gather
 from priming.loop.learning import FAILURE, PATTERN, lesson
-from priming.loop.report import describe_assessment
-from priming.loop.run import TaskReply
-from priming.loop.session import LearningResult, ObjectiveContext, Session, Task, assessment_of
+from priming.loop.session import ObjectiveContext
 from priming.memory import Memory
 from priming.types import MemoryRecord
 
@@ -30,20 +28,9 @@ _WITHOUT_RECALL = "loop:feedback"
 """A session without recalls: verdicts under it concern the memory, not a recall."""
 _MOST = 1_000_000
 _DIGITS = 3
+_NAMED = 5
+"""Most memories that an issue names."""
 _SECONDS_A_DAY = 86_400.0
-_STATUS = {"pending": "pending", "delivered": "complete", "unverified": "complete", "blocked": "blocked"}
-_SUGGESTIONS: Mapping[str, tuple[bool | str, str, tuple[str, ...]]] = {
-    "pivot_now": (
-        True,
-        "Stop: what was tried failed again and again.",
-        ("make the objective simpler", "take another approach", "ask what is meant", "begin afresh"),
-    ),
-    "consider_pivot": (
-        "maybe",
-        "Most tasks fail: consider another approach.",
-        ("go on with smaller steps", "look at what fails first", "heed the failures that memory knows"),
-    ),
-}
 
 
 def store(
@@ -175,7 +162,7 @@ def connected(memory: Memory, name: str, *, params: ContextParams = CONTEXT) -> 
     """The memories that strong links connect with a memory, at most two links away."""
     if get(memory, name) is None:
         return []
-    neighbours = neighbors(memory, [name], hops=params.hops, least=params.link_weight)
+    neighbours = neighbors(memory, [name], hops=params.hops, least=params.link_weight, automatic=False)
     return [{**memory_shape(node.memory), "_hop": node.hop, "_via": node.via} for node in neighbours]
 
 
@@ -234,6 +221,7 @@ def health(memory: Memory) -> dict[str, Any]:
         issues.append("No memories yet")
     elif not judged:
         issues.append("No feedback recorded: the learning loop is not closed")
+    issues += _figures(records, helped, failed)
     return {
         "status": "NEEDS_ATTENTION" if issues else "HEALTHY",
         "total": len(records),
@@ -243,6 +231,30 @@ def health(memory: Memory) -> dict[str, Any]:
         "relationships": _count_links(memory, {record.key for record in records}),
         "issues": issues,
     }
+
+
+def _figures(records: Sequence[MemoryRecord], helped: int, failed: int) -> list[str]:
+    """What the counts of verdicts say that needs attention."""
+    poor = [record for record in records if _rarely_helped(record)]
+    issues = []
+    if poor:
+        counts = [f"{r.key} ({r.use.helped} of {r.use.helped + r.use.failed})" for r in poor[:_NAMED]]
+        more = f" and {len(poor) - _NAMED} more" if len(poor) > _NAMED else ""
+        names = f"{', '.join(counts)}{more}"
+        issues.append(
+            f"{len(poor)} of {len(records)} rarely helped: {names}; 'priming loop prune' archives them"
+        )
+    if failed > helped:
+        total = helped + failed
+        issues.append(f"Memories helped in {helped} of {total} verdicts: most of what is shown is of no use")
+    return issues
+
+
+def _rarely_helped(record: MemoryRecord) -> bool:
+    """Whether a memory has enough verdicts, and too few good verdicts, to be pruned."""
+    helped, failed = record.use.helped, record.use.failed
+    enough = helped + failed >= SLEEP.uses
+    return enough and float(effectiveness(helped, failed)) < SLEEP.effectiveness
 
 
 def memory_shape(record: MemoryRecord) -> dict[str, Any]:
@@ -302,97 +314,3 @@ def _sleep(memory: Memory, stage: str, action: str) -> int:
     if items:
         memory.apply(proposal, only=[item.id for item in items])
     return sum(len(item.keys) for item in items)
-
-
-def assess(session: Session) -> dict[str, Any]:
-    """The metacognitive assessment of a session."""
-    assessment = assessment_of(session)
-    outcomes = session.outcomes[session.begun_with :]
-    return {
-        "status": assessment.state,
-        "success_rate": assessment.success_rate,
-        "total_tasks": len(outcomes),
-        "successes": sum(outcome.success for outcome in outcomes),
-        "consecutive_failures": assessment.consecutive_failures,
-        "recommendation": assessment.advice,
-        "reason": describe_assessment(assessment),
-    }
-
-
-def should_pivot(assessment: Assessment) -> dict[str, Any]:
-    """Whether to take another approach."""
-    pivot, suggestion, options = _SUGGESTIONS.get(assessment.advice, (False, "Go on.", ()))
-    confidence = {True: "high", "maybe": "medium"}.get(pivot, assessment.confidence)
-    return {
-        "should_pivot": pivot,
-        "confidence": confidence,
-        "suggestion": suggestion,
-        "options": list(options),
-    }
-
-
-def outcomes(session: Session) -> dict[str, Any]:
-    """The outcomes of a session's tasks."""
-    outcomes = session.outcomes
-    return {
-        "session_id": session.id,
-        "total_tasks": len(outcomes),
-        "successes": sum(outcome.success for outcome in outcomes),
-        "success_rate": assessment_of(replace(session, begun_with=0)).success_rate,
-        "tasks": [
-            {"seq": o.seq, "success": o.success, "notes": o.notes, "recorded_at": o.at} for o in outcomes
-        ],
-        "failure_notes": [o.notes for o in outcomes if not o.success and o.notes],
-        "success_notes": [o.notes for o in outcomes if o.success and o.notes],
-    }
-
-
-def task_counts(session: Session) -> dict[str, Any]:
-    """The number of tasks of each status."""
-    statuses = [_STATUS[task.status] for task in session.tasks]
-    counts = {status: statuses.count(status) for status in ("pending", "complete", "blocked")}
-    return {"session_id": session.id, "total": len(statuses), **counts}
-
-
-def task_shape(session: Session, task: Task) -> dict[str, Any]:
-    """A task in Arc's shape, with its gate."""
-    last = task.results[-1] if task.results else None
-    delivered = None if last is None else last.details
-    if last is not None and last.obstacle is not None:
-        delivered = f"BLOCKED: {last.obstacle}"
-    return {
-        "session_id": session.id,
-        "seq": task.seq,
-        "objective": task.plan.objective,
-        "delta": list(task.plan.delta),
-        "verify": task.plan.verify,
-        "status": _STATUS[task.status],
-        "verified": task.status == "delivered",
-        "delivered": delivered,
-        "injected": list(task.injected),
-        "utilized": list(task.utilized),
-        "created_at": task.attempts[0].at if task.attempts else session.created_at,
-        "completed_at": task.closed_at,
-    }
-
-
-def reply_shape(reply: TaskReply) -> dict[str, Any]:
-    """The reply to a report on a task, with the verification if its gate ran."""
-    task = reply.task
-    shape: dict[str, Any] = {"status": _STATUS[task.status], "verified": task.status == "delivered"}
-    if reply.verified is not None:
-        shape["gate"] = reply.verified
-    if task.status == "pending":
-        return {**shape, "attempt": task.attempts[-1].number}
-    if task.status == "blocked":
-        last = task.attempts[-1].acted
-        shape["reason"] = "its gate did not pass" if last is None or last.obstacle is None else last.obstacle
-    learnt = task.learnt or LearningResult()
-    feedback = {
-        "helped": len(learnt.helped),
-        "unhelpful": len(learnt.unused),
-        "missing": list(learnt.unknown),
-        "stored": list(learnt.stored),
-        "strengthened": list(learnt.strengthened),
-    }
-    return {**shape, "feedback": feedback}

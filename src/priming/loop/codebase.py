@@ -61,7 +61,18 @@ _PASSED_OVER = frozenset(
 """Folders that are not part of a project without git; hidden folders are not either."""
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
 _PATH = re.compile(r"[\w.@+-]+(?:/[\w.@+-]+)*")
-_GIT = ("git", "-c", "core.fsmonitor=false", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+_ANY_PROGRAM = frozenset(
+    terms(
+        "add build call change check class code compile config create data def default error false file fix function"
+        " get import init line list load main make method module name new none null number object open package pass"
+        " print program project public read remove return run save script set start stop string test text true type"
+        " update use value version work write"
+    )
+)
+"""Words that say nothing of what a program is about."""
+_OWN_FOLDER = ".priming"
+_UNTRACKED = ("--others", "--exclude-standard")
+_GIT = ("git", "-c", "core.fsmonitor=false", "ls-files", "-z")
 """Without the file system monitor, which is a command that the repository names."""
 
 
@@ -70,13 +81,15 @@ def look(
     objective: str,
     *,
     mentions: Sequence[str] = (),
+    store: Path | None = None,
     params: ContextParams = CONTEXT,
 ) -> Codebase:
     """The languages, tests and frameworks of a folder, and the files that an objective is about, best first.
 
     ``mentions`` are texts of memories and deliveries about the objective: the files that they name rank higher.
+    ``store`` is the file of the memory itself, which is no part of the project.
     """
-    files = listed(folder, params)
+    files = listed(folder, params, store=store)
     return Codebase(
         languages=_most(code_language_of(path) for path in files)[: params.kinds],
         tests=_most(map(_tests_in, files))[: params.kinds],
@@ -86,9 +99,29 @@ def look(
     )
 
 
-def listed(folder: Path, params: ContextParams = CONTEXT) -> list[str]:
-    """The files of a folder by their paths in it, sorted, without those that git ignores."""
-    return sorted(_by_git(folder, params) or _by_walking(folder, params.listed))[: params.listed]
+def listed(folder: Path, params: ContextParams = CONTEXT, *, store: Path | None = None) -> list[str]:
+    """The files of a folder by their paths in it, sorted: in a repository those that git knows.
+
+    Before anything was added to a repository, and in a folder that git ignores, the files that are there count. The
+    memory's own files never do.
+    """
+    paths = _by_git(folder, params, "--cached") or _by_git(folder, params, *_UNTRACKED)
+    own = _own_prefix(folder, store)
+    paths = paths or _by_walking(folder, params.listed)
+    return sorted(path for path in paths if not _is_own(path, own))[: params.listed]
+
+
+def _own_prefix(folder: Path, store: Path | None) -> str | None:
+    """What the paths of the memory's own files in a folder begin with."""
+    try:
+        return None if store is None else store.resolve().relative_to(folder.resolve()).as_posix()
+    except ValueError:
+        return None
+
+
+def _is_own(path: str, prefix: str | None) -> bool:
+    """Whether a file belongs to a memory: it is in a folder of memories, or has the name of the store."""
+    return _OWN_FOLDER in path.split("/") or (prefix is not None and path.startswith(prefix))
 
 
 def named(text: str, files: Collection[str]) -> frozenset[str]:
@@ -131,8 +164,9 @@ def relevant(
     shared = {path: words & _terms_in(folder / path, params.read_bytes) for path in ranked[: params.read]}
     frequency = Counter(term for file_terms in shared.values() for term in file_terms)
     for path, file_terms in shared.items():
-        # A term that every file has distinguishes none.
-        worth[path] += sum(1.0 - (frequency[term] - 1) / len(shared) for term in file_terms)
+        # A term that every file has distinguishes none, and words of any program are no subject.
+        if worth[path] or not file_terms <= _ANY_PROGRAM:
+            worth[path] += sum(1.0 - (frequency[term] - 1) / len(shared) for term in file_terms)
     best = sorted((path for path in files if worth[path] > 0), key=lambda path: (-worth[path], path))
     return tuple(best[: params.relevant])
 
@@ -149,13 +183,13 @@ def read(path: Path, most: int) -> str:
     return "" if b"\x00" in data else data.decode("utf-8", "replace")
 
 
-def _by_git(folder: Path, params: ContextParams) -> list[str]:
-    """The files that git knows or would add; none outside a repository, or if the folder itself is ignored."""
+def _by_git(folder: Path, params: ContextParams, *which: str) -> list[str]:
+    """The files that git lists; none outside a repository, or if the folder itself is ignored."""
     if not _in_repository(folder):
         return []
     try:
         listing = subprocess.run(
-            _GIT,
+            (*_GIT, *which),
             cwd=folder,
             capture_output=True,
             timeout=params.list_seconds,

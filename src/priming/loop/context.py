@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from priming.config.params.laws import FORGETTING
 from priming.config.params.loop import CONTEXT, ContextParams
+from priming.core.forgetting import recency_half_life
 from priming.core.metacognition import Assessment
+from priming.core.score import arc, effectiveness
 from priming.core.when import evaluate
 from priming.errors import NotFound
 from priming.graph.traversal import neighbors
+from priming.learning.lessons import OBJECTIVE, RESOLUTION, TRIGGER, closeness, lesson_texts, triggers
 from priming.llm.prompts import fenced
 from priming.loop.codebase import look
 from priming.loop.session import Codebase, Complexity, ObjectiveContext, ShownMemory, Verification
@@ -19,14 +25,14 @@ from priming.memory import Memory
 from priming.recall.formatting import quote_text
 from priming.results import Hit
 from priming.text.tokens import terms
-from priming.types import Cue, MemoryRecord
+from priming.types import Cue, MemoryRecord, days_between
 
 PACKAGE = "priming.loop"
 """Where the prompts are."""
 PROFILE = "arc"
 """The loop recalls by relevance, effectiveness and recency."""
-TRIGGER, RESOLUTION, DELTA = "trigger", "resolution", "delta"
-"""The metadata of a failure or a pattern: when it applies, what to do, and which files it was about."""
+DELTA = "delta"
+"""The metadata of a failure or a pattern that lists which files it was about."""
 PARTS = ("and", "then", "also", "plus")
 """Words that indicate several things to do."""
 PLACES = ("file", "files", "module", "modules", "class", "classes", "function", "functions")
@@ -50,6 +56,7 @@ def gather(
     *,
     session: str | None,
     lineage: Sequence[str] = (),
+    within: str | None = None,
     params: ContextParams = CONTEXT,
 ) -> ObjectiveContext:
     """Gather the context of an objective, or of one task of it. Prompts show nothing else of the memory.
@@ -60,28 +67,43 @@ def gather(
         folder: the project.
         session: the session of the recalls, so that verdicts can refer to them.
         lineage: the tasks delivered before, in words.
+        within: the objective that this is a task of: its lessons are shown too, after those of the task.
         params: limits of what is gathered.
 
     """
-    related = [hit.memory for hit in _hits(memory, objective, limit=params.around, session=session)]
+    related = _related(memory, objective, session, params)
     mentions = [*map(_file_mentions, related), *lineage]
-    codebase = look(Path(folder), objective, mentions=mentions, params=params)
+    codebase = look(Path(folder), objective, mentions=mentions, store=_store_file(memory), params=params)
     cue = _cue(objective, Path(folder), codebase)
-    failures = _recalled(memory, "failure", objective, cue, session, params)
-    patterns = _recalled(memory, "pattern", objective, cue, session, params)
-    firing = [record for record in (*patterns, *failures) if fires(record, objective, cue, params)]
-    failures = _firing_first(failures, firing)[: params.failures]
-    patterns = _firing_first(patterns, firing)[: params.patterns]
-    shown = [record.key for record in (*failures, *patterns)]
+    failures, patterns = (
+        _lessons(memory, kind, objective, within, cue, session, params) for kind in ("failure", "pattern")
+    )
+    chosen = (*failures[: params.failures], *patterns[: params.patterns])
+    shown = [match.record.key for match in chosen]
     return ObjectiveContext(
         objective=objective,
-        failures=tuple(shown_memory(record, params) for record in failures),
-        patterns=tuple(shown_memory(record, params) for record in patterns),
+        failures=tuple(shown_memory(match.record, params) for match in failures[: params.failures]),
+        patterns=tuple(shown_memory(match.record, params) for match in patterns[: params.patterns]),
         connected=tuple(shown_memory(record, params) for record in _connected(memory, shown, params)),
-        fired=tuple(record.key for record in firing if record.key in shown),
+        fired=tuple(match.record.key for match in chosen if match.fires),
+        matched=tuple(match.record.key for match in chosen if match.is_direct),
         codebase=codebase,
         complexity=complexity(objective, params),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """A lesson that may be shown: whether it applies exactly here, and whether it claims to be about the task itself.
+
+    ``own`` is the cosine of its nearest text.
+    """
+
+    record: MemoryRecord
+    fires: bool
+    is_direct: bool
+    own: float
+    score: float
 
 
 def complexity(objective: str, params: ContextParams = CONTEXT) -> Complexity:
@@ -108,16 +130,27 @@ def complexity(objective: str, params: ContextParams = CONTEXT) -> Complexity:
     return Complexity("simple", tuple(signals))
 
 
-def fires(record: MemoryRecord, objective: str, cue: Cue, params: ContextParams = CONTEXT) -> bool:
-    """Whether a memory applies exactly here: by its conditions, by its trigger, or by its files."""
-    confirmed, contradicted, _ = evaluate(record.when, cue.context())
+def fires(record: MemoryRecord, objective: str, cue: Cue) -> bool:
+    """Whether a memory applies exactly here: its trigger matches, and no condition of it is contradicted.
+
+    A text of its trigger matches if it is the objective, or if one of the two has all terms of the other, and at
+    least two. The trigger of a memory without such a text is its conditions, of which all must hold.
+    """
+    confirmed, contradicted, unknown = evaluate(record.when, cue.context())
     if contradicted:
         return False
-    trigger, words = set(terms(str(record.metadata.get(TRIGGER, "")))), set(terms(objective))
-    shared = len(trigger & words)
-    if confirmed or (shared >= params.fires_terms and shared >= params.fires * len(trigger)):
-        return True
-    return bool(_texts(record.metadata.get(DELTA)) & _texts(cue.file)) and shared > 0
+    texts = triggers(record)
+    if not texts:
+        return bool(confirmed) and not unknown
+    return any(_covers(text, objective) for text in texts)
+
+
+def _covers(trigger: str, objective: str) -> bool:
+    first, second = set(terms(trigger)), set(terms(objective))
+    if not first or not second:
+        return False
+    shared = first & second
+    return first == second or (len(shared) > 1 and shared in (first, second))
 
 
 def shown_memory(record: MemoryRecord, params: ContextParams = CONTEXT) -> ShownMemory:
@@ -157,19 +190,55 @@ def _cue(objective: str, folder: Path, codebase: Codebase) -> Cue:
     )
 
 
-def _recalled(
-    memory: Memory, kind: str, objective: str, cue: Cue, session: str | None, params: ContextParams
-) -> list[MemoryRecord]:
-    """The memories of a kind that are near enough to the objective, or fire, best first."""
-    hits = _hits(
-        memory, objective, cue=cue, kinds=[kind], limit=params.pool, session=session, profile=PROFILE
-    )
-    return [
-        hit.memory
-        for hit in hits
-        if hit.components.get("relevance", 0.0) >= params.relevance
-        or fires(hit.memory, objective, cue, params)
-    ]
+def _lessons(
+    memory: Memory,
+    kind: str,
+    objective: str,
+    within: str | None,
+    cue: Cue,
+    session: str | None,
+    params: ContextParams,
+) -> list[_Match]:
+    """The memories of a kind that match the objective, those that apply exactly here first, then the best.
+
+    Candidates are the nearest by words and by meaning. Each of their texts is matched on its own. After those that
+    match come the lessons of the whole objective that this is a task of.
+    """
+    texts = [objective] if within is None else [objective, within]
+    candidates: dict[str, MemoryRecord] = {}
+    for text in dict.fromkeys(texts):
+        options = {"cue": cue, "kinds": [kind], "limit": params.pool, "session": session}
+        for profile in (None, PROFILE):
+            hits = _hits(memory, text, **options, **({} if profile is None else {"profile": profile}))
+            candidates.update((hit.memory.id, hit.memory) for hit in hits)
+    records = list(candidates.values())
+    near = closeness(memory, objective, [lesson_texts(record) for record in records])
+    about = closeness(memory, objective, [triggers(record) or lesson_texts(record) for record in records])
+    whole = [0.0] * len(records)
+    if within is not None:
+        whole = closeness(memory, within, [_objective_of(record) for record in records])
+    now = memory.now()
+    matches = []
+    for record, own, trigger, of_objective in zip(records, near, about, whole, strict=True):
+        applies = fires(record, objective, cue)
+        is_direct = trigger >= params.answerable or (applies and bool(triggers(record)))
+        best = max(own, of_objective)
+        if is_direct or applies or best >= params.relevance:
+            matches.append(_Match(record, applies, is_direct, own, _score(record, best, now)))
+    return sorted(matches, key=lambda match: (not match.fires, match.own < params.relevance, -match.score))
+
+
+def _objective_of(record: MemoryRecord) -> tuple[str, ...]:
+    text = record.metadata.get(OBJECTIVE)
+    return (text,) if isinstance(text, str) else ()
+
+
+def _score(record: MemoryRecord, relevance: float, now: datetime) -> float:
+    """Arc's score of a memory, by the best match of its texts."""
+    since = record.use.last_used_at or record.recorded_at or now
+    recency = recency_half_life(days_between(since, now), FORGETTING.half_life)
+    worth = effectiveness(record.use.helped, record.use.failed)
+    return float(arc(min(1.0, relevance), worth, recency).total)
 
 
 def _hits(memory: Memory, objective: str, **arguments: Any) -> tuple[Hit, ...]:
@@ -180,15 +249,32 @@ def _hits(memory: Memory, objective: str, **arguments: Any) -> tuple[Hit, ...]:
         return ()
 
 
-def _firing_first(records: Iterable[MemoryRecord], firing: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-    return sorted(records, key=lambda record: record not in firing)
+def _related(
+    memory: Memory, objective: str, session: str | None, params: ContextParams
+) -> list[MemoryRecord]:
+    """Memories about the objective: near to it in one of their texts, or with two of its words."""
+    hits = _hits(memory, objective, limit=params.around, session=session)
+    records = [hit.memory for hit in hits if hit.memory.kind != "entity"]
+    near = closeness(memory, objective, [lesson_texts(record) for record in records])
+    words = set(terms(objective))
+    return [
+        record
+        for record, cosine in zip(records, near, strict=True)
+        if cosine >= params.relevance or len(words & set(terms(record.content))) >= params.fires_terms
+    ]
+
+
+def _store_file(memory: Memory) -> Path | None:
+    """The file of the store, which is no part of a project, nor what stands beside it under its name."""
+    scratch = memory.store.scratch
+    return None if scratch is None else scratch.with_suffix("")
 
 
 def _connected(memory: Memory, keys: Sequence[str], params: ContextParams) -> list[MemoryRecord]:
-    """The memories that strong links connect with those that are shown."""
+    """The memories that strong links connect with those that are shown: links that were made or learned."""
     if not keys:
         return []
-    neighbours = neighbors(memory, keys, hops=params.hops, least=params.link_weight)
+    neighbours = neighbors(memory, keys, hops=params.hops, least=params.link_weight, automatic=False)
     return [node.memory for node in neighbours if node.memory.kind != "behavior"][: params.connected]
 
 

@@ -6,29 +6,36 @@ operation is recognised in the log, and nothing is counted twice.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
 from priming.config.params.loop import CONTEXT, ContextParams
 from priming.errors import NotFound, ParamError
 from priming.learning import lessons
-from priming.loop.context import DELTA, RESOLUTION, TRIGGER, cut, plain
-from priming.loop.session import BLOCKED, DELIVERED, Attempt, LearningResult, Session, Task, Verification
+from priming.learning.lessons import FAILED, OBJECTIVE, RESOLUTION, SOLVED, TASK, TRIGGER
+from priming.loop.context import DELTA, cut
+from priming.loop.session import (
+    BLOCKED,
+    DELIVERED,
+    ActionResult,
+    Attempt,
+    LearningResult,
+    Session,
+    Task,
+    TaskPlan,
+)
+from priming.loop.verification import symptom
 from priming.memory import Memory
+from priming.remember.drafts import draft
 from priming.remember.links import link_many
 from priming.types import Operation
 
 FAILURE, PATTERN, LEARNED_FROM = "failure", "pattern", "learned-from"
 _TRUST = "agent"
 """The trust in a lesson: that of its author."""
-_TELLING = re.compile(r"error|exception|fail|assert|not found|denied|refused|expected", re.IGNORECASE)
-_SYMPTOM = re.compile(r"^E\s+(\S.*)$")
-"""How pytest marks an error."""
-_RAISED = re.compile(r"[\w.]*(?:Error|Exception)\b")
-"""How Python names an exception."""
 _QUOTES = "[]`\"' "
 
 
@@ -65,18 +72,29 @@ def learn_from_task(
 ) -> LearningResult:
     """Learn from a closed task: credit the memories that were used, and store what the task taught.
 
-    A memory that was used helped; a memory that was shown and not used did not. A blocked task leaves a failure; a
-    delivered task leaves a pattern, and a failure too if it took more than one attempt. A lesson that is already
-    stored is strengthened instead. An unverified task teaches nothing.
+    A memory that was used helped; a memory that was shown for what it says and not used did not. A blocked task
+    leaves a failure; a delivered task leaves a pattern, and a failure too if it took more than one attempt. A lesson
+    that is already stored is strengthened instead; a failure that recurs although it was shown has not helped,
+    whatever the report says. An unverified task teaches nothing.
     """
     closed = _ClosedTask(memory, session, task)
-    credit = _credited(closed)
-    wrong = _stored(closed, FAILURE, failure(session, task, project, params), params, credit.helped)
-    right = _stored(closed, PATTERN, pattern(session, task, project, params), params, credit.helped)
-    stored = _summed([lesson for lesson in (wrong, right) if lesson is not None])
+    wrong_lesson = failure(session, task, project, params)
+    recurred = _recurred(closed, wrong_lesson, params)
+    right_lesson = pattern(session, task, project, params)
+    credit = _credited(closed, recurred, _repeated(closed, right_lesson, params), params)
+    wrong = _stored(closed, FAILURE, wrong_lesson, params, (*credit.helped, *recurred))
+    right = _stored(closed, PATTERN, right_lesson, params, credit.helped)
+    stored = _summed(
+        [lesson for lesson in (wrong, right) if lesson is not None and lesson.key not in recurred]
+    )
     linked = () if wrong is None or right is None else _linked(closed, right.key, wrong.key)
-    operations = (*credit.operations, *stored.operations, *linked)
-    return replace(credit, stored=stored.stored, strengthened=stored.strengthened, operations=operations)
+    return replace(
+        credit,
+        stored=stored.stored,
+        strengthened=stored.strengthened,
+        operations=(*credit.operations, *stored.operations, *linked),
+        patterns=() if right is None else (right.key,),
+    )
 
 
 def store_patterns(
@@ -100,17 +118,36 @@ def _summed(results: Sequence[lessons.StoredLesson]) -> LearningResult:
     )
 
 
+def failed_approach(session: Session, now: datetime) -> Task:
+    """The whole of an approach that did not work, as a blocked task with a number of its own for each round."""
+    failures = "; ".join(task.summary for task in session.tasks if task.status == BLOCKED) or session.why
+    advice = f"take another approach than this: {failures}"
+    result = ActionResult(BLOCKED, "", (), session.why, advice)
+    attempt = Attempt(1, now, acted=result)
+    return Task(-session.earlier, TaskPlan(session.objective), BLOCKED, (attempt,), closed_at=now)
+
+
 def lesson(
     kind: str, trigger: str, resolution: str, *, params: ContextParams = CONTEXT, **metadata: Any
 ) -> dict[str, Any]:
-    """The arguments of ``remember`` for a lesson; ``session``, ``source`` and ``trust`` are no metadata of it."""
+    """The arguments of ``remember`` for a lesson; ``session``, ``source`` and ``trust`` are no metadata of it.
+
+    Its content has a line for each of its texts, so that each can be matched.
+    """
     when, what = cut(trigger, params.lesson), cut(resolution, params.lesson)
+    for name in (OBJECTIVE, TASK, FAILED):
+        if metadata.get(name):
+            metadata[name] = cut(metadata[name], params.lesson)
     own = {
         name: metadata.pop(name) for name in ("session", "source", "trust") if metadata.get(name) is not None
     }
     rest = {name: value for name, value in metadata.items() if value not in (None, [], "")}
+    lines = [when, what]
+    for name in (OBJECTIVE, TASK, FAILED):
+        if (text := rest.get(name)) and not any(text.casefold() in line.casefold() for line in lines):
+            lines.append(text)
     return {
-        "content": f"{when}\n{what}",
+        "content": "\n".join(lines),
         "kind": kind,
         "metadata": {TRIGGER: when, RESOLUTION: what, **rest},
         **own,
@@ -129,17 +166,20 @@ def failure(
     if task.status == BLOCKED:
         attempt = task.attempts[-1] if task.attempts else None
         cause = _obstacle(attempt) if attempt else None
-        resolution = _learning(task.attempts) or f"not solved; tried: {_details(attempt) or 'nothing'}"
+        learning = _learning(task.attempts)
+        resolution = learning or f"not solved; tried: {_details(attempt) or 'nothing'}"
     elif task.status == DELIVERED and failed:
         attempt, cause = failed[0], None
-        resolution = _learning(task.attempts[-1:]) or _details(task.attempts[-1]) or ""
+        learning = resolution = _learning(task.attempts[-1:]) or _details(task.attempts[-1]) or ""
     else:
         return None
     cause = cause or (symptom(attempt.verified) if attempt and attempt.verified else None)
     if not resolution or (cause is None and not task.attempts):
         return None
     trigger = task.plan.objective if cause is None else f"{task.plan.objective}: {cause}"
-    return _lesson_of(FAILURE, trigger, resolution, session, task, project, params)
+    tried = "; ".join(dict.fromkeys(text for text in (cause, *map(_details, failed)) if text))
+    outcome = {FAILED: tried, SOLVED: task.status == DELIVERED or bool(learning)}
+    return _lesson_of(FAILURE, trigger, resolution, session, task, project, params, **outcome)
 
 
 def pattern(
@@ -152,20 +192,6 @@ def pattern(
     return _lesson_of(PATTERN, task.plan.objective, how, session, task, project, params) if how else None
 
 
-def symptom(verified: Verification) -> str | None:
-    r"""The most telling line of a gate's output.
-
-    >>> symptom(Verification("pytest", "failed", 1, "E   NameError: x\n1 failed in 0.1s"))
-    'NameError: x'
-    """
-    lines = [text for line in plain(verified.output).splitlines() if (text := line.strip())]
-    marked = [match[1] for line in lines if (match := _SYMPTOM.match(line))]
-    raised = [line for line in lines if _RAISED.match(line)]
-    telling = [line for line in lines if _TELLING.search(line)]
-    # Pytest's first mark, Python's last line of a traceback, a compiler's first error, anything's last word.
-    return next(iter((*marked[:1], *raised[-1:], *telling[:1], *lines[-1:])), None)
-
-
 def _lesson_of(
     kind: str,
     trigger: str,
@@ -174,12 +200,15 @@ def _lesson_of(
     task: Task,
     project: str | None,
     params: ContextParams,
+    **outcome: Any,
 ) -> dict[str, Any]:
     return lesson(
         kind,
         trigger,
         resolution,
         params=params,
+        **{OBJECTIVE: session.objective, TASK: task.plan.objective},
+        **outcome,
         session=session.id,
         source=f"{session.id}-{task.seq}",
         trust=_TRUST,
@@ -206,19 +235,68 @@ def _details(attempt: Attempt | None) -> str | None:
     return attempt.acted.details or None if attempt and attempt.acted else None
 
 
-def _credited(closed: _ClosedTask) -> LearningResult:
-    """Verdicts on the memories shown in attempts that have a result, and the names that match none of them."""
+def _recurred(closed: _ClosedTask, failed: dict[str, Any] | None, params: ContextParams) -> tuple[str, ...]:
+    """The failures that were shown and happened again; not those that were used in the attempt that passed."""
+    if failed is None:
+        return ()
+    task = closed.task
+    shown = dict.fromkeys(key for attempt in task.attempts if attempt.acted for key in attempt.injected)
+    keys = [key for name in shown if (key := _key(closed.memory, name)) is not None]
+    trigger = failed["metadata"][TRIGGER]
+    again = lessons.recurring(closed.memory, trigger, keys, least=params.similar)
+    last = task.attempts[-1].acted
+    if task.status != DELIVERED or last is None:
+        return tuple(again)
+    used = {_key(closed.memory, _unquoted(name, shown)) for name in last.utilized}
+    return tuple(key for key in again if key not in used)
+
+
+def _repeated(closed: _ClosedTask, succeeded: dict[str, Any] | None, params: ContextParams) -> str | None:
+    """The key of the pattern that a delivered task repeated: it is strengthened, so it was not shown in vain."""
+    near = None if succeeded is None else lessons.nearest_lesson(closed.memory, draft(succeeded))
+    return near[0].key if near is not None and near[1] >= params.similar else None
+
+
+def _not_told_by(
+    memory: Memory, keys: Sequence[str], helpful: Sequence[str], params: ContextParams
+) -> list[str]:
+    """The keys without the lessons whose resolution is that of a lesson which helped: it was told twice."""
+    advice = [text for key in helpful if (text := lessons.resolution_of(memory.get(key)))]
+    if not advice or not keys:
+        return list(keys)
+    same = [
+        max(lessons.closeness(memory, text, [advice])) if text else 0.0
+        for text in (lessons.resolution_of(memory.get(key)) for key in keys)
+    ]
+    return [key for key, cosine in zip(keys, same, strict=True) if cosine < params.similar]
+
+
+def _credited(
+    closed: _ClosedTask,
+    recurred: Sequence[str] = (),
+    repeated: str | None = None,
+    params: ContextParams = CONTEXT,
+) -> LearningResult:
+    """Verdicts on the memories shown in attempts that have a result, and the names that match none of them.
+
+    Blamed are only memories that were shown for what they say, not those shown for a link or a common objective.
+    """
     task = closed.task
     shown = dict.fromkeys(key for attempt in task.attempts if attempt.acted for key in attempt.injected)
     keys = {name: key for name in shown if (key := _key(closed.memory, name)) is not None}
     names = list(dict.fromkeys(_unquoted(name, shown) for name in task.utilized))
-    used = tuple(dict.fromkeys(keys[name] for name in names if name in keys))
-    unused = tuple(dict.fromkeys(key for key in keys.values() if key not in used))
+    used = tuple(dict.fromkeys(keys[name] for name in names if name in keys and keys[name] not in recurred))
+    answerable = keys.keys() if task.gathered is None else task.gathered.answerable
+    rest = [key for name, key in keys.items() if key not in used and name in answerable]
+    unused = [key for key in rest if key != repeated]
+    unused = _not_told_by(closed.memory, unused, [*used, *([repeated] if repeated else [])], params)
+    unused = list(dict.fromkeys((*unused, *recurred)))
     return LearningResult(
         helped=used,
-        unused=unused,
+        unused=tuple(unused),
         unknown=tuple(name for name in names if name not in keys),
         operations=tuple(operation.id for operation in _verdicts(closed, used, unused)),
+        recurred=tuple(recurred),
     )
 
 
@@ -243,6 +321,14 @@ def _verdicts(closed: _ClosedTask, used: Sequence[str], unused: Sequence[str]) -
 def _unquoted(name: str, shown: Collection[str]) -> str:
     """A name without the brackets or quotes that an agent may write around it."""
     return name if name in shown else name.strip(_QUOTES)
+
+
+def is_in_use(memory: Memory, name: str) -> bool:
+    """Whether the memory of a key is active."""
+    try:
+        return memory.get(name).status == "active"
+    except NotFound:
+        return False
 
 
 def _key(memory: Memory, name: str) -> str | None:
@@ -280,13 +366,18 @@ def _stored(
         return None
     earlier = closed.operation(kind)
     if earlier is not None:
-        status = lessons.STRENGTHENED if earlier.kind == "strengthen" else lessons.STORED
+        status = lessons.STORED if earlier.kind == "remember" else lessons.STRENGTHENED
         rows = [change for change in earlier.changes if change.table == "memories"]
         keys = [row.key for row in rows if row.after is not None and row.after.get("kind") == kind]
         return lessons.StoredLesson(keys[0], status, earlier.id) if keys else None
     with closed.memory.identified(closed.id(kind)):
         return lessons.store_lesson(
-            closed.memory, arguments, least=params.similar, reason=closed.reason, credited=credited
+            closed.memory,
+            arguments,
+            least=params.similar,
+            reason=closed.reason,
+            credited=credited,
+            has_helped=kind == PATTERN,
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
@@ -10,12 +10,22 @@ from priming.config.params.loop import CONTEXT, ContextParams
 from priming.config.words import ASSESSMENTS, IMPASSES
 from priming.core.metacognition import Assessment
 from priming.errors import ParamError
+from priming.learning.lessons import closeness
 from priming.llm.answers import text_field, validated_answer
 from priming.llm.prompts import fenced, prompt
 from priming.llm.protocol import Agent, Answer, Schema
 from priming.loop import context
-from priming.loop.session import Impasse, ObjectiveContext, PlanningResult, TaskPlan
+from priming.loop.session import (
+    DELIVERED,
+    Impasse,
+    ObjectiveContext,
+    PlanningResult,
+    Session,
+    TaskPlan,
+)
+from priming.memory import Memory
 from priming.recall.formatting import quote_text
+from priming.text.tokens import terms
 
 PHASE = "reason"
 UNCLEAR, IMPASSE = "unclear", "impasse"
@@ -102,6 +112,47 @@ def planning_prompt(
     )
     places = {"objective": fenced(context.plain(gathered.objective)), "context": sections}
     return prompt(context.PACKAGE, PHASE, places, SCHEMA)
+
+
+def proven_plan(
+    sessions: Sequence[Session], is_active: Callable[[str], bool], least: int
+) -> tuple[PlanningResult, int] | None:
+    """The plan with which an objective succeeded again and again, and how often; None if it is not proven.
+
+    Slow reasoning becomes a rule that fires (the seed's chunking): the latest run of the objective has delivered
+    all its tasks, and so have at least ``least`` runs in all, by the same patterns, which are still in use.
+
+    Args:
+        sessions: earlier sessions of the same objective, the latest first.
+        is_active: whether the memory of a key is in use.
+        least: the fewest runs.
+
+    """
+    closed = [session for session in sessions if session.tasks and session.next_task is None]
+    ways = [_way(session) for session in closed]
+    if not ways or ways[0] is None or not all(map(is_active, ways[0])):
+        return None
+    count = ways.count(ways[0])
+    if count < least:
+        return None
+    plans = tuple(task.plan for task in closed[0].tasks)
+    return PlanningResult("simple", plans, reasoning=f"proven by {', '.join(ways[0])}"), count
+
+
+def _way(session: Session) -> tuple[str, ...] | None:
+    """The patterns that hold how a session delivered each of its tasks; None if it did not, or nobody knows how."""
+    if any(task.status != DELIVERED or task.learnt is None for task in session.tasks):
+        return None
+    patterns = [task.learnt.patterns for task in session.tasks if task.learnt is not None]
+    return tuple(keys[0] for keys in patterns) if all(patterns) else None
+
+
+def is_repeated(memory: Memory, subgoal: str, others: Sequence[str], params: ContextParams = CONTEXT) -> bool:
+    """Whether a subgoal is one of these objectives, or one in other words."""
+    own = set(terms(subgoal))
+    if any(own == set(terms(other)) for other in others):
+        return True
+    return max(closeness(memory, subgoal, [[other] for other in others]), default=0.0) >= params.repeated
 
 
 def _subgoal_section(objective: str | None, params: ContextParams) -> str | None:
@@ -194,10 +245,14 @@ def project_path(name: str, path: str) -> str:
 
     >>> project_path("delta", "./src/../src/app.py")
     'src/app.py'
+    >>> project_path("delta", "src/../../../etc/passwd")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    priming.errors.ParamError: delta = ...: must be the path of a file in the project, such as src/app.py
     """
     parts: list[str] = []
     for part in PurePosixPath(path.replace("\\", "/")).parts:
-        if part == ".." and parts:
+        if part == ".." and parts and parts[-1] != "..":
             parts.pop()
         else:
             parts.append(part)

@@ -1,11 +1,17 @@
-"""The report of a session: what was tried and learnt, which memories helped, and how the session is going."""
+"""The report of a session: what was tried and learnt, which memories helped, and how the session is going.
+
+Below it are tasks and metacognition in the shapes that Arc's commands return.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
 from priming.core.metacognition import Assessment
 from priming.errors import NotFound
+from priming.loop.run import TaskReply
 from priming.loop.session import (
     Attempt,
     LearningResult,
@@ -19,6 +25,20 @@ from priming.loop.session_store import Sessions
 
 DELIVERED, FAILED, NOT_DELIVERED, WAITING, INTERRUPTED = 0, 1, 3, 4, 130
 """Exit statuses of a run; 2 is bad input."""
+_STATUS = {"pending": "pending", "delivered": "complete", "unverified": "unverified", "blocked": "blocked"}
+_SUGGESTIONS: Mapping[str, tuple[bool | str, str, tuple[str, ...]]] = {
+    "pivot_now": (
+        True,
+        "Stop: what was tried failed again and again.",
+        ("make the objective simpler", "take another approach", "ask what is meant", "begin afresh"),
+    ),
+    "consider_pivot": (
+        "maybe",
+        "Most tasks fail: consider another approach.",
+        ("go on with smaller steps", "look at what fails first", "heed the failures that memory knows"),
+    ),
+}
+"""Suggestions by the advice of metacognition."""
 _WAITS = {"approval": "a yes to its plan", "destructive": "a yes to one task", "answer": "an answer"}
 _STOPPED = {"interrupt": INTERRUPTED, "minutes": NOT_DELIVERED, "agent": FAILED}
 
@@ -53,13 +73,40 @@ def report(sessions: Sessions, session: Session) -> SessionReport:
         unknown=_all(learnt, "unknown"),
         stored=_all(learnt, "stored"),
         strengthened=_all(learnt, "strengthened"),
+        recurred=_all(learnt, "recurred"),
         alternatives=session.alternatives,
         waits=session.waits,
         advice=assessment.advice,
-        line=describe_assessment(assessment),
+        line=_progress(session, assessment),
         seconds=session.seconds,
         children=tuple(report(sessions, child) for child in _children(sessions, session)),
+        proven=session.proven,
+        next_command=next_command(session),
     )
+
+
+def _progress(session: Session, assessment: Assessment) -> str:
+    """The assessment of a session, with its share of delivered tasks, those of all its plans counted."""
+    since = " since the approach changed" if session.begun_with else ""
+    advice = f"{assessment.state}{since}: {assessment.advice}"
+    if not session.tasks:
+        return advice
+    total = len(session.tasks)
+    delivered = sum(task.status == "delivered" for task in session.tasks)
+    share = f"{delivered} of {total} tasks delivered ({delivered / total:.0%})"
+    return f"{advice}; {share}, failures in a row: {assessment.consecutive_failures}"
+
+
+def next_command(session: Session) -> str | None:
+    """The command that continues a session; None if nothing is left to do."""
+    command = f"priming loop resume {session.id}"
+    if session.waits is not None:
+        return f"{command} --answer TEXT" if session.waits.what == "answer" else f"{command} --yes"
+    if session.state == "SUMMARY":
+        if session.ended in ("delivered", "unverified"):
+            return None
+        return f"{command} --answer TEXT" if session.ended in ("pivot", "impasse") else command
+    return f"{command} --budget-minutes M" if session.stopped == "minutes" else command
 
 
 def _all(results: list[LearningResult], field: str) -> tuple[str, ...]:
@@ -130,7 +177,8 @@ def learnt_by_effect(result: SessionReport) -> Iterator[tuple[str, tuple[str, ..
     """The keys of the memories that a session affected, by effect; effects without keys are left out."""
     effects = {
         "helped": result.helped,
-        "shown and not used": result.unused,
+        "shown and not used": tuple(key for key in result.unused if key not in result.recurred),
+        "happened again though shown": result.recurred,
         "stored": result.stored,
         "strengthened": result.strengthened,
         "named, but not known": result.unknown,
@@ -155,6 +203,7 @@ def markdown(result: SessionReport, level: int = 1) -> str:
     if result.alternatives:
         listed = [f"- {_code(memory.key)}: {_escaped(memory.text)}" for memory in result.alternatives]
         parts += [f"{heading}# What else is known", "\n".join(listed)]
+    parts += [f"To continue: {_code(result.next_command)}"] if result.next_command else []
     parts += [f"Metacognition: {result.line}."]
     parts += [markdown(child, level + 1) for child in result.children]
     return "\n\n".join(parts)
@@ -181,3 +230,97 @@ def _code(text: str) -> str:
     ticks = "`" * (longest + 1)
     gap = " " if longest else ""
     return f"{ticks}{gap}{_line(text)}{gap}{ticks}"
+
+
+def assess(session: Session) -> dict[str, Any]:
+    """The metacognitive assessment of a session."""
+    assessment = assessment_of(session)
+    outcomes = session.outcomes[session.begun_with :]
+    return {
+        "status": assessment.state,
+        "success_rate": assessment.success_rate,
+        "total_tasks": len(outcomes),
+        "successes": sum(outcome.success for outcome in outcomes),
+        "consecutive_failures": assessment.consecutive_failures,
+        "recommendation": assessment.advice,
+        "reason": describe_assessment(assessment),
+    }
+
+
+def should_pivot(assessment: Assessment) -> dict[str, Any]:
+    """Whether to take another approach."""
+    pivot, suggestion, options = _SUGGESTIONS.get(assessment.advice, (False, "Go on.", ()))
+    confidence = {True: "high", "maybe": "medium"}.get(pivot, assessment.confidence)
+    return {
+        "should_pivot": pivot,
+        "confidence": confidence,
+        "suggestion": suggestion,
+        "options": list(options),
+    }
+
+
+def outcomes(session: Session) -> dict[str, Any]:
+    """The outcomes of a session's tasks."""
+    outcomes = session.outcomes
+    return {
+        "session_id": session.id,
+        "total_tasks": len(outcomes),
+        "successes": sum(outcome.success for outcome in outcomes),
+        "success_rate": assessment_of(replace(session, begun_with=0)).success_rate,
+        "tasks": [
+            {"seq": o.seq, "success": o.success, "notes": o.notes, "recorded_at": o.at} for o in outcomes
+        ],
+        "failure_notes": [o.notes for o in outcomes if not o.success and o.notes],
+        "success_notes": [o.notes for o in outcomes if o.success and o.notes],
+    }
+
+
+def task_counts(session: Session) -> dict[str, Any]:
+    """The number of tasks of each status."""
+    statuses = [_STATUS[task.status] for task in session.tasks]
+    counts = {status: statuses.count(status) for status in dict.fromkeys(_STATUS.values())}
+    return {"session_id": session.id, "total": len(statuses), **counts}
+
+
+def task_shape(session: Session, task: Task) -> dict[str, Any]:
+    """A task in Arc's shape, with its gate."""
+    last = task.results[-1] if task.results else None
+    delivered = None if last is None else last.details
+    if last is not None and last.obstacle is not None:
+        delivered = f"BLOCKED: {last.obstacle}"
+    return {
+        "session_id": session.id,
+        "seq": task.seq,
+        "objective": task.plan.objective,
+        "delta": list(task.plan.delta),
+        "verify": task.plan.verify,
+        "status": _STATUS[task.status],
+        "verified": task.status == "delivered",
+        "delivered": delivered,
+        "injected": list(task.injected),
+        "utilized": list(task.utilized),
+        "created_at": task.attempts[0].at if task.attempts else session.created_at,
+        "completed_at": task.closed_at,
+    }
+
+
+def reply_shape(reply: TaskReply) -> dict[str, Any]:
+    """The reply to a report on a task, with the verification if its gate ran."""
+    task = reply.task
+    shape: dict[str, Any] = {"status": _STATUS[task.status], "verified": task.status == "delivered"}
+    if reply.verified is not None:
+        shape["gate"] = reply.verified
+    if task.status == "pending":
+        return {**shape, "attempt": task.attempts[-1].number}
+    if task.status == "blocked":
+        last = task.attempts[-1].acted
+        shape["reason"] = "its gate did not pass" if last is None or last.obstacle is None else last.obstacle
+    learnt = task.learnt or LearningResult()
+    feedback = {
+        "helped": len(learnt.helped),
+        "unhelpful": len(learnt.unused),
+        "missing": list(learnt.unknown),
+        "stored": list(learnt.stored),
+        "strengthened": list(learnt.strengthened),
+    }
+    return {**shape, "feedback": feedback}

@@ -49,8 +49,11 @@ def run(
     limits: Limits,
     *,
     fresh_context: bool = False,
+    deliberate: bool = False,
 ) -> Session:
     """Pursue an objective until it is reached, a limit is reached, or a person is needed.
+
+    An objective whose plan is proven is not reasoned about, unless ``deliberate``.
 
     Raises:
         ParamError: an invalid objective or folder.
@@ -58,7 +61,13 @@ def run(
     """
     sessions = Sessions(environment.memory)
     session = sessions.begin(
-        objective, folder, limits, fresh_context=fresh_context, params=environment.params
+        objective,
+        folder,
+        limits,
+        fresh_context=fresh_context,
+        yes=environment.yes,
+        deliberate=deliberate,
+        params=environment.params,
     )
     with sessions.lock(session.id):
         return go_on(environment, session)
@@ -126,12 +135,15 @@ def _active(sessions: Sessions, session: Session) -> Session:
 
 def _resumed(session: Session, options: ResumeOptions) -> Session:
     """The session with a person's contribution; a session that ended begins a new round."""
-    wait, fresh = session.waits, replace(session, waits=None, stopped=None, why=None)
+    wait = session.waits
+    fresh = replace(session, waits=None, stopped=None, why=None, yes=session.yes or options.yes)
     if session.state == LAST:
         return _new_round(fresh, options)
     if options.answer is not None:
         if wait is None or wait.what != "answer":
-            raise Conflict(f"the session {session.id} waits for no answer: omit it")
+            raise Conflict(
+                f"the session {session.id} waits for no answer: 'priming loop resume {session.id}' goes on"
+            )
         return with_answer(fresh, wait.about, options.answer)
     if wait is not None and options.yes:
         if wait.what == "approval":
@@ -151,13 +163,14 @@ def _new_round(session: Session, options: ResumeOptions) -> Session:
         gates_requested=False,
         approved=False,
         left_out=0,
+        proven=0,
         alternatives=(),
         earlier=len(session.tasks),
     )
     if options.answer is None:
         return fresh
     answered = (*fresh.answered, (_DIFFERENTLY, options.answer))
-    return replace(fresh, answered=answered, begun_with=len(fresh.outcomes))
+    return replace(fresh, answered=answered, begun_with=len(fresh.outcomes), without_progress=False)
 
 
 @dataclass(frozen=True, slots=True)

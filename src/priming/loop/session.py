@@ -104,7 +104,9 @@ class Complexity:
 class ObjectiveContext:
     """The context of an objective: memories by their role, the codebase, and the estimated complexity.
 
-    ``fired`` are the keys of the memories whose trigger fires in this context: they are shown first.
+    ``fired`` are the keys of the memories whose trigger fires in this context: they are shown first. ``matched``
+    are the keys of those whose own words match: only they are blamed if they do not help. None: all but
+    ``connected``.
     """
 
     objective: str
@@ -112,6 +114,7 @@ class ObjectiveContext:
     patterns: tuple[ShownMemory, ...] = ()
     connected: tuple[ShownMemory, ...] = ()
     fired: tuple[str, ...] = ()
+    matched: tuple[str, ...] | None = None
     codebase: Codebase = Codebase()
     complexity: Complexity = Complexity()
 
@@ -123,6 +126,13 @@ class ObjectiveContext:
         for memory in sorted(memories, key=lambda memory: memory.key not in self.fired):
             shown.setdefault(memory.key, memory)
         return tuple(shown.values())
+
+    @property
+    def answerable(self) -> frozenset[str]:
+        """The keys of the memories that are shown for what they say."""
+        if self.matched is not None:
+            return frozenset(self.matched)
+        return frozenset(memory.key for memory in (*self.patterns, *self.failures))
 
     @property
     def injected(self) -> tuple[str, ...]:
@@ -149,7 +159,8 @@ class Attempt:
 class LearningResult:
     """What a task taught: the memories that were credited, stored or strengthened, and the operations that did so.
 
-    ``unknown`` are names that were reported as used although no memory of that name was shown.
+    ``unknown`` are names that were reported as used although no memory of that name was shown. ``recurred`` are the
+    failures that happened again although they were shown, ``patterns`` those that hold what worked.
     """
 
     helped: tuple[str, ...] = ()
@@ -158,6 +169,8 @@ class LearningResult:
     stored: tuple[str, ...] = ()
     strengthened: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
+    recurred: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +274,14 @@ class Session:
     earlier: int = 0
     """Number of tasks that belong to earlier rounds: a session that ended may be resumed as a new round."""
     approved: bool = False
+    yes: bool = False
+    """Whether a person agreed to every plan of the session beforehand."""
+    deliberate: bool = False
+    """Whether the agent is to reason even about what succeeded often."""
+    proven: int = 0
+    """Number of earlier runs that succeeded with this plan, which was therefore not reasoned about."""
+    without_progress: bool = False
+    """Whether an impasse led back to a subgoal that was open already."""
     allowed: tuple[int, ...] = ()
     """Destructive tasks that a person has allowed."""
     waits: Wait | None = None
@@ -279,9 +300,23 @@ class Session:
         return self.tasks[self.earlier :]
 
     @property
+    def open_tasks(self) -> tuple[Task, ...]:
+        """The tasks of all plans that are not delivered, without those whose objective a later task reached."""
+        last = {_plain(task.plan.objective): task.seq for task in self.tasks if task.status == DELIVERED}
+        return tuple(
+            task
+            for task in self.tasks
+            if task.status != DELIVERED and last.get(_plain(task.plan.objective), 0) < task.seq
+        )
+
+    @property
     def next_task(self) -> Task | None:
         """The first pending task of the latest plan."""
         return next((task for task in self.round_tasks if task.status == "pending"), None)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,6 +358,10 @@ class SessionReport:
     """The metacognitive assessment, in words."""
     seconds: float
     children: tuple[SessionReport, ...] = ()
+    recurred: tuple[str, ...] = ()
+    proven: int = 0
+    next_command: str | None = None
+    """The command that continues the session; None if nothing is left to do."""
 
 
 def dump(session: Session) -> str:
@@ -337,8 +376,11 @@ def parse(body: str) -> Session:
 
 
 def assessment_of(session: Session) -> Assessment:
-    """The metacognitive assessment of a session, from the outcomes of its tasks."""
-    return assess(outcome.success for outcome in session.outcomes[session.begun_with :])
+    """The metacognitive assessment of a session, from the outcomes of its tasks and its impasses."""
+    assessment = assess(outcome.success for outcome in session.outcomes[session.begun_with :])
+    if not session.without_progress:
+        return assessment
+    return replace(assessment, state="failing", advice="pivot_now", confidence="high")
 
 
 def with_outcome(session: Session, outcome: TaskOutcome) -> Session:

@@ -44,6 +44,8 @@ class Sessions:
         state: str = "INIT",
         approved: bool = False,
         fresh_context: bool = False,
+        yes: bool = False,
+        deliberate: bool = False,
         params: LoopParams = LOOP,
     ) -> Session:
         """Begin a session, and save it."""
@@ -64,6 +66,8 @@ class Sessions:
             project=path.name or None,
             fresh_context=fresh_context,
             approved=approved,
+            yes=yes,
+            deliberate=deliberate,
         )
         with self.memory.lock:
             self.memory.store.add_loop(self.memory.namespace, _row(session))
@@ -106,6 +110,12 @@ class Sessions:
     def list(self, limit: int) -> list[Session]:
         """Sessions, the latest first."""
         return [parse(row.body) for row in self._rows(limit)]
+
+    def of_objective(self, objective: str, limit: int) -> Sequence[Session]:
+        """Sessions with this objective, the latest first; subgoals aside."""
+        with self.memory.lock:
+            rows = self.memory.store.loops(self.memory.namespace, limit=limit, objective=objective)
+        return [parse(row.body) for row in rows if row.parent is None]
 
     @contextmanager
     def lock(self, session_id: str) -> Iterator[None]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import astuple, replace
+from functools import partial
 from operator import add
 
 from priming.config.ids import uuid7
@@ -16,14 +17,12 @@ from priming.llm.agents import DeadlineExceeded
 from priming.loop.acting import AgentDriver, advance, destructive_reason, open_attempt
 from priming.loop.context import PROFILE, gather, shown_memory
 from priming.loop.environment import SECONDS, LoopEnvironment, Turn
-from priming.loop.learning import learn_from_task, store_patterns
-from priming.loop.planning import plan
+from priming.loop.learning import failed_approach, is_in_use, learn_from_task, store_patterns
+from priming.loop.planning import is_repeated, plan, proven_plan
 from priming.loop.session import (
     BLOCKED,
     DELIVERED,
     UNVERIFIED,
-    ActionResult,
-    Attempt,
     LearningResult,
     PlanningResult,
     Session,
@@ -40,8 +39,10 @@ _WHY = {
     "interrupt": "the run was interrupted, and can be resumed",
     "minutes": "the minutes of the run are over",
 }
-_ENDS = (BLOCKED, UNVERIFIED)
-"""The statuses of a task with which its session ends too, in order of precedence."""
+_ENDS = {BLOCKED: BLOCKED, "pending": "incomplete", UNVERIFIED: UNVERIFIED}
+"""How a session ends by the statuses of its open tasks, in order of precedence."""
+_RECENT = 20
+"""Most sessions of an objective that are looked at, to see whether its plan is proven."""
 _GATES = "Which command says of each task whether it is done?"
 _NAME_GATES = (
     "Plan again, with a command under verify for every task; null stays only where no command can say it."
@@ -99,6 +100,10 @@ def _reason(turn: Turn, session: Session) -> Session:
     assessment = assessment_of(session)
     if assessment.advice == "pivot_now":
         return _pivot(turn, session)
+    proven = _proven(turn, session)
+    if proven is not None:
+        reasoned, count = proven
+        return replace(session, reasoned=reasoned, proven=count)
     assert session.gathered is not None, "CONTEXT comes before REASON"
     try:
         reasoned = plan(
@@ -106,12 +111,26 @@ def _reason(turn: Turn, session: Session) -> Session:
             session.gathered,
             assessment,
             answered=session.answered,
-            lineage=turn.lineage(session),
+            lineage=(*turn.lineage(session), *_left_open(session)),
             subgoal=None if turn.parent is None else turn.parent.objective,
         )
     except AgentError as error:
         return replace(session, stopped="agent", why=str(error))
     return replace(session, reasoned=reasoned)
+
+
+def _proven(turn: Turn, session: Session) -> tuple[PlanningResult, int] | None:
+    """The proven plan of an objective that is new here and not to be deliberated on, and how often it succeeded."""
+    if session.deliberate or session.parent is not None or session.answered or session.earlier:
+        return None
+    sessions = turn.sessions.of_objective(session.objective, _RECENT)
+    others = [other for other in sessions if other.id != session.id]
+    return proven_plan(others, partial(is_in_use, turn.environment.memory), turn.environment.params.proven)
+
+
+def _left_open(session: Session) -> list[str]:
+    """The open tasks of earlier plans, in words."""
+    return [f"still open: {task.plan.objective}" for task in session.open_tasks if task.status == "pending"]
 
 
 def _follow(turn: Turn, session: Session, result: PlanningResult) -> Session:
@@ -139,12 +158,31 @@ def _subgoal(turn: Turn, session: Session, result: PlanningResult) -> Session:
     impasse = result.impasse
     assert impasse is not None, "checked before"
     if session.below is None:
+        if is_repeated(turn.environment.memory, impasse.subgoal, _known_goals(turn, session)):
+            why = f"{impasse.type}: an impasse without progress: the subgoal was open already: {impasse.subgoal}"
+            return _pivot(turn, replace(session, without_progress=True), why)
         return _new_subgoal(turn, session, f"{impasse.type}: {impasse.subgoal}")
     child = go_on(turn.environment, _child(turn, session, impasse.subgoal), session)
     if child.state != LAST:
         return replace(session, waits=child.waits, stopped=child.stopped, why=child.why)
+    if child.without_progress:
+        return _pivot(turn, replace(session, without_progress=True, below=None), child.why)
     answered = (*session.answered, (f"What came of the subgoal: {impasse.subgoal}?", _outcome(child)))
     return replace(session, state="CONTEXT", below=None, reasoned=None, answered=answered)
+
+
+def _known_goals(turn: Turn, session: Session) -> list[str]:
+    """The objectives of a session and of those above it, and all their subgoals so far."""
+    chain = [session]
+    while chain[-1].parent is not None:
+        chain.append(turn.sessions.get(chain[-1].parent))
+    goals = [member.objective for member in chain]
+    for child_id in (child for member in chain for child in member.children):
+        try:
+            goals.append(turn.sessions.get(child_id).objective)
+        except NotFound:  # it never began, or was erased with a memory
+            continue
+    return goals
 
 
 def _new_subgoal(turn: Turn, session: Session, why: str) -> Session:
@@ -219,10 +257,11 @@ def _act(turn: Turn, session: Session) -> Session:
 def _approval(turn: Turn, session: Session) -> Session:
     """Ask whether to act at all."""
     environment = turn.environment
+    agreed = environment.yes or session.yes or (turn.parent is not None and turn.parent.yes)
     tasks = [task for task in session.round_tasks if task.status == "pending"]
     lines = [f"{task.seq}. {task.plan.objective} [{task.plan.verify or 'no gate'}]" for task in tasks]
     wait = Wait("approval", "\n".join(lines))
-    if environment.yes or (environment.person is not None and environment.person.allow(session, wait)):
+    if agreed or (environment.person is not None and environment.person.allow(session, wait)):
         return replace(session, approved=True)
     return replace(session, waits=wait)
 
@@ -231,7 +270,7 @@ def _begin(turn: Turn, session: Session, task: Task) -> Session:
     """Begin a task, unless metacognition advises against it or a person must allow it."""
     if assessment_of(session).advice == "pivot_now":
         return _pivot(turn, session)
-    why = destructive_reason(task.plan, turn.environment.params)
+    why = destructive_reason(task.plan, turn.environment.params, folder=session.folder)
     if why is not None and task.seq not in session.allowed:
         wait = Wait("destructive", f"task {task.seq}, {task.plan.objective}: {why}", task.seq)
         person = turn.environment.person
@@ -244,6 +283,7 @@ def _begin(turn: Turn, session: Session, task: Task) -> Session:
         session.folder,
         session=session.id,
         lineage=turn.lineage(session),
+        within=session.objective,
     )
     # An attempt that another program opened shows other memories.
     closed = [attempt for attempt in task.attempts if attempt.acted is not None or attempt.error is not None]
@@ -267,9 +307,9 @@ def _learn_from_tasks(turn: Turn, session: Session) -> Session | None:
 
 
 def _done(_turn: Turn, session: Session) -> Session:
-    """Determine how the session ended."""
-    statuses = {task.status for task in session.round_tasks}
-    ends = [end for end in _ENDS if end in statuses]
+    """Determine how the session ended, by the tasks of all its plans."""
+    statuses = {task.status for task in session.open_tasks}
+    ends = [end for status, end in _ENDS.items() if status in statuses]
     if BLOCKED not in ends and session.left_out:
         ends = ["limit"]
     ended = ends[0] if ends else DELIVERED
@@ -282,19 +322,22 @@ def _why(session: Session, ended: str) -> str | None:
     if ended == "limit":
         more = session.left_out
         return f"{more} more tasks than the limit of {session.limits.tasks} were planned, and left out"
-    numbers = ", ".join(str(task.seq) for task in session.round_tasks if task.status == ended)
+    delivered = sum(task.status == DELIVERED for task in session.tasks)
+    tasks = ", ".join(f"{task.seq} ({task.status})" for task in session.open_tasks)
     rest = "no command says whether it is done" if ended == UNVERIFIED else "see what stood in the way"
-    return f"{ended}: task {numbers}: {rest}"
+    return f"{delivered} of {len(session.tasks)} tasks delivered; open: task {tasks}: {rest}"
 
 
-def _pivot(turn: Turn, session: Session) -> Session:
-    """End a session whose approach fails again and again, with alternatives from the memory."""
+def _pivot(turn: Turn, session: Session, why: str | None = None) -> Session:
+    """End a session whose approach does not work, with alternatives from the memory."""
     failures = assessment_of(session).consecutive_failures
+    if session.without_progress:
+        why = why or "the last impasse led nowhere: take another approach"
     return replace(
         session,
         state="LEARN",
         ended="pivot",
-        why=f"{failures} tasks failed in a row: the approach does not work, take another",
+        why=why or f"{failures} tasks failed in a row: the approach does not work, take another",
         alternatives=_alternatives(turn, session),
     )
 
@@ -321,23 +364,20 @@ def _learn(turn: Turn, session: Session) -> Session:
     if learnt is not None:
         return learnt
     memory = turn.environment.memory
-    if session.ended == "pivot":
-        own = learn_from_task(memory, session, _failed_approach(turn, session), project=session.project)
+    nothing_tried = session.earlier and not session.round_tasks
+    if session.ended == "pivot" and not session.reasoned and (nothing_tried or session.learnt is not None):
+        own = LearningResult()  # resumed without another approach
+    elif session.without_progress and session.parent is not None:
+        own = LearningResult()  # the session above gives up too, and learns from it
+    elif session.ended == "pivot":
+        own = learn_from_task(
+            memory, session, failed_approach(session, turn.sessions.now()), project=session.project
+        )
     else:
         own = store_patterns(memory, session, project=session.project)
     earlier = session.learnt
     total = own if earlier is None else LearningResult(*map(add, astuple(earlier), astuple(own)))
     return replace(session, state=LAST, learnt=total)
-
-
-def _failed_approach(turn: Turn, session: Session) -> Task:
-    """The whole of an approach that did not work, as a blocked task with a number of its own for each round."""
-    failures = "; ".join(task.summary for task in session.tasks if task.status == BLOCKED)
-    advice = f"take another approach than this: {failures}"
-    result = ActionResult(BLOCKED, "", (), session.why, advice)
-    now = turn.sessions.now()
-    attempt = Attempt(1, now, acted=result)
-    return Task(-session.earlier, TaskPlan(session.objective), BLOCKED, (attempt,), closed_at=now)
 
 
 _STEPS: Mapping[str, Callable[[Turn, Session], Session]] = {

@@ -270,9 +270,20 @@ def find_trace(memory: Namespace, recall_id: str) -> Trace:
         raise NotFound(
             f"there is no recall {recall_id!r} in {memory.namespace!r}: the latest {STORE.trace_count:,} are kept,"
             f" for {STORE.trace_days:g} days, but none that asked about another time or for superseded versions;"
-            " leave it out to judge the latest that brought the memory up"
+            " leave it out to judge the latest that returned the memory"
+            f"{_latest_recalls(memory)}"
         )
     return trace
+
+
+def _latest_recalls(memory: Namespace) -> str:
+    """The latest recalls in words, for a message."""
+    recent = memory.store.traces(memory.namespace, since=_oldest(memory.now()), limit=_NAMED)
+    return f"; the latest: {', '.join(trace.recall_id for trace in recent)}" if recent else ""
+
+
+_NAMED = 5
+"""Recalls that a message names."""
 
 
 def latest_trace(memory: Namespace, memory_id: str, session: str | None = None) -> Trace | None:

@@ -382,8 +382,10 @@ class Store(Protocol):
         """One session of the loop."""
         ...
 
-    def loops(self, namespace: str, *, limit: int = 100) -> list[LoopSessionRow]:
-        """Sessions of the loop, newest first."""
+    def loops(
+        self, namespace: str, *, limit: int = 100, objective: str | None = None
+    ) -> list[LoopSessionRow]:
+        """Sessions of the loop, newest first; with ``objective``, only those with it, in upper or lower case."""
         ...
 
     def counts(self, namespace: str) -> Counts:

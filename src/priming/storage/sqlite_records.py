@@ -160,10 +160,15 @@ class SqliteLoopSessions:
         )
         return _loop_session(*rows[0]) if rows else None
 
-    def loops(self, namespace: str, *, limit: int = 100) -> list[LoopSessionRow]:
-        """Sessions of the loop, newest first."""
-        sql = f"SELECT {_SESSION} FROM loop_sessions WHERE namespace = ? ORDER BY created_at DESC, id DESC LIMIT ?"
-        return [_loop_session(*row) for row in self._db.run(sql, (namespace, limit))]
+    def loops(
+        self, namespace: str, *, limit: int = 100, objective: str | None = None
+    ) -> list[LoopSessionRow]:
+        """Sessions of the loop, newest first; with ``objective``, only those with it, in upper or lower case."""
+        sql = (
+            f"SELECT {_SESSION} FROM loop_sessions WHERE namespace = ?1"
+            " AND (?3 IS NULL OR objective = ?3 COLLATE NOCASE) ORDER BY created_at DESC, id DESC LIMIT ?2"
+        )
+        return [_loop_session(*row) for row in self._db.run(sql, (namespace, limit, objective))]
 
     def _erase_loop_sessions(self, namespace: str, keys: Collection[str]) -> int:
         """Erase the sessions that name any of these keys; returns their number."""

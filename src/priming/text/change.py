@@ -238,7 +238,7 @@ def _quantities(removed: Sequence[Word], added: Sequence[Word]) -> bool:
 def _moved(old: SignedText, new: SignedText) -> list[Word]:
     """The words that changed places between two statements of the same words, where places matter."""
     before, after = ([word.stem for word in statement.words] for statement in (old, new))
-    if before == after:
+    if before == after or len(before) != len(after):
         return []
     moved = [word for word, stem in zip(old.words, after, strict=True) if word.stem != stem]
     ordered = any(stem in ORDERING for stem in before)

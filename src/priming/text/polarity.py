@@ -285,7 +285,7 @@ def _antonyms() -> frozenset[tuple[str, str]]:
 
 def _bare_stem(word: str) -> str:
     stems = terms(word)
-    return stems[0] if len(stems) == 1 else word
+    return stems[0] if len(stems) == 1 and "-" not in word else word
 
 
 @lru_cache(maxsize=1 << 15)

@@ -10,6 +10,7 @@ from typer import Argument, Option
 
 from priming.cli.command import Answer, command, group
 from priming.cli.errors import BAD_INPUT
+from priming.cli.groups.tasks import ValuesFile
 from priming.cli.options import Limit, StoreOptions
 from priming.cli.output import DIM, Part, line
 from priming.cli.parse import complete, json_texts, text_or_stdin
@@ -53,6 +54,7 @@ def store(
         str, Option("--type", metavar="TYPE", help="failure or pattern", autocompletion=complete(TYPES))
     ] = "failure",
     source: Annotated[str | None, Option("--source", metavar="TEXT", help="Where it comes from")] = None,
+    values: ValuesFile = None,  # noqa: ARG001, expanded by the group
 ) -> Answer:
     """Store a failure or a pattern; a similar stored memory is strengthened instead."""
     from priming.loop import arc
@@ -172,6 +174,7 @@ def chunk(
         str | None, Option("--outcome", metavar="TEXT", help="How it went; only 'success…' makes a pattern")
     ] = None,
     approach: Annotated[str | None, Option("--approach", metavar="TEXT", help="What worked")] = None,
+    values: ValuesFile = None,  # noqa: ARG001, expanded by the group
 ) -> Answer:
     """Make patterns of what worked, or strengthen similar patterns."""
     from priming.loop import arc, learning

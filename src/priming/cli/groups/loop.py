@@ -42,7 +42,9 @@ _YES = ("y", "yes")
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 _RESUME = "finished work is kept: 'priming loop resume' continues"
 
-app = group("Loop", "loop", "Reason, act and learn: pursue an objective with an agent.")
+app = group(
+    "Loop", "loop", "Reason, act and learn: pursue an objective with an agent.", cls=tasks.ValuesFromFile
+)
 app.add_typer(arc.app)
 app.add_typer(tasks.app)
 app.add_typer(tasks.meta_app)
@@ -69,6 +71,9 @@ def run(
         bool,
         Option("--fresh-context", help="Give each attempt only the gate's output of the attempts before"),
     ] = False,
+    deliberate: Annotated[
+        bool, Option("--deliberate", help="Reason even where the same plan was delivered three times")
+    ] = False,
     max_tasks: Annotated[
         int | None, Option("--max-tasks", metavar="N", help="Maximum tasks of a plan; 20 by default")
     ] = None,
@@ -90,7 +95,8 @@ def run(
     agent = _agent(options, bounds.timeout)
     text = parse.text_or_stdin(objective, "objective")
     with store.open_file() as memory, _work(store, memory, agent, yes=yes) as work:
-        return _result(memory, run_loop(work, text, Path.cwd(), bounds, fresh_context=fresh_context))
+        session = run_loop(work, text, Path.cwd(), bounds, fresh_context=fresh_context, deliberate=deliberate)
+        return _result(memory, session)
 
 
 @command(app)
@@ -236,6 +242,9 @@ def _report(report: SessionReport, indent: int = 0) -> Iterator[Part]:
         indent=indent,
     )
     yield line((f"session {report.session}", DIM), indent=indent)
+    if report.proven:
+        times = f"{report.proven} earlier runs"
+        yield line((f"planned as {times} delivered it; --deliberate reasons anew", DIM), indent=indent)
     for task in report.tasks:
         yield _task(task, indent)
         yield from (line((describe_attempt(attempt), DIM), indent=indent + 3) for attempt in task.attempts)
@@ -256,16 +265,14 @@ def _task(task: Task, indent: int = 0) -> Part:
 
 def _next_step(report: SessionReport, indent: int = 0) -> Iterator[Part]:
     """What the session waits for or why it stopped, and how to resume it."""
-    resume_command = f"priming loop resume {report.session}"
     if report.waits is not None:
-        option = "--answer TEXT" if report.waits.what == "answer" else "--yes"
         yield line((report.waits.about, WARN), indent=indent)
-        yield line((f"to continue: {resume_command} {option}", DIM), indent=indent)
-        return
-    if report.why is not None:
+    elif report.why is not None:
         yield line((report.why, WARN), indent=indent)
-    if report.state != "SUMMARY" and not indent:
-        yield line((f"if no process works on it, to continue: {resume_command}", DIM))
+    if report.next_command is not None and not (indent and report.waits is None):
+        unless = report.waits is None and report.stopped is None and report.state != "SUMMARY"
+        condition = "if no process works on it, " if unless else ""
+        yield line((f"{condition}to continue: {report.next_command}", DIM), indent=indent)
 
 
 def _agent(options: AgentOptions, timeout: float) -> Agent:

@@ -13,13 +13,63 @@ from typer import Option
 from priming.cli.command import Answer, Group, command, group
 from priming.cli.options import StoreOptions
 from priming.cli.output import Part, line
-from priming.cli.parse import json_texts, optional_text
+from priming.cli.parse import STDIN, json_texts, optional_text, text_or_stdin
+from priming.errors import ParamError
 from priming.serialization import encode
 
 if TYPE_CHECKING:
     from priming.loop.session_store import Sessions
 
 _NOT_DELIVERED = 3
+_VALUES = "--values"
+
+ValuesFile = Annotated[
+    str | None,
+    Option(
+        _VALUES, metavar="FILE", help="Read options from a JSON object in this file; - reads it from stdin"
+    ),
+]
+
+
+class ValuesFromFile(Group):
+    """A group whose commands can read their options from a file, so that no shell reads what they say."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Insert the options of the file of ``--values``, for a command that has that option."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and any(param.name == "values" for param in command.params):
+            rest = _with_values(rest)
+        return name, command, rest
+
+
+def _with_values(args: list[str]) -> list[str]:
+    """Arguments in which the options of a file stand for ``--values FILE``."""
+    if _VALUES in args[:-1]:
+        at = args.index(_VALUES)
+        return [*args[:at], *_options(args[at + 1]), *args[at + 2 :]]
+    at, path = next(
+        ((i, arg.partition("=")[2]) for i, arg in enumerate(args) if arg.startswith(f"{_VALUES}=")), (-1, "")
+    )
+    return args if at < 0 else [*args[:at], *_options(path), *args[at + 1 :]]
+
+
+def _options(path: str) -> list[str]:
+    """The options that a file of JSON, or standard input for ``-``, holds."""
+    try:
+        text = text_or_stdin(STDIN, "values") if path == STDIN else Path(path).read_text("utf-8")
+        values = json.loads(text)
+    except OSError as error:
+        raise ParamError("values", path, f"must be a file: {error.strerror}") from None
+    except ValueError:
+        raise ParamError("values", path, "must hold one JSON object, as UTF-8") from None
+    if not isinstance(values, dict):
+        raise ParamError("values", path, 'must hold a JSON object, such as {"objective": "Mend it"}')
+    # A value in one word with its option is never taken for an option, whatever it begins with.
+    return [
+        f"--{name.replace('_', '-')}={value if isinstance(value, str) else json.dumps(value)}"
+        for name, value in values.items()
+        if value is not None
+    ]
 
 
 class AssessByDefault(Group):
@@ -32,7 +82,7 @@ class AssessByDefault(Group):
         return super().resolve_command(ctx, args)
 
 
-app = group("Loop", "task", "Tasks that others carry out, through the same gate.")
+app = group("Loop", "task", "Tasks that others carry out, through the same gate.", cls=ValuesFromFile)
 meta_app = group(
     "Loop", "meta", "Assess how a session proceeds; 'meta SESSION' assesses it.", cls=AssessByDefault
 )
@@ -75,6 +125,7 @@ def add(
     verify: Annotated[
         str | None, Option("--verify", metavar="CMD", help="The command that verifies it")
     ] = None,
+    values: ValuesFile = None,  # noqa: ARG001, expanded by the group
 ) -> Answer:
     """Add a task to a session."""
     from priming.loop import run as runs
@@ -93,15 +144,16 @@ def complete(
     seq: Seq,
     delivered: Annotated[str, Option("--delivered", metavar="TEXT", help="What was done")],
     utilized: Utilized = "[]",
+    values: ValuesFile = None,  # noqa: ARG001, expanded by the group
 ) -> Answer:
     """Close a task as done if its gate passes: memories are judged, lessons stored. Exit status 3 if it fails."""
-    from priming.loop import arc
+    from priming.loop import report
     from priming.loop import run as runs
 
     with _sessions(store) as sessions:
         result = runs.complete(sessions, session, seq, delivered, json_texts("utilized", utilized))
     has_passed = result.task.status in ("delivered", "unverified")
-    return _answer(arc.reply_shape(result), 0 if has_passed else _NOT_DELIVERED)
+    return _answer(report.reply_shape(result), 0 if has_passed else _NOT_DELIVERED)
 
 
 @command(app)
@@ -111,14 +163,15 @@ def block(
     seq: Seq,
     reason: Annotated[str, Option("--reason", metavar="TEXT", help="What blocks it")],
     utilized: Utilized = "[]",
+    values: ValuesFile = None,  # noqa: ARG001, expanded by the group
 ) -> Answer:
     """Close a task as blocked: memories are judged, and the failure is stored."""
-    from priming.loop import arc
+    from priming.loop import report
     from priming.loop import run as runs
 
     with _sessions(store) as sessions:
         result = runs.block(sessions, session, seq, reason, json_texts("utilized", utilized))
-    return _answer(arc.reply_shape(result))
+    return _answer(report.reply_shape(result))
 
 
 @command(app)
@@ -128,35 +181,35 @@ def get(
     seq: Annotated[int | None, Option("--seq", metavar="N", help="Only this task")] = None,
 ) -> Answer:
     """Show the tasks of a session, or a single task."""
-    from priming.loop import arc
+    from priming.loop import report
     from priming.loop import run as runs
 
     with _sessions(store) as sessions:
         current = sessions.get(session)
         if seq is not None:
-            return _answer(arc.task_shape(current, runs.task_of(current, seq)))
-        rows = [arc.task_shape(current, task) for task in current.tasks]
+            return _answer(report.task_shape(current, runs.task_of(current, seq)))
+        rows = [report.task_shape(current, task) for task in current.tasks]
     return Answer(rows, _rows(rows))
 
 
 @command(app)
 def pending(store: StoreOptions, session: SessionOption) -> Answer:
     """Show the open tasks of a session."""
-    from priming.loop import arc
+    from priming.loop import report
 
     with _sessions(store) as sessions:
         current = sessions.get(session)
-    rows = [arc.task_shape(current, task) for task in current.tasks if task.status == "pending"]
+    rows = [report.task_shape(current, task) for task in current.tasks if task.status == "pending"]
     return Answer(rows, _rows(rows))
 
 
 @command(app)
 def summary(store: StoreOptions, session: SessionOption) -> Answer:
     """Count the tasks of a session by status."""
-    from priming.loop import arc
+    from priming.loop import report
 
     with _sessions(store) as sessions:
-        return _answer(arc.task_counts(sessions.get(session)))
+        return _answer(report.task_counts(sessions.get(session)))
 
 
 @command(meta_app)
@@ -178,29 +231,29 @@ def record(
 @command(meta_app)
 def assess(store: StoreOptions, session: SessionOption) -> Answer:
     """Assess whether the approach of a session works."""
-    from priming.loop import arc
+    from priming.loop import report
 
     with _sessions(store) as sessions:
-        return _answer(arc.assess(sessions.get(session)))
+        return _answer(report.assess(sessions.get(session)))
 
 
 @command(meta_app, "should-pivot")
 def should_pivot(store: StoreOptions, session: SessionOption) -> Answer:
     """Advise whether to take another approach."""
-    from priming.loop import arc
+    from priming.loop import report
     from priming.loop.session import assessment_of
 
     with _sessions(store) as sessions:
-        return _answer(arc.should_pivot(assessment_of(sessions.get(session))))
+        return _answer(report.should_pivot(assessment_of(sessions.get(session))))
 
 
 @command(meta_app, "summary")
 def outcomes(store: StoreOptions, session: SessionOption) -> Answer:
     """Show how the tasks of a session ended."""
-    from priming.loop import arc
+    from priming.loop import report
 
     with _sessions(store) as sessions:
-        return _answer(arc.outcomes(sessions.get(session)))
+        return _answer(report.outcomes(sessions.get(session)))
 
 
 @command(meta_app)
@@ -225,7 +278,7 @@ def _answer(value: Mapping[str, Any], status: int = 0) -> Answer:
 
 
 def _rows(values: list[Mapping[str, Any]] | list[dict[str, Any]]) -> Iterator[Part]:
-    """Values for people: a line each, without empty fields."""
+    """ValuesFile for people: a line each, without empty fields."""
     for value in values:
         fields = encode(value)
         pairs = (f"{name} {_text(item)}" for name, item in fields.items() if item not in (None, [], ""))

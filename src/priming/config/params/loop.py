@@ -72,6 +72,13 @@ class LoopParams(Checked):
     )
     output: int = param(16_384, low=1, unit="bytes", doc="most that is kept of what a gate prints")
     objective: int = param(8_192, low=1, unit="characters", doc="longest objective")
+    proven: int = param(
+        3,
+        low=1,
+        unit="runs",
+        source="Arc",
+        doc="delivered in the same way, after which an objective needs no reasoning",
+    )
     alternatives: int = param(3, low=0, unit="memories", doc="patterns named where the approach is given up")
     destructive: tuple[str, ...] = param(
         _COMMANDS, doc="words of a gate's command, in this order, before which a person is asked"
@@ -94,12 +101,22 @@ class ContextParams(Checked):
     )
     pool: int = param(20, low=1, unit="memories", doc="recalled of each kind, to choose from")
     relevance: float = param(
-        0.25, low=0.0, high=1.0, unit="cosine", doc="below it, only what fires in the context is shown"
+        0.45,
+        low=0.0,
+        high=1.0,
+        unit="cosine",
+        doc="of the nearest text of a lesson; below it, only what fires in the context is shown",
     )
-    fires: float = param(
-        0.6, low=0.0, high=1.0, doc="share of a trigger's terms that an objective has for it to fire"
+    answerable: float = param(
+        0.6,
+        low=0.0,
+        high=1.0,
+        unit="cosine",
+        doc="of the trigger, task or objective of a lesson; below it, the lesson is not blamed",
     )
-    fires_terms: int = param(2, low=1, unit="terms", doc="fewest terms that a trigger and an objective share")
+    fires_terms: int = param(
+        2, low=1, unit="terms", doc="fewest terms that a memory shares with an objective"
+    )
     around: int = param(10, low=1, unit="memories", doc="recalled for the files that they name")
     memory_length: int = param(240, low=20, unit="characters", doc="most of one memory that is shown")
     text_length: int = param(
@@ -135,6 +152,9 @@ class ContextParams(Checked):
         unit="cosine",
         source="Arc",
         doc="a lesson this near strengthens the one there",
+    )
+    repeated: float = param(
+        0.9, low=0.0, high=1.0, unit="cosine", doc="a subgoal this near to an open one is the same"
     )
     trigger: int = param(
         10, low=1, unit="characters", source="Arc", doc="shortest trigger that can be stored"

@@ -1,0 +1,117 @@
+"""Whether a session gets on: subgoals that return, plans left open, plans that are proven, and a yes that holds."""
+
+import pytest
+
+from priming.loop.report import report, status_of
+from priming.loop.run import ResumeOptions
+from priming.loop.session import TaskPlan
+from priming.loop.session_store import Sessions
+from priming.loop.verification import ScriptedVerifier
+
+from .scripted_runs import FAILS, PASSES, REMOVES, blocked, delivered, impasse, planned
+
+
+@pytest.mark.parametrize("goal", ["Find out how", "find out, HOW!"])
+def test_a_subgoal_that_is_open_already_is_no_progress_and_the_run_pivots(runs, goal):
+    goals = iter(("Find out how",))
+    session = runs.run(lambda _prompt, _schema: impasse(next(goals, goal)), "Open the tin")
+    assert (session.ended, status_of(session), len(session.children)) == ("pivot", 3, 1)
+    assert len(runs.agent.prompts) == 2
+    assert "without progress" in session.why
+    told = report(Sessions(runs.memory), session)
+    assert (told.advice, told.line) == ("pivot_now", "failing: pivot_now")
+    assert told.next_command == f"priming loop resume {session.id} --answer TEXT"
+    (kept,) = runs.memory.list(kinds=["failure"])
+    assert kept.metadata["trigger"].startswith("Open the tin: no_approach: an impasse without progress")
+    before = len(runs.memory.log(limit=1_000))
+    assert runs.resume(session).ended == "pivot"
+    assert len(runs.memory.log(limit=1_000)) == before
+    done = runs.resume(
+        session, [planned(("Use the opener", PASSES)), delivered()], ResumeOptions(answer="Turn it.")
+    )
+    assert done.ended == "delivered"
+
+
+def test_what_was_planned_before_and_never_begun_is_open_until_it_is_done(runs):
+    plan = planned(*((f"Part {name} is loose", PASSES) for name in ("ab", "cd", "ef", "gh", "ij")))
+    session = runs.run([plan, blocked(), blocked(), blocked()])
+    assert session.ended == "pivot"
+    answer = ResumeOptions(answer="Begin at the end.")
+    session = runs.resume(session, [planned(("Part ij is loose", PASSES)), delivered()], answer)
+    told = report(Sessions(runs.memory), session)
+    assert (session.ended, told.status) == ("blocked", 3)
+    assert "still open: Part gh is loose" in runs.agent.prompts[0]
+    assert "1 of 6 tasks delivered" in told.why
+    assert [task.seq for task in session.open_tasks] == [1, 2, 3, 4]
+    rest = planned(*((f"Part {name} is loose", PASSES) for name in ("ab", "cd", "ef")))
+    session = runs.resume(session, [rest, delivered(), delivered(), delivered()])
+    assert (session.ended, [task.seq for task in session.open_tasks]) == ("incomplete", [4])
+    assert "open: task 4 (pending)" in session.why
+    session = runs.resume(session, [planned(("Part gh is loose", PASSES)), delivered()])
+    assert (session.ended, status_of(session), session.open_tasks) == ("delivered", 0, ())
+
+
+WAY = (planned(("Turn the key", PASSES)), delivered("Turned it to the left."))
+
+
+def deliver(runs, count, objective="Open the tin"):
+    """Runs of an objective that are delivered in the same way."""
+    return [runs.run(WAY, objective) for _ in range(count)]
+
+
+def test_what_was_delivered_three_times_in_one_way_is_done_without_reasoning(runs):
+    deliver(runs, 3)
+    assert runs.phases == ["reason", "act"]
+    session = runs.run([delivered("Turned it to the left.")], "open the Tin")
+    assert (session.ended, session.proven, runs.phases) == ("delivered", 3, ["act"])
+    assert session.tasks[0].plan == TaskPlan("Turn the key", (), PASSES)
+    assert runs.run(WAY, "Open the tin", deliberate=True).proven == 0
+    assert runs.phases == ["reason", "act"]
+
+
+def test_a_proven_plan_waits_for_a_yes_like_any_other(runs):
+    deliver(runs, 3)
+    session = runs.run([], "Open the tin", yes=False)
+    assert (session.waits.what, runs.phases) == ("approval", [])
+
+
+@pytest.mark.parametrize(
+    "change", ["two", "other objective", "failed since", "pattern forgotten", "two ways"]
+)
+def test_an_objective_is_reasoned_about_unless_its_plan_is_proven(runs, change):
+    deliver(runs, 2)
+    if change not in ("two", "two ways"):
+        deliver(runs, 1)
+    if change == "two ways":
+        other = planned(("Smash the lid with a hammer", PASSES)), delivered("Hit it on the rim, hard.")
+        assert runs.run(other, "Open the tin").ended == "delivered"
+    if change == "failed since":
+        runs.run([delivered()] * 3, "Open the tin", verify=ScriptedVerifier(lambda *_: "stuck"))
+    if change == "pattern forgotten":
+        (pattern,) = runs.memory.list(kinds=["pattern"])
+        runs.memory.forget(pattern.key)
+    runs.run(WAY, "Open the box" if change == "other objective" else "Open the tin")
+    assert runs.phases == ["reason", "act"]
+
+
+def test_a_yes_holds_for_the_session_and_for_no_destructive_task(runs):
+    session = runs.run([planned(("Mend it", FAILS)), blocked()])
+    assert runs.resume(session, [planned(("Mend it", PASSES)), delivered()], yes=False).ended == "delivered"
+    session = runs.run([planned(("Mend it", FAILS)), blocked()], yes=False)
+    assert session.waits.what == "approval"
+    session = runs.resume(session, [blocked()], ResumeOptions(yes=True), yes=False)
+    again = runs.resume(session, [planned(("Mend it", REMOVES)), delivered()], yes=False)
+    assert again.waits.what == "destructive"
+
+
+def test_every_end_names_the_command_that_goes_on(runs):
+    def command(session):
+        return report(Sessions(runs.memory), session).next_command
+
+    stuck = runs.run([planned(("Mend it", FAILS)), blocked()])
+    assert command(stuck) == f"priming loop resume {stuck.id}"
+    waiting = runs.run([planned(("Mend it", PASSES))], yes=False)
+    assert command(waiting) == f"priming loop resume {waiting.id} --yes"
+    pivoted = runs.run([planned(*((f"Part {n}", FAILS) for n in ("a1", "b2", "c3"))), *[blocked()] * 3])
+    assert command(runs.resume(pivoted)) == f"priming loop resume {pivoted.id} --answer TEXT"
+    assert command(runs.run([planned(("Mend it", PASSES)), delivered()])) is None
