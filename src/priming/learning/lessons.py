@@ -198,7 +198,7 @@ def _candidates(memory: Namespace, text: str, kind: str) -> list[MemoryRecord]:
 def _strengthen(
     memory: Namespace, record: MemoryRecord, cosine: float, reason: str | None, *, has_helped: bool
 ) -> StoredLesson:
-    """Count that a lesson was repeated: it was used, helped if so, and its weight rises where verdicts move weights."""
+    """Count that a lesson was repeated: it was used, helped if so; its weight rises where verdicts do that."""
     with memory.writing() as now:
         (row,) = memory.store.memories(memory.namespace, [record.id])
         p = memory.profile.plasticity
