@@ -192,7 +192,7 @@ def _ethos(query: RankingQuery) -> Ranked:
 
 
 def _nearest(query: RankingQuery) -> Ranked:
-    """As many memories as the limit, the nearest by cosine first, as a table of vectors returns them: without a floor."""
+    """As many memories as the limit, the nearest by cosine first, as a table of vectors has them: without a floor."""
     may_answer = query.pool & query.eligible[query.working.row.values]
     cosine = query.evidence.signed_cosine
     best = _best(query, np.where(may_answer, cosine + _ABOVE, 0.0), query.limit)
