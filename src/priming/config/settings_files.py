@@ -221,9 +221,16 @@ TABLE: tuple[Setting, ...] = (
         int,
         10,
         param="AnchorParams.episodes",
-        doc="episodes to begin at",
+        doc="episodes to begin at; 0: none",
     ),
-    Setting("retrieval", "anchor_top_k_facts", int, 10, param="AnchorParams.facts", doc="others to begin at"),
+    Setting(
+        "retrieval",
+        "anchor_top_k_facts",
+        int,
+        10,
+        param="AnchorParams.facts",
+        doc="others to begin at; 0: none",
+    ),
     Setting(
         "service", "log_level", str, "info", about={"choices": LEVELS}, doc="debug: each step of a spread"
     ),
