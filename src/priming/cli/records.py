@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from priming.results import Step
     from priming.types import Link, MemoryRecord, Operation
 
-_SHORT = 2
+_SHORT, _MOVES = 2, 6
 _MISSING_PARTS = {
     "vectors": "some memories have no vector of this model, run priming reembed to compute them",
     "trace": "this recall could not be stored and cannot receive feedback",
@@ -70,11 +70,26 @@ def operations(records: Sequence[Operation]) -> Iterator[Part]:
 def operation(record: Operation) -> Iterator[Part]:
     """An operation: its kind, its time, and what it changed."""
     yield line((record.id, KEY), f"  {record.kind}", (f"  {timestamp(record.at)}", DIM))
-    details = [text for text in (record.message, record.reason, _changed(record)) if text]
+    yield from (line(text, indent=4) for text in (record.message or "").splitlines())
+    details = [text for text in (record.reason, _changed(record)) if text]
     if details:
-        yield line("; ".join(details), indent=4)
+        yield line(("; ".join(details), DIM), indent=4)
     if record.undone_by:
         yield line((f"undone by {record.undone_by}", WARN), indent=4)
+
+
+def moved_links(record: Operation) -> Iterator[Part]:
+    """The links that an operation moved, by name and from what to what."""
+    from priming.history.movements import weights_text
+
+    moves = [
+        change for change in record.changes if change.table == "links" and change.before and change.after
+    ]
+    for change in moves[:_MOVES]:
+        weights = weights_text(change.before["weight"], change.after["weight"])  # type: ignore[index]
+        yield line((f"{change.key}: {weights}", DIM), indent=4)
+    if len(moves) > _MOVES:
+        yield line((f"and {count(len(moves) - _MOVES, 'link')} more", DIM), indent=4)
 
 
 def undo_hint(operation_id: str | None, subject: str = "", *, indent: int = 0) -> Line:

@@ -19,6 +19,7 @@ from priming.core.arguments.checks import check_fraction, check_name, check_text
 from priming.core.plasticity import increment
 from priming.embedding.protocol import Vectors
 from priming.errors import NotFound, ParamError
+from priming.history.movements import WeightMove, change_text, set_text
 from priming.history.weights_over_time import MANUAL, past
 from priming.index.columns import VectorColumn
 from priming.index.working_set import WorkingSet
@@ -69,8 +70,23 @@ def _link_all(memory: Namespace, requests: Sequence[LinkRequest], source: str | 
         results = [_change(stored.get(identity), row) for identity, row in rows.items()]
         changes = [change for change in results if change.before != change.after]
         if changes:
-            memory.write("link", now, changes, source=source)
+            memory.write("link", now, changes, source=source, message=_links_message(memory, changes))
         return list(memory.to_links([row.after for row in results if isinstance(row.after, LinkRow)]))
+
+
+def _links_message(memory: Namespace, changes: Sequence[RowChange]) -> str:
+    """The weight of each link, a line each where there are few."""
+    if len(changes) > _LISTED:
+        return f"{len(changes):,} links"
+    names = memory.store.names(memory.namespace, {end for change in changes for end in change.ends})
+    lines = []
+    for change in changes:
+        link = change.row
+        if isinstance(link, LinkRow):
+            lines.append(
+                f"{names[link.source]} ─{link.relation}→ {names[link.target]}: {change_text(change)}"
+            )
+    return "\n".join(lines)
 
 
 def _parsed(item: Mapping[str, Any]) -> LinkRequest:
@@ -138,9 +154,8 @@ def set_strength(
                 f"there is no link {relation!r} between {a.key!r} and {b.key!r}: make it with link"
             )
         changes = [RowChange(row, replace(row, weight=clamped)) for row in between if row.weight != clamped]
-        message = f"{len(between)} {'link' if len(between) == 1 else 'links'} set to {clamped:g}"
-        if clamped != requested:
-            message += f"; {requested:g} was clamped to [{p.low:g}, {p.high:g}]"
+        moves = [WeightMove(row.weight, clamped, p.low, p.high) for row in between]
+        message = set_text(moves, requested)
         return memory.to_operation(memory.write("set-strength", now, changes, source=MANUAL, message=message))
 
 
@@ -186,6 +201,8 @@ def _read_links(
 
 SIMILAR = "similar-to"
 _BLOCK = 64
+_LISTED = 10
+"""Number of links up to which the message of their operation names each."""
 
 Neighbours = list[tuple[str, float]]
 """Ids of memories, each with its cosine."""
