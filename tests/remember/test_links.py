@@ -207,3 +207,30 @@ def test_forgotten_ends_may_be_linked_and_come_back_linked(three):
     assert [hit.memory.key for hit in three.recall("paint", ablate=["cosine"]).hits] == ["a", "c"]
     with pytest.raises(Conflict):
         three.undo(operation.id)
+
+
+def test_links_are_listed_by_weight_the_strongest_first(three):
+    three.link("a", "b", "requires", 0.3)
+    three.link("b", "c", "requires", 0.9)
+    three.link("c", "a", "requires", 0.6)
+    chosen = three.links(relation="requires", by="weight", limit=2)
+    assert [(link.source, link.weight) for link in chosen] == [("b", 0.9), ("c", 0.6)]
+    assert [link.source for link in three.links("a", relation="requires", by="weight")] == ["c", "a"]
+
+
+def test_links_are_listed_by_when_they_changed_and_by_what_use_strengthened(three, clock):
+    three.link("a", "b", "requires", 0.3)
+    clock.at += timedelta(hours=1)
+    three.link("b", "c", "requires", 0.9)
+    clock.at += timedelta(hours=1)
+    assert [link.source for link in three.links(relation="requires", by="changed")] == ["b", "a"]
+    assert three.links(relation="requires", by="learned") == []
+    three.feedback(used=["a"])
+    assert [link.source for link in three.links(relation="requires", by="changed")] == ["a", "b"]
+    assert [link.source for link in three.links(relation="requires", by="learned")] == ["a"]
+
+
+@pytest.mark.parametrize("wrong", [{"by": "size"}, {"by": ""}, {"limit": 0}, {"limit": "all"}])
+def test_an_order_or_a_number_of_links_that_is_none_is_refused(three, wrong):
+    with pytest.raises(ParamError, match=next(iter(wrong))):
+        three.links(**wrong)

@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 
 from priming.config.params.laws import PLASTICITY
 from priming.config.params.learning import LinkParams
-from priming.core.arguments.checks import check_fraction, check_name, check_text, check_time
+from priming.core.arguments.checks import (
+    PAGE_LIMIT,
+    check_choice,
+    check_count,
+    check_fraction,
+    check_name,
+    check_text,
+    check_time,
+)
 from priming.core.plasticity import increment
 from priming.embedding.protocol import Vectors
 from priming.errors import NotFound, ParamError
@@ -159,19 +167,48 @@ def set_strength(
         return memory.to_operation(memory.write("set-strength", now, changes, source=MANUAL, message=message))
 
 
+ORDERS = ("weight", "changed", "learned")
+"""The orders of links other than by name."""
+
+
 def links(
     memory: Namespace,
     key: str | None = None,
     *,
     relation: str | None = None,
+    by: str | None = None,
+    limit: int | None = None,
     known_at: datetime | None = None,
 ) -> list[Link]:
     """The links of a memory in both directions, or all links of the namespace.
 
-    ``known_at`` returns them as they were at that time, changes recorded at that very instant included.
+    Args:
+        key: the key of a memory; None: all links.
+        relation: only links of this relation.
+        by: ``weight``, the strongest first; ``changed``, those that were made or strengthened last first;
+            ``learned``, only those that use strengthened, the strongest first; None: by source, relation, target.
+        limit: the maximum number of links.
+        known_at: the links as they were at that time, changes recorded at that very instant included.
+
+    Raises:
+        NotFound: no such memory.
+        ParamError: an argument outside its range.
+
     """
+    order = None if by is None else check_choice("by", by, ORDERS)
+    most = None if limit is None else check_count("limit", limit, 1, PAGE_LIMIT)
     with memory.lock:
-        return _read_links(memory, key, relation, known_at)
+        rows = _read_links(memory, key, relation, known_at)
+    return _ordered(rows, order)[:most]
+
+
+def _ordered(rows: list[Link], order: str | None) -> list[Link]:
+    """Links in an order; equal ones stay in that of their names."""
+    if order == "changed":
+        return sorted(rows, key=lambda row: row.last_activated or row.created_at, reverse=True)
+    if order == "learned":
+        rows = [row for row in rows if row.last_activated is not None]
+    return rows if order is None else sorted(rows, key=lambda row: -row.weight)
 
 
 def _read_links(
