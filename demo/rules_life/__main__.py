@@ -13,6 +13,8 @@ import argparse
 import io
 import sys
 import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
@@ -61,14 +63,13 @@ def lived_through(console: Console, days: int, seeds: range, *, plain: bool) -> 
 
 def _lives(console: Console, days: int, seeds: range, *, learning: bool) -> list[Lived]:
     lives = []
-    for number, seed in enumerate(seeds):
-        name = f"life {number + 1} {'with' if learning else 'without'} learning"
-        with (
-            progress(console, name, days) as step,
-            tempfile.TemporaryDirectory(prefix="priming-rules-") as folder,
-        ):
-            with desk(Path(folder, "shop"), FixedClock(BEGIN), learning=learning) as place:
-                lives.append(live(Life(days, seed), place, step))
+    for number, seed in enumerate(seeds, start=1):
+        name = f"life {number} {'with' if learning else 'without'} learning"
+        with ExitStack() as exits:
+            step = exits.enter_context(progress(console, name, days))
+            folder = exits.enter_context(tempfile.TemporaryDirectory(prefix="priming-rules-"))
+            place = exits.enter_context(desk(Path(folder, "shop"), FixedClock(BEGIN), learning=learning))
+            lives.append(live(Life(days, seed), place, step))
     return lives
 
 
@@ -114,7 +115,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _at_least(least: int):  # noqa: ANN202
+def _at_least(least: int) -> Callable[[str], int]:
     def number(text: str) -> int:
         if not text.isdecimal() or int(text) < least:
             raise argparse.ArgumentTypeError(f"{text!r}: must be a whole number ≥ {least}")

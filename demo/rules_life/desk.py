@@ -65,7 +65,7 @@ class Desk:
             yield memory
 
     def hook(self, name: str, session: str, step: Step) -> tuple[str, float]:
-        """Run a hook by its own code, some minutes after the last; the text that it tells, and the seconds it took."""
+        """Run a hook by its own code, some minutes after the last; what it tells, and the seconds it took."""
         self.clock.at += _MINUTES
         commits = step.command.startswith("git commit")
         event = Event(

@@ -1,4 +1,4 @@
-"""A life drawn from a seed: which wishes the user has, when they are put into words, and what is worked on each day."""
+"""A life drawn from a seed: the wishes that the user has, when they are put into words, and each day's work."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Evening:
-    """What stood at the end of a day: the number of rules in force, and the texts of those that are no present wish."""
+    """The end of a day: the number of rules in force, and the texts of those that are no present wish."""
 
     day: int
     rules: int

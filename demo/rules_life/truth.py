@@ -31,7 +31,7 @@ class Truth:
         return next((pair for pair in pairs if says(content, pair[1].texts)), None)
 
     def standing(self, content: str, when: Mapping[str, Any], day: int) -> State | None:
-        """The present state of the wish that a rule expresses; None where the user wishes that no longer, or not there."""
+        """The present state of the wish that a rule expresses; None where that is not wished, or not so widely."""
         expressed = self.meaning(content)
         if expressed is None:
             return None
