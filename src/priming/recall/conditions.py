@@ -77,7 +77,7 @@ def _files(context: Mapping[str, Any]) -> list[str]:
 
 
 def condition_findings(when: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, str]:
-    """The finding for each condition. The text of a context and a test file may confirm a task; they contradict none."""
+    """The finding for each condition. A text or a test file may confirm a task; neither contradicts any."""
     results: dict[str, str] = dict(findings(when, context))
     if results.get("task") == "absent":
         hints = [context["text"]] if "text" in context else []
