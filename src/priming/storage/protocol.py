@@ -274,8 +274,8 @@ class Store(Protocol):
     ) -> None:
         """Record a recall; delete those before ``not_before`` and beyond the latest ``keep``.
 
-        Recalls beyond the latest ``keep_flows`` lose their flow and nodes. ``counted``: its hits were activated, in
-        its profile. Raises ``Busy`` after a short wait, not the timeout: a recall does not wait for a writer.
+        Those beyond ``keep_flows`` lose flow and nodes. ``counted``: its hits were activated, in its profile. Raises
+        ``Busy`` soon: a recall waits for no writer.
         """
 
     def activations(
@@ -302,6 +302,10 @@ class Store(Protocol):
         limit: int = 100,
     ) -> list[Trace]:
         """Recalls without flows, newest first, filtered by session or by a memory among their hits."""
+
+    def shown(self, namespace: str, ids: Collection[str]) -> dict[str, int]:
+        """Id → how many of the stored recalls returned it, for those of ``ids`` that any did."""
+        ...
 
     def trace(self, namespace: str, recall_id: str) -> Trace | None:
         """One recall with its flow."""
