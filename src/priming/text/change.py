@@ -6,15 +6,15 @@ rejects, by who does what to whom, and by the words that are left over on either
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal, TypeVar
 
 from priming.text.polarity import SignedText, Word, read_statement
 from priming.text.word_lists import read_words
-from priming.text.word_order import exchanged
-from priming.text.word_values import are_antonyms, stem_of, value_type
+from priming.text.word_order import exchanged, leads_oppose
+from priming.text.word_values import are_antonyms, stem_of, value_types
 
 _T = TypeVar("_T")
 ChangeKind = Literal["same", "opposite", "other_value", "wider", "narrower", "other_slot"]
@@ -23,6 +23,9 @@ _WRONG_WORDS = 12
 """Most words of what was wrong that are compared."""
 _LONG = 6
 """Words that two statements share at least if a single other word is a value, whatever it is."""
+
+
+_UNTYPED = frozenset(("code", "other"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,8 @@ class _Alignment:
         # An antonym of the same sign is opposed; "never disable" and "always enable" agree.
         _pair(removed, added, self.crossed, lambda a, b: a.sign == b.sign and are_antonyms(a.stem, b.stem))
         _pair(removed, added, self.aligned, lambda a, b: a.sign != b.sign and are_antonyms(a.stem, b.stem))
+        turned, self.aligned = _split(self.aligned, lambda pair: leads_oppose(pair[0].lead, pair[1].lead))
+        self.crossed += turned
         self.removed, self.added = _without_repeats(removed, added, self.aligned)
         self._settle()
 
@@ -118,9 +123,9 @@ class _Alignment:
                 for word in words
                 if word.role != "reason"
                 and not (lacks and word.stem == "before")
-                and not (word.stem in _light_verbs() and (self.aligned or self.crossed))
+                and not (_is_light(word, statement) and (self.aligned or self.crossed))
             ]
-            for words in (self.removed, self.added)
+            for words, statement in ((self.removed, self.old), (self.added, self.new))
         )
 
     def change(self) -> TextChange:
@@ -128,9 +133,7 @@ class _Alignment:
         return (
             self._opposite()
             or self._exchange()
-            or self._without_rest()
-            or self._subset()
-            or self._value()
+            or (None if self.crossed else self._without_rest() or self._subset() or self._value())
             or self._result("other_slot", "they are about different things", clear=self._shared() < 0.5)
         )
 
@@ -165,11 +168,13 @@ class _Alignment:
         ) > 2 * both:
             return None
         a, b = self.crossed[0]
+        if a.stem == b.stem and a.sign == b.sign:
+            return self._result("opposite", f'"{b.lead} {b.text}" is the opposite of "{a.lead} {a.text}"')
         if a.stem != b.stem:
             return self._result("opposite", f'"{b.text}" is the opposite of "{a.text}"')
         asks, rejects_by = ("the earlier", "the later") if a.sign > 0 else ("the later", "the earlier")
         reason = f'{asks} asks for "{a.text}", {rejects_by} rejects it'
-        if all(value_type(a.stem) == "number" for a, _ in self.crossed):
+        if all("number" in value_types(a.stem) for a, _ in self.crossed):
             return self._result("other_value", reason)
         # A later exception does not reverse the rule elsewhere.
         contrasted = any(a.contrasted or b.contrasted for a, b in self.crossed)
@@ -203,15 +208,25 @@ class _Alignment:
         rest, kind = (self.added, "narrower") if self.added else (self.removed, "wider")
         which = "later" if self.added else "earlier"
         shared = [pair[1 if self.added else 0] for pair in self.aligned]
-        asks = any(word.sign > 0 for word in shared)
-        if asks and all(_names_the_rejected(word) for word in rest) and len(rest) <= 2:
+        asking = {word.part for word in shared if word.sign > 0 and word.role not in ("scope", "reason")}
+        if asking and len(rest) <= 2 and all(_names_the_rejected(word, asking) for word in rest):
             return self._result("same", f"one names what is rejected as well: {_list(rest)}")
-        if self.removed and not asks and any(word.sign > 0 and word.role != "scope" for word in rest):
+        rejecting = any(word.sign < 0 and word.role != "scope" for word in shared)
+        if (
+            self.removed
+            and rejecting
+            and not asking
+            and any(word.sign > 0 and word.role != "scope" for word in rest)
+        ):
             return self._result("same", f"the earlier rejects it too, and asks for {_list(rest)}")
+        if _type_set(rest) & _type_set([word for word in shared if word.role != "scope"]) - _UNTYPED - {
+            "target"
+        }:
+            return self._result("other_value", f"only the {which} has {_list(rest)}")
         parts = {word.part for word in shared}
         if all(word.part not in parts and word.role != "scope" for word in rest):
             return self._result("other_slot", f"only the {which} asks for {_list(rest)}", clear=False)
-        valued = bool(self.removed) and any(value_type(word.stem) == "number" for word in rest)
+        valued = bool(self.removed) and any("number" in value_types(word.stem) for word in rest)
         return self._result(kind, f"only the {which} says {_list(rest)}", clear=not valued)  # type: ignore[arg-type]
 
     def _value(self) -> TextChange | None:
@@ -221,7 +236,8 @@ class _Alignment:
             return None
         later, earlier = (" ".join(word.text for word in words) for words in (added, removed))
         replaced = f'"{later}" takes the place of "{earlier}"'
-        if len({word.sign for word in (*removed, *added)}) > 1:
+        words = (*removed, *added)
+        if len({word.sign for word in words}) > 1 or all(word.contrasted for word in words):
             return None
         if _all_scope(removed) and _all_scope(added):
             same_time = _type_set(removed) & _type_set(added) & _times()
@@ -229,7 +245,7 @@ class _Alignment:
                 "number"
             }
             return self._result("other_value", replaced) if same_time or numbers else self._elsewhere()
-        if (_has_target(removed) or _has_target(added)) and not _expressed(removed, added):
+        if (_has_target(removed) or _has_target(added)) and not _expressed(removed, added, self.new.words[0]):
             return self._elsewhere()
         typed = self._typed_value(removed, added)
         if typed is not None:
@@ -239,17 +255,18 @@ class _Alignment:
 
     def _typed_value(self, removed: Sequence[Word], added: Sequence[Word]) -> bool | None:
         """Whether values of a type that both have are all that differs; None if no type decides."""
-        ours, theirs = (_type_set(words) - {"code", "None"} for words in (removed, added))
+        ours, theirs = (_type_set(words) - _UNTYPED for words in (removed, added))
         shared = ours & theirs
         if not shared:
             return False if ours and theirs and not _same_lead(removed, added) else None
         if "number" in shared and not self._is_quantity(removed, added):
             return False
         left, right = (
-            [word for word in words if str(value_type(word.stem)) not in {*shared, "number"}]
+            [word for word in words if value_types(word.stem).isdisjoint({*shared, "number"})]
             for words in (removed, added)
         )
-        if left and right:
+        forbidden = all(word.sign < 0 for word in (*removed, *added))
+        if (left and right) or (forbidden and "number" not in shared):
             return False
         return bool(self.aligned) or self.old.chooses or self.new.chooses or len(removed) == len(added)
 
@@ -314,9 +331,10 @@ def _opposes(word: Word, others: Sequence[Word]) -> bool:
     return any(are_antonyms(word.stem, other.stem) for other in others)
 
 
-def _names_the_rejected(word: Word) -> bool:
+def _names_the_rejected(word: Word, asking: Collection[int]) -> bool:
     """Whether a word names what is rejected in favour of something, and no place where that is not so."""
-    return word.sign < 0 and not word.lacking and word.role != "scope"
+    apart = word.contrasted or word.part not in asking
+    return word.sign < 0 and apart and not word.lacking and word.role != "scope"
 
 
 def _without_rejected(removed: Sequence[Word], added: Sequence[Word]) -> tuple[list[Word], list[Word]]:
@@ -330,16 +348,26 @@ def _all_scope(words: Sequence[Word]) -> bool:
 
 
 def _type_set(words: Sequence[Word]) -> frozenset[str]:
-    return frozenset(str(value_type(word.stem)) for word in words)
+    return frozenset(kind for word in words for kind in value_types(word.stem))
 
 
 def _has_target(words: Sequence[Word]) -> bool:
-    return any(value_type(word.stem) == "target" for word in words)
+    return any("target" in value_types(word.stem) for word in words)
 
 
-def _expressed(removed: Sequence[Word], added: Sequence[Word]) -> bool:
-    """Whether languages are what something is written in."""
-    return all(word.lead == "in" and word.role == "value" for word in (removed[0], added[0]))
+def _expressed(removed: Sequence[Word], added: Sequence[Word], head: Word) -> bool:
+    """Whether targets are no places but what something is written in, or called."""
+    return head.stem in ("name", "call") or all(
+        word.lead == "in" and word.role == "value" for word in (removed[0], added[0])
+    )
+
+
+def _is_light(word: Word, statement: SignedText) -> bool:
+    """Whether a word is a verb that says little, not the first of a compound: "the write timeout"."""
+    if word.stem not in _light_verbs() or word.role in ("scope", "value"):
+        return False
+    after = [other for other in statement.words if other.place == word.place + 1 and other.part == word.part]
+    return word.role == "head" or not after or bool(after[0].lead)
 
 
 def _same_lead(removed: Sequence[Word], added: Sequence[Word]) -> bool:
@@ -354,7 +382,9 @@ def _light_verbs() -> frozenset[str]:
 @cache
 def _times() -> frozenset[str]:
     """The types of times: days, months, parts of a day, how often."""
-    return frozenset(str(value_type(stem_of(word))) for word in ("monday", "january", "daily", "morning"))
+    return frozenset(
+        kind for word in ("monday", "january", "daily", "morning") for kind in value_types(stem_of(word))
+    )
 
 
 def _list(words: Sequence[Word]) -> str:

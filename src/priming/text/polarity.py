@@ -19,10 +19,10 @@ _READ = 2_000
 """Characters of a statement that are compared."""
 
 _WORD_TOKEN = r"--?[a-z][\w-]*|[*.~/#@:<]*[\w$]+(?:[./:@*\\_+'-]+[\w$*…>]+)*(?:\+\+|#|/|\(\)|>)?"
-_TOKENS = re.compile(rf"[⊖⊕⊝⊘⊙]|{_WORD_TOKEN}|%|[=!<>&|?]{{1,3}}(?=[\s;,.]|$)|[.;:!?\n]+|,")
+_TOKENS = re.compile(rf"[⊖⊕⊝⊘⊙]|{_WORD_TOKEN}|%|[=!<>&|?*+]{{1,3}}(?=[\s;,.]|$)|[.;:!?\n]+|,")
 _BREAK = re.compile(r"^(?:[.;:!?\n]+|,)$")
 _CAPITAL = re.compile(r"(?<=[\w,;)] )[A-Z][\w.+#-]*")
-_SUBJECT = re.compile(r"^\s*([A-Z][a-z]*[a-rt-z]) (?:[a-z]+s|must|should|may|can|shall)\b")
+_SUBJECT = re.compile(r"^\s*([A-Z][a-z]+) [a-z]+s (?:the|an?|all|every|each|any|our|its)\b")
 _APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "`": "", '"': "", "“": "", "”": ""})
 
 _MOVED = (
@@ -50,7 +50,7 @@ _BARE_OVER = re.compile(
     r" *[.!]?(?= *$| (?:in|for|when|on) )"
 )
 _TAKES_OVER = frozenset("iterate loop serve send run talk connect go pass roll hand take move".split())  # noqa: SIM905
-_PURPOSES = frozenset("make keep avoid help ease allow reduce improve get be ensure save let".split())  # noqa: SIM905
+_PURPOSES = frozenset("reduce avoid improve prevent ease save simplify minimise minimize help speed".split())  # noqa: SIM905
 _CHOOSING = frozenset(
     "use uses used using prefer prefers preferred choose chooses pick favour favor favours favors adopt employ"  # noqa: SIM905
     " utilise utilize".split()
@@ -62,8 +62,11 @@ _VALUING = frozenset(
     "with to on at by as from into onto via through than max min be is are against behind above below over per"  # noqa: SIM905
     " using".split()
 )
+EXCLUDING = frozenset(["unless", "except", "outside"])
+"""Words before a place where a statement does not hold."""
 _EXPRESSING = frozenset(
-    "write name store keep save export format spell express serialis serial return log".split()  # noqa: SIM905
+    "write name store keep save export format spell express serialis serial return log put place go belong"  # noqa: SIM905
+    " live".split()
 )
 """Verbs after which "in" leads to a value: "write it in YAML"."""
 
@@ -189,8 +192,7 @@ class _Clause:
             self.chooses, self.role = True, "value"
             self.prefers = token.startswith(("prefer", "favo"))
         elif token in _VALUING:
-            self.role = "value" if self.role != "reason" else "reason"
-            self.lead = token
+            self._value(token)
         elif token in ("and", "or"):
             self.part += 1
         elif token not in _fillers() and (stem := stem_of(token)):
@@ -201,10 +203,18 @@ class _Clause:
         if self.role == "reason":
             return
         expresses = token == "in" and bool(self.words) and self.words[0].stem in _EXPRESSING
-        self.role, self.lead = ("value" if expresses else "scope"), token
+        excludes = self.lead in EXCLUDING  # "except in tests"
+        self.role = "value" if expresses and not excludes else "scope"
+        self.lead = self.lead if excludes else token
         if self.role == "scope" and not self.fresh:
             self.sign, self.contrasted, self.lacking = 1, False, False
         self.fresh = False
+
+    def _value(self, token: str) -> None:
+        if self.lead in EXCLUDING:
+            return
+        self.role = "value" if self.role != "reason" else "reason"
+        self.lead = token
 
     def _mark(self, token: str) -> None:
         if token == "⊝":
@@ -224,8 +234,8 @@ class _Clause:
             self.role = "reason"
 
     def _add(self, stem: str, token: str, text: str) -> None:
-        if self.contrasted and self.fresh and token in _PURPOSES and self.words and self.chooses:
-            self.role = "reason"
+        if token in _PURPOSES and self.words and (self.lead == "to" or self.fresh):
+            self.role, self.sign, self.contrasted = "reason", 1, False
         proper = text in self.names
         word = Word(
             stem,

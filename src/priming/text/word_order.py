@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from priming.text.polarity import Word
+from priming.text.polarity import EXCLUDING, Word
 from priming.text.word_values import ORDERING
 
 _DIRECTED = frozenset(
     ("to", "into", "onto", "from", "over", "against", "than", "via", "through", "behind", "above")
 )
 """Prepositions that make a difference between what stands before and after them."""
+_OPPOSED_LEADS = frozenset(
+    map(
+        frozenset,
+        (("max", "min"), ("above", "below"), ("over", "under"), ("inside", "outside"), ("if", "unless")),
+    )
+)
+_INCLUDING = frozenset(("in", "on", "at", "for", "when", "if", "inside", "during", "within"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +91,14 @@ def _members(pairs: Sequence[tuple[Word, Word]], side: int) -> list[frozenset[st
     for pair in pairs:
         parts.setdefault(pair[side].part, set()).add(pair[side].stem)
     return [frozenset(stems) for stems in parts.values()]
+
+
+def leads_oppose(a: str, b: str) -> bool:
+    """Tell whether two prepositions say the opposite: at most and at least, in and outside, if and unless.
+
+    >>> leads_oppose("max", "min"), leads_oppose("in", "except"), leads_oppose("in", "for")
+    (True, True, False)
+    """
+    if frozenset((a, b)) in _OPPOSED_LEADS:
+        return True
+    return (a in EXCLUDING and b in _INCLUDING) or (b in EXCLUDING and a in _INCLUDING)

@@ -67,7 +67,7 @@ def spread(tokens: Iterable[str]) -> Iterator[tuple[str, str]]:
         unit = written[place + 1][0] if place + 1 < len(written) else ""
         if _PLAIN_NUMBER.match(figure) and unit in _UNITS:
             factor, base = _UNITS[unit]
-            yield f"{float(figure) * factor:g} {base}", f"{text} {written[place + 1][1]}".strip()
+            yield f"{float(figure) * factor:.15g} {base}", f"{text} {written[place + 1][1]}".strip()
             place += 2
         else:
             yield figure, text
@@ -167,13 +167,16 @@ def are_antonyms(a: str, b: str) -> bool:
 
 
 @lru_cache(maxsize=1 << 15)
-def value_type(stem: str) -> str | None:
-    """The type of a word that is a value: number, code, or the alternatives it belongs to; None for other words."""
+def value_types(stem: str) -> frozenset[str]:
+    """The types of a word: number, target, the groups of alternatives that it belongs to, else code or other.
+
+    >>> value_types("90000 ms"), value_types("tab") == value_types("space")
+    (frozenset({'number'}), True)
+    """
     if _NUMBER.match(stem) or _BASE_QUANTITY.match(stem):
-        return "number"
+        return frozenset({"number"})
     if stem in _targets():
-        return "target"
-    groups = _groups().get(stem)
-    if groups:
-        return f"alternatives {min(groups)}"
-    return "code" if _CODE.search(stem) else None
+        return frozenset({"target"})
+    if groups := _groups().get(stem):
+        return frozenset(f"alternatives {group}" for group in groups)
+    return frozenset({"code" if _CODE.search(stem) else "other"})
