@@ -208,26 +208,25 @@ class _Alignment:
         rest, kind = (self.added, "narrower") if self.added else (self.removed, "wider")
         which = "later" if self.added else "earlier"
         shared = [pair[1 if self.added else 0] for pair in self.aligned]
-        asking = {word.part for word in shared if word.sign > 0 and word.role not in ("scope", "reason")}
-        if asking and len(rest) <= 2 and all(_names_the_rejected(word, asking) for word in rest):
-            return self._result("same", f"one names what is rejected as well: {_list(rest)}")
-        rejecting = any(word.sign < 0 and word.role != "scope" for word in shared)
-        if (
-            self.removed
-            and rejecting
-            and not asking
-            and any(word.sign > 0 and word.role != "scope" for word in rest)
-        ):
-            return self._result("same", f"the earlier rejects it too, and asks for {_list(rest)}")
-        if _type_set(rest) & _type_set([word for word in shared if word.role != "scope"]) - _UNTYPED - {
-            "target"
-        }:
+        if self._repeats_the_rejected(rest, shared):
+            return self._result("same", f"{_list(rest)} only completes what is asked for and rejected")
+        signed = {(kind, word.sign) for word in shared if word.role != "scope" for kind in _rivals(word)}
+        if any((kind, word.sign) in signed for word in rest for kind in _rivals(word)):
             return self._result("other_value", f"only the {which} has {_list(rest)}")
         parts = {word.part for word in shared}
         if all(word.part not in parts and word.role != "scope" for word in rest):
             return self._result("other_slot", f"only the {which} asks for {_list(rest)}", clear=False)
         valued = bool(self.removed) and any("number" in value_types(word.stem) for word in rest)
         return self._result(kind, f"only the {which} says {_list(rest)}", clear=not valued)  # type: ignore[arg-type]
+
+    def _repeats_the_rejected(self, rest: Sequence[Word], shared: Sequence[Word]) -> bool:
+        """Whether one names besides what is rejected; or the later only repeats what the earlier rejects."""
+        stated = [word for word in shared if word.role not in ("scope", "reason")]
+        asking = {word.part for word in stated if word.sign > 0}
+        if asking:
+            return len(rest) <= 2 and all(_names_the_rejected(word, asking) for word in rest)
+        fulfils = all(word.sign > 0 and not word.lacking and word.role != "scope" for word in rest)
+        return bool(self.removed and stated) and fulfils
 
     def _value(self) -> TextChange | None:
         """What is left over on one side takes the place of what is left over on the other."""
@@ -349,6 +348,11 @@ def _all_scope(words: Sequence[Word]) -> bool:
 
 def _type_set(words: Sequence[Word]) -> frozenset[str]:
     return frozenset(kind for word in words for kind in value_types(word.stem))
+
+
+def _rivals(word: Word) -> frozenset[str]:
+    """The groups of alternatives that a word belongs to."""
+    return value_types(word.stem) - {"number", "target", "code", "other"}
 
 
 def _has_target(words: Sequence[Word]) -> bool:

@@ -23,6 +23,7 @@ _TOKENS = re.compile(rf"[⊖⊕⊝⊘⊙]|{_WORD_TOKEN}|%|[=!<>&|?*+]{{1,3}}(?=[
 _BREAK = re.compile(r"^(?:[.;:!?\n]+|,)$")
 _CAPITAL = re.compile(r"(?<=[\w,;)] )[A-Z][\w.+#-]*")
 _SUBJECT = re.compile(r"^\s*([A-Z][a-z]+) [a-z]+s (?:the|an?|all|every|each|any|our|its)\b")
+_QUOTED = re.compile(r"`([\w-]+)`")
 _APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "`": "", '"': "", "“": "", "”": ""})
 
 _MOVED = (
@@ -114,13 +115,14 @@ def read_statement(text: str) -> SignedText:
         raise ParamError("text", text, "must be a text")
     names = {match.casefold() for match in _CAPITAL.findall(text[:_READ])}
     names |= {match.casefold() for match in _SUBJECT.findall(text[:_READ])}
+    quoted = frozenset(match.casefold() for match in _QUOTED.findall(text[:_READ]))
     plain = " ".join(text[:_READ].replace("\n", " ; ").casefold().translate(_APOSTROPHES).split())
     plain = _REPLACE.sub(_as_contrast, _PASSIVE.sub(_as_active, plain))
     plain = _BARE_OVER.sub(_as_choice, plain)
     for pattern, replacement in _rewritings():
         plain = pattern.sub(f" {replacement} ", plain)
     plain = _FRONTED.sub(r"\g<start>\g<rest> \g<order>", " ".join(plain.split()))
-    return _parse(_TOKENS.findall(plain), names)
+    return _parse(_TOKENS.findall(plain), names, quoted)
 
 
 @cache
@@ -153,15 +155,15 @@ def _as_choice(match: re.Match[str]) -> str:
     return f" prefer {match[0].strip()} "
 
 
-def _parse(tokens: Sequence[str], names: set[str]) -> SignedText:
+def _parse(tokens: Sequence[str], names: set[str], quoted: frozenset[str]) -> SignedText:
     """Give each token its sign and its role, clause by clause."""
     words: list[Word] = []
-    clause = _Clause(0, names)
+    clause = _Clause(0, names, quoted)
     chooses = only = False
     for token, text in spread(tokens):
         if _BREAK.match(token):
             words += clause.ordered()
-            clause = _Clause(clause.part + 1, names)
+            clause = _Clause(clause.part + 1, names, quoted)
         elif token == "only":
             only = True
         else:
@@ -174,9 +176,9 @@ def _parse(tokens: Sequence[str], names: set[str]) -> SignedText:
 class _Clause:
     """A clause that is being read: its words, and the sign and role of the next one."""
 
-    def __init__(self, part: int, names: set[str]) -> None:
+    def __init__(self, part: int, names: set[str], quoted: frozenset[str]) -> None:
         self.words: list[Word] = []
-        self.part, self.names = part, names
+        self.part, self.names, self.quoted = part, names, quoted
         self.sign, self.denied, self.chooses, self.prefers = 1, 1, False, False
         self.role: Role = "head"
         self.lead, self.contrasted, self.lacking, self.fresh = "", False, False, False
@@ -195,8 +197,8 @@ class _Clause:
             self._value(token)
         elif token in ("and", "or"):
             self.part += 1
-        elif token not in _fillers() and (stem := stem_of(token)):
-            self._add(stem, token, text)
+        elif token not in _fillers() or token in self.quoted:
+            self._add(stem_of(token), token, text)
 
     def _scope(self, token: str) -> None:
         """Where it applies is neither asked for nor rejected, unless the place itself is: "but not in tests"."""
