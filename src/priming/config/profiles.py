@@ -96,7 +96,7 @@ FLOOP = Profile(
     base_level_params=BaseLevelParams(min_age=1.0 / 60.0),
     forgetting="none",
     recall=PLAIN_CUE,
-    learning=LearningParams(runs=False),
+    learning=LearningParams(runs=False, sessions=True),
     tiers=TierParams(),
 )
 SYNAPSE = Profile(
@@ -223,9 +223,10 @@ def laws(profile: Profile) -> dict[str, str]:
     decay = "; ".join(part for part in (read * (rho > 0), fades[law.fading]) if part)
     again = f"; remembering it again adds {p.increment:g} to each, up to 1" if linking.strengthen else ""
     walked = links.get("co-activated", profile.links.others) > 0 and profile.spread.steps > 0
+    together = "useful recalls or sessions" if law.sessions else "useful recalls"
     pairs = (
-        f"two that were active together for different reasons in {p.needed} useful recalls within {p.window_days:g}"
-        " days are linked, rules with rules only; the link then follows Oja's rule"
+        f"two that were active together for different reasons in {p.needed} {together} within {p.window_days:g} days"
+        " are linked, rules with rules only; the link then follows Oja's rule"
     )
     return {
         "verdicts": verdicts[law.verdicts],

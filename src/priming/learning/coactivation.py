@@ -7,7 +7,7 @@ write its changes with their own.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -40,6 +40,7 @@ def learn_coactivation(
     """
     links = {link_identity(change.row): change for change in moved if isinstance(change.row, LinkRow)}
     learning: _CoactivationUpdate | None = None
+    sessions: dict[tuple[str, str], list[_UsefulRecall]] = {}
     for trace, about in useful:
         profile = memory.profiles.get(trace.profile, memory.profile)
         flow = traces.flow_of(trace) if profile.learning.coactivation else None
@@ -48,7 +49,34 @@ def learn_coactivation(
             learning = learning or _CoactivationUpdate(memory, now, profile.plasticity, rho, links)
             learning.params, learning.rho = profile.plasticity, rho
             learning.count_recall(trace, flow, about)
+            if profile.learning.sessions and trace.session is not None and about:
+                recalls = sessions.setdefault((trace.session, profile.name), [])
+                recalls.append(_UsefulRecall(trace, flow, frozenset(about)))
+    for (session, _), recalls in sessions.items():
+        if learning is not None:
+            learning.count_session(session, recalls)
     return [*links.values()] if learning is None else learning.rows()
+
+
+@dataclass(frozen=True, slots=True)
+class _UsefulRecall:
+    """A recall with the memories that proved useful in it."""
+
+    trace: Trace
+    flow: traces.StoredTrace
+    useful: Collection[str]
+
+    def seeds(self) -> Iterator[tuple[str, float, tuple[str, ...]]]:
+        """The useful memories that conditions matched, each with its level and those conditions."""
+        for row, level, _ in self.flow.active:
+            memory_id, reasons = self.flow.nodes[row], self.flow.reasons.get(row)
+            if reasons and memory_id in self.useful:
+                yield memory_id, level, reasons
+
+    @property
+    def active(self) -> set[str]:
+        """All memories that were active in the recall."""
+        return {self.flow.nodes[row] for row, _, _ in self.flow.active}
 
 
 @dataclass(slots=True)
@@ -89,6 +117,47 @@ class _CoactivationUpdate:
         self._read_links({end for pair in chosen for end in pair}.union(about or ()))
         for a, b in chosen:
             self._count_pair((a, b), living[a], living[b], trace.at)
+
+    def count_session(self, session: str, recalls: Sequence[_UsefulRecall]) -> None:
+        """Count the pairs of rules that different recalls of a session brought up, and that both proved useful in it.
+
+        A pair is counted once a session, when the second of the two proves useful.
+        """
+        earlier = self._useful_before(session)
+        fresh = {end for recall in recalls for end in recall.useful}.difference(
+            *(recall.useful for recall in earlier)
+        )
+        levels: dict[str, float] = {}
+        reasons: dict[str, tuple[str, ...]] = {}
+        shown: dict[str, set[str]] = {}
+        for recall in (*earlier, *recalls):
+            for memory_id, level, names in recall.seeds():
+                levels[memory_id], reasons[memory_id] = level, names
+                shown[memory_id] = shown.get(memory_id, set()) | recall.active
+        rows = self.memory.store.memories(self.memory.namespace, levels) if fresh and levels else []
+        living = {row.id: levels[row.id] for row in rows if row.status == "active" and row.kind == "behavior"}
+        pairs = [
+            (a, b)
+            for a, b in co_activation_pairs(living, reasons, self.params.threshold)
+            if not fresh.isdisjoint((a, b)) and a not in shown[b] and b not in shown[a]
+        ]
+        self._read_links({end for pair in pairs for end in pair})
+        at = max(recall.trace.at for recall in recalls)
+        for a, b in pairs:
+            self._count_pair((a, b), living[a], living[b], at)
+
+    def _useful_before(self, session: str) -> list[_UsefulRecall]:
+        """The recalls of a session with the memories that earlier verdicts found useful in them."""
+        store, namespace = self.memory.store, self.memory.namespace
+        before = []
+        for latest in store.traces(namespace, session=session, limit=self.params.session_recalls):
+            verdicts = store.verdicts(namespace, [hit for hit, _ in latest.hits], recall=latest.recall_id)
+            useful = {row.id for row in verdicts if row.verdict in POSITIVE}
+            trace = store.trace(namespace, latest.recall_id) if useful else None
+            flow = None if trace is None else traces.flow_of(trace)
+            if trace is not None and flow is not None:
+                before.append(_UsefulRecall(trace, flow, useful))
+        return before
 
     def rows(self) -> list[RowChange]:
         """All row changes, each row once."""

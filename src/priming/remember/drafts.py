@@ -25,6 +25,7 @@ from priming.core.arguments.checks import (
 from priming.errors import ParamError
 from priming.serialization import stamp
 from priming.storage.rows import VersionRow
+from priming.text.gists import GIST_LETTERS, gist_of_rule, sentences
 from priming.types import EMPTY
 
 
@@ -69,7 +70,7 @@ class Draft:
             recorded_at=now,
             valid_from=start,
             content=self.content,
-            gist=gist_of(self.content),
+            gist=gist_of(self.content, self.kind),
             digest=self.digest,
             heading=self.heading,
             session=self.session,
@@ -142,19 +143,19 @@ def _check_procedure(metadata: Mapping[str, Any]) -> None:
 
 
 _SLUG_WORDS, _SLUG_LETTERS = 6, 48
-_GIST_LETTERS = 120
 _WORDS = re.compile(r"[^\W_]+")
 SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?<!^\d\.)(?<!^\d\d\.)\s|\n")
 """The end of a sentence. A number at the start of a text ends none: "1. Stop the server" is one sentence."""
 
 
-def gist_of(content: str) -> str:
-    """The first sentence or line, cut at a word to at most 120 characters."""
-    first = SENTENCE_END.split(content.strip(), maxsplit=1)[0].strip() or content.strip()
-    line = " ".join(first[: 4 * _GIST_LETTERS].split())
-    if len(line) <= _GIST_LETTERS:
+def gist_of(content: str, kind: str = "episode") -> str:
+    """The gist of a text: of a rule what it asks and forbids, of others the first sentence or line, cut at a word."""
+    if kind == "behavior":
+        return gist_of_rule(content)
+    line = next(iter(sentences(content.strip()[: 4 * GIST_LETTERS])), "") or " ".join(content.split())
+    if len(line) <= GIST_LETTERS:
         return line
-    cut = line[: _GIST_LETTERS - 1]
+    cut = line[: GIST_LETTERS - 1]
     return (cut[: cut.rfind(" ")] if " " in cut else cut).rstrip(" ,;:") + "…"
 
 

@@ -12,8 +12,8 @@ from priming.maintenance.merge import MERGED
 from priming.remember.drafts import slug
 from priming.storage.protocol import Store
 from priming.text.names import find, normal
-from priming.text.non_name_words import PRONOUNS_AND_NUMERALS
 from priming.text.tokens import is_stop
+from priming.text.word_lists import PRONOUNS_AND_NUMERALS
 
 _WORD = re.compile(r"[^\W_](?:[\w./@#+'’&-]*[\w#+])?")
 _BREAK = re.compile(r"[\n;:,!?()\[\]{}\"“”`]+")

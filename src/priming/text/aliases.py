@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from priming.text.named_entities import UPPER, expansion_of, initialisms, strip_markup
 from priming.text.names import normal
-from priming.text.non_name_words import is_given_name, is_short_for
+from priming.text.word_lists import is_given_name, is_short_for
 
 _WORD = rf"[{UPPER}][\w’'&+-]*+"
 _NAME = rf"[\"“‘'`]?(?:@\w[\w-]*+|{_WORD}(?:[ ]{_WORD}){{0,3}}|[a-z]\d{{1,2}}[a-z])[\"”’'`]?"

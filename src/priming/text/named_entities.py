@@ -6,7 +6,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from priming.text.non_name_words import (
+from priming.text.tokens import is_stop
+from priming.text.word_lists import (
     DAYS,
     LONE_OPENERS,
     MONTHS,
@@ -15,7 +16,6 @@ from priming.text.non_name_words import (
     SENTENCE_OPENERS,
     is_formed,
 )
-from priming.text.tokens import is_stop
 
 _SPELLED = re.compile(r"((?:(?<![\w-])[^\W\d_]+(?:-[^\W\d_]+)*[ ]){2,8})\(([A-Z]{2,6})s?\)")
 _SMALL_WORDS = ("of", "the", "and", "for", "in", "on", "to", "de", "von", "van", "la")

@@ -104,6 +104,17 @@ def forbids(text: str) -> bool:
     return _FORBIDDING.search(_plain(text)) is not None
 
 
+def denial_in(text: str) -> int | None:
+    """Where a text begins to forbid something; None where it forbids nothing.
+
+    >>> denial_in("Ask first, and never push"), denial_in("Push")
+    (15, None)
+    """
+    plain = text.casefold().translate(_APOSTROPHES)
+    match = _FORBIDDING.search(plain) if len(plain) == len(text) else None
+    return None if match is None else match.start() + len(match["clause"] or "")
+
+
 def contradicts(a: str, b: str, a_when: Mapping[str, Any], b_when: Mapping[str, Any]) -> bool:
     """Tell whether two rules ask for the opposite in the same place.
 

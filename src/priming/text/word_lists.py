@@ -1,7 +1,8 @@
-"""Word lists: text files in ``words/``, a list in each."""
+"""Word lists: text files in ``words/``, a list in each; among them words that are no names although capitalised."""
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 
 
@@ -34,3 +35,60 @@ def read_rewritings(name: str) -> list[tuple[str, str]]:
     text = files(__package__).joinpath("words", f"{name}.txt").read_text("utf-8")
     rows = (line.split(" ⇒") for line in text.splitlines() if " ⇒" in line and not line.startswith("#"))
     return [(pattern, replacement.strip()) for pattern, replacement in rows]
+
+
+SENTENCE_OPENERS = frozenset(read_words("sentence_openers"))
+"""Words that begin sentences and are hardly ever names: interjections, verbs, adverbs."""
+
+LONE_OPENERS = frozenset(read_words("lone_openers"))
+"""Sentence openers that are part of a name where another capitalised word follows: "New York", "Big Ben"."""
+
+PRONOUNS_AND_NUMERALS = frozenset(read_words("pronouns_and_numerals"))
+"""Words that are no names wherever they occur."""
+
+DAYS = frozenset(
+    f"{day}day{s}" for day in ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun") for s in ("", "s")
+)
+MONTHS = frozenset(read_words("months"))
+MONTHS_AS_NAMES = frozenset(("april", "august", "june", "may"))
+"""Months that are also given names."""
+
+SHORT_FORMS = {
+    name: tuple(short for short in shorts.split(",") if short)
+    for name, shorts in (entry.split(":") for entry in dict.fromkeys(read_words("given_names")))
+}
+"""Given names, each with its short forms."""
+
+PLACES_AND_INSTITUTIONS = frozenset(read_words("places_and_institutions"))
+"""Last words of names of places and institutions, which may begin with a given name: "Victoria Park"."""
+
+_FORMED = re.compile(r"[a-z]{3,}(?:ing|ings|ed|ly|tions?|ness|ments?)|[a-z]{4,}ies")
+_NAMES_SO_FORMED = frozenset(read_words("names_like_verbs"))
+
+
+def is_formed(word: str) -> bool:
+    """Tell whether a word ends like a verb, an adverb or an abstract noun, so that a capital makes it no name.
+
+    >>> is_formed("Researching"), is_formed("Deployed"), is_formed("Beijing"), is_formed("Bob")
+    (True, True, False, False)
+    """
+    plain = word.lower()
+    return _FORMED.fullmatch(plain) is not None and plain not in _NAMES_SO_FORMED
+
+
+def is_given_name(word: str) -> bool:
+    """Tell whether the table of given names lists a word.
+
+    >>> is_given_name("Robert"), is_given_name("Bob"), is_given_name("York")
+    (True, True, False)
+    """
+    return word.casefold() in SHORT_FORMS
+
+
+def is_short_for(short: str, name: str) -> bool:
+    """Tell whether a word is a short form of a given name.
+
+    >>> is_short_for("Bob", "Robert"), is_short_for("Bob", "Melanie")
+    (True, False)
+    """
+    return short.casefold() in SHORT_FORMS.get(name.casefold(), ())

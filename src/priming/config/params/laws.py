@@ -131,6 +131,9 @@ class PlasticityParams(Checked):
         7.0, low=0.0, unit="days", source="floop", doc="how far back co-occurrences count"
     )
     needed: int = param(3, low=1, unit="times", source="floop", doc="co-occurrences that make a link")
+    session_recalls: int = param(
+        32, low=1, unit="recalls", doc="latest recalls of a session that can have been active together"
+    )
     born: float = param(0.1, low=0.0, high=1.0, source="floop", doc="weight that a new link learns from")
     prune_below: float = param(0.01, low=0.0, high=1.0, source="floop", doc="decayed weight of a spent link")
     start: float = param(0.5, low=0.0, high=1.0, doc="weight of a new link or node")

@@ -45,6 +45,10 @@ class LearningParams(Checked):
     coactivation: bool = param(
         True, doc="whether memories that are active together are linked, and such links follow Oja's rule"
     )
+    sessions: bool = param(
+        False,
+        doc="whether what different recalls of a session brought up, and proved useful, was active together",
+    )
     fading: str = param(
         "exponential",
         choices=("exponential", "linear", "none"),
