@@ -97,7 +97,9 @@ def test_options_of_the_place_stand_before_or_after_the_command(shell):
     shell.ask("--namespace", "work", "remember", DISK)
     assert json.loads(shell.run("--json", "stats", "--namespace", "work").stdout)["namespace"] == "work"
     assert json.loads(shell.run("--json", "--namespace", "x", "stats", "--namespace", "work").stdout)
-    assert shell.run("--namespace", "work", "stats", "--namespace", "x").exit_code == 2
+    assert json.loads(shell.run("--namespace", "work", "stats", "--namespace", "x", "--json").stdout)[
+        "reason"
+    ]
 
 
 def test_the_environment_names_the_place(shell):
@@ -120,3 +122,42 @@ def test_completions_are_offered(shell, monkeypatch):
     assert offered("priming list --status a") == ["active", "archived", "any"]
     assert offered("priming link --relation ne") == ["next", "next-but-one"]
     assert "lines" in offered("priming import ")
+
+
+READS = [
+    ("list",),
+    ("recall", "when does the ferry leave"),
+    ("active",),
+    ("links",),
+    ("log",),
+    ("log", "--events"),
+    ("stats",),
+    ("status",),
+    ("validate",),
+    ("fading",),
+    ("review",),
+    ("aliases", "--dry-run"),
+    ("deduplicate", "--dry-run"),
+    ("rollback", "--dry-run", "--since", "2026-01-01"),
+    ("diff", "2026-01-01", "2026-02-01"),
+    ("graph",),
+    ("graph", "strengths"),
+    ("graph", "oscillating"),
+    ("run", "list"),
+    ("pack", "list"),
+    ("export", "export.jsonl"),
+]
+
+
+@pytest.mark.parametrize("words", READS, ids=" ".join)
+def test_a_misspelt_namespace_is_answered_with_the_right_one(shell, words, monkeypatch):
+    monkeypatch.chdir(shell.folder)
+    shell.ask("remember", "The ferry leaves at nine.", "--namespace", "harbour")
+    reason = 'there are no memories in "harbor"; did you mean "harbour"?'
+    done = shell.run(*words, "--namespace", "harbor")
+    assert done.exit_code == 0, done.stderr
+    assert reason in done.stdout + done.stderr
+    done = shell.run(*words, "--namespace", "harbor", "--json")
+    assert done.exit_code == 0, done.stderr
+    assert json.dumps(reason)[1:-1] in done.stdout + done.stderr
+    json.loads(done.stdout)

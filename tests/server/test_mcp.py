@@ -310,3 +310,27 @@ def test_ten_clients_at_once_on_one_file_lose_nothing(url):
         kept = {record.content for record in memory.list(limit=100)}
         assert memory.validate() == []
     assert kept == {f"client {number} turn {turn}" for number in range(10) for turn in range(5)}
+
+
+@pytest.mark.parametrize(
+    ("tool", "sent"),
+    [
+        ("list", {}),
+        ("links", {}),
+        ("recall", {"text": "ferry"}),
+        ("active", {"cue": {}}),
+        ("strengths", {}),
+    ],
+)
+def test_a_misspelt_namespace_answers_with_the_reason(url, tool, sent):
+    async def talk(service):
+        async with Client(server(lambda: service, lambda _: "harbor", "all")) as client:
+            return await client.call_tool(tool, sent)
+
+    with closing(LocalService(url, embedder=HashedEmbedder())) as service:
+        service.call("harbour", "remember", {"content": "The ferry leaves at nine."})
+        answer = anyio.run(talk, service)
+    reason = 'there are no memories in "harbor"; did you mean "harbour"?'
+    assert not answer.is_error
+    assert text(answer) == reason
+    assert answer.structured_content["reason"] == reason

@@ -204,9 +204,10 @@ def test_what_is_wrong_with_the_arguments_is_said(memory):
         memory.sleep(window=0)
 
 
-def test_an_unknown_namespace_is_not_found(open_memory):
-    with pytest.raises(NotFound):
-        open_memory(namespace="elsewhere").sleep()
+def test_a_night_over_a_namespace_without_memories_does_nothing(open_memory):
+    memory = open_memory(namespace="elsewhere")
+    assert memory.sleep().items == ()
+    assert memory.log() == []
 
 
 def test_progress_begins_at_nothing_for_every_stage_and_ends_whole(lived):

@@ -30,6 +30,7 @@ from priming.cli.options import (
     Url,
 )
 from priming.config.environment import VERSION
+from priming.results import Listing
 from priming.serialization import encode
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -155,14 +156,27 @@ def command(app: typer.Typer, name: str | None = None, *, hidden: bool = False) 
 
 
 def respond(store: StoreOptions, answer: Answer) -> None:
-    """Print an answer."""
+    """Print an answer; an empty list with the reason, which goes to stderr where stdout has JSON."""
+    reason = answer.value.reason if isinstance(answer.value, Listing) else None
+    if reason is not None:
+        give_reason(store, reason)
     if store.as_json:
         text = json.dumps(encode(answer.value), ensure_ascii=not output.is_unicode(), allow_nan=False)
         typer.echo(text)
-    else:
+    elif reason is None:
         output.draw(answer.parts)
     if answer.status:
         raise typer.Exit(answer.status)
+
+
+def give_reason(store: StoreOptions, reason: str, *, apart: bool = False) -> None:
+    """Say why an answer is empty; ``apart`` from stdout, where that has a file's content or JSON."""
+    if store.as_json:
+        typer.echo(json.dumps({"reason": reason}), err=True)
+    elif apart:
+        typer.echo(output.clean(reason), err=True)
+    else:
+        output.draw([output.line((reason, output.WARN))])
 
 
 def _summary(help: str) -> str:

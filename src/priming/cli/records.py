@@ -82,6 +82,12 @@ def undo_hint(operation_id: str | None, subject: str = "", *, indent: int = 0) -
     return line((f"to undo {subject or 'this'}: priming undo {operation_id}", DIM), indent=indent)
 
 
+def reason(text: str | None) -> Iterator[Part]:
+    """Why an answer is empty, if it is."""
+    if text is not None:
+        yield line((text, WARN))
+
+
 def degraded(parts: Sequence[str]) -> Line:
     """What an answer lacks, with the remedy."""
     missing = "; ".join(_MISSING_PARTS.get(part, part) for part in parts)

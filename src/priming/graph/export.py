@@ -64,6 +64,8 @@ class GraphDrawing:
     left_out: int = 0
     around: str | None = None
     known_at: datetime | None = None
+    reason: str | None = None
+    """Why the drawing is empty."""
 
 
 def as_dot(drawing: GraphDrawing) -> str:
@@ -80,7 +82,8 @@ def as_dot(drawing: GraphDrawing) -> str:
         f", penwidth={_width(link.weight)}, tooltip={_quoted(f'{link.relation} {link.weight:.2f}')}];"
         for link in drawing.links
     ]
-    return "\n".join([*lines, "}", ""])
+    notes = [] if drawing.reason is None else [f"  // {_INVISIBLE.sub(' ', drawing.reason)}"]
+    return "\n".join([*lines, *notes, "}", ""])
 
 
 def _quoted(text: str) -> str:
@@ -112,6 +115,7 @@ def as_json(drawing: GraphDrawing) -> dict[str, Any]:
         "around": drawing.around,
         "known_at": _time(drawing.known_at),
         "left_out": drawing.left_out,
+        "reason": drawing.reason,
         "nodes": [_node(node) for node in drawing.nodes],
         "links": [_link(link) for link in drawing.links],
     }

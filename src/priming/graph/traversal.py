@@ -102,7 +102,6 @@ def neighbors(
     not returned. Without ``automatic``, only links count that somebody made, or that were learned.
     """
     with memory.lock:
-        memory.require_exists()
         now = memory.now()
         start = [memory.find(key, now).id for key in keys]
         visited = dict.fromkeys(start, 1.0)

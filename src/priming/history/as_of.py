@@ -69,7 +69,6 @@ def namespace_at(memory: Namespace, queried: Moment | None) -> Namespace:
     now = queried.known_at or memory.now()
     valid = queried.valid_at or now
     with memory.store.transaction(write=False):
-        memory.require_exists()
         _discard_erased(memory)
         latest = _latest(memory, queried.known_at)
         matches = (past for past in memory.pasts if past.matches(latest, valid, queried.superseded))
@@ -279,7 +278,7 @@ def as_of(
         past = PastRows() if queried.known_at is None else rows_at(memory, known_time)
         row = _memory_at(memory, key, past)
         if row is None:
-            raise NotFound(
+            raise memory.not_found(
                 f"no memory {key!r} was known in {memory.namespace!r} at {known_time.isoformat()}:"
                 " see the log for when it was remembered"
             )

@@ -217,7 +217,6 @@ def log(
     ``source`` selects a tier of learning: "conscious", "automatic" or "manual".
     """
     with memory.lock:
-        memory.require_exists()
         operations = memory.store.operations(
             memory.namespace,
             memory_id=memory.find(key).id if key is not None else None,
@@ -226,7 +225,7 @@ def log(
             source=check_source(source),
             limit=check_count("limit", limit, 1, PAGE_LIMIT),
         )
-        return [memory.to_operation(logged) for logged in operations]
+        return memory.listed(memory.to_operation(logged) for logged in operations)
 
 
 def operation(memory: Namespace, operation_id: str) -> Operation | None:

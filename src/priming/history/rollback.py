@@ -63,11 +63,12 @@ def would_undo(memory: Namespace, *, since: datetime, source: str | None = None)
     """Return the operations that ``rollback`` would undo, newest first; same errors, no change."""
     since, source = check_time("since", since), check_source(source)
     with memory.reading():
+        if not memory.store.head(memory.namespace):
+            return memory.listed([])
         return [memory.to_operation(logged) for logged in _plan(memory, since, source).undone]
 
 
 def _plan(memory: Namespace, since: datetime, source: str | None) -> RollbackPlan:
-    memory.require_exists()
     span = list(newest_first(memory, since=since, source=source))
     ids = {logged.id for logged in span}
     purges = [logged for logged in span if logged.kind == _PURGE]

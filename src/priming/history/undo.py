@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from priming.config.words import NIGHT, STAGES
 from priming.core.arguments.checks import check_text
-from priming.errors import Conflict, NotFound
+from priming.errors import Conflict
 from priming.index.document import RULES, SESSION, TERM, embedded_text
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged, VersionKey
@@ -134,7 +134,6 @@ def undo(memory: Namespace, operation_id: str) -> Operation:
 
     """
     with memory.writing() as now:
-        memory.require_exists()
         done = _undoable(memory, operation_id)
         changes, together = ChangeSet(memory), _night(memory, done)
         ids = [logged.id for logged in together]
@@ -152,7 +151,7 @@ def _undoable(memory: Namespace, operation_id: str) -> Logged:
     """The operation of an id, unless it cannot be undone at all."""
     done = memory.store.operation(memory.namespace, check_text("operation_id", operation_id))
     if done is None:
-        raise NotFound(f"there is no operation {operation_id!r} in {memory.namespace!r}: see the log")
+        raise memory.not_found(f"there is no operation {operation_id!r} in {memory.namespace!r}: see the log")
     if done.undone_by is not None:
         raise Conflict(
             f"operation {operation_id} is undone already, by {done.undone_by}: undo that to redo it"

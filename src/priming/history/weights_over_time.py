@@ -89,7 +89,7 @@ def events(
             source=check_source(source),
         )
         moves = (event for logged in log for event in weight_events(memory, logged, memory_id))
-        return list(islice(moves, check_count("limit", limit, 1, PAGE_LIMIT)))
+        return memory.listed(islice(moves, check_count("limit", limit, 1, PAGE_LIMIT)))
 
 
 def weight_events(memory: Namespace, logged: Logged, memory_id: str | None = None) -> list[StrengthEvent]:
@@ -164,7 +164,8 @@ def strengths(
             )
         steps = max(over - 1, 1)
         moments = [end - (end - start) * step / steps for step in range(over)]
-        return list(_distributions(memory, moments, relation))[::-1]
+        distributions = list(_distributions(memory, moments, relation))[::-1]
+        return memory.listed(distributions, empty=not any(each.links for each in distributions))
 
 
 def _start(memory: Namespace, end: datetime) -> datetime:
@@ -224,7 +225,7 @@ def oscillating(
             if link.turns >= turns
         ]
         turning.sort(key=lambda link: (-link.turns, -link.travelled, link.source, link.relation, link.target))
-        return _named(memory, turning[:limit])
+        return memory.listed(_named(memory, turning[:limit]))
 
 
 def _oscillation(name: RowIdentity, deltas: Sequence[float]) -> Oscillation:
@@ -270,12 +271,11 @@ def normalize_strengths(
         with memory.reading() as now:
             rows = _normalised(memory.store.links(memory.namespace), relations)
             planned = Logged(0, "", kind, now, source=MANUAL, reason=reason, rows=tuple(rows))
-            return weight_events(memory, planned)
+            return memory.listed(weight_events(memory, planned))
     with memory.writing() as now:
-        memory.require_exists()
         rows = _normalised(memory.store.links(memory.namespace), relations)
         if not rows:
-            return []
+            return memory.listed([])
         message = f"{len(rows):,} {'link' if len(rows) == 1 else 'links'} normalised"
         logged = memory.write(kind, now, rows, source=MANUAL, reason=reason, message=message)
         return weight_events(memory, logged)

@@ -124,7 +124,6 @@ def _record_verdicts(memory: Namespace, batch: VerdictBatch) -> Operation:
     recorded the first is returned.
     """
     with memory.writing() as now:
-        memory.require_exists()
         trace = None if batch.recall_id is None else traces.find_trace(memory, batch.recall_id)
         judged = _resolve_verdicts(memory, batch, now)
         effect = VerdictEffect(now, memory.next_operation_id(now), memory.profile.forgetting_params)

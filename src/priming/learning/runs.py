@@ -16,7 +16,7 @@ from priming.config.params.store import STORE
 from priming.config.profiles import Profile
 from priming.core.arguments.checks import check_name, check_text
 from priming.core.plasticity import nudge
-from priming.errors import Conflict, NotFound, ParamError
+from priming.errors import Conflict, ParamError
 from priming.learning.coactivation import learn_coactivation, link_identity
 from priming.learning.results import Run
 from priming.namespace import Namespace
@@ -73,8 +73,7 @@ def run_end(memory: Namespace, run_id: str, *, used: bool | None = None) -> Run:
 def run_list(memory: Namespace) -> list[Run]:
     """The runs of the namespace, oldest first."""
     with memory.lock:
-        memory.require_exists()
-        return [_run(memory, row, None) for row in memory.store.runs(memory.namespace)]
+        return memory.listed(_run(memory, row, None) for row in memory.store.runs(memory.namespace))
 
 
 def run_used(memory: Namespace, run_id: str) -> Run:
@@ -98,10 +97,11 @@ def run_used(memory: Namespace, run_id: str) -> Run:
 
 
 def _find(memory: Namespace, run_id: str) -> RunRow:
-    memory.require_exists()
     rows = memory.store.runs(memory.namespace, [check_text("run_id", run_id)])
     if not rows:
-        raise NotFound(f"there is no run {run_id!r} in {memory.namespace!r}: start one with run_start")
+        raise memory.not_found(
+            f"there is no run {run_id!r} in {memory.namespace!r}: start one with run_start"
+        )
     return rows[0]
 
 

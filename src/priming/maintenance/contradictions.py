@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text
-from priming.errors import NotFound
 from priming.index.document import CONFLICTS, FACT, KEPT_BESIDE
 from priming.namespace import Namespace
 from priming.remember.entity_resolution import equivalent_names
@@ -29,7 +28,7 @@ def review(memory: Namespace, *, limit: int = 50) -> list[Review]:
     """
     most = check_count("limit", limit, 1, PAGE_LIMIT)
     with memory.reading() as now:
-        return [contradiction for _, contradiction in _unsettled(memory, now)[:most]]
+        return memory.listed(contradiction for _, contradiction in _unsettled(memory, now)[:most])
 
 
 def keep_both(memory: Namespace, id: str) -> Operation:
@@ -41,10 +40,11 @@ def keep_both(memory: Namespace, id: str) -> Operation:
     """
     name = check_text("id", id)
     with memory.writing() as now:
-        memory.require_exists()
         match = next(((links, entry) for links, entry in _unsettled(memory, now) if entry.id == name), None)
         if match is None:
-            raise NotFound(f"there is no contradiction {name!r} to settle: review lists those there are")
+            raise memory.not_found(
+                f"there is no contradiction {name!r} to settle: review lists those there are"
+            )
         links, contradiction = match
         both_hold = LinkRow(links[0].source, links[0].target, KEPT_BESIDE, 0.0, now, given=True)
         rows = [RowChange(link, None) for link in links]

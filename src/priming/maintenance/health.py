@@ -27,11 +27,11 @@ from priming.types import Progress
 def stats(memory: Namespace) -> Stats:
     """Return the counts of the namespace: memories, links, operations, traces, bytes, fitted weights."""
     with memory.lock:
-        memory.require_exists()
         counts = memory.store.counts(memory.namespace)
         weights = {
             row.profile: current_weights(row.weights) for row in memory.store.weights(memory.namespace)
         }
+        reason = memory.empty_reason()
     return Stats(
         namespace=memory.namespace,
         memories=counts.memories,
@@ -41,13 +41,14 @@ def stats(memory: Namespace) -> Stats:
         bytes=counts.bytes,
         generation=counts.generation,
         weights=weights,
+        reason=reason,
     )
 
 
 def status(memory: Namespace) -> Status:
     """Return the version, the namespace, the profile and a few counts."""
     with memory.lock:
-        counts = memory.store.counts(memory.namespace)
+        counts, reason = memory.store.counts(memory.namespace), memory.empty_reason()
     active = {kind: n.get("active", 0) for kind, n in counts.memories.items() if kind != "entity"}
     return Status(
         version=VERSION,
@@ -57,13 +58,13 @@ def status(memory: Namespace) -> Status:
         links=sum(counts.links.values()),
         operations=counts.operations,
         generation=memory.embedder.generation,
+        reason=reason,
     )
 
 
 def validate(memory: Namespace) -> list[Finding]:
     """List what is wrong with the namespace, each finding with its remedy; an empty list means nothing is."""
     with memory.lock:
-        memory.require_exists()
         findings = memory.store.check(memory.namespace)
         for relation in (*RANKED, *REPLACED):
             links = memory.store.links(memory.namespace, relation=relation)
@@ -74,7 +75,7 @@ def validate(memory: Namespace) -> list[Finding]:
     if missing:
         subject = f"memories without a vector of {memory.embedder.generation}: they are found by words alone"
         findings.append(Finding("missing-vectors", memory.namespace, subject, "make them: priming reembed"))
-    return findings
+    return memory.listed(findings)
 
 
 VALIDATION_RULES = {
@@ -126,7 +127,6 @@ def reembed(memory: Namespace, *, progress: Progress | None = None) -> int:
     """
     # Vectors are derived: nothing is logged, and those of other generations stay.
     with memory.lock:
-        memory.require_exists()
         stored = {key for key, _ in memory.store.vectors(memory.namespace, memory.embedder.generation)}
         texts = {(row.id, row.version): row for row in _versions(memory)}  # a version may have several rows
     missing = [row for key, row in texts.items() if key not in stored]

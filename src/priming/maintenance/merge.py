@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from priming.config.params.laws import BASE_LEVEL, PLASTICITY, SIMILARITY
-from priming.config.words import KINDS
+from priming.config.words import TEXT_KINDS
 from priming.core.arguments.checks import check_choice, check_fraction, check_name
 from priming.errors import Conflict, ParamError
 from priming.learning.retention import with_retention
@@ -189,7 +189,6 @@ def _later(a: datetime | None, b: datetime | None) -> datetime | None:
     return max((at for at in (a, b) if at is not None), default=None)
 
 
-TEXT_KINDS = tuple(kind for kind in KINDS if kind != "entity")
 """The kinds whose memories can repeat each other: of a name there is only ever one entity."""
 
 
@@ -319,11 +318,11 @@ def deduplicate(
     opening = memory.store.transaction(write=False) if dry_run else nullcontext()
     with memory.lock, opening:
         if dry_run:
-            return [result for _, _, result in _find_duplicates(memory, kind, bar, memory.now())]
+            return memory.listed(result for *_, result in _find_duplicates(memory, kind, bar, memory.now()))
         with memory.writing() as now:
             duplicates = _find_duplicates(memory, kind, bar, now)
             if not duplicates:
-                return []
+                return memory.listed([])
             plan = plan_merge(memory, {record.id for *pair, _ in duplicates for record in pair})
             for source, survivor, _ in duplicates:
                 plan.merge(source.id, survivor.id, now, vouched=is_trusted_as(source.trust, survivor.trust))
@@ -336,7 +335,6 @@ def _find_duplicates(
     memory: Namespace, kind: str, bar: float, now: datetime
 ) -> list[tuple[MemoryRecord, MemoryRecord, NearDuplicates]]:
     """The memories to merge, each with its survivor, the most similar first."""
-    memory.require_exists()
     records = sorted(memory.store.page(memory.namespace, now, kinds=[kind], limit=None), key=_precedence)
     duplicates = [
         (source, survivor, NearDuplicates(survivor.key, source.key, similarity))

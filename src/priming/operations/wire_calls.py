@@ -87,7 +87,8 @@ def export_lines(memory: Memory, *, progress: Progress | None = None) -> Exporte
     """The whole namespace, its log included, as JSON Lines."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "export.jsonl")
-        return Exported(memory.export(path, progress=progress), path.read_text("utf-8"))
+        number = memory.export(path, progress=progress)
+        return Exported(number, path.read_text("utf-8"), None if number else memory.empty_reason())
 
 
 def import_lines(memory: Memory, lines: str, *, progress: Progress | None = None) -> int:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from priming.config import profiles
 from priming.config.ids import uuid7
 from priming.config.profiles import Profile
-from priming.config.words import KINDS, STATUSES
+from priming.config.words import KINDS, STATUSES, TEXT_KINDS
 from priming.core.arguments.checks import (
     PAGE_LIMIT,
     check_choice,
@@ -170,19 +170,19 @@ def _answer(memory: Namespace, query: RecallQuery) -> Recall:
     """Answer a checked query."""
     watch = Stopwatch()
     with memory.lock:
-        memory.require_exists()
         queried = as_of.namespace_at(memory, query.moment)
         with queried.store.transaction(write=False):
             query = replace(query, profile=weighted_profile(queried, query.profile))
             outcome = _find_hits(queried, query, watch)
         packed = _pack_hits(query, outcome.hits)
         watch.lap("pack")
+        reason = outcome.reason if outcome.hits else memory.empty_reason() or outcome.reason
         recall_id, untraced = _store_trace(memory, query, outcome)
         watch.lap("trace")
     return Recall(
         recall_id=recall_id,
         hits=outcome.hits,
-        reason=outcome.reason,
+        reason=reason,
         degraded=(*outcome.degraded, *untraced),
         text=packed.text if packed else "",
         omitted=tuple(Omitted(o.key, o.reason, o.tokens) for o in packed.omitted) if packed else (),
@@ -356,16 +356,15 @@ def list_memories(
     list what was true, and what was known, at another time.
     """
     with memory.lock:
-        memory.require_exists()
         namespace = as_of.namespace_at(memory, as_of.moment(valid_at, known_at))
         kinds = [kinds] if isinstance(kinds, str) else kinds
-        listed = [kind for kind in KINDS if kind != "entity"] if kinds is None else kinds
+        listed = TEXT_KINDS if kinds is None else kinds
         if status is not None:
             check_choice("status", status, STATUSES)
         check_count("limit", limit, 1, PAGE_LIMIT)
         if after is not None:
             after = namespace.find(after).id
-        return namespace.store.page(
+        page = namespace.store.page(
             memory.namespace,
             namespace.valid_time(namespace.now()),
             kinds=[check_choice("kinds", kind, KINDS) for kind in listed],
@@ -374,3 +373,4 @@ def list_memories(
             limit=limit,
             after=after,
         )
+        return memory.listed(page)

@@ -22,7 +22,7 @@ from priming.core.credit import path_credit, strongest_paths
 from priming.core.kernel.flow import Arrival
 from priming.core.kernel.routes import Routes, routes, trimmed
 from priming.core.spread import Activation
-from priming.errors import Corrupt, NotFound, StoreError
+from priming.errors import Corrupt, StoreError
 from priming.index.arrays import ENTITY
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
@@ -267,7 +267,7 @@ def find_trace(memory: Namespace, recall_id: str) -> Trace:
     """The trace of a recall by its id, or ``NotFound``."""
     trace = memory.store.trace(memory.namespace, check_text("recall_id", recall_id))
     if trace is None or trace.at < _oldest(memory.now()):
-        raise NotFound(
+        raise memory.not_found(
             f"there is no recall {recall_id!r} in {memory.namespace!r}: the latest {STORE.trace_count:,} are kept,"
             f" for {STORE.trace_days:g} days, but none that asked about another time or for superseded versions;"
             " leave it out to judge the latest that returned the memory"

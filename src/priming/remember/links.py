@@ -162,12 +162,11 @@ def links(
 def _read_links(
     memory: Namespace, key: str | None, relation: str | None, known_at: datetime | None
 ) -> list[Link]:
-    memory.require_exists()
     at = None if known_at is None else check_time("known_at", known_at)
     ids = None if key is None else [memory.find(key).id]
     relation = check_name("relation", relation)
     if at is None:
-        return list(memory.to_links(memory.store.links(memory.namespace, ids, relation)))
+        return memory.listed(memory.to_links(memory.store.links(memory.namespace, ids, relation)))
     then = past(memory, at)
     rows = [
         row

@@ -154,12 +154,12 @@ def _active(memory: Namespace, query: ActiveQuery) -> Recall:
     # One lock at a time: two memories that read each other must not wait for each other.
     others = [_activate_other(other, name, query, now) for name, other in query.others.items()]
     with memory.lock:
-        memory.require_exists()
         stores = [_activate(memory, None, query, now), *others]
         hits, losses = _hits(stores, now)
         packed = pack(
             format_rules(hits), query.tokens, tiers=memory.profiles[FLOOP.name].tiers, header=RULES_HEADER
         )
+        reason = None if hits else memory.empty_reason() if not others else None
         recall_id, untraced = _store_trace(stores[0], query, hits)
     for other in others:
         if any(hit.origin == other.name for hit in hits):
@@ -169,7 +169,7 @@ def _active(memory: Namespace, query: ActiveQuery) -> Recall:
     return Recall(
         recall_id=recall_id,
         hits=tuple(hits),
-        reason=None if hits else _no_result_reason(stores),
+        reason=None if hits else reason or _no_result_reason(stores),
         degraded=tuple(dict.fromkeys(untraced)),
         text=packed.text,
         omitted=(*losses, *unpacked),

@@ -28,9 +28,11 @@ from priming.core.arguments.checks import check_name
 from priming.errors import NotFound, PrimingError
 from priming.operations import schema
 from priming.operations.connection import JSON_LINES
+from priming.operations.emptiness import reason_of, without_other_names
 from priming.operations.local_socket import GREETING_PATH
 from priming.operations.service import LocalService
 from priming.operations.table import SERVED, Op
+from priming.results import no_memories
 from priming.server import openapi, telemetry
 from priming.server.auth import Authenticator, RequestContext, RequestMiddleware, context_of
 from priming.server.jobs import Jobs, ProgressStream, events
@@ -201,12 +203,14 @@ def _operation(server: ServerState, op: Op) -> Endpoint:
             depth=context.limits.depth,
             operation_id=request.headers.get("idempotency-key") if op.writes and not op.long else None,
             forgiving=request.headers.get("prefer") == "handling=lenient",
+            everywhere=context.everywhere,
         )
         if op.long and request.headers.get("accept") == JSON_LINES:
             stream = ProgressStream(context, server.ending, SOCKET.between)
             return StreamingResponse(stream.lines(server.workers, call), media_type=JSON_LINES)
         run = server.workers.run_patiently if context.local else server.workers.run
-        return Response(await run(lambda: json_bytes(call(None))), media_type=JSON)
+        content, reason = await run(lambda: _with_reason(server.service, namespace, op, call(None)))
+        return Response(content, headers=_reason_header(context, namespace, reason), media_type=JSON)
 
     return answer
 
@@ -221,9 +225,10 @@ def _carry_out(
     depth: int,
     operation_id: str | None,
     forgiving: bool,
+    everywhere: bool,
 ) -> Any:
     """The answer of an operation to the body of a request, in a thread."""
-    return service.call(
+    answer = service.call(
         namespace,
         op.name,
         parse_body(body, depth),
@@ -231,6 +236,20 @@ def _carry_out(
         progress=progress,
         operation_id=operation_id,
     )
+    return answer if everywhere else without_other_names(namespace, answer)
+
+
+def _with_reason(service: LocalService, namespace: str, op: Op, answer: Any) -> tuple[bytes, str | None]:
+    """An answer as bytes, and the reason why it is empty."""
+    return json_bytes(answer), reason_of(service, namespace, op, answer)
+
+
+def _reason_header(context: RequestContext, namespace: str, reason: str | None) -> dict[str, str]:
+    """The header that says why an answer without a field for it is empty."""
+    if reason is None:
+        return {}
+    text = reason if context.everywhere else no_memories(namespace)
+    return {"Priming-Reason": " ".join(text.split()).encode("ascii", "backslashreplace").decode()}
 
 
 def _route_jobs(app: FastAPI, server: ServerState) -> None:

@@ -16,6 +16,7 @@ from uuid import uuid4
 
 from priming.config.params.server import ServerParams
 from priming.errors import NotFound, PrimingError
+from priming.operations.emptiness import without_other_names
 from priming.operations.service import LocalService
 from priming.server import telemetry
 from priming.server.auth import RequestContext
@@ -148,6 +149,7 @@ class Jobs:
             if not job.stop.is_set():
                 report(status="running")
                 result = self._service.call(job.namespace, job.operation, request, progress=progress)
+                result = result if job.everywhere else without_other_names(job.namespace, result)
                 end = {"status": "done", "result": result}
         except Cancelled:
             pass

@@ -26,9 +26,11 @@ from mcp.shared.exceptions import MCPError
 
 from priming.config.environment import VERSION
 from priming.errors import NotFound, ParamError, PrimingError
+from priming.operations.emptiness import reason_of, without_other_names
 from priming.operations.error_payload import error_payload
 from priming.operations.service import Service
 from priming.operations.table import BY_NAME, Op, tools
+from priming.results import no_memories
 
 PURPOSE = "A memory that persists between sessions."
 INSTRUCTIONS = (
@@ -73,13 +75,15 @@ def server(
     namespace: Callable[[Context], str],
     groups: str = "core",
     chosen: Callable[[Context], str | None] = lambda _: None,
+    everywhere: Callable[[Context], bool] = lambda _: True,
 ) -> Server[Any]:
     """A protocol server over a service. ``service`` is called at first need; ``namespace`` for each request.
 
-    ``groups`` are those of its tools, with commas between; ``chosen`` may name others for a request.
+    ``groups`` are those of its tools, with commas between; ``chosen`` may name others for a request, and
+    ``everywhere`` says whether its client may learn the names of other namespaces.
     """
     core = {"core", "all"} & {word.strip() for word in groups.split(",")}
-    handlers = _Handlers(cache(service), namespace, groups, chosen)
+    handlers = _Handlers(cache(service), namespace, groups, chosen, everywhere)
     return Server(
         "priming",
         version=VERSION,
@@ -134,9 +138,10 @@ class _Handlers:
         namespace: Callable[[Context], str],
         groups: str,
         chosen: Callable[[Context], str | None],
+        everywhere: Callable[[Context], bool],
     ) -> None:
         self._service, self._namespace = service, namespace
-        self._groups, self._chosen = groups, chosen
+        self._groups, self._chosen, self._everywhere = groups, chosen, everywhere
         tools(groups)
 
     def _ops(self, context: Context) -> tuple[Op, ...]:
@@ -156,12 +161,13 @@ class _Handlers:
             raise MCPError(types.INVALID_PARAMS, _no_tool(params.name, ops))
         try:
             answer = await self._call(context, op.name, _budgeted(op, params.arguments or {}))
+            reason = await self._reason(context, op, answer)
         except PrimingError as error:
-            text = json.dumps({"error": error_payload(error)}, ensure_ascii=False)
+            text = json.dumps({"error": self._payload(context, error)}, ensure_ascii=False)
             return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=shown(op, answer))],
-            structured_content=answer if _is_object(op) else {"result": answer},
+            content=[types.TextContent(type="text", text=reason or shown(op, answer))],
+            structured_content=answer if _is_object(op) else _wrapped(answer, reason),
         )
 
     async def list_resources(self, _context: Context, _params: Any) -> types.ListResourcesResult:
@@ -212,7 +218,8 @@ class _Handlers:
             return await self._call(context, operation, request)
         except PrimingError as error:
             code = types.INVALID_PARAMS if isinstance(error, (ParamError, NotFound)) else types.INTERNAL_ERROR
-            raise MCPError(code, str(error), error_payload(error)) from None
+            payload = self._payload(context, error)
+            raise MCPError(code, payload["message"], payload) from None
 
     async def _call(self, context: Context, operation: str, request: Mapping[str, Any]) -> Any:
         """Call in a thread; a long call reports its progress, and stops when the client went away."""
@@ -229,7 +236,26 @@ class _Handlers:
             forgiving=True,
             progress=step if BY_NAME[operation].long else None,
         )
-        return await anyio.to_thread.run_sync(call)
+        answer = await anyio.to_thread.run_sync(call)
+        return answer if self._everywhere(context) else without_other_names(self._namespace(context), answer)
+
+    def _payload(self, context: Context, error: PrimingError) -> dict[str, str]:
+        """An error as its client may read it: without names of other namespaces, unless it may use all."""
+        payload = error_payload(error)
+        if not self._everywhere(context):
+            payload["message"] = str(error)
+        return payload
+
+    async def _reason(self, context: Context, op: Op, answer: Any) -> str | None:
+        """Why an answer is empty, where the answer has no field for it."""
+        namespace = self._namespace(context)
+        reason = await anyio.to_thread.run_sync(reason_of, self._service(), namespace, op, answer)
+        return reason if reason is None or self._everywhere(context) else no_memories(namespace)
+
+
+def _wrapped(answer: Any, reason: str | None) -> dict[str, Any]:
+    """An answer that is no object, as one."""
+    return {"result": answer} if reason is None else {"result": answer, "reason": reason}
 
 
 def _no_tool(name: str, ops: Collection[str]) -> str:

@@ -54,7 +54,6 @@ def sleep(
     chosen = _stages(stages)
     params = SLEEP if window is None else replace(SLEEP, window=check_count("window", window, 1, PAGE_LIMIT))
     with memory.lock:
-        memory.require_exists()
         at, head = memory.now(), memory.store.head(memory.namespace)
     night = Proposal(uuid7(at), at, memory.namespace, chosen, head=head)
     with nullcontext() if dry_run else sleep_lock(_lock(memory), at):
@@ -166,7 +165,6 @@ def apply(memory: Namespace, proposal: Proposal | str, *, only: Collection[str] 
         proposal = _remembered(memory, proposal)
     items = _chosen(memory, proposal, only)
     with memory.lock, memory.writing() as now:
-        memory.require_exists()
         _, stale = unchanged_items(memory, items, proposal.head)
         if stale:
             raise Conflict(f"{next(iter(stale.values()))}: sleep again")

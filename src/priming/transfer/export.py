@@ -51,8 +51,6 @@ FORMAT, FORMAT_VERSION = "priming", 4
 def export(memory: Namespace, path: str | Path, *, progress: Progress | None = None) -> int:
     """Write the namespace with its log to a file in JSON Lines; return the number of memories."""
     path = check_path(path)
-    with memory.lock:
-        memory.require_exists()
     partial = path.with_name(path.name + ".partial")
     count = 0
     try:

@@ -157,7 +157,6 @@ def test_a_global_store_that_cannot_be_read_is_named(shell, home):
         (("learn", "--right", "a", "--context", "language=go"), "has its own option or argument"),
         (("learn", "--right", "a", "--context", '{"x": {}}'), "when.x = {}: must be a text"),
         (("active", "--tokens", "-1"), "tokens = -1: must be a whole number"),
-        (("active", "--namespace", "nowhere"), "there is no namespace 'nowhere'"),
     ],
 )
 def test_bad_input_is_refused_with_the_remedy(shell, arguments, said):

@@ -12,7 +12,7 @@ import typer
 from typer import Argument, Option
 
 from priming.cli import parse, records
-from priming.cli.command import Answer, Group, command, group
+from priming.cli.command import Answer, Group, command, give_reason, group
 from priming.cli.options import TIME, Kinds, KnownAt, Limit, Relation, Since, Source, StoreOptions, Target
 from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, clean, count, line, timestamp
 from priming.cli.parse import complete
@@ -62,6 +62,9 @@ def draw(
     at = parse.optional_moment("known_at", known_at)
     with store.open() as memory:
         text = memory.graph(form, key=key, depth=depth, limit=limit, kinds=kinds, known_at=at)
+        reason = memory.status().reason
+    if reason is not None:
+        give_reason(store, reason, apart=True)
     if output is not None:
         return _written(text, form, output)
     if not store.as_json:

@@ -103,7 +103,9 @@ def diff(
 def _diff(difference: Diff) -> Iterator[Part]:
     """Memories, links, and the two answers side by side."""
     yield line((f"after {timestamp(difference.since)}, up to {timestamp(difference.until)}", DIM))
-    if not (difference.memories or difference.links):
+    if difference.reason is not None:
+        yield line((difference.reason, WARN))
+    elif not (difference.memories or difference.links):
         yield line(("no memory and no link changed", DIM))
     yield from _first(difference.memories, _memory_move)
     yield from _first(difference.links, _link_move)
