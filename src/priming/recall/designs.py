@@ -30,6 +30,7 @@ from priming.core.lexical import scaled
 from priming.core.spread import Activation, spread
 from priming.index.columns import NONE
 from priming.index.document import success_estimate
+from priming.recall.conditions import fit_of
 from priming.recall.formatting import rule_kind
 from priming.recall.fusion import best_rows, blend_anchors, route_score, softmax_anchors
 from priming.recall.ranking import EXACT, Ranked, RankingQuery, best_hits
@@ -41,6 +42,8 @@ EPISODE = KINDS.index("episode")
 _CAPITALISED = re.compile(r"\b[^\W\d_a-z]\w*|\b\d{3,4}\b")
 _HOURS = 24.0
 """Hours in a day."""
+_ABOVE = 2.0
+"""Added to a cosine, it makes even the opposite of the cue a positive number."""
 
 
 def rank(query: RankingQuery) -> Ranked:
@@ -127,11 +130,13 @@ def _anchors(query: RankingQuery) -> dict[int, float]:
         values = np.maximum(values, _context(query))
     values = np.where(query.pool, values, 0.0)
     episodes = query.working.kind[query.working.row.values] == EPISODE
-    fewest = query.limit if chosen.widen else 0
+    fewest = query.limit if chosen.widen else 1
+    # Zero of a kind means none of it, however many hits are wanted.
+    most = [count and max(count, fewest) for count in (chosen.episodes, chosen.facts)]
     chosen_documents = np.concatenate(
         [
-            _best(query, np.where(episodes, values, 0.0), max(chosen.episodes, fewest)),
-            _best(query, np.where(episodes, 0.0, values), max(chosen.facts, fewest)),
+            _best(query, np.where(episodes, values, 0.0), most[0]),
+            _best(query, np.where(episodes, 0.0, values), most[1]),
         ]
     )
     rows = query.working.row[chosen_documents]
@@ -175,21 +180,23 @@ def final_activation(profile: Profile, activation: Activation) -> tuple[Floats, 
 
 def _ethos(query: RankingQuery) -> Ranked:
     """Anchors by cosine, spread, then cosine, activation and in-degree; plain cosine where nothing spreads."""
-    cosine = np.where(query.pool, query.evidence.cosine, 0.0)
     steps = query.profile.spread
     if not query.spreading or not steps.gain or not steps.steps or "spread" in query.ablate:
-        return _plain(query, cosine)
+        return _nearest(query)
     activation, in_degree = _spread(query, _anchors(query))
     if not in_degree.any():
-        return _plain(query, cosine)
+        return _nearest(query)
     rows = activation.rows
     near, blend = query.working.at(query.evidence.cosine, rows), query.profile.scoring.ethos
     scored = score.ethos(near, activation.values, in_degree, int(in_degree.max()), weights=blend)
     return best_hits(query, rows, np.asarray(scored.total), _arrays(scored), activation)
 
 
-def _plain(query: RankingQuery, cosine: Floats) -> Ranked:
-    best = _best(query, cosine, query.limit)
+def _nearest(query: RankingQuery) -> Ranked:
+    """As many memories as the limit, the nearest by cosine first, as a table of vectors has them: without a floor."""
+    may_answer = query.pool & query.eligible[query.working.row.values]
+    cosine = query.evidence.signed_cosine
+    best = _best(query, np.where(may_answer, cosine + _ABOVE, 0.0), query.limit)
     return best_hits(query, query.working.row[best], cosine[best], {"cosine": cosine[best]})
 
 
@@ -216,7 +223,10 @@ def _poc(query: RankingQuery) -> Ranked:
 
 
 def _floop(query: RankingQuery) -> Ranked:
-    """The relevance of active memories; the context of a memory without predicates is its activation."""
+    """The relevance of active memories, rules by the share of their conditions that hold, as ``active`` has it.
+
+    What is no rule and has no condition is as relevant as it is active.
+    """
     activation, _ = _spread(query, _anchors(query))
     values, passing = final_activation(query.profile, activation)
     rows, values = activation.rows[passing], values[passing]
@@ -224,11 +234,15 @@ def _floop(query: RankingQuery) -> Ranked:
     present = np.array([row in by_row for row in rows.tolist()], np.bool_)
     rows, values = rows[present], values[present]
     records = [by_row[row] for row in rows.tolist()]
-    fits = query.evidence.context
-    fit = np.array([fits.get(document, np.nan) for document in query.working.document[rows].tolist()])
-    scored = cue_relevance(records, values, fit, query.now, query.profile)
+    fits = [fit_of(record.when, query.context) for record in records]
+    shares = [
+        fit.share if fit and (fit.total or record.kind == "behavior") else np.nan
+        for fit, record in zip(fits, records, strict=True)
+    ]
+    holding = np.array([len(fit.confirmed) if fit else 0 for fit in fits], np.float64)
+    scored = cue_relevance(records, values, np.array(shares, np.float64), query.now, query.profile)
     components = {**_arrays(scored), "activation": values}
-    return best_hits(query, rows, np.asarray(scored.total), components, activation)
+    return best_hits(query, rows, np.asarray(scored.total), components, activation, (values, holding))
 
 
 def cue_relevance(
