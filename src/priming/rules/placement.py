@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from priming.config.params.laws import PLASTICITY, SIMILARITY
+from priming.config.words import HOOK
 from priming.core.similarity import ComparedBehaviour, is_similar, likeness, placement
 from priming.core.when import is_more_specific
 from priming.remember.drafts import Draft
@@ -119,13 +120,14 @@ def _compare(
     outranked = (instructs(existing.trust) and not instructs(new.trust)) or not is_trusted_as(
         new.trust, existing.trust
     )
-    meets = scopes != "apart" and not _is_apart(parts.scope, other.scope)
+    meets = scopes != "apart" and not is_apart(parts.scope, other.scope)
     contradiction = meets and (
         (change.kind in REVERSALS and change.clear)
         or contradicts(new.content, existing.content, new.when, existing.when)
     )
     specific = is_more_specific(new.when, existing.when)
-    decided = _decide(change, scopes, similarity, specific=specific)
+    inferred = HOOK in (existing.source, new.source)
+    decided = _decide(change, scopes, similarity, specific=specific, inferred=inferred)
     if outranked and decided != "merge":
         decided = "create"
     if decided == "merge" and instructs(existing.trust) != instructs(new.trust):
@@ -137,15 +139,20 @@ def _compare(
     )
 
 
-def _decide(change: TextChange, scopes: ScopeRelation, similarity: float, *, specific: bool) -> str:
-    """What the words, the conditions and the likeness of two behaviours come to."""
+def _decide(
+    change: TextChange, scopes: ScopeRelation, similarity: float, *, specific: bool, inferred: bool
+) -> str:
+    """What the words, the conditions and the likeness of two behaviours come to.
+
+    ``inferred``: conditions of one of them were read from the moment, so that they make no exception.
+    """
     law = str(placement(similarity, more_specific=specific))
     if change.kind == "same":
         return {"equal": "merge", "wider": "widen", "values": "widen", "narrower": _merged(law)}.get(
             scopes, "create"
         )
     if change.kind in REVERSALS and change.clear:
-        if scopes == "equal" or (scopes == "wider" and change.kind == "opposite"):
+        if scopes == "equal" or (scopes == "wider" and change.kind == "opposite" and inferred):
             return "supersede"
         return "specialise" if specific else "create"
     if change.clear and scopes == "equal" and _replaces(change, similarity):
@@ -171,7 +178,7 @@ def _relate(new: Mapping[str, frozenset[str]], old: Mapping[str, frozenset[str]]
         return "equal"
     if new.keys() == old.keys():
         return "values"
-    if _is_apart(new, old):
+    if is_apart(new, old):
         return "apart"
     if new.items() < old.items():
         return "wider"
@@ -259,8 +266,12 @@ def _creation(nearest: BehaviorComparison) -> str:
     return f"created: nothing here is much like it (the nearest, {key}: {nearest.similarity:.2f})"
 
 
-def _is_apart(new: Mapping[str, frozenset[str]], old: Mapping[str, frozenset[str]]) -> bool:
-    """Whether conditions name a predicate with values of which none is shared."""
+def is_apart(new: Mapping[str, frozenset[str]], old: Mapping[str, frozenset[str]]) -> bool:
+    """Tell whether conditions name a predicate with values of which none is shared.
+
+    >>> is_apart({"language": frozenset({"go"})}, {"language": frozenset({"rust"}), "task": frozenset({"test"})})
+    True
+    """
     return any(name in old and values.isdisjoint(old[name]) for name, values in new.items())
 
 
@@ -269,7 +280,9 @@ def _remarks(near: BehaviorComparison, nearest: BehaviorComparison | None) -> li
     if near.contradicts and near.outranked:
         return [f"contradicts {near.existing.key}, which is trusted more and takes precedence"]
     if near.contradicts:
-        return [f"conflicts with {near.existing.key} where both apply: {near.change.reason}"]
+        return [
+            f"conflicts with {near.existing.key} where both apply, and review lists both: {near.change.reason}"
+        ]
     if near.general:
         return [f"{near.existing.key} applies more narrowly, and overrides it there"]
     if is_unclear(near.change) and near is not nearest and near.scopes != "apart":
