@@ -56,7 +56,7 @@ def test_not_relevant_weakens_the_links_of_the_path_and_nothing_else(chain, prof
     assert moved(before, weights(chain)) == pytest.approx({"a>b": -0.01, "b>hit": -0.01})
     assert nodes(chain) == weighed
     assert (operation.kind, operation.source) == ("feedback", "conscious")
-    assert operation.message == "not-relevant hit: 2 links weakened"
+    assert operation.message == "not-relevant hit: 2 links weakened: 0.50 → 0.49 (2)"
     assert operation.reason == f"recall {recall.recall_id} of {CUE!r}"
     chain.undo(operation.id)
     assert weights(chain) == before
@@ -220,6 +220,17 @@ def test_the_automatic_tier_moves_a_thousandth_of_the_conscious_one(chain):
     operation = chain.feedback(recall.recall_id, used=["hit"], tier="automatic")
     assert moved(before, weights(chain)) == pytest.approx({"a>b": 1e-5, "b>hit": 1e-5})
     assert operation.source == "automatic"
+
+
+@pytest.mark.parametrize("verdict", ["overridden", "not_relevant", "not_useful"])
+def test_silence_takes_nothing_back_that_was_said_in_the_session(chain, verdict):
+    said = chain.feedback(chain.recall(CUE, session="s").recall_id, **{verdict: ["hit"]})
+    again = chain.feedback(chain.recall(CUE, session="s").recall_id, confirmed=["hit"], tier="automatic")
+    assert again.id == said.id
+    assert verdict.replace("_", "-") in again.message
+    assert chain.get("hit").use.followed == 0
+    chain.feedback(chain.recall(CUE, session="t").recall_id, confirmed=["hit"], tier="automatic")
+    assert chain.get("hit").use.followed == 1
 
 
 def test_an_automatic_confirmation_counts_as_followed_once_a_session(chain):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -16,8 +16,6 @@ from priming.config.profiles import Profile
 from priming.config.words import KINDS
 from priming.core.arguments.arrays import Floats
 from priming.core.arguments.checks import check_text
-from priming.core.score import partial_activation
-from priming.core.when import evaluate
 from priming.errors import ParamError
 from priming.history.as_of import Moment
 from priming.index.arrays import ENTITY
@@ -27,9 +25,10 @@ from priming.namespace import Namespace
 from priming.recall.fusion import confidence
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked
+from priming.recall.rule_relevance import fit_of
 from priming.remember.drafts import words
 from priming.storage import filters as filtering
-from priming.types import Cue
+from priming.types import EMPTY, Cue
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +48,8 @@ class RecallQuery:
     spread: bool = True
     ablate: frozenset[str] = frozenset()
     trace: bool = False
+    context: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    """The context in which conditions are evaluated."""
 
 
 def cue_text(text: Any, cue: Cue) -> str:
@@ -77,13 +78,12 @@ def eligible_candidates(
     kinds = working.kind.values
     living = working.alive.values.copy()
     context: dict[int, float] = {}
-    cue = query.cue.context()
-    for document, when in working.predicates.items() if cue else ():
-        confirmed, contradicted, _ = evaluate(when, cue)
-        if contradicted:
+    for document, when in working.predicates.items() if query.context else ():
+        fit = fit_of(when, query.context)
+        if fit is None:
             living[working.row[document]] = False
-        elif confirmed:
-            context[document] = float(partial_activation(confirmed, len(when)))
+        elif fit.confirmed:
+            context[document] = fit.start
     if query.condition is not None:
         ids = memory.store.matching(memory.namespace, query.condition, valid)
         mask = np.zeros(working.rows, np.bool_)
@@ -98,6 +98,23 @@ def eligible_candidates(
     return context, eligible, able[working.row.values] & working.living.values
 
 
+def anchor_pool(profile: Profile, working: WorkingSet, pool: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Those of ``pool`` from which the profile starts: zero anchors of a kind mean none of that kind."""
+    counts = _anchor_counts(profile)
+    if all(counts.values()):
+        return pool
+    episodes = working.kind[working.row.values] == KINDS.index("episode")
+    return pool & np.where(episodes, counts["episodes"] > 0, counts["facts"] > 0)
+
+
+def _anchor_counts(profile: Profile) -> dict[str, int]:
+    """How many episodes and how many others a profile starts from; empty where it does not tell them apart."""
+    anchors = profile.anchors
+    if anchors is None or profile.score in ("arc", "world-weaver"):
+        return {}
+    return {"episodes": anchors.episodes, "facts": anchors.facts}
+
+
 def no_result_reason(
     evidence: Priors, eligible: NDArray[np.bool_], pool: NDArray[np.bool_], query: RecallQuery
 ) -> str | None:
@@ -108,10 +125,13 @@ def no_result_reason(
         return "no memory passes the kinds, filters and predicates asked for"
     if not pool.any():
         return "no memory with a text may answer"
+    if not anchor_pool(query.profile, evidence.working, pool).any():
+        zeros = [f"anchors.{kind} = 0" for kind, count in _anchor_counts(query.profile).items() if not count]
+        return f"there is nothing to start from: the profile {query.profile.name} has {' and '.join(zeros)}"
     if evidence.context or pool[evidence.literal_occurrences.rows].any() or query.floor == 0:
         return None
     nearest, floor = float(evidence.cosine[pool].max()), query.profile.recall.floor
-    if nearest >= floor:
+    if query.profile.score == "ethos" or nearest >= floor:
         return None
     why = f"no memory holds a word of the cue, and the best cosine is {nearest:.3f}, less than {floor:g}"
     return f"nothing above the floor: {why}"

@@ -12,14 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.laws import SUPPRESSING, SquashParams
-from priming.config.profiles import FLOOP, Profile
+from priming.config.profiles import Profile
 from priming.config.words import KINDS
 from priming.core import score
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.base_level import (
     associative_strength,
-    base_level_score,
-    optimized,
     recency_frequency,
     total_activation,
 )
@@ -30,10 +28,10 @@ from priming.core.lexical import scaled
 from priming.core.spread import Activation, spread
 from priming.index.columns import NONE
 from priming.index.document import success_estimate
-from priming.recall.formatting import rule_kind
 from priming.recall.fusion import best_rows, blend_anchors, route_score, softmax_anchors
 from priming.recall.ranking import EXACT, Ranked, RankingQuery, best_hits
 from priming.recall.reranking import diversify, multi_hop
+from priming.recall.rule_relevance import counts_of, cue_relevance, fit_of
 from priming.text.tokens import terms
 from priming.types import MemoryRecord, days_between
 
@@ -41,6 +39,8 @@ EPISODE = KINDS.index("episode")
 _CAPITALISED = re.compile(r"\b[^\W\d_a-z]\w*|\b\d{3,4}\b")
 _HOURS = 24.0
 """Hours in a day."""
+_ABOVE = 2.0
+"""Added to a cosine, it makes even the opposite of the cue a positive number."""
 
 
 def rank(query: RankingQuery) -> Ranked:
@@ -127,11 +127,13 @@ def _anchors(query: RankingQuery) -> dict[int, float]:
         values = np.maximum(values, _context(query))
     values = np.where(query.pool, values, 0.0)
     episodes = query.working.kind[query.working.row.values] == EPISODE
-    fewest = query.limit if chosen.widen else 0
+    fewest = query.limit if chosen.widen else 1
+    # Zero of a kind means none of it, however many hits are wanted.
+    most = [count and max(count, fewest) for count in (chosen.episodes, chosen.facts)]
     chosen_documents = np.concatenate(
         [
-            _best(query, np.where(episodes, values, 0.0), max(chosen.episodes, fewest)),
-            _best(query, np.where(episodes, 0.0, values), max(chosen.facts, fewest)),
+            _best(query, np.where(episodes, values, 0.0), most[0]),
+            _best(query, np.where(episodes, 0.0, values), most[1]),
         ]
     )
     rows = query.working.row[chosen_documents]
@@ -175,21 +177,23 @@ def final_activation(profile: Profile, activation: Activation) -> tuple[Floats, 
 
 def _ethos(query: RankingQuery) -> Ranked:
     """Anchors by cosine, spread, then cosine, activation and in-degree; plain cosine where nothing spreads."""
-    cosine = np.where(query.pool, query.evidence.cosine, 0.0)
     steps = query.profile.spread
     if not query.spreading or not steps.gain or not steps.steps or "spread" in query.ablate:
-        return _plain(query, cosine)
+        return _nearest(query)
     activation, in_degree = _spread(query, _anchors(query))
     if not in_degree.any():
-        return _plain(query, cosine)
+        return _nearest(query)
     rows = activation.rows
     near, blend = query.working.at(query.evidence.cosine, rows), query.profile.scoring.ethos
     scored = score.ethos(near, activation.values, in_degree, int(in_degree.max()), weights=blend)
     return best_hits(query, rows, np.asarray(scored.total), _arrays(scored), activation)
 
 
-def _plain(query: RankingQuery, cosine: Floats) -> Ranked:
-    best = _best(query, cosine, query.limit)
+def _nearest(query: RankingQuery) -> Ranked:
+    """As many memories as the limit, the nearest by cosine first, as a table of vectors has them: without a floor."""
+    may_answer = query.pool & query.eligible[query.working.row.values]
+    cosine = query.evidence.signed_cosine
+    best = _best(query, np.where(may_answer, cosine + _ABOVE, 0.0), query.limit)
     return best_hits(query, query.working.row[best], cosine[best], {"cosine": cosine[best]})
 
 
@@ -216,7 +220,10 @@ def _poc(query: RankingQuery) -> Ranked:
 
 
 def _floop(query: RankingQuery) -> Ranked:
-    """The relevance of active memories; the context of a memory without predicates is its activation."""
+    """The relevance of active memories, rules by the share of their conditions that hold, as ``active`` has it.
+
+    What is no rule and has no condition is as relevant as it is active.
+    """
     activation, _ = _spread(query, _anchors(query))
     values, passing = final_activation(query.profile, activation)
     rows, values = activation.rows[passing], values[passing]
@@ -224,36 +231,22 @@ def _floop(query: RankingQuery) -> Ranked:
     present = np.array([row in by_row for row in rows.tolist()], np.bool_)
     rows, values = rows[present], values[present]
     records = [by_row[row] for row in rows.tolist()]
-    fits = query.evidence.context
-    fit = np.array([fits.get(document, np.nan) for document in query.working.document[rows].tolist()])
-    scored = cue_relevance(records, values, fit, query.now, query.profile)
+    fits = [fit_of(record.when, query.context) for record in records]
+    shares = [
+        fit.share if fit and (fit.total or record.kind == "behavior") else np.nan
+        for fit, record in zip(fits, records, strict=True)
+    ]
+    holding = np.array([len(fit.confirmed) if fit else 0 for fit in fits], np.float64)
+    active = query.activations(records)
+    scored = cue_relevance(records, values, np.array(shares, np.float64), active, query.now, query.profile)
     components = {**_arrays(scored), "activation": values}
-    return best_hits(query, rows, np.asarray(scored.total), components, activation)
-
-
-def cue_relevance(
-    records: list[MemoryRecord], values: Floats, fit: Floats, now: datetime, profile: Profile = FLOOP
-) -> score.Score:
-    """The score of floop for memories with activation ``values``, which replace a ``fit`` of NaN as the context."""
-    uses = _counts(records, "uses")
-    return score.floop(
-        np.where(np.isnan(fit), values, fit),
-        base_level_score(
-            np.asarray(optimized(uses, _lives(now, records), profile.base_level_params.d)), uses
-        ),
-        score.feedback_ratio(*(_counts(records, name) for name in ("confirmed", "followed", "overridden"))),
-        score.priority_score(np.array([record.priority for record in records], np.float64)),
-        boost=np.array(
-            [score.rule_boost(rule_kind(record), profile.scoring.boosts) for record in records], np.float64
-        ),
-        weights=profile.scoring.floop,
-    )
+    return best_hits(query, rows, np.asarray(scored.total), components, activation, (values, holding))
 
 
 def _arc(query: RankingQuery) -> Ranked:
     rows, records = _pool(query)
     recency = recency_half_life(_ages(query.now, records), query.profile.forgetting_params.half_life)
-    helped = score.effectiveness(_counts(records, "helped"), _counts(records, "failed"))
+    helped = score.effectiveness(counts_of(records, "helped"), counts_of(records, "failed"))
     scored = score.arc(
         query.working.at(query.evidence.cosine, rows), helped, recency, weights=query.profile.scoring.arc
     )
@@ -291,7 +284,7 @@ def _fact_scores(
 ) -> list[score.Score]:
     law, fading = query.profile.base_level_params, query.profile.forgetting_params
     curve, blend = query.profile.squash or SquashParams(gain=1.0, centre=0.0), query.profile.scoring.fact
-    base = np.asarray(recency_frequency(_counts(records, "uses"), days * _HOURS, law.d))
+    base = np.asarray(recency_frequency(counts_of(records, "uses"), days * _HOURS, law.d))
     strengths = _association(query, rows)
     count = max(strengths.shape[1], 1)
     seed = hashlib.blake2b(f"{query.evidence.text}\0{query.now.isoformat()}".encode(), digest_size=8).digest()
@@ -353,18 +346,6 @@ def _event_ages(now: datetime, records: list[MemoryRecord]) -> Floats:
         for record in records
     ]
     return np.array([days_between(at, now) for at in since])
-
-
-def _lives(now: datetime, records: list[MemoryRecord]) -> Floats:
-    """Hours since the first recorded use of each memory; without a use, since it was recorded."""
-    first = [
-        record.use.first_used_at or record.use.last_used_at or record.recorded_at or now for record in records
-    ]
-    return np.array([days_between(at, now) * _HOURS for at in first])
-
-
-def _counts(records: list[MemoryRecord], name: str) -> Floats:
-    return np.array([getattr(record.use, name) for record in records], np.float64)
 
 
 def _arrays(scored: score.Score) -> dict[str, Floats]:

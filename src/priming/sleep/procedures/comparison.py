@@ -10,9 +10,8 @@ from typing import Literal
 
 from priming.core.when import stem
 from priming.sleep.procedures.reading import ProcedureText
-from priming.sleep.procedures.steps import StepChange, compare_steps
+from priming.sleep.procedures.steps import StepChange, compare_steps, names_value
 from priming.sleep.procedures.words import StepWord, observing_verbs, read_step
-from priming.text.polarity import value_type
 from priming.text.word_lists import read_words
 
 Likeness = Literal["same", "part", "alike", "hindered", "other"]
@@ -74,7 +73,7 @@ def _topic(left: str, right: str) -> frozenset[str]:
     if not left or not right or _compare_titles(left, right).kind != "same":
         return frozenset()
     words = [*read_step(left)[1:], *read_step(right)[1:]]
-    return frozenset(word.stem for word in words if value_type(word.stem) is None and word.sign > 0)
+    return frozenset(word.stem for word in words if not names_value(word) and word.sign > 0)
 
 
 def align(left: Sequence[str], right: Sequence[str], topic: frozenset[str] = frozenset()) -> StepAlignment:
@@ -203,7 +202,7 @@ def _specific(title: str, other: ProcedureText) -> tuple[str, ...]:
 
 
 def _names_value(word: StepWord, words: Sequence[StepWord]) -> bool:
-    is_name = word.text[:1].isupper() or value_type(word.stem) is not None or word.is_code
+    is_name = word.text[:1].isupper() or names_value(word) or word.is_code
     return is_name or word.sign < 0 or word.role in ("goal", "source", "for", "place") or words[0] is word
 
 

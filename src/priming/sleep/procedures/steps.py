@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 from priming.sleep.procedures.words import StepWord, kind_nouns, read_step
-from priming.text.polarity import are_antonyms, value_type
+from priming.text.word_values import are_antonyms, stem_of, value_types
 
 StepKind = Literal["same", "variant", "other"]
 _CACHED = 1 << 15
@@ -106,7 +106,7 @@ def _synonyms(a: StepWord, b: StepWord) -> bool:
 
 def opposite(a: StepWord, b: StepWord) -> bool:
     """Whether two words say the opposite of each other."""
-    if are_antonyms(a.stem, b.stem):
+    if are_antonyms(a.stem, b.stem) or are_antonyms(stem_of(a.stem), stem_of(b.stem)):
         return True
     verb, particle = _parts(a)
     other_verb, other_particle = _parts(b)
@@ -128,7 +128,7 @@ def _bare(words: Sequence[StepWord], only: Sequence[StepWord], others: Sequence[
 
     They count where the other side has a word of its own that could stand in their place.
     """
-    if any(word.stem in kind_nouns() or value_type(word.stem) is not None for word in others):
+    if any(word.stem in kind_nouns() or names_value(word) for word in others):
         return list(only)
     lone = list[StepWord]()
     for word in only:
@@ -137,6 +137,11 @@ def _bare(words: Sequence[StepWord], only: Sequence[StepWord], others: Sequence[
         if not (named and word.stem in kind_nouns() and word.sign > 0):
             lone.append(word)
     return lone
+
+
+def names_value(word: StepWord) -> bool:
+    """Whether a word is a number, a target, a name in code, or one of a group of alternatives."""
+    return value_types(word.stem) != {"other"}
 
 
 def _swapped(pairs: Sequence[tuple[StepWord, StepWord]]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
@@ -174,7 +179,7 @@ def _sort(left: Sequence[StepWord], right: Sequence[StepWord]) -> str:
         return "opposites"
     if any(word.sign < 0 for word in (*left, *right)):
         return "one rejects what the other asks for"
-    types = {value_type(word.stem) for word in (*left, *right)} - {None}
+    types = frozenset[str]().union(*(value_types(word.stem) for word in (*left, *right))) - {"other"}
     if "number" in types:
         return "other numbers or versions"
     if types:

@@ -238,7 +238,7 @@ def _stem(token: str) -> str:
 @cache
 def _irregular() -> dict[str, str]:
     """The base of each irregular form."""
-    return {form: base for base, *forms in read_word_groups("irregular_forms") for form in forms}
+    return {form: base for base, *forms in read_word_groups("step_forms") for form in forms}
 
 
 def senses_of(root: str) -> frozenset[int]:
