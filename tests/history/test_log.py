@@ -557,6 +557,7 @@ def test_an_undone_batch_keeps_what_was_purged_away(memory):
 def test_what_changed_nothing_cannot_be_taken_back(memory):
     memory.remember("We paint walls.", key="a")
     memory.remember("We sing.", key="b")
+    memory.link("a", "b", weight=0.5)
     with pytest.raises(Conflict, match="changed nothing"):
         memory.undo(memory.set_strength("a", "b", 0.5).id)
 

@@ -41,9 +41,14 @@ def links(records: Sequence[Link]) -> Iterator[Part]:
     """Links, one per line."""
     for link in records:
         origin: Span = ("  by hand", DIM) if link.given else ""
-        yield line(f"{edge(link.source, link.relation, link.target)} ({link.weight:.2f})", origin)
+        yield line(f"{edge(link.source, link.relation, link.target)} {strength(link)}", origin)
     if not records:
         yield line(("no links", DIM))
+
+
+def strength(link: Link) -> str:
+    """The weight of a link, and that it suppresses if it does."""
+    return f"({link.weight:.2f})" if link.sign > 0 else f"({link.weight:.2f}, suppresses)"
 
 
 def edge(source: str, relation: str, target: str) -> str:

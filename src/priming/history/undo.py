@@ -18,6 +18,7 @@ from priming.storage.rows import (
     LinkRow,
     MemoryRow,
     PairRow,
+    RelationRow,
     Row,
     RowChange,
     RowIdentity,
@@ -71,6 +72,15 @@ class ChangeSet:
     def links(self, ids: Collection[str]) -> list[LinkRow]:
         """The links with an end in ``ids``."""
         return self._updated(LinkRow, self._store.links(self._namespace, ids), ids)
+
+    def links_of(self, relation: str) -> list[LinkRow]:
+        """The links of a relation."""
+        rows = {identity(row): row for row in self._store.links(self._namespace, relation=relation)}
+        for name, change in self._changes.items():
+            rows.pop(name, None)
+            if isinstance(change.after, LinkRow) and change.after.relation == relation:
+                rows[name] = change.after
+        return list(rows.values())
 
     def rows_about(self, ids: Collection[str]) -> list[Row]:
         """The links, verdicts and pairs of the memories ``ids``."""
@@ -204,6 +214,12 @@ def add_inverse(
             continue
         if isinstance(row, (MemoryRow, VersionRow)) and change.before is None and row.id in shared:
             continue
+        if (
+            isinstance(row, RelationRow)
+            and change.before is None
+            and _is_used_since(changes, done, row.relation)
+        ):
+            continue
         current = changes.current(row)
         if lenient and change.before is None and isinstance(row, LinkRow):
             if current is not None:
@@ -239,6 +255,13 @@ def _shared_entities(changes: ChangeSet, done: Logged, created: set[str]) -> set
         for end in ends_of(link)
         if end in entities
     }
+
+
+def _is_used_since(changes: ChangeSet, done: Logged, relation: str) -> bool:
+    """Whether a relation that an operation introduced has other links, all of them later: its sign stays then."""
+    own = {identity(change.row) for change in done.rows if isinstance(change.row, LinkRow)}
+    others = [link for link in changes.links_of(relation) if identity(link) not in own]
+    return bool(others) and all(link.created_at >= done.at for link in others)
 
 
 def _require_free_key(
@@ -304,6 +327,8 @@ def _conflict(done: Logged, later: Logged | None, verb: str) -> str:
 def _noun(row: Row) -> str:
     if isinstance(row, WeightsRow):
         return "weights"
+    if isinstance(row, RelationRow):
+        return "relation"
     if isinstance(row, (PairRow, RunRow)):
         return "pair" if isinstance(row, PairRow) else "run"
     return "memory"

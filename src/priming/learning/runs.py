@@ -11,9 +11,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from priming.config.ids import uuid7
-from priming.config.params.laws import SUPPRESSING
 from priming.config.params.store import STORE
 from priming.config.profiles import Profile
+from priming.config.relations import RelationSigns
 from priming.core.arguments.checks import check_name, check_text
 from priming.core.plasticity import nudge
 from priming.errors import Conflict, NotFound, ParamError
@@ -133,7 +133,7 @@ def _settle(memory: Namespace, before: RunRow, ended: RunRow, now: datetime, *, 
     for profile, shown in _shown_by_profile(memory, row).items():
         if profile.learning.runs:
             links = memory.store.links(memory.namespace, shown)
-            changed = _moved_links(_links_among(links, shown), profile, now, used=used)
+            changed = _moved_links(_links_among(links, shown, memory.signs()), profile, now, used=used)
             moved = {**{link_identity(change.row): change for change in changed}, **moved}  # type: ignore[arg-type]
     changes = (
         learn_coactivation(memory, now, _recalls(memory, row), moved.values()) if used else [*moved.values()]
@@ -170,10 +170,11 @@ def _moved_links(links: Iterable[LinkRow], profile: Profile, now: datetime, *, u
     ]
 
 
-def _links_among(links: Iterable[LinkRow], shown: Iterable[str]) -> list[LinkRow]:
+def _links_among(links: Iterable[LinkRow], shown: Iterable[str], signs: RelationSigns) -> list[LinkRow]:
     """The links with both ends among the memories, without those that suppress."""
     ids = set(shown)
-    return [link for link in links if {link.source, link.target} <= ids and link.relation not in SUPPRESSING]
+    among = [link for link in links if {link.source, link.target} <= ids]
+    return [link for link in among if not signs.suppresses(link.relation)]
 
 
 def _recalls(memory: Namespace, row: RunRow) -> Iterator[tuple[Trace, None]]:

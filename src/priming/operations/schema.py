@@ -68,6 +68,7 @@ MEANINGS: Mapping[str, str] = {
     "cue": "what surrounds the question: file, language, task, environment, project, speaker, and others by name",
     "reason": "why, for the log",
     "relation": "the name of the relation, such as similar-to, requires, overrides or one of your own",
+    "sign": "1: links of this relation bring activation to the target; -1: they take it away; else its name decides",
     "target": "key of the memory that the link reaches",
     "weight": "strength from 0 to 1",
     "valid_at": "ask for what was true then, ISO 8601 with a time zone",

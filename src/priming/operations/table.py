@@ -186,7 +186,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "link",
         "Link",
-        ("source", "target", "relation", "weight"),
+        ("source", "target", "relation", "weight", "sign"),
         writes=True,
         idempotent=True,
         other_names=_ENDS,
@@ -241,7 +241,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "set_strength",
         "Operation",
-        ("source", "target", "weight", "relation"),
+        ("source", "target", "weight", "relation", "create"),
         writes=True,
         idempotent=True,
         other_names=_ENDS,

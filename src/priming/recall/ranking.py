@@ -14,6 +14,7 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.laws import SpreadParams
 from priming.config.params.recall import LinkFactors, RecallParams
 from priming.config.profiles import Profile
 from priming.core.arguments.arrays import Floats, Ints
@@ -48,6 +49,10 @@ class RankingQuery:
     spreading: bool = True
     ablate: Collection[str] = ()
 
+    def spread_params(self) -> SpreadParams:
+        """How the profile spreads, with the relations of this namespace that take activation away."""
+        return signed(self.profile.spread, self.working)
+
     def graph(self) -> WeightedGraph:
         """The links as the profile weighs them, without the ablated ones."""
         off = {"next": ("next", "next-but-one"), "names": ("mentions",)}
@@ -66,6 +71,12 @@ class Ranked:
     scores: Floats
     components: Mapping[str, Floats] = field(default_factory=dict)
     activation: Activation | None = None
+
+
+def signed(params: SpreadParams, working: WorkingSet) -> SpreadParams:
+    """``params``, in which the relations of a namespace suppress that are not built in and have this sign."""
+    names = working.signs.suppressing(working.topology.relations, params.suppressing)
+    return params if names == params.suppressing else replace(params, suppressing=names)
 
 
 def weighted_graph(

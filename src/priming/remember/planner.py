@@ -35,7 +35,7 @@ from priming.index.working_set import WorkingSet
 from priming.remember.drafts import Draft, free_key, slug
 from priming.remember.echo_filter import EchoGuard
 from priming.remember.entity_resolution import equivalent_names, resolve_entity
-from priming.remember.links import SIMILAR, NearestLinker, Neighbours
+from priming.remember.nearest import SIMILAR, NearestLinker, Neighbours
 from priming.storage.protocol import Store, VersionKey
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
 from priming.text.names import Name, find

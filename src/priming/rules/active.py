@@ -30,7 +30,7 @@ from priming.namespace import Namespace
 from priming.recall import traces
 from priming.recall.designs import cue_relevance, final_activation
 from priming.recall.formatting import RULES_HEADER, format_rules, rule_full
-from priming.recall.ranking import Ranked, weighted_graph
+from priming.recall.ranking import Ranked, signed, weighted_graph
 from priming.remember.drafts import words
 from priming.results import Hit, Omitted, Recall, Step
 from priming.rules.conflicts import (
@@ -198,7 +198,7 @@ def _activate(memory: Namespace, name: str | None, query: ActiveQuery, now: date
         activation = spread(
             weighted_graph(working, memory.profiles[FLOOP.name], now),
             seeds,
-            memory.profiles[FLOOP.name].spread,
+            signed(memory.profiles[FLOOP.name].spread, working),
             gate=np.where(barred, 0.0, 1.0),
             record_flow=True,
         )

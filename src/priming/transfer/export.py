@@ -12,6 +12,7 @@ from typing import Any
 
 from priming.config.params.recall import RecallParams
 from priming.config.params.store import STORE
+from priming.config.relations import BRINGS, TAKES
 from priming.config.words import KINDS, STATUSES, TRUST
 from priming.core.arguments.checks import (
     check_choice,
@@ -35,6 +36,7 @@ from priming.storage.rows import (
     MemoryRow,
     PairRow,
     R,
+    RelationRow,
     Row,
     RowChange,
     RunRow,
@@ -44,8 +46,8 @@ from priming.storage.rows import (
 )
 from priming.types import Progress
 
-FORMAT, FORMAT_VERSION = "priming", 4
-"""Version 2 added verdicts, pairs and runs, 3 retention, 4 weights; files of earlier versions can be read."""
+FORMAT, FORMAT_VERSION = "priming", 5
+"""Version 2 added verdicts, pairs and runs, 3 retention, 4 weights, 5 relations; earlier files can be read."""
 
 
 def export(memory: Namespace, path: str | Path, *, progress: Progress | None = None) -> int:
@@ -92,6 +94,8 @@ def _lines(memory: Namespace) -> Iterator[dict[str, Any]]:
         yield {"runs": encode_row(run)}
     for weights in store.weights(namespace):
         yield {"weights": encode_row(weights)}
+    for relation in store.relations(namespace):
+        yield {"relations": encode_row(relation)}
     for logged in reversed(store.operations(namespace, limit=None)):
         yield {"operation": _encoded(logged)}
 
@@ -130,20 +134,21 @@ class ExportBundle:
     pairs: list[PairRow] = field(default_factory=list)
     runs: list[RunRow] = field(default_factory=list)
     weights: list[WeightsRow] = field(default_factory=list)
+    relations: list[RelationRow] = field(default_factory=list)
     operations: list[Logged] = field(default_factory=list)
 
     @property
     def rows(self) -> list[Row]:
         """All rows in the order in which they can be written."""
-        learnt: list[Row] = [*self.links, *self.verdicts, *self.pairs, *self.runs, *self.weights]
-        return [*self.memories, *self.versions, *learnt]
+        learnt: list[Row] = [*self.links, *self.verdicts, *self.pairs, *self.runs]
+        return [*self.memories, *self.versions, *learnt, *self.weights, *self.relations]
 
 
 def import_(memory: Namespace, path: str | Path, *, progress: Progress | None = None) -> int:
     """Read an export; return the number of memories that were new."""
     # An empty namespace takes over the rows and the log. Into another namespace, missing rows are added as one
     # operation, equal rows are skipped, and a row that differs raises ``Conflict``. This holds for links, verdicts,
-    # pairs, runs and weights as for memories: two histories of learning are not added up.
+    # pairs, runs, weights and relations as for memories: two histories of learning are not added up.
     bundle = _read(check_path(path))
     vectors = _vectors(memory, bundle.versions, progress)
     with memory.writing() as now:
@@ -180,6 +185,8 @@ def _row_name(row: Row) -> str:
         return f"the verdict {row.verdict!r} on {row.id}"
     if isinstance(row, WeightsRow):
         return f"the weights of {row.profile!r}"
+    if isinstance(row, RelationRow):
+        return f"the sign of the relation {row.relation!r}"
     return f"the run {row.id}" if isinstance(row, RunRow) else f"the pair of {row.source} and {row.target}"
 
 
@@ -248,6 +255,8 @@ def _check_row(row: R) -> R:
             check_time(f.name, value)
         elif isinstance(value, str) or f.type == "str":
             check_text(f.name, value)
+    if isinstance(row, RelationRow) and row.sign not in (BRINGS, TAKES):
+        raise ParamError("sign", row.sign, f"must be {BRINGS} or {TAKES}")
     _check_values(row)
     return row
 

@@ -29,12 +29,13 @@ from priming.cli.options import (
 )
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, confirm, line, timestamp
 from priming.cli.parse import complete
+from priming.config.relations import BRINGS, TAKES
 from priming.config.words import KINDS, RELATIONS
 from priming.errors import ParamError
 
 if TYPE_CHECKING:
     from priming.results import Receipt, Remembered
-    from priming.types import MemoryRecord
+    from priming.types import Link, MemoryRecord
 
 ANY = "any"
 _NOT_STORED = {
@@ -99,9 +100,9 @@ def stored_lines(stored: Remembered, *, explain: bool) -> Iterator[Part]:
         yield line((_NOT_STORED[stored.status], DIM), indent=2)
     for link in stored.links if explain else ():
         if link.source == stored.key:
-            yield line((f"─{link.relation}→ {link.target} ({link.weight:.2f})", DIM), indent=2)
+            yield line((f"─{link.relation}→ {link.target} {records.strength(link)}", DIM), indent=2)
         else:
-            yield line((f"←{link.relation}─ {link.source} ({link.weight:.2f})", DIM), indent=2)
+            yield line((f"←{link.relation}─ {link.source} {records.strength(link)}", DIM), indent=2)
 
 
 @command(app)
@@ -186,14 +187,27 @@ def link(
     weight: Annotated[
         float | None, Option("--weight", metavar="X", help="Weight in [0, 1]; 0.5 by default")
     ] = None,
+    suppressing: Annotated[
+        bool | None,
+        Option(
+            "--suppressing/--exciting",
+            help="Whether links of this relation take activation away; by default its name decides",
+        ),
+    ] = None,
 ) -> Answer:
     """Link two memories. If the link exists, its weight is set."""
+    more: dict[str, Any] = {} if weight is None else {"weight": weight}
+    if suppressing is not None:
+        more["sign"] = TAKES if suppressing else BRINGS
     with store.open() as memory:
-        if weight is None:
-            new_link = memory.link(source, target, relation)
-        else:
-            new_link = memory.link(source, target, relation, weight)
-    return Answer(new_link, records.links([new_link]))
+        new_link = memory.link(source, target, relation, **more)
+    return Answer(new_link, _linked(new_link))
+
+
+def _linked(link: Link) -> Iterator[Part]:
+    yield from records.links([link])
+    if link.message:
+        yield line((link.message, WARN), indent=2)
 
 
 command(app, "connect", hidden=True)(link)
