@@ -45,7 +45,7 @@ def test_a_new_name_says_how_it_acts_the_first_time_and_never_again(three):
         " makes it the reverse",
     )
     assert three.link("a", "b", "requires").message is None
-    assert three.log(limit=2)[1].message == opposed.message
+    assert three.log(limit=2)[1].message == f"b ─refutes→ c: new link, 0.50\n{opposed.message}"
 
 
 @pytest.mark.parametrize("profile", ["ethos", "poc", "priming", "synapse"])

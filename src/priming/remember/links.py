@@ -12,8 +12,17 @@ from typing import Any
 
 from priming.config.params.laws import PLASTICITY
 from priming.config.relations import BRINGS, BUILT_IN, TAKES, sign_of_name
-from priming.core.arguments.checks import check_fraction, check_name, check_text, check_time
+from priming.core.arguments.checks import (
+    PAGE_LIMIT,
+    check_choice,
+    check_count,
+    check_fraction,
+    check_name,
+    check_text,
+    check_time,
+)
 from priming.errors import NotFound, ParamError
+from priming.history.movements import WeightMove, bound_text, change_text, set_text
 from priming.history.weights_over_time import MANUAL, past
 from priming.namespace import Namespace
 from priming.storage.rows import LinkRow, RelationRow, RowChange
@@ -21,6 +30,10 @@ from priming.types import Link, Operation
 
 _EFFECTS = {BRINGS: "brings activation to its target", TAKES: "takes activation away from its target"}
 _OPTIONS = {BRINGS: "--exciting (sign = 1)", TAKES: "--suppressing (sign = -1)"}
+
+
+_LISTED = 10
+"""Number of links up to which the message of their operation names each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +85,8 @@ def _link_all(memory: Namespace, requests: Sequence[LinkRequest], source: str | 
         signed, messages = _signed(memory, signs)
         changes = [*signed, *(change for change in results if change.before != change.after)]
         if changes:
-            memory.write("link", now, changes, source=source, message="; ".join(messages.values()) or None)
+            message = "\n".join((_links_message(memory, changes), *messages.values()))
+            memory.write("link", now, changes, source=source, message=message.strip() or None)
         links = memory.to_links([row.after for row in results if isinstance(row.after, LinkRow)])
         return [replace(link, message=messages.pop(link.relation, None)) for link in links]
 
@@ -117,6 +131,21 @@ def _signed(memory: Namespace, requested: Mapping[str, int | None]) -> tuple[lis
                 f"from now on the relation {relation!r} {_EFFECTS[after.sign]}, in all its links"
             )
     return changes, messages
+
+
+def _links_message(memory: Namespace, changes: Sequence[RowChange]) -> str:
+    """The weight of each link, a line each where there are few."""
+    if len(changes) > _LISTED:
+        return f"{len(changes):,} links"
+    names = memory.store.names(memory.namespace, {end for change in changes for end in change.ends})
+    lines = []
+    for change in changes:
+        link = change.row
+        if isinstance(link, LinkRow):
+            lines.append(
+                f"{names[link.source]} ─{link.relation}→ {names[link.target]}: {change_text(change)}"
+            )
+    return "\n".join(lines)
 
 
 def _parsed(item: Mapping[str, Any]) -> LinkRequest:
@@ -196,7 +225,7 @@ def set_strength(
             if {row.source, row.target} == {a.id, b.id} and relation in (None, row.relation)
         ]
         changes = [RowChange(row, replace(row, weight=clamped)) for row in between if row.weight != clamped]
-        message = f"{len(between)} {'link' if len(between) == 1 else 'links'} set to {clamped:g}"
+        message = set_text([WeightMove(row.weight, clamped, p.low, p.high) for row in between], requested)
         if not between:
             if not create:
                 which = "no link" if relation is None else f"no link {relation!r}"
@@ -205,10 +234,13 @@ def set_strength(
             request = _request(a.key, b.key, relation or "similar-to", clamped, None)
             changes, messages = _signed(memory, _requested_signs([request]))
             changes.append(RowChange(None, _row(memory, request, now, {})))
-            message = "; ".join((f"1 link made, {request.relation}, at {clamped:g}", *messages.values()))
-        if clamped != requested:
-            message += f"; {requested:g} was clamped to [{p.low:g}, {p.high:g}]"
+            new = f"1 link made, {request.relation}, at {clamped:g}{bound_text(requested, clamped)}"
+            message = "\n".join((new, *messages.values()))
         return memory.to_operation(memory.write("set-strength", now, changes, source=MANUAL, message=message))
+
+
+ORDERS = ("weight", "changed", "learned")
+"""The orders of links other than by name."""
 
 
 def links(
@@ -216,14 +248,39 @@ def links(
     key: str | None = None,
     *,
     relation: str | None = None,
+    by: str | None = None,
+    limit: int | None = None,
     known_at: datetime | None = None,
 ) -> list[Link]:
     """The links of a memory in both directions, or all links of the namespace.
 
-    ``known_at`` returns them as they were at that time, changes recorded at that very instant included.
+    Args:
+        key: the key of a memory; None: all links.
+        relation: only links of this relation.
+        by: ``weight``, the strongest first; ``changed``, those that were made or strengthened last first;
+            ``learned``, only those that use strengthened, the strongest first; None: by source, relation, target.
+        limit: the maximum number of links.
+        known_at: the links as they were at that time, changes recorded at that very instant included.
+
+    Raises:
+        NotFound: no such memory.
+        ParamError: an argument outside its range.
+
     """
+    order = None if by is None else check_choice("by", by, ORDERS)
+    most = None if limit is None else check_count("limit", limit, 1, PAGE_LIMIT)
     with memory.lock:
-        return _read_links(memory, key, relation, known_at)
+        rows = _read_links(memory, key, relation, known_at)
+    return _ordered(rows, order)[:most]
+
+
+def _ordered(rows: list[Link], order: str | None) -> list[Link]:
+    """Links in an order; equal ones stay in that of their names."""
+    if order == "changed":
+        return sorted(rows, key=lambda row: row.last_activated or row.created_at, reverse=True)
+    if order == "learned":
+        rows = [row for row in rows if row.last_activated is not None]
+    return rows if order is None else sorted(rows, key=lambda row: -row.weight)
 
 
 def _read_links(
