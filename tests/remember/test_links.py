@@ -189,7 +189,8 @@ def test_a_link_that_is_made_is_clamped_and_of_the_relation_named(three):
     operation = three.set_strength("b", "c", 1.0, "refutes", create=True)
     assert operation.message is not None
     assert operation.message.startswith(
-        "1 link made, refutes, at 0.95; a weight of 1 was requested, and the highest is 0.95\nthe relation 'refutes' is new: it takes"
+        "1 link made, refutes, at 0.95; a weight of 1 was requested, and the highest is 0.95\n"
+        "the relation 'refutes' is new: it takes"
     )
     (link,) = three.links()
     assert (link.source, link.relation, link.weight, link.sign) == ("b", "refutes", 0.95, -1)

@@ -143,6 +143,7 @@ def _past_namespace(
         until=until,
         superseded=superseded,
         outdated=outdated,
+        present=memory.store,
     )
 
 
