@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import date, datetime
@@ -48,7 +48,7 @@ from priming.storage.rows import (
 from priming.types import Progress
 
 FORMAT, FORMAT_VERSION = "priming", 5
-"""Version 2 added verdicts, pairs and runs, 3 retention, 4 weights, 5 activations and relations; earlier files are read."""
+"""2 added verdicts, pairs and runs, 3 retention, 4 weights, 5 activations and relations; earlier files are read."""
 
 
 MOST_ACTIVATIONS = 2**53
@@ -88,18 +88,16 @@ def _lines(memory: Namespace) -> Iterator[dict[str, Any]]:
         yield {"memories": encode_row(record)}
         for version in store.versions(namespace, record.id):
             yield {"versions": encode_row(version)}
-    for link in store.links(namespace):
-        yield {"links": encode_row(link)}
-    for verdict in store.verdicts(namespace):
-        yield {"verdicts": encode_row(verdict)}
-    for pair in store.pairs(namespace):
-        yield {"pairs": encode_row(pair)}
-    for run in store.runs(namespace):
-        yield {"runs": encode_row(run)}
-    for weights in store.weights(namespace):
-        yield {"weights": encode_row(weights)}
-    for relation in store.relations(namespace):
-        yield {"relations": encode_row(relation)}
+    tables: dict[str, Sequence[Row]] = {
+        "links": store.links(namespace),
+        "verdicts": store.verdicts(namespace),
+        "pairs": store.pairs(namespace),
+        "runs": store.runs(namespace),
+        "weights": store.weights(namespace),
+        "relations": store.relations(namespace),
+    }
+    for table, rows in tables.items():
+        yield from ({table: encode_row(row)} for row in rows)
     for count in store.all_activations(namespace):
         yield {"activations": asdict(count)}
     for logged in reversed(store.operations(namespace, limit=None)):
