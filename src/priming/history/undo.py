@@ -7,9 +7,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from priming.config.params.laws import PlasticityParams
 from priming.config.words import NIGHT, STAGES
 from priming.core.arguments.checks import check_text
 from priming.errors import Conflict, NotFound
+from priming.history.inverse import Superseded, taken_back
+from priming.history.weights_over_time import MANUAL
 from priming.index.document import RULES, SESSION, TERM, embedded_text
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged, VersionKey
@@ -140,7 +143,7 @@ def undo(memory: Namespace, operation_id: str) -> Operation:
 
     Raises:
         NotFound: no such operation.
-        Conflict: the operation is undone already, is a purge, or a later operation changed the same rows.
+        Conflict: the operation is undone already, is a purge, or a later operation set the same anew.
 
     """
     with memory.writing() as now:
@@ -199,8 +202,9 @@ def add_inverse(
 ) -> None:
     """Add the inverse of an operation to ``changes``; ``Conflict`` if a later operation prevents it.
 
-    ``together`` are the ids of the operations that are undone with it. If ``lenient``, a link that the operation
-    created is removed even if its weight has changed since.
+    ``together`` are the ids of the operations that are undone with it. Steps of weights and counts are taken back
+    whatever came after; what was set by hand is not taken back under what was set by hand later. A link that the
+    operation created is removed even if its weight has moved since; unless ``lenient``, not if it was set by hand.
     """
     created = {c.row.id for c in done.rows if c.before is None and isinstance(c.row, MemoryRow)}
     shared = _shared_entities(changes, done, created)
@@ -221,22 +225,34 @@ def add_inverse(
         ):
             continue
         current = changes.current(row)
-        if lenient and change.before is None and isinstance(row, LinkRow):
-            if current is not None:
-                changes.add(RowChange(current, None))
-        elif _is_changed_since(change, current):
-            raise Conflict(_row_conflict(memory, done, row, f"changed the same {_noun(row)}", together))
-        else:
-            _require_free_key(memory, changes, done, change, together)
-            changes.add(RowChange(current, change.before))
+        by_hand = done.source == MANUAL if change.before else not lenient
+        if isinstance(row, LinkRow) and by_hand and current not in (None, change.after):
+            _require_no_hand(memory, done, row, together)
+        try:
+            restored = _restored(change, current, memory.profile.plasticity)
+        except Superseded:
+            verb = f"changed the same {_noun(row)}"
+            raise Conflict(_row_conflict(memory, done, row, verb, together)) from None
+        _require_free_key(memory, changes, done, change, together)
+        if current is not None or restored is not None:
+            changes.add(RowChange(current, restored))
     _require_ends(memory, changes, done, together)
 
 
-def _is_changed_since(change: RowChange, current: Row | None) -> bool:
-    """Whether a row is another than its change left it; a new memory may have another state, but must exist."""
+def _restored(change: RowChange, current: Row | None, bounds: PlasticityParams) -> Row | None:
+    """A row without a change; a new memory may have another state since, but must exist."""
     if isinstance(change.row, MemoryRow) and change.before is None:
-        return current is None
-    return current != change.after
+        if current is None:
+            raise Superseded
+        return None
+    return taken_back(change, current, bounds)
+
+
+def _require_no_hand(memory: Namespace, done: Logged, row: LinkRow, together: Collection[str]) -> None:
+    """``Conflict`` if somebody has set the weight of a link by hand since an operation made or set it."""
+    for logged in _later(memory, done, row.source, together):
+        if logged.source == MANUAL and any(identity(change.row) == identity(row) for change in logged.rows):
+            raise Conflict(_conflict(done, logged, f"changed the same {_noun(row)}"))
 
 
 def _shared_entities(changes: ChangeSet, done: Logged, created: set[str]) -> set[str]:
