@@ -146,7 +146,7 @@ ETHOS = Profile(
         normalise="none",
         rho=0.0,
         epsilon=0.0,
-        max_neighbours=500,
+        max_links=500,
     ),
     anchors=AnchorParams(widen=False),
     links=LinkFactors(by_relation=(*NO_STRUCTURE, *FOREIGN), mirror=True),

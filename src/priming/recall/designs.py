@@ -23,7 +23,7 @@ from priming.core.base_level import (
 )
 from priming.core.forgetting import power_retrievability, recency_exponential, recency_half_life
 from priming.core.inhibit import inhibit, squash
-from priming.core.kernel.flow import foremost
+from priming.core.kernel.flow import foremost, strongest_links
 from priming.core.lexical import scaled
 from priming.core.spread import Activation, spread
 from priming.index.columns import NONE
@@ -154,7 +154,10 @@ def _spread(query: RankingQuery, anchors: dict[int, float]) -> tuple[Activation,
     if not query.spreading or "spread" in query.ablate:
         steps = replace(steps, steps=0)
     activation = spread(graph, anchors, steps, record_flow=True)
-    edges = graph.edges(np.sort(activation.rows), both=False)
+    active = np.sort(activation.rows)
+    edges = graph.edges(active, both=steps.max_links is not None)
+    if steps.max_links is not None:
+        edges = edges.only(strongest_links(edges, active, steps.max_links) & edges.forward)
     if steps.max_neighbours is not None:
         edges = edges.only(foremost(edges, edges.weight, steps.max_neighbours))
     # Of the links that suppress, only the built-in ones are structure that counts.
