@@ -65,6 +65,7 @@ MEANINGS: Mapping[str, str] = {
     "source": "where it comes from",
     "trust": "how far its source is trusted",
     "limit": "at most so many",
+    "echo_guard": "whether text that a recall has just returned is taken for an echo, and not stored",
     "cue": "what surrounds the question: file, language, task, environment, project, speaker, and others by name",
     "reason": "why, for the log",
     "relation": "the name of the relation, such as similar-to, requires, overrides or one of your own",

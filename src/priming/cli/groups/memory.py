@@ -67,10 +67,18 @@ def remember(
     trigger: Annotated[
         str | None, Option("--trigger", metavar="TEXT", help="When a procedure is to be carried out")
     ] = None,
+    echo_guard: Annotated[
+        bool,
+        Option(
+            "--echo-guard/--no-echo-guard", help="Whether text that a recall has just returned is an echo"
+        ),
+    ] = True,
     explain: Annotated[bool, Option("--explain", help="Also show the links that were made")] = False,
 ) -> Answer:
     """Store a memory and link it to others."""
     arguments = options.arguments()
+    if not echo_guard:
+        arguments["echo_guard"] = False
     if kind is not None:
         arguments["kind"] = kind
     _add_procedure(arguments, steps=step, trigger=trigger)
