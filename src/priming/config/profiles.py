@@ -236,7 +236,8 @@ def laws(profile: Profile) -> dict[str, str]:
     )
     return {
         "verdicts": verdicts[law.verdicts],
-        "runs": f"used or not, ± {p.automatic:g} on the links among what was shown"
+        "runs": f"used: + {p.automatic:g} on the links that its actions followed, without any on all among what was"
+        f" shown; unused: − {p.automatic:g} on all"
         if law.runs
         else "nothing moves",
         "co-activation": pairs if law.coactivation else "nothing is linked",
