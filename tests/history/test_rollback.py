@@ -148,6 +148,17 @@ def test_only_what_lies_before_until_is_rolled_back(two, clock):
         two.rollback(since=NOW, dry_run="no")
 
 
+def test_a_run_that_went_on_after_the_span_stays(two, clock):
+    start = clock.at
+    run = two.run_start("s")
+    learn(two, "automatic", 0.51)
+    clock.at += HOUR
+    two.run_end(run.id)
+    two.rollback(since=start, until=clock.at, source="automatic")
+    assert weight(two) == 0.5
+    assert [one.id for one in two.run_list()] == [run.id]
+
+
 def test_a_link_that_one_source_made_and_another_moved_stays(two, clock):
     with two.writing() as now:
         a, b = (one.id for one in two.store.memories("default"))

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from priming.types import Link, MemoryRecord
 
 ANY = "any"
+_LINKS_SHOWN = 10
 LINK_ORDERS = ("weight", "changed", "learned")
 _NOT_STORED = {
     "duplicate": "the same text is already stored: nothing was stored",
@@ -136,10 +137,19 @@ def supersede(
 
 @command(app)
 def show(store: StoreOptions, key: Key) -> Answer:
-    """Show a memory in full, whatever its status."""
+    """Show a memory in full, whatever its status, with the links made by hand."""
     with store.open() as memory:
         record = memory.get(key)
-    return Answer(record, records.memory(record))
+        links = [link for link in memory.links(record.id) if link.given or link.sign == TAKES]
+    return Answer(record, [*records.memory(record), *_shown_links(links)])
+
+
+def _shown_links(links: Sequence[Link]) -> Iterator[Part]:
+    """The links that somebody made and those that take activation away; the others are too many for a page."""
+    if links:
+        yield from records.links(links[:_LINKS_SHOWN])
+    if len(links) > _LINKS_SHOWN:
+        yield line((f"and {len(links) - _LINKS_SHOWN:,} more: priming links", DIM))
 
 
 @command(app, "list")
