@@ -73,6 +73,8 @@ def test_a_verdict_on_what_a_run_wrote_settles_it(work, clock, verdict):
     work.run_end(work.run_start("later").id)
     assert states(work)[0] == "used"
     assert moved(work) == {("kestrel", "gulls"): UP}
+    assert work.undo(judged.id).message == "undid a feedback, and what it settled: 1 run"
+    assert (states(work)[0], moved(work)) == (None, {})
 
 
 def test_a_verdict_that_blames_what_a_run_wrote_leaves_it_open(work, clock):

@@ -157,6 +157,7 @@ def test_a_search_honours_every_argument_of_recall(three):
     ("more", "named"),
     [
         ({"profile": "etho"}, "profile"),
+        ({"text": "rain"}, "text = 'rain': is called query here"),
         ({"spread": "yes"}, "spread"),
         ({"spread": True, "use_spreading": False}, "spread = True: contradicts use_spreading"),
         ({"trace": "loud"}, "trace"),

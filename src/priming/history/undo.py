@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import TypeVar
 
 from priming.config.params.laws import PlasticityParams
-from priming.config.words import NIGHT, STAGES
+from priming.config.words import BY_VERDICT, NIGHT, STAGES
 from priming.core.arguments.checks import check_text
 from priming.errors import Conflict, NotFound
 from priming.history.inverse import Superseded, taken_back
+from priming.history.movements import count_text
 from priming.history.weights_over_time import MANUAL
 from priming.index.document import RULES, SESSION, TERM, embedded_text
 from priming.namespace import Namespace
@@ -36,6 +38,7 @@ from priming.text.names import KINDS
 from priming.types import Operation
 
 _FORMS = (SESSION, TERM, *KINDS)
+_INSTANT = timedelta(microseconds=1)
 _ORDER = {room: place for place, room in enumerate(ROOMS)}
 R = TypeVar("R", bound=Row)
 
@@ -149,7 +152,7 @@ def undo(memory: Namespace, operation_id: str) -> Operation:
     with memory.writing() as now:
         memory.require_exists()
         done = _undoable(memory, operation_id)
-        changes, together = ChangeSet(memory), _night(memory, done)
+        changes, together = ChangeSet(memory), [*_settled_by(memory, done), *_night(memory, done)]
         ids = [logged.id for logged in together]
         for logged in together:
             add_inverse(memory, changes, logged, together=ids)
@@ -186,10 +189,23 @@ def _night(memory: Namespace, done: Logged) -> list[Logged]:
     return [logged for logged in night if logged.undone_by is None] if night[0].id == done.id else [done]
 
 
+def _settled_by(memory: Namespace, done: Logged) -> list[Logged]:
+    """The operations that settled runs by a verdict on what they wrote, newest first: they go back with it."""
+    if done.kind != "feedback":
+        return []
+    later = memory.store.operations(memory.namespace, since=done.at, until=done.at + _INSTANT, limit=None)
+    own = f"{BY_VERDICT}{done.id}"
+    return [logged for logged in later if logged.undone_by is None and (logged.reason or "").endswith(own)]
+
+
 def _message(together: Sequence[Logged]) -> str:
-    kind = together[0].kind
+    kind = together[-1].kind
     text = f"undid {'an' if kind[0] in 'aeiou' else 'a'} {kind}"
-    return text if len(together) == 1 else f"{text}: all {len(together)} stages of the night"
+    if len(together) == 1:
+        return text
+    if kind == "feedback":
+        return f"{text}, and what it settled: {count_text(len(together) - 1, 'run')}"
+    return f"{text}: all {len(together)} stages of the night"
 
 
 def add_inverse(

@@ -161,7 +161,7 @@ def _record_verdicts(memory: Namespace, batch: VerdictBatch) -> Operation:
         useful = {row.id for row in effect.verdicts if row.verdict in POSITIVE}
         if useful:
             strengthened = [identity for identity, (step, _) in effect.moves.items() if step > 0]
-            for run in settle_by_output(memory, useful, strengthened, now):
+            for run in settle_by_output(memory, useful, strengthened, now, logged.id):
                 message += (
                     f"\nthe run {run.id} is settled as used, by what it wrote: operation {run.operation}"
                 )

@@ -16,6 +16,7 @@ from priming.config.ids import uuid7
 from priming.config.params.store import STORE
 from priming.config.profiles import Profile
 from priming.config.relations import RelationSigns
+from priming.config.words import BY_VERDICT
 from priming.core.arguments.checks import check_name, check_text
 from priming.core.plasticity import nudge
 from priming.errors import Conflict, NotFound, ParamError
@@ -133,15 +134,18 @@ def _settle_overdue(memory: Namespace, now: datetime, but: str | None = None) ->
 
 
 def settle_by_output(
-    memory: Namespace, useful: Collection[str], links: Collection[LinkIdentity], now: datetime
+    memory: Namespace, useful: Collection[str], links: Collection[LinkIdentity], now: datetime, verdict: str
 ) -> list[Run]:
-    """Settle as used the ended runs that wrote one of the memories ``useful``, or made one of ``links``."""
+    """Settle as used the ended runs that wrote one of the memories ``useful``, or made one of ``links``.
+
+    ``verdict`` is the operation by which they proved useful.
+    """
     settled = []
     for row in memory.store.runs(memory.namespace, settled=False):
         if row.ended_at is not None:
             actions = run_actions(memory, row)
             if any(action.written & set(useful) or action.links & set(links) for action in actions):
-                settled.append(_settle(memory, row, row, now, used=True))
+                settled.append(_settle(memory, row, row, now, used=True, verdict=verdict))
     return settled
 
 
@@ -152,7 +156,15 @@ def _output_proved_useful(memory: Namespace, row: RunRow) -> bool:
     return any(verdict.verdict in POSITIVE for verdict in verdicts)
 
 
-def _settle(memory: Namespace, before: RunRow, ended: RunRow, now: datetime, *, used: bool) -> Run:
+def _settle(
+    memory: Namespace,
+    before: RunRow,
+    ended: RunRow,
+    now: datetime,
+    *,
+    used: bool,
+    verdict: str | None = None,
+) -> Run:
     """Strengthen or weaken the links that a run followed, as one operation."""
     row = replace(ended, settled="used" if used else "unused")
     actions = run_actions(memory, row) if used else []
@@ -176,7 +188,8 @@ def _settle(memory: Namespace, before: RunRow, ended: RunRow, now: datetime, *, 
         now,
         changes,
         source=_SOURCE,
-        reason=f"the output of run {row.id} was {row.settled}",
+        reason=f"the output of run {row.id} was {row.settled}"
+        + (f"{BY_VERDICT}{verdict}" if verdict else ""),
         message=links_text(moves_of(changes, memory.profile.plasticity)) or "no link moved",
     )
     return _run(memory, row, logged.id)

@@ -56,6 +56,8 @@ def _search(call: Callable[..., Any], fields: dict[str, Any]) -> dict[str, Any]:
     query, spread = fields.pop("query", None), _spreading(fields)
     if not isinstance(query, str):
         raise ParamError("query", query, "must be given, as text: what is searched for")
+    if "text" in fields:
+        raise ParamError("text", fields["text"], "is called query here: leave it out")
     defaults = {"text": query, "limit": SEARCH_LIMIT, "profile": PROFILE}
     arguments = {name: value for name, value in fields.items() if value is not None}
     request = {**defaults, **arguments, "spread": spread}

@@ -109,6 +109,7 @@ OPS: tuple[Op, ...] = (
             "note": "content",
             "fact": "content",
             "value": "content",
+            "echo": "echo_guard",
             "title": "heading",
             "type": "kind",
         },

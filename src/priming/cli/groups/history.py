@@ -12,6 +12,7 @@ from priming.cli.command import Answer, command, group
 from priming.cli.groups.graph import events, number
 from priming.cli.options import TIME, DryRun, Key, Limit, LogSource, Since, StoreOptions, TimeOptions
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, count, line, timestamp
+from priming.config.words import BY_VERDICT
 from priming.errors import NotFound
 
 if TYPE_CHECKING:
@@ -179,7 +180,8 @@ def _last(memory: Memory) -> str:
     while True:
         rows = memory.log(limit=limit)
         for row in rows[read:]:
-            if row.kind not in _NOT_LAST and row.undone_by is None:
+            # What a verdict settled goes back with the verdict.
+            if row.kind not in _NOT_LAST and row.undone_by is None and BY_VERDICT not in (row.reason or ""):
                 return row.id
         if len(rows) < limit:
             raise NotFound("there is no operation to undo: see the log")
