@@ -172,6 +172,30 @@ def test_a_link_that_a_run_made_settles_it_when_it_leads_to_what_is_used(work, c
     assert states(work) == ["used"]
 
 
+def test_of_an_unused_run_all_links_sink_but_those_of_its_output(work, clock):
+    ran(work, clock, lambda memory: memory.link("kestrel", "porridge", "reminds-of", 0.4))
+    clock.at += timedelta(days=PLASTICITY.run_days)
+    work.run_start("later")
+    assert states(work)[0] == "unused"
+    assert len(moved(work)) == 3
+    assert [link.weight for link in work.links(relation="reminds-of")] == [0.4]
+
+
+def test_a_link_that_is_set_anew_is_followed_and_credited(work, clock):
+    run = ran(work, clock, lambda memory: memory.link("gulls", "porridge", "requires", 0.5 + 1e-12))
+    work.run_used(run.id)
+    assert moved(work) == {("gulls", "porridge"): UP}
+
+
+def test_a_memory_that_is_revised_is_followed(work, clock):
+    text = "Kestrel signs the nightly builds with a passkey."
+    revised = ran(work, clock, lambda memory: memory.supersede("kestrel", f"{text} Gulls nest on cliffs."))
+    work.run_used(revised.id)
+    assert moved(work) == {("kestrel", "gulls"): UP}
+    work.feedback(used=["kestrel"])
+    assert states(work) == ["used"]
+
+
 def test_a_text_that_follows_nothing_credits_nothing(work, clock):
     run = ran(work, clock, write("Tomorrow we shall paint a wooden fence green."))
     work.run_used(run.id)

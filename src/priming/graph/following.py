@@ -20,20 +20,22 @@ _FOLLOWED_RELATIONS = ("similar-to",)
 def followed(memory: Namespace, action: RunAction, shown: Collection[str]) -> set[str]:
     """Those of the memories ``shown`` whose words or links an action follows.
 
-    A link follows its ends. A text follows the memories that it is linked to by hand or by likeness, those that it
-    names by key, and those of whose distinctive words it uses two or more: words that not all of ``shown`` have.
+    A link follows its ends, and a new version what it revises. A new memory follows those that it is linked to by
+    hand or by likeness; any text those that it names by key, and those of whose distinctive words it uses two or
+    more: words that not all of ``shown`` have.
     """
-    ids = set(shown) - action.written
-    ends = {end for source, target, _ in action.links for end in (source, target)} & ids
+    created = action.written - action.revised
+    ids = set(shown) - created
+    ends = {*action.linked, *action.revised} & ids
     if not action.written:
         return ends
-    for link in memory.store.links(memory.namespace, action.written):
-        other = link.target if link.source in action.written else link.source
+    for link in memory.store.links(memory.namespace, created) if created else ():
+        other = link.target if link.source in created else link.source
         if other in ids and (link.given or link.relation in _FOLLOWED_RELATIONS):
             ends.add(other)
     records = memory.store.records(memory.namespace, [*ids, *action.written], memory.now())
     texts = [records[memory_id].content for memory_id in action.written if memory_id in records]
-    candidates = {memory_id: records[memory_id] for memory_id in ids if memory_id in records}
+    candidates = {memory_id: records[memory_id] for memory_id in ids - action.written if memory_id in records}
     return ends | _named_in(texts, candidates)
 
 
@@ -56,20 +58,18 @@ def followed_links(
     links: Collection[LinkRow],
     follows: Collection[str],
     ways: Mapping[str, Collection[MemoryPair]],
-    own: Collection[LinkIdentity],
 ) -> dict[LinkIdentity, LinkRow]:
     """The links that lead from a followed memory to another one: directly, or else over one memory between them.
 
     A followed memory from which none leads to another was reached by the way of its recall, ``ways``. ``links`` are
-    those among what was shown; ``own`` are those that the run itself made, which it did not follow.
+    those among what was shown, without those that the run itself made.
     """
     between: dict[MemoryPair, list[LinkRow]] = {}
     near: dict[str, set[str]] = {}
     for link in links:
-        if (link.source, link.target, link.relation) not in own:
-            between.setdefault(_pair(link.source, link.target), []).append(link)
-            near.setdefault(link.source, set()).add(link.target)
-            near.setdefault(link.target, set()).add(link.source)
+        between.setdefault(_pair(link.source, link.target), []).append(link)
+        near.setdefault(link.source, set()).add(link.target)
+        near.setdefault(link.target, set()).add(link.source)
     pairs = set[MemoryPair]()
     for a, b in combinations(sorted(follows), 2):
         if (a, b) in between:

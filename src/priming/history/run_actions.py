@@ -8,19 +8,23 @@ from dataclasses import dataclass
 from priming.history.log_replay import newest_first
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged
-from priming.storage.rows import LinkIdentity, LinkRow, RowChange, RunRow, VersionRow
+from priming.storage.rows import LinkIdentity, LinkRow, MemoryRow, RowChange, RunRow, VersionRow
 
-_KINDS = ("remember", "supersede", "learn", "link")
+_KINDS = ("remember", "supersede", "learn", "link", "set-strength")
 """Operations by which an agent writes; the others change what is there."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunAction:
-    """One operation of a run: the ids of the memories that it wrote, and the links that somebody made with it."""
+    """One operation of a run: the ids of the memories that it wrote, and the links that somebody made with it.
 
-    operation: str
+    ``revised`` are those of the memories that were there before, ``linked`` the ends of all links that it set.
+    """
+
     written: frozenset[str]
+    revised: frozenset[str]
     links: frozenset[LinkIdentity]
+    linked: frozenset[str]
 
 
 def run_actions(memory: Namespace, run: RunRow) -> list[RunAction]:
@@ -31,7 +35,7 @@ def run_actions(memory: Namespace, run: RunRow) -> list[RunAction]:
     """
     others = [row for row in memory.store.runs(memory.namespace) if row.id != run.id]
     actions = [_action(logged) for logged in _between(memory, run) if _belongs(logged, run, others)]
-    return [action for action in reversed(actions) if action.written or action.links]
+    return [action for action in reversed(actions) if action.written or action.linked]
 
 
 def _between(memory: Namespace, run: RunRow) -> Iterator[Logged]:
@@ -71,9 +75,19 @@ def _versions(logged: Logged) -> list[VersionRow]:
 
 
 def _action(logged: Logged) -> RunAction:
-    links = [
-        (row.source, row.target, row.relation)
-        for row in (change.after for change in logged.rows if change.before is None)
-        if isinstance(row, LinkRow) and row.given
-    ]
-    return RunAction(logged.id, frozenset(row.id for row in _versions(logged)), frozenset(links))
+    created = {
+        change.row.id for change in logged.rows if change.before is None and isinstance(change.row, MemoryRow)
+    }
+    written = {row.id for row in _versions(logged)}
+    hand = [change for change in logged.rows if isinstance(change.after, LinkRow) and change.after.given]
+    if logged.kind != "link":
+        hand = [change for change in hand if change.before is None]
+    links = [_identity(change) for change in hand if change.before is None]
+    ends = {end for change in hand for end in change.ends}
+    return RunAction(frozenset(written), frozenset(written - created), frozenset(links), frozenset(ends))
+
+
+def _identity(change: RowChange) -> LinkIdentity:
+    row = change.row
+    assert isinstance(row, LinkRow), "the change of a link"
+    return row.source, row.target, row.relation

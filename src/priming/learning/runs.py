@@ -22,7 +22,7 @@ from priming.core.plasticity import nudge
 from priming.errors import Conflict, NotFound, ParamError
 from priming.graph.following import followed, followed_links
 from priming.history.movements import links_text, moves_of
-from priming.history.run_actions import RunAction, run_actions
+from priming.history.run_actions import run_actions
 from priming.learning.coactivation import POSITIVE, learn_coactivation, link_identity
 from priming.learning.results import Run
 from priming.namespace import Namespace
@@ -167,7 +167,8 @@ def _settle(
 ) -> Run:
     """Strengthen or weaken the links that a run followed, as one operation."""
     row = replace(ended, settled="used" if used else "unused")
-    actions = run_actions(memory, row) if used else []
+    actions = run_actions(memory, row)
+    own = {identity for action in actions for identity in action.links}
     moved, useful = dict[LinkIdentity, RowChange](), set[str]()
     recalls = [*_recalls(memory, row)] if used else []
     ways = _ways(recalls) if actions else {}
@@ -176,8 +177,9 @@ def _settle(
         useful |= set[str]().union(*follows)
         if profile.learning.runs:
             links = _links_among(memory.store.links(memory.namespace, shown), shown, memory.signs())
-            if actions:
-                links = _links_followed(links, follows, ways, actions)
+            links = [link for link in links if link_identity(link) not in own]
+            if actions and used:
+                links = _links_followed(links, follows, ways)
             changed = _moved_links(links, profile, now, used=used)
             moved = {**{link_identity(change.row): change for change in changed}, **moved}  # type: ignore[arg-type]
     taught = [(recall, useful if actions else None) for recall in recalls]
@@ -199,13 +201,11 @@ def _links_followed(
     links: Collection[LinkRow],
     follows: Sequence[Collection[str]],
     ways: Mapping[str, Collection[MemoryPair]],
-    actions: Sequence[RunAction],
 ) -> list[LinkRow]:
     """The links that the actions of a run followed, each once."""
-    own = {identity for action in actions for identity in action.links}
     rows: dict[LinkIdentity, LinkRow] = {}
     for memories in follows:
-        rows |= followed_links(links, memories, ways, own)
+        rows |= followed_links(links, memories, ways)
     return [*rows.values()]
 
 
