@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 
 from priming.history.log_replay import newest_first
 from priming.namespace import Namespace
@@ -12,6 +13,8 @@ from priming.storage.rows import LinkIdentity, LinkRow, MemoryRow, RowChange, Ru
 
 _KINDS = ("remember", "supersede", "learn", "link", "set-strength")
 """Operations by which an agent writes; the others change what is there."""
+
+_INSTANT = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,8 @@ def run_actions(memory: Namespace, run: RunRow) -> list[RunAction]:
 def _between(memory: Namespace, run: RunRow) -> Iterator[Logged]:
     """The operations between the start of a run and its end, newest first."""
     inside = run.ended_at is None
-    for logged in newest_first(memory, since=run.started_at):
+    until = None if run.ended_at is None else run.ended_at + _INSTANT
+    for logged in newest_first(memory, since=run.started_at, until=until):
         own = [change for change in logged.rows if isinstance(change.row, RunRow) and change.row.id == run.id]
         if any(change.before is None for change in own):
             return

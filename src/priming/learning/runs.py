@@ -141,8 +141,13 @@ def settle_by_output(
     ``verdict`` is the operation by which they proved useful.
     """
     settled = []
-    for row in memory.store.runs(memory.namespace, settled=False):
-        if row.ended_at is not None:
+    store, namespace = memory.store, memory.namespace
+    times = {version.recorded_at for memory_id in useful for version in store.versions(namespace, memory_id)}
+    ends = {end for source, target, _ in links for end in (source, target)}
+    times |= {link.created_at for link in store.links(namespace, ends) if link_identity(link) in links}
+    for row in store.runs(namespace, settled=False):
+        end = row.ended_at
+        if end is not None and any(row.started_at <= at <= end for at in times):
             actions = run_actions(memory, row)
             if any(action.written & set(useful) or action.links & set(links) for action in actions):
                 settled.append(_settle(memory, row, row, now, used=True, verdict=verdict))
