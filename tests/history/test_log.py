@@ -659,6 +659,7 @@ class Life(RuleBasedStateMachine):
         store = self.memory.store
         memories = store.memories("default")
         every = [*memories, *store.links("default"), *store.verdicts("default")]
+        every += store.relations("default")
         every += [version for one in memories for version in store.versions("default", one.id)]
         return {identity(row): encode_row(row) for row in every}
 
@@ -689,6 +690,10 @@ class Life(RuleBasedStateMachine):
     @rule(a=numbers, b=numbers, weight=st.floats(0, 1), relation=st.sampled_from(["near", "mentions"]))
     def link(self, a, b, weight, relation):
         self.do(self.memory.link, self.key(a), self.key(b), relation, weight)
+
+    @rule(a=numbers, b=numbers, relation=st.sampled_from(["near", "opposes"]), sign=st.sampled_from([-1, 1]))
+    def sign(self, a, b, relation, sign):
+        self.do(self.memory.link, self.key(a), self.key(b), relation, sign=sign)
 
     @rule(a=numbers, b=numbers, weight=st.floats(0, 1))
     def set_strength(self, a, b, weight):

@@ -78,7 +78,7 @@ def test_the_same_link_again_with_a_sign_changes_the_sign_alone(three):
     assert three.link("a", "b", "helps", 0.7, -1).sign == -1
     (operation,) = three.log(limit=1)
     assert [(change.table, change.after) for change in operation.changes] == [
-        ("relations", {"relation": "helps", "sign": -1})
+        ("relations", {"relation": "helps", "sign": -1, "introduced": False})
     ]
     three.undo(operation.id)
     assert signs(three) == {"helps": 1}
@@ -92,6 +92,14 @@ def test_undoing_the_link_that_introduced_a_relation_leaves_its_sign_to_later_li
     assert signs(three) == {"rains-on": -1}
     three.undo(three.log(limit=2)[1].id)
     assert three.store.relations(three.namespace)[0].sign == -1
+
+
+def test_a_link_whose_name_decides_changes_nothing_but_links(three):
+    three.link("a", "b", "reminds-of")
+    three.link("a", "c", "refutes", sign=-1)
+    tables = [change.table for operation in three.log(limit=2) for change in operation.changes]
+    assert tables == ["links", "links"]
+    assert three.store.relations(three.namespace) == []
 
 
 def test_undoing_the_only_link_of_a_relation_forgets_its_sign(three):
@@ -144,7 +152,7 @@ def test_signs_are_exported_and_read_as_they_were_known(three, open_memory, tmp_
     three.export(tmp_path / "signs.jsonl")
     lines = [json.loads(line) for line in (tmp_path / "signs.jsonl").read_text().splitlines()]
     assert [line["relations"] for line in lines if "relations" in line] == [
-        {"relation": "rains-on", "sign": -1}
+        {"relation": "rains-on", "sign": -1, "introduced": False}
     ]
     other = open_memory()
     other.import_(tmp_path / "signs.jsonl")

@@ -234,11 +234,7 @@ def add_inverse(
             continue
         if isinstance(row, (MemoryRow, VersionRow)) and change.before is None and row.id in shared:
             continue
-        if (
-            isinstance(row, RelationRow)
-            and change.before is None
-            and _is_used_since(changes, done, row.relation)
-        ):
+        if isinstance(row, RelationRow) and not change.before and _is_used_elsewhere(changes, done, row):
             continue
         current = changes.current(row)
         by_hand = done.source == MANUAL if change.before else not lenient
@@ -291,11 +287,10 @@ def _shared_entities(changes: ChangeSet, done: Logged, created: set[str]) -> set
     }
 
 
-def _is_used_since(changes: ChangeSet, done: Logged, relation: str) -> bool:
-    """Whether a relation that an operation introduced has other links, all of them later: its sign stays then."""
+def _is_used_elsewhere(changes: ChangeSet, done: Logged, row: RelationRow) -> bool:
+    """Whether a relation that an operation introduced has links of others by now: its sign stays then."""
     own = {identity(change.row) for change in done.rows if isinstance(change.row, LinkRow)}
-    others = [link for link in changes.links_of(relation) if identity(link) not in own]
-    return bool(others) and all(link.created_at >= done.at for link in others)
+    return row.introduced and any(identity(link) not in own for link in changes.links_of(row.relation))
 
 
 def _require_free_key(

@@ -82,7 +82,7 @@ def _link_all(memory: Namespace, requests: Sequence[LinkRequest], source: str | 
             for row in memory.store.links(memory.namespace, {row.source for row in rows.values()})
         }
         results = [_change(stored.get(identity), row) for identity, row in rows.items()]
-        signed, messages = _signed(memory, signs)
+        signed, messages = _signed(memory, signs, now)
         changes = [*signed, *(change for change in results if change.before != change.after)]
         if changes:
             message = "\n".join((_links_message(memory, changes), *messages.values()))
@@ -110,27 +110,37 @@ def _requested_signs(requests: Sequence[LinkRequest]) -> dict[str, int | None]:
     return signs
 
 
-def _signed(memory: Namespace, requested: Mapping[str, int | None]) -> tuple[list[RowChange], dict[str, str]]:
+def _signed(
+    memory: Namespace, requested: Mapping[str, int | None], now: datetime
+) -> tuple[list[RowChange], dict[str, str]]:
     """The changes of the stored signs of relations, and by relation what to say about it."""
     stored = {row.relation: row for row in memory.store.relations(memory.namespace)}
     changes, messages = list[RowChange](), dict[str, str]()
     for relation, sign in requested.items():
         before = stored.get(relation)
         own = sign_of_name(relation) if before is None else before.sign
-        after = RelationRow(relation, own if sign is None else sign)
-        if after == before:
-            continue
-        changes.append(RowChange(before, after))
-        if before is None and not memory.store.links(memory.namespace, relation=relation):
-            messages[relation] = f"the relation {relation!r} is new: it {_EFFECTS[after.sign]}"
+        after = own if sign is None else sign
+        is_new = before is None and not _in_use(memory, relation, now)
+        if after != own:
+            changes.append(
+                RowChange(before, RelationRow(relation, after, before.introduced if before else is_new))
+            )
+        if is_new:
+            messages[relation] = f"the relation {relation!r} is new: it {_EFFECTS[after]}"
             if sign is None:
                 by_name = ", by its name" if own == TAKES else ""
                 messages[relation] += f"{by_name}; {_OPTIONS[-own]} makes it the reverse"
-        elif after.sign != own:
-            messages[relation] = (
-                f"from now on the relation {relation!r} {_EFFECTS[after.sign]}, in all its links"
-            )
+        elif after != own:
+            messages[relation] = f"from now on the relation {relation!r} {_EFFECTS[after]}, in all its links"
     return changes, messages
+
+
+def _in_use(memory: Namespace, relation: str, now: datetime) -> bool:
+    """Whether there is a link of a relation between memories that recall can reach."""
+    topology = memory.working(now).topology
+    if not topology.has_relation(relation):
+        return False
+    return bool((topology.alive.values & (topology.relation.values == topology.code(relation))).any())
 
 
 def _links_message(memory: Namespace, changes: Sequence[RowChange]) -> str:
@@ -232,7 +242,7 @@ def set_strength(
                 remedy = "make it with --create (create = true), or with link"
                 raise NotFound(f"there is {which} between {a.key!r} and {b.key!r}: {remedy}")
             request = _request(a.key, b.key, relation or "similar-to", clamped, None)
-            changes, messages = _signed(memory, _requested_signs([request]))
+            changes, messages = _signed(memory, _requested_signs([request]), now)
             changes.append(RowChange(None, _row(memory, request, now, {})))
             new = f"1 link made, {request.relation}, at {clamped:g}{bound_text(requested, clamped)}"
             message = "\n".join((new, *messages.values()))

@@ -147,10 +147,14 @@ class WeightsRow:
 
 @dataclass(frozen=True, slots=True)
 class RelationRow:
-    """The sign of a relation in a namespace: 1 brings activation, −1 takes it away."""
+    """A sign given to a relation in a namespace: 1 brings activation, −1 takes it away.
+
+    ``introduced``: with the first link of the relation, rather than for links that were there.
+    """
 
     relation: str
     sign: int
+    introduced: bool = False
 
 
 Row = MemoryRow | VersionRow | LinkRow | VerdictRow | PairRow | RunRow | WeightsRow | RelationRow

@@ -240,7 +240,7 @@ class SqliteReader:
 
     def relations(self, namespace: str) -> list[RelationRow]:
         """The relations whose sign is stored, by name."""
-        sql = "SELECT relation, sign FROM relations WHERE namespace = ? ORDER BY relation"
+        sql = "SELECT relation, sign, introduced FROM relations WHERE namespace = ? ORDER BY relation"
         return [from_columns(RelationRow, row) for row in self._db.run(sql, (namespace,))]
 
     def _ids(self, namespace: str, numbers: Collection[int] | None) -> dict[int, str]:
