@@ -11,6 +11,7 @@ from typing import Any
 
 from priming.config.ids import uuid7
 from priming.config.profiles import ALL, Profile
+from priming.config.relations import RelationSigns
 from priming.core.arguments.checks import check_text, check_time
 from priming.embedding.protocol import Embedder
 from priming.errors import Conflict, NotFound, ParamError, StoreError
@@ -21,7 +22,7 @@ from priming.remember.echo_filter import EchoGuard
 from priming.serialization import encode_row
 from priming.sleep.plan import Proposal
 from priming.storage.protocol import Changes, Logged, Store, VersionKey
-from priming.storage.rows import LinkRow, PairRow, RowChange, WeightsRow
+from priming.storage.rows import LinkRow, PairRow, RelationRow, RowChange, WeightsRow
 from priming.types import Change, Clock, Link, MemoryRecord, Operation
 
 DEFAULT_NAMESPACE = "default"
@@ -152,6 +153,10 @@ class Namespace:
         words = key.replace("-", " ").replace(":", " ")
         return [record.key for record in self.store.page(self.namespace, self.now(), matching=words, limit=3)]
 
+    def activations(self, profile: str, ids: Collection[str]) -> dict[str, int]:
+        """How often each of these memories was activated in a profile, so far."""
+        return self.store.activations(self.namespace, profile, ids, self.now())
+
     @contextmanager
     def reading(self) -> Iterator[datetime]:
         """Hold the lock over one state of the store and yield the present; ``NotFound`` for an unknown namespace."""
@@ -207,6 +212,7 @@ class Namespace:
 
     def to_links(self, rows: Collection[LinkRow]) -> tuple[Link, ...]:
         """Link rows with their ends named by key."""
+        signs = self.signs()
         names = self.store.names(self.namespace, {end for row in rows for end in (row.source, row.target)})
         return tuple(
             Link(
@@ -217,9 +223,14 @@ class Namespace:
                 created_at=row.created_at,
                 last_activated=row.last_activated,
                 given=row.given,
+                sign=signs.sign(row.relation),
             )
             for row in rows
         )
+
+    def signs(self) -> RelationSigns:
+        """The signs of the relations."""
+        return RelationSigns({row.relation: row.sign for row in self.store.relations(self.namespace)})
 
     def to_changes(self, rows: Iterable[RowChange], names: Mapping[str, str]) -> tuple[Change, ...]:
         """Changes of rows in their public form; ``names`` are keys by id."""
@@ -258,6 +269,8 @@ def _row_name(row: Any, names: Mapping[str, str]) -> str:
         return f"{names.get(row.source, row.source)} + {names.get(row.target, row.target)}"
     if isinstance(row, WeightsRow):
         return row.profile
+    if isinstance(row, RelationRow):
+        return row.relation
     return str(names.get(row.id, row.id))
 
 
@@ -289,6 +302,12 @@ class PastNamespace(Namespace):
     until: datetime = _END
     superseded: bool = False
     outdated: Mapping[str, Outdated] = field(default_factory=dict)
+    present: Store | None = None
+    """The store that this is the past of, which has the counts of activations."""
+
+    def activations(self, profile: str, ids: Collection[str]) -> dict[str, int]:
+        """How often each of these memories had been activated by then."""
+        return (self.present or self.store).activations(self.namespace, profile, ids, self.now())
 
     def valid_time(self, now: datetime) -> datetime:  # noqa: ARG002
         """The valid time of queries."""

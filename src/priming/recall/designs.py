@@ -11,30 +11,27 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.config.params.laws import SUPPRESSING, SquashParams
-from priming.config.profiles import FLOOP, Profile
+from priming.config.params.laws import SquashParams
+from priming.config.profiles import Profile
 from priming.config.words import KINDS
 from priming.core import score
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.base_level import (
     associative_strength,
-    base_level_score,
-    optimized,
     recency_frequency,
     total_activation,
 )
 from priming.core.forgetting import power_retrievability, recency_exponential, recency_half_life
 from priming.core.inhibit import inhibit, squash
-from priming.core.kernel.flow import foremost
+from priming.core.kernel.flow import foremost, strongest_links
 from priming.core.lexical import scaled
 from priming.core.spread import Activation, spread
 from priming.index.columns import NONE
 from priming.index.document import success_estimate
-from priming.recall.conditions import fit_of
-from priming.recall.formatting import rule_kind
 from priming.recall.fusion import best_rows, blend_anchors, route_score, softmax_anchors
 from priming.recall.ranking import EXACT, Ranked, RankingQuery, best_hits
 from priming.recall.reranking import diversify, multi_hop
+from priming.recall.rule_relevance import counts_of, cue_relevance, fit_of
 from priming.text.tokens import terms
 from priming.types import MemoryRecord, days_between
 
@@ -59,7 +56,7 @@ def _priming(query: RankingQuery) -> Ranked:
     rows, x = anchors
     if query.spreading and "spread" not in query.ablate and len(rows):
         graph = query.graph()
-        activation = spread(graph, anchors, query.profile.spread, record_flow=True)
+        activation = spread(graph, anchors, query.spread_params(), record_flow=True)
         rows, x = activation.rows, activation.values
     prior = np.zeros(len(rows)) if "prior" in query.ablate else query.working.at(evidence.prior, rows)
     scores = route_score(x, prior, p.temperature, p.log_floor)
@@ -150,20 +147,27 @@ def _context(query: RankingQuery) -> Floats:
     return values
 
 
-def _spread(query: RankingQuery, anchors: dict[int, float]) -> tuple[Activation, Ints]:
-    """The activation, and the number of links into each active row."""
+def _spread(query: RankingQuery, anchors: dict[int, float]) -> tuple[Activation, Ints, bool]:
+    """The activation, the number of links into each active row, and whether any link leaves one."""
     graph = query.graph()
-    steps = query.profile.spread
+    steps = query.spread_params()
     if not query.spreading or "spread" in query.ablate:
         steps = replace(steps, steps=0)
     activation = spread(graph, anchors, steps, record_flow=True)
-    edges = graph.edges(np.sort(activation.rows), both=False)
+    active = np.sort(activation.rows)
+    edges = graph.edges(active, both=steps.max_links is not None)
+    if steps.max_links is not None:
+        edges = edges.only(strongest_links(edges, active, steps.max_links) & edges.forward)
     if steps.max_neighbours is not None:
         edges = edges.only(foremost(edges, edges.weight, steps.max_neighbours))
-    into = edges.neighbour[edges.weight > 0]
+    # Of the links that suppress, only the built-in ones are structure that counts.
+    opposing = set(steps.suppressing).difference(query.profile.spread.suppressing)
+    counted = np.array([name not in opposing for name in graph.relations], np.bool_)
+    walked = edges.weight > 0
+    into = edges.neighbour[walked & counted[edges.relation]]
     rows, inverse = np.unique(np.concatenate([activation.rows, into]), return_inverse=True)
     counts = np.bincount(inverse[len(activation.rows) :], minlength=len(rows))
-    return activation, counts[np.searchsorted(rows, activation.rows)]
+    return activation, counts[np.searchsorted(rows, activation.rows)], bool(walked.any())
 
 
 def final_activation(profile: Profile, activation: Activation) -> tuple[Floats, NDArray[np.bool_]]:
@@ -183,8 +187,8 @@ def _ethos(query: RankingQuery) -> Ranked:
     steps = query.profile.spread
     if not query.spreading or not steps.gain or not steps.steps or "spread" in query.ablate:
         return _nearest(query)
-    activation, in_degree = _spread(query, _anchors(query))
-    if not in_degree.any():
+    activation, in_degree, any_links = _spread(query, _anchors(query))
+    if not any_links:
         return _nearest(query)
     rows = activation.rows
     near, blend = query.working.at(query.evidence.cosine, rows), query.profile.scoring.ethos
@@ -201,7 +205,7 @@ def _nearest(query: RankingQuery) -> Ranked:
 
 
 def _synapse(query: RankingQuery) -> Ranked:
-    activation, in_degree = _spread(query, _anchors(query))
+    activation, in_degree, _ = _spread(query, _anchors(query))
     values, passing = final_activation(query.profile, activation)
     rows = activation.rows[passing]
     centrality = in_degree[passing] / max(int(in_degree.max(initial=0)), 1)
@@ -215,7 +219,7 @@ def _synapse(query: RankingQuery) -> Ranked:
 
 
 def _poc(query: RankingQuery) -> Ranked:
-    activation, _ = _spread(query, _anchors(query))
+    activation, _, _ = _spread(query, _anchors(query))
     records = query.records(activation.rows)
     weight = np.array([records[row].weight if row in records else 0.0 for row in activation.rows.tolist()])
     scored = score.poc(activation.values, weight)
@@ -227,7 +231,7 @@ def _floop(query: RankingQuery) -> Ranked:
 
     What is no rule and has no condition is as relevant as it is active.
     """
-    activation, _ = _spread(query, _anchors(query))
+    activation, _, _ = _spread(query, _anchors(query))
     values, passing = final_activation(query.profile, activation)
     rows, values = activation.rows[passing], values[passing]
     by_row = query.records(rows)
@@ -240,34 +244,16 @@ def _floop(query: RankingQuery) -> Ranked:
         for fit, record in zip(fits, records, strict=True)
     ]
     holding = np.array([len(fit.confirmed) if fit else 0 for fit in fits], np.float64)
-    scored = cue_relevance(records, values, np.array(shares, np.float64), query.now, query.profile)
+    active = query.activations(records)
+    scored = cue_relevance(records, values, np.array(shares, np.float64), active, query.now, query.profile)
     components = {**_arrays(scored), "activation": values}
     return best_hits(query, rows, np.asarray(scored.total), components, activation, (values, holding))
-
-
-def cue_relevance(
-    records: list[MemoryRecord], values: Floats, fit: Floats, now: datetime, profile: Profile = FLOOP
-) -> score.Score:
-    """The score of floop for memories with activation ``values``, which replace a ``fit`` of NaN as the context."""
-    uses = _counts(records, "uses")
-    return score.floop(
-        np.where(np.isnan(fit), values, fit),
-        base_level_score(
-            np.asarray(optimized(uses, _lives(now, records), profile.base_level_params.d)), uses
-        ),
-        score.feedback_ratio(*(_counts(records, name) for name in ("confirmed", "followed", "overridden"))),
-        score.priority_score(np.array([record.priority for record in records], np.float64)),
-        boost=np.array(
-            [score.rule_boost(rule_kind(record), profile.scoring.boosts) for record in records], np.float64
-        ),
-        weights=profile.scoring.floop,
-    )
 
 
 def _arc(query: RankingQuery) -> Ranked:
     rows, records = _pool(query)
     recency = recency_half_life(_ages(query.now, records), query.profile.forgetting_params.half_life)
-    helped = score.effectiveness(_counts(records, "helped"), _counts(records, "failed"))
+    helped = score.effectiveness(counts_of(records, "helped"), counts_of(records, "failed"))
     scored = score.arc(
         query.working.at(query.evidence.cosine, rows), helped, recency, weights=query.profile.scoring.arc
     )
@@ -305,7 +291,7 @@ def _fact_scores(
 ) -> list[score.Score]:
     law, fading = query.profile.base_level_params, query.profile.forgetting_params
     curve, blend = query.profile.squash or SquashParams(gain=1.0, centre=0.0), query.profile.scoring.fact
-    base = np.asarray(recency_frequency(_counts(records, "uses"), days * _HOURS, law.d))
+    base = np.asarray(recency_frequency(counts_of(records, "uses"), days * _HOURS, law.d))
     strengths = _association(query, rows)
     count = max(strengths.shape[1], 1)
     seed = hashlib.blake2b(f"{query.evidence.text}\0{query.now.isoformat()}".encode(), digest_size=8).digest()
@@ -327,7 +313,7 @@ def _association(query: RankingQuery, rows: Ints) -> Floats:
         return np.zeros((len(rows), 1))
     graph = query.graph()
     edges = graph.edges(entities, both=True)
-    carrying = np.array([name not in SUPPRESSING for name in graph.relations], np.bool_)
+    carrying = np.array([not query.working.signs.suppresses(name) for name in graph.relations], np.bool_)
     positive = (edges.weight > 0) & carrying[edges.relation]
     associated = np.unique(edges.owner[positive] * graph.n + edges.neighbour[positive])
     fan = np.bincount(associated // graph.n, minlength=len(entities))
@@ -367,18 +353,6 @@ def _event_ages(now: datetime, records: list[MemoryRecord]) -> Floats:
         for record in records
     ]
     return np.array([days_between(at, now) for at in since])
-
-
-def _lives(now: datetime, records: list[MemoryRecord]) -> Floats:
-    """Hours since the first recorded use of each memory; without a use, since it was recorded."""
-    first = [
-        record.use.first_used_at or record.use.last_used_at or record.recorded_at or now for record in records
-    ]
-    return np.array([days_between(at, now) * _HOURS for at in first])
-
-
-def _counts(records: list[MemoryRecord], name: str) -> Floats:
-    return np.array([getattr(record.use, name) for record in records], np.float64)
 
 
 def _arrays(scored: score.Score) -> dict[str, Floats]:

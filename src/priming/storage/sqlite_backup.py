@@ -23,10 +23,12 @@ _TABLES = (
     "pairs",
     "runs",
     "weights",
+    "relations",
     "operations",
     "changes",
     "touched",
     "traces",
+    "activations",
     "loop_sessions",
 )
 """All tables but tokens and the text index, in an order in which they can be filled."""

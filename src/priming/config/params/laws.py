@@ -44,6 +44,13 @@ class SpreadParams(Checked):
     max_neighbours: int | None = param(
         None, low=1, optional=True, unit="links", doc="strongest links that a node emits over"
     )
+    max_links: int | None = param(
+        None,
+        low=1,
+        optional=True,
+        unit="links",
+        doc="strongest links that a step reads, of all that leave or enter an active node",
+    )
 
 
 @dataclass(frozen=True, slots=True)
