@@ -44,6 +44,7 @@ _ROWS: tuple[tuple[str, Callable[[Profile], Any]], ...] = (
     ("rho", lambda profile: profile.spread.rho),
     ("epsilon", lambda profile: profile.spread.epsilon),
     ("max_neighbours", lambda profile: profile.spread.max_neighbours),
+    ("max_links", lambda profile: profile.spread.max_links),
 )
 _PARTS: tuple[tuple[str, Callable[[Profile], Any]], ...] = (
     ("anchors", lambda profile: _anchors(profile)),

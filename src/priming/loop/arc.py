@@ -154,8 +154,8 @@ def relate(memory: Memory, source: str, target: str, relation: str, weight: floa
     links = memory.links(source, relation=relation)
     if any((link.source, link.target) == (source, target) for link in links):
         return {"status": EXISTS, "reason": "they are linked so already"}
-    memory.link(source, target, relation, weight)
-    return {"status": ADDED, "reason": ""}
+    link = memory.link(source, target, relation, weight)
+    return {"status": ADDED, "reason": link.message or ""}
 
 
 def connected(memory: Memory, name: str, *, params: ContextParams = CONTEXT) -> list[dict[str, Any]]:

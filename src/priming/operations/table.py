@@ -109,6 +109,7 @@ OPS: tuple[Op, ...] = (
             "note": "content",
             "fact": "content",
             "value": "content",
+            "echo": "echo_guard",
             "title": "heading",
             "type": "kind",
         },
@@ -186,7 +187,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "link",
         "Link",
-        ("source", "target", "relation", "weight"),
+        ("source", "target", "relation", "weight", "sign"),
         writes=True,
         idempotent=True,
         other_names=_ENDS,
@@ -241,7 +242,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "set_strength",
         "Operation",
-        ("source", "target", "weight", "relation"),
+        ("source", "target", "weight", "relation", "create"),
         writes=True,
         idempotent=True,
         other_names=_ENDS,

@@ -290,7 +290,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "supersede": {"key": "port", "content": "The server listens on port 9090."},
     "purge": {"key": "port"},
     "link_many": {"items": [{"source": "deploy", "target": "port"}]},
-    "set_strength": {"source": "deploy", "target": "port", "weight": 0.9},
+    "set_strength": {"source": "deploy", "target": "port", "weight": 0.9, "create": True},
     "normalize_strengths": {"apply": False},
     "deprecate": {"key": "run-the-linter-before-you-commit", "reason": "the editor does it"},
     "restore": {"key": "old-rule"},
