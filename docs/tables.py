@@ -21,6 +21,7 @@ from priming.config.params.checked import rule_of
 from priming.config.profiles import Profile
 from priming.graph import layout
 from priming.maintenance import health
+from priming.operations.table import SERVED
 from priming.recall.term_weights import TERMS
 from priming.storage import filters, sqlite_backup
 from priming.transfer import git, markdown
@@ -165,6 +166,16 @@ def settings(*_: str) -> str:
     return table(("setting", "default", "variable", "allowed", "meaning"), rows)
 
 
+def tools(*_: str) -> str:
+    """The groups of tools that MCP offers, and the operations of each."""
+    rows = [
+        (f"`{group}`", ", ".join(f"`{op.name}`" for op in SERVED if op.group == group))
+        for group in fixed.TOOL_GROUPS
+        if group != "all"
+    ]
+    return table(("group", "tools"), [*rows, ("`all`", f"all of these: {len(SERVED)}")])
+
+
 def _allowed(about: Mapping[str, Any]) -> str:
     return "" if rule_of(about) == "any" else _WHOLE.sub("", rule_of(about))
 
@@ -250,5 +261,6 @@ TABLES: dict[str, Callable[..., str]] = {
     "findings": findings,
     "environment": environment,
     "settings": settings,
+    "tools": tools,
     "year": year,
 }

@@ -331,3 +331,19 @@ def test_an_embedder_stands_in_the_users_file_but_not_in_a_projects(tmp_path, mo
     (tmp_path / ".priming" / "config.toml").write_text('[store]\nembedder = "onnx:/elsewhere"\n', "utf-8")
     with pytest.raises(ParamError, match=r"store\.embedder = .*: must not be set in a project's file"):
         load()
+
+
+def test_the_tools_of_mcp_come_from_the_users_file_or_the_environment(desk, monkeypatch):
+    assert load()["mcp.tools"] == "core"
+    desk.of_user('[mcp]\ntools = "core, care"\n')
+    assert load()["mcp.tools"] == "core, care"
+    monkeypatch.setenv("PRIMING_MCP_TOOLS", "all")
+    assert load()["mcp.tools"] == "all"
+
+
+def test_groups_of_tools_that_do_not_exist_and_those_of_a_project_are_refused(desk, monkeypatch):
+    desk.of_project('[mcp]\ntools = "all"\n')
+    monkeypatch.setenv("PRIMING_MCP_TOOLS", "core,nights")
+    variable, file = wrong()
+    assert "PRIMING_MCP_TOOLS = 'core,nights': must be one or several of core, rules, time" in variable
+    assert "must not be set in a project's file" in file

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import tomllib
 
 import pytest
@@ -55,9 +56,9 @@ def folder(tmp_path, home, monkeypatch):
     return project
 
 
-def set_up(agent, scope="project", *, remove=False):
+def set_up(agent, scope="project", *, remove=False, tools=None):
     """Set an agent up; the paths that were written or deleted."""
-    changes = setup.plan(agent, scope, remove=remove)
+    changes = setup.plan(agent, scope, remove=remove, tools=tools)
     setup.write(changes)
     return [change.path for change in changes]
 
@@ -87,6 +88,21 @@ def test_an_agent_is_set_up_from_nothing_and_removed_again(folder, home, agent, 
     assert set_up(agent, scope, remove=True) == paths
     assert contents(folder) == contents(home) == {}
     assert setup.configured_files(agent, scope) == []
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_the_groups_of_tools_are_written_into_the_command_of_the_server(folder, agent):
+    foreign = write_foreign(folder, agent)
+    before = contents(folder)
+    set_up(agent)
+    set_up(agent, tools="core,time")
+    texts = [(folder / name).read_text() for name in PROJECT[agent]]
+    assert sum(text.count('"--tools"') for text in texts) == 1
+    assert any(re.search(r'"mcp",\s*"--tools",\s*"core,time"', text) for text in texts)
+    assert setup.configured_files(agent, "project") == [folder / name for name in PROJECT[agent]]
+    set_up(agent, remove=True)
+    assert contents(folder) == before
+    assert foreign.keys() == before.keys()
 
 
 @pytest.mark.parametrize("agent", AGENTS)

@@ -6,9 +6,10 @@ from typing import get_type_hints
 import pytest
 
 from priming import Memory
+from priming.config.words import TOOL_GROUPS
 from priming.errors import ParamError
 from priming.operations.schema import NOT_SENT
-from priming.operations.table import BY_NAME, OPS, SERVED, served
+from priming.operations.table import BY_NAME, OPS, SERVED, served, tools
 
 LIBRARY_ONLY = {"identified"}
 OTHERWISE_SERVED = {"pack_create": "pack_content", "pack_install": "pack_add", "export": "export_lines"}
@@ -58,16 +59,27 @@ def test_long_operations_tell_of_their_progress():
         assert op.long == ("progress" in inspect.signature(op.function).parameters), op.name
 
 
-def test_eight_tools_are_offered_unless_more_are_asked_for():
-    assert sum(op.tool for op in OPS) == 8
-    assert {op.name for op in OPS if op.tool} >= {
-        "remember",
-        "recall",
-        "feedback",
-        "learn",
-        "active",
-        "forget",
-    }
+def test_the_group_core_keeps_to_eight_tools():
+    names = [op.name for op in tools("core")]
+    assert names == ["remember", "recall", "feedback", "learn", "active", "forget", "link", "status"]
+
+
+def test_every_operation_that_is_served_is_in_exactly_one_group():
+    groups = [{op.name for op in tools(group)} for group in TOOL_GROUPS if group != "all"]
+    assert all(groups)
+    assert sum(map(len, groups)) == len(SERVED)
+    assert set.union(*groups) == {op.name for op in tools("all")} == {op.name for op in SERVED}
+
+
+def test_groups_are_joined_in_the_order_of_the_table():
+    assert tools(" time, core,") == tuple(op for op in SERVED if op.group in ("core", "time"))
+    assert tools("rules,all") == SERVED
+
+
+@pytest.mark.parametrize("groups", ["", " , ", "full", "core,tme", "core;time"])
+def test_a_group_that_does_not_exist_is_refused_with_those_that_do(groups):
+    with pytest.raises(ParamError, match="one or several of core, rules, time, care, loop, all"):
+        tools(groups)
 
 
 def test_an_unknown_operation_is_told_those_there_are():

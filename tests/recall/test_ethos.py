@@ -29,6 +29,8 @@ PLACES = {
 }
 """Cosines to the cue of .8, .5, .3, 0 and 0, and of less than .6 to one another."""
 
+BY_COSINE = {"near": 0.8, "fair": 0.5, "faint": 0.3, "apart": 0.0, "beyond": 0.0}
+
 
 class Placed:
     """An embedder whose texts stand where they are put; any other text is like nothing."""
@@ -185,7 +187,7 @@ def test_linker_finds_top_k(row):
 def test_search_with_spreading_activation_backward_compat(told):
     told.link("near", "apart", "requires", 0.5)
     plain = told.recall("cue", spread=False)
-    assert scores(plain) == pytest.approx({"near": 0.8, "fair": 0.5, "faint": 0.3})
+    assert scores(plain) == pytest.approx(BY_COSINE)
     assert [dict(hit.components) for hit in plain.hits] == [{"cosine": hit.score} for hit in plain.hits]
 
 
@@ -201,7 +203,7 @@ def test_search_spreading_zero_strength_equals_cosine(told):
 
 
 def test_without_any_edge_the_answer_is_cosine_alone(told):
-    assert scores(told.recall("cue")) == pytest.approx({"near": 0.8, "fair": 0.5, "faint": 0.3})
+    assert scores(told.recall("cue")) == pytest.approx(BY_COSINE)
 
 
 def test_a_cycle_ends_after_its_iterations(told):
@@ -233,6 +235,69 @@ def test_a_database_that_cannot_be_read_is_a_store_error(open_memory, url, tmp_p
     memory = open_memory(url, profile="ethos", embedder=Placed(PLACES))
     with pytest.raises(StoreError):
         memory.recall("cue")
+
+
+# Plain cosine: as many as the limit, however far away
+
+
+@pytest.mark.parametrize("limit", [1, 4, 5, 9])
+def test_plain_cosine_returns_as_many_as_the_limit_without_a_floor(told, limit):
+    hits = told.recall("beyond words", spread=False, limit=limit).hits
+    assert (len(hits), {hit.score for hit in hits}) == (min(limit, 5), {0.0})
+
+
+def test_plain_cosine_ranks_what_points_the_other_way_last(open_memory):
+    places = {"north": (0, 1), "east": (1, 0), "south": (0, -1), "south-west": (-0.6, -0.8)}
+    memory = open_memory(profile="ethos", embedder=Placed(places))
+    for text in ("south", "south-west", "east"):
+        memory.remember(text, key=text)
+    found = memory.recall("north", spread=False).hits
+    assert [(hit.memory.key, round(hit.score, 6)) for hit in found] == [
+        ("east", 0.0),
+        ("south-west", -0.8),
+        ("south", -1.0),
+    ]
+
+
+# Zero anchors of a kind
+
+
+@pytest.fixture
+def both_kinds(told):
+    """As many facts as episodes, each with the place of one of them."""
+    for text in ("near", "fair", "faint"):
+        told.remember(text, key=f"{text}-fact", kind="fact")
+    assert {link.relation for link in told.links()} == {"similar-to"}
+    return told
+
+
+@pytest.mark.parametrize("anchors", [(0, 10), (10, 0)])
+@pytest.mark.parametrize("spread", [False, True])
+@pytest.mark.parametrize("profile", ["ethos", "poc"])
+def test_zero_anchors_of_a_kind_start_from_none_of_it(both_kinds, anchors, spread, profile):
+    memory, own = both_kinds, profiles.get(profile)
+    episodes, facts = anchors
+    memory.profile = replace(own, anchors=replace(own.anchors, episodes=episodes, facts=facts))
+    hits = memory.recall("cue", spread=spread, limit=50).hits
+    assert hits
+    assert {hit.memory.kind for hit in hits if not hit.distance} == {"episode" if episodes else "fact"}
+
+
+@pytest.mark.parametrize("spread", [False, True])
+def test_zero_anchors_of_either_kind_answer_nothing_and_say_why(both_kinds, spread):
+    both_kinds.profile = replace(ETHOS, anchors=replace(ETHOS.anchors, episodes=0, facts=0))
+    answer = both_kinds.recall("cue", spread=spread)
+    assert answer.hits == ()
+    assert answer.reason == (
+        "there is nothing to start from: the profile ethos has anchors.episodes = 0 and anchors.facts = 0"
+    )
+
+
+def test_what_the_other_kind_leads_to_is_still_reached(told):
+    told.remember("a fact", key="fact", kind="fact")
+    told.link("near", "fact", "requires", 0.5)
+    told.profile = replace(ETHOS, anchors=replace(ETHOS.anchors, facts=0))
+    assert "fact" in scores(told.recall("cue"))
 
 
 # What is reached, and from where

@@ -27,10 +27,10 @@ def url(tmp_path):
 
 
 @asynccontextmanager
-async def connected(url, tools="default"):
+async def connected(url, groups="core"):
     """A client of a server in this process."""
     with closing(LocalService(url, embedder=HashedEmbedder())) as service:
-        async with Client(server(lambda: service, lambda _: "default", full=tools == "full")) as client:
+        async with Client(server(lambda: service, lambda _: "default", groups)) as client:
             yield client
 
 
@@ -67,13 +67,14 @@ def test_either_kind_of_client_remembers_and_recalls(url, mode):
         assert memory.get("port").content == "The gateway listens on 8080."
 
 
-def test_eight_tools_are_offered_and_all_on_request(url):
-    async def listed(*tools):
-        async with connected(url, *tools) as client:
-            return (await client.list_tools()).tools
+async def listed(url, *groups):
+    async with connected(url, *groups) as client:
+        return (await client.list_tools()).tools
 
-    assert [tool.name for tool in anyio.run(listed)] == EIGHT
-    full = anyio.run(listed, "full")
+
+def test_eight_tools_are_offered_and_all_on_request(url):
+    assert [tool.name for tool in anyio.run(listed, url)] == EIGHT
+    full = anyio.run(listed, url, "all")
     assert [tool.name for tool in full] == [op.name for op in SERVED]
     for tool in full:
         op = BY_NAME[tool.name]
@@ -83,6 +84,59 @@ def test_eight_tools_are_offered_and_all_on_request(url):
         assert tool.annotations.idempotent_hint == (op.idempotent if op.writes else None)
         jsonschema.Draft202012Validator.check_schema(tool.input_schema)
         jsonschema.Draft202012Validator.check_schema(tool.output_schema)
+
+
+@pytest.mark.parametrize(
+    ("groups", "some_of_them"),
+    [
+        ("time", {"supersede", "as_of", "history", "log", "undo"}),
+        ("care", {"sleep", "validate", "get", "list", "stats"}),
+        ("loop", {"done", "run_start", "run_used", "run_end", "run_list"}),
+        ("rules", {"why", "review", "pack_list"}),
+        ("core,time", {"remember", "recall", "history"}),
+    ],
+)
+def test_a_group_offers_its_tools_and_those_of_no_other(url, groups, some_of_them):
+    names = {tool.name for tool in anyio.run(listed, url, groups)}
+    assert names >= some_of_them
+    assert {BY_NAME[name].group for name in names} == set(groups.split(","))
+
+
+def test_an_agent_with_the_tools_of_time_supersedes_and_takes_it_back(url):
+    async def talk():
+        async with connected(url, "core,time") as client:
+            await client.call_tool(
+                "remember", {"content": "The nightly build starts at two.", "key": "nightly"}
+            )
+            await client.call_tool(
+                "supersede", {"id": "nightly", "text": "The nightly build starts at four."}
+            )
+            (operation, *_) = (await client.call_tool("log", {"limit": 1})).structured_content["result"]
+            await client.call_tool("undo", {"operation": operation["id"]})
+            return (await client.call_tool("history", {"key": "nightly"})).structured_content["result"]
+
+    (version,) = anyio.run(talk)
+    assert version["content"] == "The nightly build starts at two."
+
+
+def test_a_tool_of_another_group_is_refused_with_the_name_of_that_group(url):
+    async def talk():
+        async with connected(url, "rules") as client:
+            await client.call_tool("undo", {})
+
+    with pytest.raises((MCPError, ExceptionGroup)) as caught:
+        anyio.run(talk)
+    assert "it is in the group 'time'" in str(getattr(caught.value, "exceptions", caught.value))
+
+
+def test_instructions_name_no_tools_that_are_not_offered(url):
+    async def instructions(*groups):
+        async with connected(url, *groups) as client:
+            return client.instructions
+
+    assert "feedback" in anyio.run(instructions)
+    assert "feedback" in anyio.run(instructions, "all")
+    assert "feedback" not in anyio.run(instructions, "time")
 
 
 def test_a_structured_answer_keeps_to_its_schema(url):
@@ -100,7 +154,7 @@ def test_a_structured_answer_keeps_to_its_schema(url):
     }
 
     async def talk():
-        async with connected(url, "full") as client:
+        async with connected(url, "all") as client:
             schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
             return [(name, schemas[name], await client.call_tool(name, sent)) for name, sent in calls.items()]
 
@@ -228,7 +282,7 @@ def test_long_work_tells_of_its_progress(url):
         steps.append((done, total))
 
     async def talk():
-        async with connected(url, "full") as client:
+        async with connected(url, "all") as client:
             items = [{"content": f"memory number {number}"} for number in range(501)]
             await client.call_tool("remember_many", {"items": items}, progress_callback=heard)
 

@@ -9,6 +9,7 @@ import pytest
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from priming.operations.table import BY_NAME
 from priming.server.tokens import Tokens
 
 pytestmark = pytest.mark.slow
@@ -88,3 +89,19 @@ def test_a_token_lets_into_its_own_namespace_only(process):
         answer = httpx2.post(f"{server.at}/v1/hers/mcp", json=asked, headers=headers)
         assert answer.status_code == status
         assert "secret of" not in answer.text
+
+
+def test_a_client_names_its_groups_of_tools_in_the_query(process):
+    server = process("--tools", "rules")
+
+    async def offered(query):
+        async with httpx2.AsyncClient(timeout=30) as carrier:
+            where = streamable_http_client(f"{server.at}/v1/default/mcp{query}", http_client=carrier)
+            async with Client(where) as client:
+                return {BY_NAME[tool.name].group for tool in (await client.list_tools()).tools}
+
+    assert anyio.run(offered, "") == {"rules"}
+    assert anyio.run(offered, "?tools=core,time") == {"core", "time"}
+    answer = httpx2.post(f"{server.at}/v1/default/mcp?tools=nights", json={})
+    assert answer.status_code == 400
+    assert "one or several of core, rules, time" in answer.json()["error"]["message"]

@@ -180,7 +180,7 @@ def test_the_socket_of_ethos_answers_as_the_library(by_library, served):
 def test_mcp_answers_as_the_library(by_library, tmp_path):
     async def talk():
         answers = []
-        async with Client(server(lambda: service, lambda _: "default", full=True)) as client:
+        async with Client(server(lambda: service, lambda _: "default", "all")) as client:
             for operation, request, _ in SCRIPT:
                 budget = {"tokens": 1_000_000} if operation == "recall" and "tokens" not in request else {}
                 answers.append((operation, await client.call_tool(operation, {**request, **budget})))

@@ -8,7 +8,8 @@ else:
 - ``PRIMING_NAMESPACE``: the namespace of the command line
 - ``PRIMING_PROFILE``: the profile of the command line
 - ``PRIMING_HOME``: the folder of the user's global store and settings, ``~/.priming`` if it is not set
-- ``PRIMING_RETRIEVAL_…``, ``PRIMING_SERVICE_LOG_LEVEL``, ``PRIMING_SERVER_…``: any other key of a settings file
+- ``PRIMING_RETRIEVAL_…``, ``PRIMING_SERVICE_LOG_LEVEL``, ``PRIMING_SERVER_…``, ``PRIMING_MCP_TOOLS``: any
+  other key of a settings file
 - ``PRIMING_PROFILES_NAME_SECTION_KEY``: a constant of a profile, such as ``PRIMING_PROFILES_POC_SPREAD_GAIN``
 - ``PRIMING_AGENT``: the command that the command line asks as its agent, such as ``claude -p``
 - ``PRIMING_MODEL``: the endpoint and the model that it asks instead, as ``URL,NAME``

@@ -12,7 +12,7 @@ from typing import Any
 
 from priming.config import environment
 from priming.config.params.checked import rule_of
-from priming.config.words import PROFILES
+from priming.config.words import PROFILES, TOOL_GROUPS
 from priming.errors import ParamError
 
 PROJECT, USER = "project", "user"
@@ -110,6 +110,9 @@ def _text_rule(setting: Setting, value: str) -> str:
     choices = setting.range.get("choices")
     if choices and value not in choices:
         return f"must be one of {', '.join(choices)}"
+    members = setting.range.get("members")
+    if members and not {word.strip() for word in value.split(",")} <= {*members, ""}:
+        return f"must be {rule_of(setting.range)}"
     if setting.variable == "PRIMING_URL":
         try:
             environment.locate(value)
@@ -218,9 +221,16 @@ TABLE: tuple[Setting, ...] = (
         int,
         10,
         param="AnchorParams.episodes",
-        doc="episodes to begin at",
+        doc="episodes to begin at; 0: none",
     ),
-    Setting("retrieval", "anchor_top_k_facts", int, 10, param="AnchorParams.facts", doc="others to begin at"),
+    Setting(
+        "retrieval",
+        "anchor_top_k_facts",
+        int,
+        10,
+        param="AnchorParams.facts",
+        doc="others to begin at; 0: none",
+    ),
     Setting(
         "service", "log_level", str, "info", about={"choices": LEVELS}, doc="debug: each step of a spread"
     ),
@@ -237,6 +247,15 @@ TABLE: tuple[Setting, ...] = (
     ),
     Setting(
         "store", "home", str, None, "PRIMING_HOME", within=_SECRET, doc="the user's folder, else ~/.priming"
+    ),
+    Setting(
+        "mcp",
+        "tools",
+        str,
+        "core",
+        within=_OWN,
+        about={"members": TOOL_GROUPS},
+        doc="the tools that MCP offers",
     ),
     Setting("server", "use", str, "on", "PRIMING_SERVER", within=_SECRET, doc="off: work on the file itself"),
     Setting("server", "host", str, "127.0.0.1", doc="the address that `serve` listens at"),

@@ -17,6 +17,8 @@ PACK = "pack:"
 """The source of what a pack brought begins so: ``pack:NAME@VERSION``."""
 STAGES = ("decay", "light", "deep", "skill", "prune", "link")
 """What a night of sleep does, in this order."""
+TOOL_GROUPS = ("core", "rules", "time", "care", "loop", "all")
+"""The groups of operations that MCP can offer as tools."""
 NIGHT = "sleep:"
 """The source of what a night did begins so: ``sleep:`` and the id of its proposal."""
 FORMATS = ("dot", "json", "html")

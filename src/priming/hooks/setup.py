@@ -37,9 +37,15 @@ class FileChange:
     after: str | None
 
 
-def config_files(agent: str, scope: str, command: Sequence[str]) -> Iterator[ConfigFile]:
-    """The files that are changed for an agent, of the project in the working directory or of the user."""
-    yield from _CONFIG_FILES[agent](Path.cwd() if scope == PROJECT else None, command)
+def config_files(
+    agent: str, scope: str, command: Sequence[str], tools: str | None = None
+) -> Iterator[ConfigFile]:
+    """The files that are changed for an agent, of the project in the working directory or of the user.
+
+    ``tools`` are the groups of tools that its MCP server offers, if not those of the settings.
+    """
+    server = [*command, "mcp", *(() if tools is None else ("--tools", tools))]
+    yield from _CONFIG_FILES[agent](Path.cwd() if scope == PROJECT else None, command, server)
 
 
 def launcher(scope: str) -> list[str]:
@@ -50,7 +56,7 @@ def launcher(scope: str) -> list[str]:
     return [str(Path(program).absolute())]
 
 
-def plan(agent: str, scope: str, *, remove: bool) -> list[FileChange]:
+def plan(agent: str, scope: str, *, remove: bool, tools: str | None = None) -> list[FileChange]:
     """The files that would be written or deleted, without those that stay as they are.
 
     Raises:
@@ -58,7 +64,7 @@ def plan(agent: str, scope: str, *, remove: bool) -> list[FileChange]:
 
     """
     changes = []
-    for file in config_files(agent, scope, launcher(scope)):
+    for file in config_files(agent, scope, launcher(scope), tools):
         before = _read(file.path)
         if remove and before is None:
             continue
@@ -152,30 +158,30 @@ def _replace(change: FileChange) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _claude_code(project: Path | None, command: Sequence[str]) -> Iterator[ConfigFile]:
+def _claude_code(project: Path | None, command: Sequence[str], server: Sequence[str]) -> Iterator[ConfigFile]:
     folder = environment.folder_named("CLAUDE_CONFIG_DIR")
     servers = folder / ".claude.json" if folder else Path.home() / ".claude.json"
     settings = (folder or Path.home() / ".claude") / "settings.json"
-    yield _server_file(project / ".mcp.json" if project else servers, command)
+    yield _server_file(project / ".mcp.json" if project else servers, server)
     yield _hook_file(project / ".claude" / "settings.json" if project else settings, "claude-code", command)
 
 
-def _cursor(project: Path | None, command: Sequence[str]) -> Iterator[ConfigFile]:
+def _cursor(project: Path | None, command: Sequence[str], server: Sequence[str]) -> Iterator[ConfigFile]:
     folder = (project or Path.home()) / ".cursor"
-    yield _server_file(folder / "mcp.json", command)
+    yield _server_file(folder / "mcp.json", server)
     yield _hook_file(folder / "hooks.json", "cursor", command)
 
 
-def _codex(project: Path | None, command: Sequence[str]) -> Iterator[ConfigFile]:
+def _codex(project: Path | None, command: Sequence[str], server: Sequence[str]) -> Iterator[ConfigFile]:
     folder = (
         project / ".codex" if project else environment.folder_named("CODEX_HOME") or Path.home() / ".codex"
     )
-    add = agent_config.add_toml_server([*command, "mcp"])
+    add = agent_config.add_toml_server(server)
     yield ConfigFile(folder / "config.toml", add, agent_config.remove_toml_server)
     yield _hook_file(folder / "hooks.json", "codex", command)
 
 
-def _opencode(project: Path | None, command: Sequence[str]) -> Iterator[ConfigFile]:
+def _opencode(project: Path | None, command: Sequence[str], server: Sequence[str]) -> Iterator[ConfigFile]:
     base = environment.folder_named("XDG_CONFIG_HOME") or Path.home() / ".config"
     folder = project / ".opencode" if project else base / "opencode"
     candidates = [
@@ -185,7 +191,7 @@ def _opencode(project: Path | None, command: Sequence[str]) -> Iterator[ConfigFi
     ]
     path = next((candidate for candidate in candidates if candidate.is_file()), candidates[0])
     keys = _opencode_keys(path)
-    entry = {"type": "local", "command": [*command, "mcp"]}
+    entry = {"type": "local", "command": [*server]}
     add, remove = agent_config.add_server(keys, entry), agent_config.remove_server(keys)
     yield ConfigFile(path, add, remove, empty="{}\n")
     plugin = folder / "plugins" / f"{NAME}.js"
@@ -205,7 +211,7 @@ def _opencode_keys(path: Path) -> tuple[str, ...]:
 
 
 def _server_file(path: Path, command: Sequence[str]) -> ConfigFile:
-    keys, entry = ("mcpServers",), {"command": command[0], "args": [*command[1:], "mcp"]}
+    keys, entry = ("mcpServers",), {"command": command[0], "args": [*command[1:]]}
     add, remove = agent_config.add_server(keys, entry), agent_config.remove_server(keys)
     return ConfigFile(path, add, remove, empty="{}\n")
 
@@ -214,7 +220,7 @@ def _hook_file(path: Path, agent: str, command: Sequence[str]) -> ConfigFile:
     return ConfigFile(path, agent_config.add_hooks(agent, command), agent_config.remove_hooks, empty="{}\n")
 
 
-_CONFIG_FILES: Mapping[str, Callable[[Path | None, Sequence[str]], Iterator[ConfigFile]]] = {
+_CONFIG_FILES: Mapping[str, Callable[[Path | None, Sequence[str], Sequence[str]], Iterator[ConfigFile]]] = {
     "claude-code": _claude_code,
     "cursor": _cursor,
     "codex": _codex,

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from priming.config.params.checked import rule_of
+from priming.config.words import TOOL_GROUPS
 from priming.errors import ParamError
 from priming.types import EMPTY
 
@@ -36,9 +38,9 @@ class Op:
 
     ``answers`` names the type of the answer, ``takes`` the arguments that may be passed by position. ``writes``,
     ``destructive`` (data may be lost for good) and ``idempotent`` (a second call changes nothing more) are what a
-    client may want to know before it calls. ``long`` operations report their progress. ``tool`` marks the few that
-    MCP offers by default; ``other_names`` are other words that callers use for the arguments. ``local`` is the reason
-    why an operation is for this machine only; servers do not offer it.
+    client may want to know before it calls. ``long`` operations report their progress. ``group`` is the group of
+    tools that it belongs to in MCP; ``other_names`` are other words that callers use for the arguments. ``local`` is
+    the reason why an operation is for this machine only; servers do not offer it.
     """
 
     name: str
@@ -48,7 +50,7 @@ class Op:
     destructive: bool = False
     idempotent: bool = False
     long: bool = False
-    tool: bool = False
+    group: str = ""
     other_names: Mapping[str, str] = field(default_factory=lambda: EMPTY)
     local: str = ""
     at: str = ""
@@ -101,7 +103,6 @@ OPS: tuple[Op, ...] = (
         ("content",),
         writes=True,
         idempotent=True,
-        tool=True,
         other_names={
             "text": "content",
             "memory": "content",
@@ -111,6 +112,7 @@ OPS: tuple[Op, ...] = (
             "title": "heading",
             "type": "kind",
         },
+        group="core",
     ),
     Op(
         "remember_many",
@@ -120,12 +122,12 @@ OPS: tuple[Op, ...] = (
         idempotent=True,
         long=True,
         other_names={"memories": "items"},
+        group="care",
     ),
     Op(
         "recall",
         "Recall",
         ("text",),
-        tool=True,
         other_names={
             "query": "text",
             "q": "text",
@@ -140,13 +142,13 @@ OPS: tuple[Op, ...] = (
             "types": "kinds",
             "filter": "filters",
         },
+        group="core",
     ),
     Op(
         "feedback",
         "Operation",
         ("recall_id",),
         writes=True,
-        tool=True,
         other_names={
             "id": "recall_id",
             "helpful": "used",
@@ -155,13 +157,13 @@ OPS: tuple[Op, ...] = (
             "useless": "not_useful",
             "contradicted": "overridden",
         },
+        group="core",
     ),
     Op(
         "learn",
         "Learned",
         ("right",),
         writes=True,
-        tool=True,
         other_names={
             "text": "right",
             "content": "right",
@@ -171,51 +173,71 @@ OPS: tuple[Op, ...] = (
             "context": "cue",
             "when": "cue",
         },
+        group="core",
     ),
     Op(
         "active",
         "Recall",
         ("cue",),
-        tool=True,
         other_names={"context": "cue", "max_tokens": "tokens", "budget": "tokens"},
+        group="core",
     ),
-    Op("forget", "Operation", ("key",), writes=True, tool=True, other_names=_KEY),
+    Op("forget", "Operation", ("key",), writes=True, other_names=_KEY, group="core"),
     Op(
         "link",
         "Link",
         ("source", "target", "relation", "weight"),
         writes=True,
         idempotent=True,
-        tool=True,
         other_names=_ENDS,
+        group="core",
     ),
-    Op("status", "Status", tool=True),
-    Op("get", "MemoryRecord", ("key",), other_names=_KEY),
-    Op("list", "list[MemoryRecord]", other_names={"kind": "kinds", "query": "matching", "text": "matching"}),
-    Op("history", "list[Version]", ("key",), other_names=_KEY),
-    Op("as_of", "Version", ("key",), other_names=_KEY),
-    Op("diff", "Diff", ("d1", "d2"), other_names={"since": "d1", "until": "d2", "query": "question"}),
-    Op("why", "Why", ("key",), other_names=_KEY),
-    Op("links", "list[Link]", ("key",), other_names=_KEY),
-    Op("graph", "str", ("format",)),
-    Op("log", "list[Operation]"),
+    Op("status", "Status", group="core"),
+    Op("get", "MemoryRecord", ("key",), other_names=_KEY, group="care"),
+    Op(
+        "list",
+        "list[MemoryRecord]",
+        other_names={"kind": "kinds", "query": "matching", "text": "matching"},
+        group="care",
+    ),
+    Op("history", "list[Version]", ("key",), other_names=_KEY, group="time"),
+    Op("as_of", "Version", ("key",), other_names=_KEY, group="time"),
+    Op(
+        "diff",
+        "Diff",
+        ("d1", "d2"),
+        other_names={"since": "d1", "until": "d2", "query": "question"},
+        group="time",
+    ),
+    Op("why", "Why", ("key",), other_names=_KEY, group="rules"),
+    Op("links", "list[Link]", ("key",), other_names=_KEY, group="care"),
+    Op("graph", "str", ("format",), group="care"),
+    Op("log", "list[Operation]", group="time"),
     Op(
         "operation",
         "Operation",
         ("operation_id",),
         other_names={"id": "operation_id"},
         at=f"{CALLS}:operation",
+        group="time",
     ),
-    Op("events", "list[StrengthEvent]"),
-    Op("strengths", "list[Strengths]"),
-    Op("oscillating", "list[Oscillation]"),
-    Op("stats", "Stats"),
-    Op("validate", "list[Finding]"),
-    Op("fading", "list[Fading]"),
-    Op("review", "list[Review]"),
-    Op("supersede", "MemoryRecord", ("key", "content"), writes=True, other_names={**_KEY, "text": "content"}),
-    Op("purge", "Receipt", ("key",), writes=True, destructive=True, other_names=_KEY),
-    Op("link_many", "list[Link]", ("items",), writes=True, idempotent=True),
+    Op("events", "list[StrengthEvent]", group="time"),
+    Op("strengths", "list[Strengths]", group="time"),
+    Op("oscillating", "list[Oscillation]", group="time"),
+    Op("stats", "Stats", group="care"),
+    Op("validate", "list[Finding]", group="care"),
+    Op("fading", "list[Fading]", group="care"),
+    Op("review", "list[Review]", group="rules"),
+    Op(
+        "supersede",
+        "MemoryRecord",
+        ("key", "content"),
+        writes=True,
+        other_names={**_KEY, "text": "content"},
+        group="time",
+    ),
+    Op("purge", "Receipt", ("key",), writes=True, destructive=True, other_names=_KEY, group="care"),
+    Op("link_many", "list[Link]", ("items",), writes=True, idempotent=True, group="care"),
     Op(
         "set_strength",
         "Operation",
@@ -223,39 +245,56 @@ OPS: tuple[Op, ...] = (
         writes=True,
         idempotent=True,
         other_names=_ENDS,
+        group="care",
     ),
-    Op("normalize_strengths", "list[StrengthEvent]", writes=True),
-    Op("deprecate", "Operation", ("key",), writes=True, other_names=_KEY),
-    Op("restore", "Operation", ("key",), writes=True, other_names=_KEY),
-    Op("merge", "Operation", ("key", "into"), writes=True, other_names=_KEY),
-    Op("deduplicate", "list[NearDuplicates]", writes=True, idempotent=True),
-    Op("done", "Operation", ("key",), writes=True, other_names=_KEY),
-    Op("keep_both", "Operation", ("id",), writes=True),
-    Op("aliases", "list[Alias]", writes=True, idempotent=True),
+    Op("normalize_strengths", "list[StrengthEvent]", writes=True, group="care"),
+    Op("deprecate", "Operation", ("key",), writes=True, other_names=_KEY, group="rules"),
+    Op("restore", "Operation", ("key",), writes=True, other_names=_KEY, group="rules"),
+    Op("merge", "Operation", ("key", "into"), writes=True, other_names=_KEY, group="care"),
+    Op("deduplicate", "list[NearDuplicates]", writes=True, idempotent=True, group="care"),
+    Op("done", "Operation", ("key",), writes=True, other_names=_KEY, group="loop"),
+    Op("keep_both", "Operation", ("id",), writes=True, group="rules"),
+    Op("aliases", "list[Alias]", writes=True, idempotent=True, group="care"),
     Op(
         "undo",
         "Operation",
         ("operation_id",),
         writes=True,
         other_names={"id": "operation_id", "operation": "operation_id"},
+        group="time",
     ),
-    Op("would_undo", "list[Operation]"),
-    Op("rollback", "Operation", writes=True),
-    Op("run_start", "Run", ("session",), writes=True),
-    Op("run_used", "Run", ("run_id",), writes=True, other_names={"id": "run_id"}),
-    Op("run_end", "Run", ("run_id",), writes=True, other_names={"id": "run_id"}),
-    Op("run_list", "list[Run]"),
-    Op("sleep", "Proposal", ("stages",), writes=True, long=True),
-    Op("apply", "Operation", ("proposal",), writes=True, at=f"{CALLS}:apply", other_names={"id": "proposal"}),
-    Op("ablate", "Ablation", ("terms",), writes=True, long=True, other_names={"term": "terms"}),
-    Op("reembed", "int", writes=True, idempotent=True, long=True),
-    Op("pack_list", "list[Pack]"),
-    Op("pack_remove", "Operation", ("name",), writes=True),
-    Op("pack_content", "str", at=f"{CALLS}:pack_content"),
-    Op("pack_add", "Pack", ("pack",), writes=True, idempotent=True, at=f"{CALLS}:pack_add"),
-    Op("export_lines", "Exported", long=True, at=f"{CALLS}:export_lines"),
+    Op("would_undo", "list[Operation]", group="time"),
+    Op("rollback", "Operation", writes=True, group="time"),
+    Op("run_start", "Run", ("session",), writes=True, group="loop"),
+    Op("run_used", "Run", ("run_id",), writes=True, other_names={"id": "run_id"}, group="loop"),
+    Op("run_end", "Run", ("run_id",), writes=True, other_names={"id": "run_id"}, group="loop"),
+    Op("run_list", "list[Run]", group="loop"),
+    Op("sleep", "Proposal", ("stages",), writes=True, long=True, group="care"),
     Op(
-        "import_lines", "int", ("lines",), writes=True, idempotent=True, long=True, at=f"{CALLS}:import_lines"
+        "apply",
+        "Operation",
+        ("proposal",),
+        writes=True,
+        at=f"{CALLS}:apply",
+        other_names={"id": "proposal"},
+        group="care",
+    ),
+    Op("ablate", "Ablation", ("terms",), writes=True, long=True, other_names={"term": "terms"}, group="care"),
+    Op("reembed", "int", writes=True, idempotent=True, long=True, group="care"),
+    Op("pack_list", "list[Pack]", group="rules"),
+    Op("pack_remove", "Operation", ("name",), writes=True, group="rules"),
+    Op("pack_content", "str", at=f"{CALLS}:pack_content", group="rules"),
+    Op("pack_add", "Pack", ("pack",), writes=True, idempotent=True, at=f"{CALLS}:pack_add", group="rules"),
+    Op("export_lines", "Exported", long=True, at=f"{CALLS}:export_lines", group="care"),
+    Op(
+        "import_lines",
+        "int",
+        ("lines",),
+        writes=True,
+        idempotent=True,
+        long=True,
+        at=f"{CALLS}:import_lines",
+        group="care",
     ),
     Op("pack_create", "Pack", ("path",), local=_FILE),
     Op("pack_install", "Pack", ("path",), writes=True, local=_FILE),
@@ -275,6 +314,14 @@ OPS: tuple[Op, ...] = (
 BY_NAME: Mapping[str, Op] = {op.name: op for op in OPS}
 SERVED: tuple[Op, ...] = tuple(op for op in OPS if not op.local)
 """Those that a server offers."""
+
+
+def tools(groups: str, name: str = "tools") -> tuple[Op, ...]:
+    """The operations that a server offers of these groups, which have commas between; errors say ``name``."""
+    words = {word.strip() for word in groups.split(",")} - {""}
+    if not words or words - {*TOOL_GROUPS}:
+        raise ParamError(name, groups, f"must be {rule_of({'members': TOOL_GROUPS})}")
+    return tuple(op for op in SERVED if op.group in words or "all" in words)
 
 
 def served(name: str) -> Op:

@@ -98,6 +98,23 @@ def eligible_candidates(
     return context, eligible, able[working.row.values] & working.living.values
 
 
+def anchor_pool(profile: Profile, working: WorkingSet, pool: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Those of ``pool`` from which the profile starts: zero anchors of a kind mean none of that kind."""
+    counts = _anchor_counts(profile)
+    if all(counts.values()):
+        return pool
+    episodes = working.kind[working.row.values] == KINDS.index("episode")
+    return pool & np.where(episodes, counts["episodes"] > 0, counts["facts"] > 0)
+
+
+def _anchor_counts(profile: Profile) -> dict[str, int]:
+    """How many episodes and how many others a profile starts from; empty where it does not tell them apart."""
+    anchors = profile.anchors
+    if anchors is None or profile.score in ("arc", "world-weaver"):
+        return {}
+    return {"episodes": anchors.episodes, "facts": anchors.facts}
+
+
 def no_result_reason(
     evidence: Priors, eligible: NDArray[np.bool_], pool: NDArray[np.bool_], query: RecallQuery
 ) -> str | None:
@@ -108,10 +125,13 @@ def no_result_reason(
         return "no memory passes the kinds, filters and predicates asked for"
     if not pool.any():
         return "no memory with a text may answer"
+    if not anchor_pool(query.profile, evidence.working, pool).any():
+        zeros = [f"anchors.{kind} = 0" for kind, count in _anchor_counts(query.profile).items() if not count]
+        return f"there is nothing to start from: the profile {query.profile.name} has {' and '.join(zeros)}"
     if evidence.context or pool[evidence.literal_occurrences.rows].any() or query.floor == 0:
         return None
     nearest, floor = float(evidence.cosine[pool].max()), query.profile.recall.floor
-    if nearest >= floor:
+    if query.profile.score == "ethos" or nearest >= floor:
         return None
     why = f"no memory holds a word of the cue, and the best cosine is {nearest:.3f}, less than {floor:g}"
     return f"nothing above the floor: {why}"

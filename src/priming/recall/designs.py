@@ -41,6 +41,8 @@ EPISODE = KINDS.index("episode")
 _CAPITALISED = re.compile(r"\b[^\W\d_a-z]\w*|\b\d{3,4}\b")
 _HOURS = 24.0
 """Hours in a day."""
+_ABOVE = 2.0
+"""Added to a cosine, it makes even the opposite of the cue a positive number."""
 
 
 def rank(query: RankingQuery) -> Ranked:
@@ -127,11 +129,13 @@ def _anchors(query: RankingQuery) -> dict[int, float]:
         values = np.maximum(values, _context(query))
     values = np.where(query.pool, values, 0.0)
     episodes = query.working.kind[query.working.row.values] == EPISODE
-    fewest = query.limit if chosen.widen else 0
+    fewest = query.limit if chosen.widen else 1
+    # Zero of a kind means none of it, however many hits are wanted.
+    most = [count and max(count, fewest) for count in (chosen.episodes, chosen.facts)]
     chosen_documents = np.concatenate(
         [
-            _best(query, np.where(episodes, values, 0.0), max(chosen.episodes, fewest)),
-            _best(query, np.where(episodes, 0.0, values), max(chosen.facts, fewest)),
+            _best(query, np.where(episodes, values, 0.0), most[0]),
+            _best(query, np.where(episodes, 0.0, values), most[1]),
         ]
     )
     rows = query.working.row[chosen_documents]
@@ -175,21 +179,23 @@ def final_activation(profile: Profile, activation: Activation) -> tuple[Floats, 
 
 def _ethos(query: RankingQuery) -> Ranked:
     """Anchors by cosine, spread, then cosine, activation and in-degree; plain cosine where nothing spreads."""
-    cosine = np.where(query.pool, query.evidence.cosine, 0.0)
     steps = query.profile.spread
     if not query.spreading or not steps.gain or not steps.steps or "spread" in query.ablate:
-        return _plain(query, cosine)
+        return _nearest(query)
     activation, in_degree = _spread(query, _anchors(query))
     if not in_degree.any():
-        return _plain(query, cosine)
+        return _nearest(query)
     rows = activation.rows
     near, blend = query.working.at(query.evidence.cosine, rows), query.profile.scoring.ethos
     scored = score.ethos(near, activation.values, in_degree, int(in_degree.max()), weights=blend)
     return best_hits(query, rows, np.asarray(scored.total), _arrays(scored), activation)
 
 
-def _plain(query: RankingQuery, cosine: Floats) -> Ranked:
-    best = _best(query, cosine, query.limit)
+def _nearest(query: RankingQuery) -> Ranked:
+    """As many memories as the limit, the nearest by cosine first, as a table of vectors has them: without a floor."""
+    may_answer = query.pool & query.eligible[query.working.row.values]
+    cosine = query.evidence.signed_cosine
+    best = _best(query, np.where(may_answer, cosine + _ABOVE, 0.0), query.limit)
     return best_hits(query, query.working.row[best], cosine[best], {"cosine": cosine[best]})
 
 

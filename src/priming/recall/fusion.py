@@ -60,6 +60,8 @@ def best_rows(values: Floats, count: int) -> Ints:
     [1, 3, 0]
     """
     positive = np.flatnonzero(values > 0)
+    if not count:
+        return positive[:0]
     if len(positive) > count:
         bar = np.partition(values[positive], len(positive) - count)[len(positive) - count]
         positive = positive[values[positive] >= bar]

@@ -68,7 +68,7 @@ class ContextEvidence(Retrieval):
         if not self.working.conversation_context.any_neighbours:
             return np.zeros(self.working.documents)
         return self._living(
-            np.maximum(self.working.window_mean(self._products, self.params.window_fade), 0.0)
+            np.maximum(self.working.window_mean(self.signed_cosine, self.params.window_fade), 0.0)
         )
 
     @cached_property

@@ -35,6 +35,7 @@ from priming.namespace import Namespace
 from priming.recall import traces
 from priming.recall.candidates import (
     RecallQuery,
+    anchor_pool,
     answer_confidence,
     confidence_floor,
     cue_text,
@@ -271,7 +272,7 @@ def _ranking_query(
         evidence,
         query.profile,
         eligible,
-        pool,
+        anchor_pool(query.profile, working, pool),
         limit=as_of.past_room(memory, query.limit),
         now=now,
         records=lambda rows: _records(memory, working, rows, valid),

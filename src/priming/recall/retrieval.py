@@ -148,10 +148,11 @@ class Retrieval:
     @cached_property
     def cosine(self) -> Floats:
         """Cosine of the cue and each memory, 0 where it is negative."""
-        return self._living(np.maximum(self._products, 0.0))
+        return self._living(np.maximum(self.signed_cosine, 0.0))
 
     @cached_property
-    def _products(self) -> Floats:
+    def signed_cosine(self) -> Floats:
+        """Cosine of the cue and each document, negative ones too."""
         return np.round(self.working.vectors.exact(self.query), EXACT)
 
     @cached_property

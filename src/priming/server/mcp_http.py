@@ -1,4 +1,7 @@
-"""MCP over streamable HTTP, below ``/v1/{namespace}/mcp`` of the server and behind its middleware."""
+"""MCP over streamable HTTP, below ``/v1/{namespace}/mcp`` of the server and behind its middleware.
+
+A client may name the groups of tools that it wants in the query, as ``?tools=core,time``.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,26 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from priming.config.params.server import ServerParams
+from priming.errors import ParamError
 from priming.operations.service import LocalService
+from priming.operations.table import tools
 from priming.server.auth import context_of
 from priming.server.http import Mount
 from priming.server.mcp import Context, server
+from priming.server.responses import refusal
 
 PATH = "/v1/{namespace}/mcp"
 
 
-def mounted(service: LocalService, params: ServerParams, *, full: bool = False) -> Mount:
+def mounted(service: LocalService, params: ServerParams, groups: str = "core") -> Mount:
     """The protocol over the memories of a service, each request for the namespace in its path.
+
+    ``groups`` are those of the tools for clients that name none.
 
     There are no sessions: the token is checked at every request, and any process may answer it.
     """
     manager = StreamableHTTPSessionManager(
-        app=server(lambda: service, _namespace, full=full),
+        app=server(lambda: service, _namespace, groups, _chosen),
         stateless=True,
         max_request_body_size=params.body_bytes,
     )
@@ -43,7 +51,15 @@ class _NamespacedApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, if its token may use the namespace in its path."""
-        context_of(Request(scope)).enter(scope["path_params"]["namespace"], "mcp")
+        request = Request(scope)
+        context = context_of(request)
+        context.enter(scope["path_params"]["namespace"], "mcp")
+        groups = request.query_params.get("tools")
+        if groups is not None:
+            try:
+                tools(groups)
+            except ParamError as error:
+                raise refusal(error, everywhere=context.everywhere) from None
         await self._manager.handle_request(scope, receive, send)
 
 
@@ -51,3 +67,9 @@ def _namespace(context: Context) -> str:
     """The namespace in the path of the request."""
     assert isinstance(context.request, Request)
     return str(context.request.scope["path_params"]["namespace"])
+
+
+def _chosen(context: Context) -> str | None:
+    """The groups of tools in the query of the request."""
+    assert isinstance(context.request, Request)
+    return context.request.query_params.get("tools")

@@ -45,6 +45,7 @@ def run(
     port: int = 7777,
     uds: str | Path | None = None,
     sleep_every: timedelta | None = None,
+    tools: str = "core",
     params: ServerParams = SERVER,
     ready: Callable[[str], None] | None = None,
 ) -> None:
@@ -60,6 +61,7 @@ def run(
         port: 0 lets the system choose.
         uds: the path of a Unix socket to listen at instead.
         sleep_every: how often the open namespaces sleep by themselves; None: never.
+        tools: the groups of tools that MCP offers to clients that name none.
         params: limits and patience.
         ready: called with the address.
 
@@ -84,7 +86,7 @@ def run(
                     names_only=path is None and loopback(host),
                     greeting=None if local is None else local.greeting,
                     sleep_every=sleep_every,
-                    mounts=[mounted(service, params)],
+                    mounts=[mounted(service, params, tools)],
                 )
                 address = str(path) if path else _address(listener)
                 serve(app, listener, params, partial(ready or _ignore, address), local)

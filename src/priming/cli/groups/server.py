@@ -16,16 +16,18 @@ from priming.cli.errors import FAILURE
 from priming.cli.options import StoreOptions, Yes
 from priming.cli.output import DIM, OK, Part, Table, confirm, line, timestamp
 from priming.cli.parse import complete
+from priming.config.words import TOOL_GROUPS
 from priming.errors import ParamError
 from priming.hooks import setup as setup_files
 from priming.hooks.agents import AGENTS
+from priming.operations import table
 
 if TYPE_CHECKING:
+    from priming.config.settings import Settings
     from priming.hooks.setup import FileChange
     from priming.server.tokens import Tokens
     from priming.types import Token
 
-TOOLS = ("default", "full")
 EVENTS = ("session-start", "prompt", "pre-tool", "post-tool", "stop")
 NOTES = {
     "claude-code": "Claude Code reads it at its next start, and asks once whether the project's servers may run.",
@@ -34,6 +36,16 @@ NOTES = {
     "opencode": "opencode reads it at its next start.",
 }
 _TOKEN_COLUMNS = ("id", "namespace", "name", "created", "last used", "revoked")
+
+Tools = Annotated[
+    str | None,
+    Option(
+        "--tools",
+        metavar="GROUPS",
+        help=f"Tools that MCP offers: {', '.join(TOOL_GROUPS)}; several with commas between; core by default",
+        autocompletion=complete(TOOL_GROUPS),
+    ),
+]
 
 app = group("Server")
 tokens_app = group("Server", "token", "Create, list and revoke access tokens of a server.")
@@ -62,6 +74,7 @@ def serve(
         str | None,
         Option("--sleep-every", metavar="TIME", help="Interval of automatic sleep: 90s, 30m, 8h, 1d"),
     ] = None,
+    tools: Tools = None,
     rate: Annotated[
         float | None,
         Option(
@@ -73,6 +86,7 @@ def serve(
     from priming.server import process
 
     settings = store.settings(servers=True)
+    groups = _groups(tools, settings)
 
     def ready(address: str) -> None:
         text = line(f"listening at {address}", ("  Ctrl-C ends it, /docs describes it", DIM))
@@ -86,6 +100,7 @@ def serve(
         port=settings["server.port"] if port is None else port,
         uds=uds,
         sleep_every=parse.optional_duration("--sleep-every", sleep_every),
+        tools=groups,
         params=settings.server if rate is None else replace(settings.server, rate=rate),
         ready=ready,
     )
@@ -93,18 +108,7 @@ def serve(
 
 
 @command(app)
-def mcp(
-    store: StoreOptions,
-    tools: Annotated[
-        str,
-        Option(
-            "--tools",
-            metavar="SET",
-            help="default: the eight tools that agents need; full: every operation",
-            autocompletion=complete(TOOLS),
-        ),
-    ] = "default",
-) -> Answer:
+def mcp(store: StoreOptions, tools: Tools = None) -> Answer:
     """Serve MCP on stdin and stdout. An agent starts this command, and it ends with the agent."""
     from priming.server import mcp as mcp_server
 
@@ -112,8 +116,9 @@ def mcp(
         raise ParamError(
             "--json", True, "cannot be combined with mcp, which has its own protocol: leave it out"
         )
-    namespace = str(store.settings()["store.namespace"])
-    mcp_server.run(service=store.service, namespace=namespace, tools=tools)
+    settings = store.settings()
+    groups = _groups(tools, settings)
+    mcp_server.run(service=store.service, namespace=str(settings["store.namespace"]), groups=groups)
     return Answer(None, ())
 
 
@@ -147,6 +152,7 @@ def setup(
         bool, Option("--project", help="For the project in this folder, which is the default")
     ] = False,
     user: Annotated[bool, Option("--user", help="For all projects of this user")] = False,
+    tools: Tools = None,
     remove: Annotated[bool, Option("--remove", help="Remove what setup added, and nothing else")] = False,
     yes: Yes = False,
 ) -> Answer:
@@ -156,7 +162,9 @@ def setup(
     if project and user:
         raise ParamError("--user", True, "cannot be combined with --project: leave one out")
     scope = setup_files.USER if user else setup_files.PROJECT
-    changes = setup_files.plan(agent, scope, remove=remove)
+    if tools is not None:
+        table.tools(tools, "--tools")
+    changes = setup_files.plan(agent, scope, remove=remove, tools=tools)
     diffs = [{"path": str(change.path), "diff": setup_files.difference(change)} for change in changes]
     value = {"agent": agent, "scope": scope, "command": setup_files.launcher(scope), "files": diffs}
     if not changes:
@@ -173,6 +181,14 @@ def setup(
             raise typer.Exit(FAILURE)
     setup_files.write(changes)
     return Answer({**value, "written": True}, _written(changes, None if remove else NOTES[agent]))
+
+
+def _groups(tools: str | None, settings: Settings) -> str:
+    """The groups of tools of the option, else of the settings."""
+    if tools is None:
+        return str(settings["mcp.tools"])
+    table.tools(tools, "--tools")
+    return tools
 
 
 def _written(changes: Sequence[FileChange], note: str | None) -> Iterator[Part]:

@@ -34,6 +34,8 @@ def rule_of(about: Mapping[str, Any]) -> str:
     """The range of a parameter in words, as messages and tables print it."""
     if about.get("choices"):
         return "one of " + ", ".join(str(choice) for choice in about["choices"])
+    if about.get("members"):
+        return f"one or several of {', '.join(about['members'])}, with commas between"
     low, high = about.get("low"), about.get("high")
     words = {(True, True): f"in [{low}, {high}]", (True, False): f"≥ {low}", (False, True): f"≤ {high}"}
     rule = words.get((low is not None, high is not None), "any")

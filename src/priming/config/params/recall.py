@@ -164,9 +164,9 @@ class AnchorParams(Checked):
     """Where recall starts in the profiles other than `priming`."""
 
     evidence: str = param("cosine", choices=("cosine", "fused"), doc="what anchors are chosen by")
-    episodes: int = param(10, low=0, unit="memories", source="Ethos", doc="best episodes")
+    episodes: int = param(10, low=0, unit="memories", source="Ethos", doc="best episodes; 0: none")
     pool: int = param(50, low=1, unit="memories", doc="memories scored by a design that does not spread")
-    facts: int = param(10, low=0, unit="memories", source="Ethos", doc="best memories of the other kinds")
+    facts: int = param(10, low=0, unit="memories", source="Ethos", doc="best of the other kinds; 0: none")
     widen: bool = param(True, doc="whether a recall of more hits starts from as many of each")
 
 
