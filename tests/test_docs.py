@@ -23,7 +23,11 @@ DOCS = ROOT / "docs"
 SOURCE = ROOT / "src" / "priming"
 PAGES = sorted([*ROOT.glob("*.md"), *(page for page in DOCS.rglob("*.md") if "scenario" not in page.parts)])
 README = (ROOT / "README.md").read_text("utf-8")
-VERBS = sorted(name for name, value in vars(Memory).items() if callable(value) and not name.startswith("_"))
+VERBS = sorted(
+    name
+    for name in vars(Memory)
+    if callable(getattr(Memory, name)) and name != "open" and not name.startswith("_")
+)
 PARAMS = sorted(
     {
         value

@@ -70,11 +70,27 @@ if TYPE_CHECKING:
 
 _LATE = {
     "priming.loop.steps.lessons": (
-        "context", "store", "chunk", "recall", "feedback", "connected", "prune", "consolidate", "decay", "health",
+        "context",
+        "store",
+        "chunk",
+        "recall",
+        "feedback",
+        "connected",
+        "prune",
+        "consolidate",
+        "decay",
+        "health",
     ),
     "priming.loop.steps.tasks": (
-        "task_new_session", "task_add", "task_complete", "task_block", "task_get",
-        "meta_record", "meta_assess", "meta_summary", "meta_clear",
+        "task_new_session",
+        "task_add",
+        "task_complete",
+        "task_block",
+        "task_get",
+        "meta_record",
+        "meta_assess",
+        "meta_summary",
+        "meta_clear",
     ),
     "priming.loop.report": ("report", "list"),
 }

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 
+from priming.config.params.loop import LOOP
 from priming.core.metacognition import assess
 from priming.errors import Conflict, NotFound, ParamError
+from priming.llm.agents import with_timeout
+from priming.llm.protocol import Agent
 from priming.loop.context import gather
 from priming.loop.environment import SECONDS, LoopEnvironment
 from priming.loop.planning import plan
+from priming.loop.report import report
 from priming.loop.session import (
     DELIVERED,
     UNVERIFIED,
     Limits,
-    ObjectiveContext,
-    PlanningResult,
     Session,
 )
-from priming.loop.session_store import Sessions
+from priming.loop.session_store import Sessions, check_folder, limits
 from priming.loop.state_machine import LAST, go_on, with_answer
+from priming.loop.steps.results import SessionReport, Thought
+from priming.namespace import Namespace
+from priming.types import Progress
 
 _DIFFERENTLY = "What should be done differently?"
 
@@ -55,13 +61,10 @@ def run(
         return go_on(environment, session)
 
 
-def think(
-    environment: LoopEnvironment, objective: str, folder: Path | str
-) -> tuple[ObjectiveContext, PlanningResult]:
+def think(memory: Namespace, agent: Agent, objective: str, folder: Path | str) -> Thought:
     """Gather the context of an objective and plan; nothing is done, learnt or saved."""
-    assert environment.agent is not None, "planning needs an agent"
-    gathered = gather(environment.memory, objective, folder, session=None)
-    return gathered, plan(environment.agent, gathered, assess(()))
+    gathered = gather(memory, objective, folder, session=None)
+    return Thought(gathered, plan(agent, gathered, assess(())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,3 +159,93 @@ def _new_round(session: Session, options: ResumeOptions) -> Session:
         return fresh
     answered = (*fresh.answered, (_DIFFERENTLY, options.answer))
     return replace(fresh, answered=answered, begun_with=len(fresh.outcomes), without_progress=False)
+
+
+def loop_think(memory: Namespace, objective: str, folder: str, *, agent: Agent | None = None) -> Thought:
+    """Gather the context of an objective and have the agent reason about it; nothing is done, learnt or saved.
+
+    Args:
+        objective: what is to be done.
+        folder: the absolute path of the project.
+        agent: the agent.
+
+    """
+    return think(memory, _timed(agent, LOOP.timeout), objective, _folder(folder))
+
+
+def loop_run(
+    memory: Namespace,
+    objective: str,
+    folder: str,
+    *,
+    yes: bool = False,
+    deliberate: bool = False,
+    max_attempts: int | None = None,
+    budget_minutes: float | None = None,
+    agent: Agent | None = None,
+    progress: Progress | None = None,
+) -> SessionReport:
+    """Have the agent pursue an objective: it reasons, acts task by task until each gate passes, and learns from it.
+
+    Args:
+        objective: what is to be done.
+        folder: the absolute path of the folder to work in.
+        yes: whether to act on the plan without asking; otherwise the session waits, and ``loop_resume`` goes on.
+        deliberate: whether to reason even where the same plan was delivered three times.
+        max_attempts: most attempts at a task; null: 3.
+        budget_minutes: stop after so many minutes; the session can be resumed.
+        agent: the agent.
+        progress: called after every step with the number of steps.
+
+    """
+    bounds = limits(max_attempts, minutes=budget_minutes)
+    environment = _environment(memory, _timed(agent, bounds.timeout), yes, progress)
+    session = run(environment, objective, _folder(folder), bounds, deliberate=deliberate)
+    return report(Sessions(memory), session)
+
+
+def loop_resume(
+    memory: Namespace,
+    session: str,
+    *,
+    yes: bool = False,
+    answer: str | None = None,
+    budget_minutes: float | None = None,
+    agent: Agent | None = None,
+    progress: Progress | None = None,
+) -> SessionReport:
+    """Resume a session that waits, stopped, or ended without success.
+
+    Args:
+        session: the session.
+        yes: whether a person approves what it waits for.
+        answer: a person's answer to its question, or another approach.
+        budget_minutes: minutes more.
+        agent: the agent.
+        progress: called after every step with the number of steps.
+
+    """
+    timeout = Sessions(memory).root(session).limits.timeout
+    environment = _environment(memory, _timed(agent, timeout), yes, progress)
+    resumed = resume(environment, session, ResumeOptions(yes, answer, budget_minutes))
+    return report(Sessions(memory), resumed)
+
+
+def _timed(agent: Agent | None, timeout: float) -> Agent:
+    """The agent with a time limit for an answer."""
+    if agent is None:
+        raise ParamError("agent", None, "must be named: set PRIMING_AGENT, or agent.command in the settings")
+    return with_timeout(agent, timeout)
+
+
+def _folder(folder: str) -> Path:
+    path = check_folder(folder)
+    assert path is not None, "a folder was named"
+    return path
+
+
+def _environment(memory: Namespace, agent: Agent, yes: bool, progress: Progress | None) -> LoopEnvironment:
+    """What a run of another program works with: nobody is at a terminal."""
+    steps = count(1)
+    on_step = (lambda _: None) if progress is None else (lambda _: progress(next(steps), None))
+    return LoopEnvironment(memory, agent, yes=yes, on_step=on_step)

@@ -69,12 +69,14 @@ def loop_context(
     """
     objective = _objective(objective)
     gathered = gather(memory, objective, check_folder(folder), session=session, cue=cue)
-    parts = (gathered.failures, gathered.patterns, gathered.connected)
-    shapes = [tuple(memory_shape(get(memory, shown.key)) for shown in part) for part in parts]
+    failures, patterns, connected = (
+        tuple(memory_shape(get(memory, shown.key)) for shown in part)
+        for part in (gathered.failures, gathered.patterns, gathered.connected)
+    )
     codebase = gathered.codebase
     return LoopContext(
         objective,
-        ContextMemories(*shapes, gathered.injected, gathered.fired),
+        ContextMemories(failures, patterns, connected, gathered.injected, gathered.fired),
         ContextFiles(
             bool(codebase.tests),
             codebase.tests,

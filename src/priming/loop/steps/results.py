@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from priming.loop.session import Complexity, ShownMemory, Task, Verification, Wait
+from priming.loop.session import (
+    Complexity,
+    ObjectiveContext,
+    PlanningResult,
+    ShownMemory,
+    Task,
+    Verification,
+    Wait,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,3 +322,11 @@ class SessionReport:
     proven: int = 0
     next_command: str | None = None
     """The command that continues the session; None if nothing is left to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """What an agent came to about an objective, and the context it was shown."""
+
+    context: ObjectiveContext
+    reasoned: PlanningResult
