@@ -81,6 +81,13 @@ def fit(record, cue):
     return score.partial_activation(len(wanted), len(record.when)) if wanted else 0.0
 
 
+def share(record, activation):
+    """The share of predicates that hold; without any, .5 for a rule, and for anything else its activation."""
+    if not record.when:
+        return 0.5 if record.kind == "behavior" else activation
+    return sum(value == CUE.context().get(name) for name, value in record.when.items()) / len(record.when)
+
+
 def anchors(memory, profile, limit):
     parts = evidence(memory, profile=profile)
     values = {key: cosine for key, (cosine, _, _) in parts.items()}
@@ -229,10 +236,10 @@ def test_floop_is_context_base_level_feedback_and_priority(told):
     profile = profiles.FLOOP
     active = after_by_hand(told, profile, spread_by_hand(told, profile, anchors(told, profile, LIMIT)))
     totals = {}
-    for key, (_, _, fits) in evidence(told).items():
+    for key in evidence(told):
         if key in active:
             base = base_level_score(optimized(0, 1.0), 0)
-            context = fits if fits else active[key]
+            context = share(told.get(key), active[key])
             totals[key] = score.floop(
                 context,
                 base,

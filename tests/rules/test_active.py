@@ -57,6 +57,37 @@ def test_a_seed_starts_by_the_share_of_its_predicates_that_holds(memory):
     assert share == {"everywhere": 0.5, "one": 1, "two": 1, "half": 0.5}
 
 
+@pytest.mark.parametrize(
+    ("when", "context"),
+    [
+        ({"language": "go", "task": "test", "environment": "ci"}, 1.0),
+        ({"language": "go"}, 1.0),
+        ({"language": "go", "project": "kestrel"}, 0.5),
+        ({"language": "go", "project": "kestrel", "file": "*_test.go"}, 2 / 3),
+        ({}, 0.5),
+    ],
+)
+def test_a_rule_scores_alike_in_active_and_in_a_recall_with_the_profile_of_rules(memory, when, context):
+    behavior(memory, "rule", when, "Keep every test table small.")
+    cue = Cue("run the tests of the tables", file="pkg/rows_test.go", task="test", environment="ci")
+    (active,), (recalled,) = memory.active(cue).hits, memory.recall(cue=cue, profile="floop").hits
+    assert active.components["context"] == recalled.components["context"] == pytest.approx(context)
+    assert active.score == recalled.score == pytest.approx((0.35 * context + 0.225) * 1.5)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_equal_scores_the_rule_with_more_conditions_that_hold_comes_first(memory, order):
+    """Five conditions and more start with the same activation, so their number decides."""
+    wide = {"language": "go", "task": "tests", "project": "kestrel", "environment": "ci", "host": "a"}
+    rules = {"one": {"language": "go"}, "five": wide, "six": {**wide, "shell": "zsh"}}
+    for key in list(rules)[::order]:
+        behavior(memory, key, rules[key], f"Prefer {key}.")
+    cue = Cue(language="go", task="tests", project="kestrel", environment="ci", host="a", shell="zsh")
+    for answer in (memory.active(cue), memory.recall(cue=cue, profile="floop")):
+        assert [hit.score for hit in answer.hits] == pytest.approx([0.575] * 3)
+        assert keys(answer) == ["six", "five", "one"]
+
+
 def test_a_contradicted_predicate_excludes(memory):
     behavior(memory, "go", {"language": "go", "task": "tests"})
     assert keys(memory.active(Cue(language="python", task="tests"))) == []

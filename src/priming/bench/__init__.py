@@ -1,1 +1,1 @@
-"""Benchmarks of retrieval: sets with gold, contestants, scores, and reports of them."""
+"""Benchmarks of retrieval: sets with gold labels, contestants, scores and reports."""

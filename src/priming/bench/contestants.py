@@ -1,4 +1,4 @@
-"""What takes part in a benchmark, and what it answers."""
+"""The contestants of a benchmark: Priming under a profile, and baselines."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from priming.types import FixedClock
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What one search brought: keys best first, how sure it is of each where it says so, and the time it took.
+    """The result of one search: keys, best first, its duration, and scores where the contestant reports them.
 
-    ``confidence`` says how sure it is that there is an answer at all; None if it does not say.
+    ``confidence`` is the contestant's confidence that there is an answer; None if it reports none.
     """
 
     keys: Sequence[str]
@@ -38,42 +38,42 @@ class SearchResult:
 
 
 class Contestant(Protocol):
-    """Something that remembers a part and answers its questions."""
+    """A system that indexes a part and answers its questions."""
 
     @property
     def name(self) -> str:
-        """What stands in the table."""
+        """The name of its row in the tables."""
         ...
 
     @property
     def what(self) -> str:
-        """The system and how it is set up, in one sentence."""
+        """The system and its configuration, in one sentence."""
         ...
 
     @property
     def versions(self) -> Mapping[str, str]:
-        """The packages that it is made of."""
+        """The versions of the packages that it uses."""
         ...
 
     @property
     def vectors(self) -> bool:
-        """Whether it uses the vectors that it is handed: then the time of making the cue's counts too."""
+        """Whether it uses the given vectors; the time to embed the cue then counts as its own."""
         ...
 
     def begin(self) -> None:
-        """Get ready; nothing of this is timed."""
+        """Prepare; this is not timed."""
         ...
 
     def load(self, part: BenchPart, vectors: Vectors) -> None:
-        """Begin a new, empty store, and remember every item of a part; ``vectors`` are its rows, in their order."""
+        """Store every item of a part in a new, empty store; ``vectors`` has one row for each item, in order."""
         ...
 
     def search(self, text: str, vector: Vectors, limit: int) -> SearchResult:
-        """Bring up at most ``limit`` keys for a cue."""
+        """Return at most ``limit`` keys for a cue."""
         ...
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Release all resources."""
         ...
 
 
@@ -83,14 +83,14 @@ _LATER = timedelta(days=1)
 
 
 class Shelf:
-    """The parts that were remembered, each once, for all settings that only recall differently."""
+    """Parts that are stored once and shared by all contestants that differ only in recall."""
 
     def __init__(self, profile: str, embedder: Embedder) -> None:
         self.profile, self.embedder = profile, embedder
         self._memories: dict[str, Memory] = {}
 
     def memory(self, part: BenchPart) -> Memory:
-        """The memory that holds a part. Its clock stands a day after the part's last memory."""
+        """The store of a part. Its clock is set to a day after the part's last memory."""
         if part.name not in self._memories:
             last = max((item.occurred_at for item in part.items if item.occurred_at), default=_STILL)
             memory = Memory.open(
@@ -108,7 +108,7 @@ class Shelf:
 
 
 class Priming:
-    """A profile with some terms of its recall switched off."""
+    """A profile, with some terms of its recall switched off if wanted."""
 
     vectors = False
 
@@ -118,7 +118,7 @@ class Priming:
 
     @property
     def name(self) -> str:
-        """The profile, and what it goes without."""
+        """The profile and the terms that are off."""
         off = ", ".join(self.ablate)
         return f"{self.shelf.profile} without {off}" if off else self.shelf.profile
 
@@ -133,14 +133,14 @@ class Priming:
         return {"priming": metadata.version("priming")}
 
     def begin(self) -> None:
-        """Nothing to be done."""
+        """Nothing to prepare."""
 
     def load(self, part: BenchPart, vectors: Vectors) -> None:  # noqa: ARG002
-        """Remember a part, unless the shelf holds it; its vectors are its own embedder's."""
+        """Store a part unless the shelf has it; the vectors are those of Priming's embedder."""
         self._memory = self.shelf.memory(part)
 
     def search(self, text: str, vector: Vectors, limit: int) -> SearchResult:  # noqa: ARG002
-        """Recall, packed and with its trace kept, as any program has it."""
+        """Recall as any program would: packed, with a stored trace."""
         assert self._memory is not None, "load comes before search"
         began = time.perf_counter()
         recalled = self._memory.recall(text, limit=limit, ablate=self.ablate)
@@ -149,18 +149,18 @@ class Priming:
         return SearchResult(keys, ms, scores, confidence(recalled))
 
     def close(self) -> None:
-        """The shelf stays: others may use it."""
+        """Nothing is closed: other contestants may use the shelf."""
         self._memory = None
 
 
 def confidence(recalled: Recall) -> float | None:
-    """How sure a recall is that there is an answer: as it says itself, else the score of its best hit."""
+    """The confidence of a recall, or the score of its best hit where it has none."""
     stated: float | None = getattr(recalled, "confidence", None)
     return recalled.hits[0].score if stated is None and recalled.hits else stated
 
 
 class Plain:
-    """One baseline: terms of title and text, unit vectors, and a way to make one score of the two."""
+    """A baseline: terms of title and text, unit vectors, and a rule that combines the two scores."""
 
     def __init__(self, name: str, params: BenchParams = BENCH) -> None:
         if name not in _SCORES:
@@ -171,31 +171,31 @@ class Plain:
 
     @property
     def what(self) -> str:
-        """In one sentence."""
+        """The baseline, in one sentence."""
         return _SAID[self._how].format(p=self.params)
 
     @property
     def versions(self) -> Mapping[str, str]:
-        """What it is computed with."""
+        """The version of numpy."""
         return {"numpy": metadata.version("numpy")}
 
     @property
     def vectors(self) -> bool:
-        """All but BM25 need the cue's."""
+        """All baselines but BM25 use them."""
         return self._how != "bm25"
 
     def begin(self) -> None:
-        """Nothing to be done."""
+        """Nothing to prepare."""
 
     def load(self, part: BenchPart, vectors: Vectors) -> None:
-        """Index the terms; keep the vectors."""
+        """Index the terms and store the vectors."""
         self._lexicon, self._vectors = Lexicon(), vectors
         for item in part.items:
             self._lexicon.append(terms(item.title or ""), terms(item.text))
         self._keys = [item.key for item in part.items]
 
     def search(self, text: str, vector: Vectors, limit: int) -> SearchResult:
-        """Score every memory; what has no score is not brought up."""
+        """Score every memory and return those with a positive score."""
         began = time.perf_counter()
         scores = _SCORES[self._how](self, text, vector)
         rows = best_rows(scores, limit)
@@ -203,7 +203,7 @@ class Plain:
         return SearchResult([self._keys[row] for row in rows], ms, scores[rows].tolist())
 
     def close(self) -> None:
-        """Nothing is held but memory."""
+        """Nothing to release."""
 
     def _bm25(self, text: str) -> Floats:
         codes = [self._lexicon.code(term) for term in dict.fromkeys(terms(text))]
@@ -227,7 +227,7 @@ class Plain:
 
 
 def _unit_range(scores: Floats) -> Floats:
-    """Scores moved and stretched to [0, 1]; equal ones to 0."""
+    """Scores scaled linearly to [0, 1]; equal scores become 0."""
     low, high = float(scores.min(initial=0.0)), float(scores.max(initial=0.0))
     return (scores - low) / (high - low) if high > low else np.zeros(len(scores))
 

@@ -1,4 +1,4 @@
-"""The figures of a benchmark as SVG: the same figures give the same bytes, on light ground and on dark."""
+"""The figures of a benchmark as SVG, for light and dark backgrounds; equal results give equal bytes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ PLOT = FigureParams()
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A line with a name: points from left to right."""
+    """A named line: points from left to right."""
 
     name: str
     points: Sequence[tuple[float, float]]
@@ -56,7 +56,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A difference with a name, and the ends of its interval."""
+    """A named difference with the ends of its interval."""
 
     name: str
     mean: float
@@ -65,7 +65,7 @@ class Bar:
 
 
 def write_figures(benchmark: Benchmark, folder: Path, params: FigureParams = PLOT) -> list[Path]:
-    """Draw every figure that a run has the numbers for; the files that were written."""
+    """Draw every figure for which a run has results; returns the files written."""
     figures = {
         f"{benchmark.of.name}-quality-by-k.svg": by_k(benchmark, params),
         f"{benchmark.of.name}-quality-by-tokens.svg": by_tokens(benchmark, params),
@@ -75,7 +75,7 @@ def write_figures(benchmark: Benchmark, folder: Path, params: FigureParams = PLO
 
 
 def save_figures(figures: Mapping[str, bytes], folder: Path) -> list[Path]:
-    """Write figures into a folder, made if need be."""
+    """Write figures into a folder, which is created if necessary."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in figures.items():
@@ -86,7 +86,7 @@ def save_figures(figures: Mapping[str, bytes], folder: Path) -> list[Path]:
 
 
 def by_k(benchmark: Benchmark, params: FigureParams = PLOT) -> bytes:
-    """Recall at each k, a line a contestant."""
+    """Recall at each k, with a line for each contestant."""
     deep = range(1, benchmark.plan.params.hits + 1)
     curves = []
     for row in _whole(benchmark.rows):
@@ -104,7 +104,7 @@ def by_k(benchmark: Benchmark, params: FigureParams = PLOT) -> bytes:
 
 
 def by_tokens(benchmark: Benchmark, params: FigureParams = PLOT) -> bytes:
-    """The evidence held within each budget of tokens, a line a contestant; nothing where it was not measured."""
+    """The evidence within each budget of tokens, with a line for each contestant; None if it was not measured."""
     curves = [
         Curve(row.outcome.name, [(float(budget), y) for budget, y in row.curve])
         for row in _whole(benchmark.rows)
@@ -119,7 +119,7 @@ def by_tokens(benchmark: Benchmark, params: FigureParams = PLOT) -> bytes:
 
 
 def ablations(benchmark: Benchmark, params: FigureParams = PLOT) -> bytes:
-    """What recall loses without each term, with intervals; nothing where no term was switched off."""
+    """The loss without each term, with intervals; None if no term was switched off."""
     name = f"R@{benchmark.of.ks[1]}"
     bars = [
         Bar(f"without {', '.join(row.ablated)}", difference.mean, difference.low, difference.high)
@@ -131,7 +131,7 @@ def ablations(benchmark: Benchmark, params: FigureParams = PLOT) -> bytes:
 
 
 def latency(curves: Sequence[Curve], title: str, params: FigureParams = PLOT) -> bytes:
-    """Milliseconds by number of memories, both logarithmic."""
+    """Milliseconds by number of memories, on logarithmic axes."""
     return lines(curves, title, "memories", "median ms a search", params=params, logarithmic=True, both=True)
 
 
@@ -146,7 +146,7 @@ def lines(
     logarithmic: bool = False,
     both: bool = False,
 ) -> bytes:
-    """Curves over one axis, told apart by colour, dash and mark."""
+    """Curves over one axis, distinguished by colour, dash and marker."""
     many = len(curves) > params.named
     ranked = sorted(curves, key=lambda curve: -curve.points[-1][1]) if many else list(curves)
     named, others = ranked[: params.named], ranked[params.named :]
@@ -182,14 +182,14 @@ def lines(
 
 
 def _by_tens(axis: Any, scale: Callable[[str], None]) -> None:
-    """A logarithmic axis whose numbers are written out: 1, 2 and 5 of each ten."""
+    """A logarithmic axis with labels in full at 1, 2 and 5 of each power of ten."""
     scale("log")
     axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
     axis.set_minor_formatter(lambda value, _: f"{value:,.10g}" if f"{value:e}"[0] in _LABELLED else "")
 
 
 def differences(bars: Sequence[Bar], title: str, x: str, params: FigureParams = PLOT) -> bytes:
-    """Bars from nothing, each with its interval, in the order given from above."""
+    """Bars from zero, each with its interval, in the given order from the top."""
 
     def draw(axes: Any) -> None:
         places = range(len(bars))
@@ -208,14 +208,14 @@ def differences(bars: Sequence[Bar], title: str, x: str, params: FigureParams = 
 
 
 def _whole(rows: Sequence[Row]) -> list[Row]:
-    """The rows that have figures and go without no term."""
+    """The rows that have figures and no term switched off."""
     return [row for row in rows if row.summary is not None and not row.ablated]
 
 
 def _drawn(
     draw: Callable[[Any], None], title: str, x: str, y: str, height: float, params: FigureParams
 ) -> bytes:
-    """One figure on no ground of its own."""
+    """A figure with a transparent background."""
     try:
         import matplotlib as mpl
         from matplotlib.figure import Figure

@@ -1,4 +1,4 @@
-"""What a benchmark found, as one JSON document and as tables. No text of a question or a memory is in either."""
+"""The results of a benchmark as a JSON document and as tables, without any text of a question or memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DIGITS = 6
 
 
 def report_document(of: Benchmark, at: datetime, *, questions: bool = True) -> dict[str, Any]:
-    """Everything that was found; each question's answers only where ``questions``."""
+    """All results; the answers to each question only if ``questions`` is true."""
     return {
         "benchmark": of.of.name,
         "at": at.isoformat(timespec="seconds"),
@@ -83,7 +83,7 @@ def _figures(figures: Figures) -> dict[str, Any]:
 
 
 def _questions(answers: Sequence[ScoredAnswer], of: BenchSet) -> list[dict[str, Any]]:
-    """What each question got: numbers and keys only."""
+    """The answers to each question: numbers and keys only."""
     keys: dict[tuple[str, str], list[str]] = {}
     for part in of.parts:
         for item in part.items:
@@ -108,7 +108,7 @@ def _short(value: float) -> float:
 
 
 def results(of: Benchmark) -> Table:
-    """A row a contestant: of how many questions, quality in percent beside what it costs in milliseconds."""
+    """A row for each contestant: number of questions, quality in percent, and milliseconds."""
     names = list(next(row.summary.headline.values for row in of.rows if row.summary is not None))
     separates = any(row.summary is not None and row.summary.auc is not None for row in of.rows)
     columns = ("contestant", "n", *names, *(("AUC",) if separates else ()), "median ms", "p99 ms")
@@ -126,7 +126,7 @@ def _result(row: Row, names: Sequence[str], separates: bool) -> tuple[str, ...]:
 
 
 def categories(of: Benchmark) -> Table:
-    """What the first contestant got in each category."""
+    """The figures of the first contestant in each category."""
     summary = of.rows[0].summary
     assert summary is not None, "our own row has figures, or the run ended"
     names = list(summary.headline.values)
@@ -138,7 +138,7 @@ def categories(of: Benchmark) -> Table:
 
 
 def differences(of: Benchmark) -> Table:
-    """What each other contestant has over the first, in points, with its interval."""
+    """The difference between each other contestant and the first, in points, with its interval."""
     rows = [row for row in of.rows if row.over_first]
     names = list(rows[0].over_first) if rows else []
     cells = [
@@ -149,7 +149,7 @@ def differences(of: Benchmark) -> Table:
 
 
 def costs(of: Benchmark) -> Table:
-    """What it takes to hold most of the evidence."""
+    """The tokens needed to include most of the evidence."""
     columns = ("contestant", "evidence", "budget", "of all", "hits", "tokens of so many")
     cells: list[tuple[str, ...]] = []
     for row in of.rows:
@@ -169,7 +169,7 @@ def costs(of: Benchmark) -> Table:
 
 
 def failures(of: Benchmark) -> list[tuple[str, str]]:
-    """Who could not run, and why."""
+    """The contestants that could not run, with their errors."""
     return [(row.outcome.name, row.outcome.error) for row in of.rows if row.outcome.error is not None]
 
 
@@ -183,13 +183,13 @@ def _interval(difference: Any) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Of Python and what recall is computed with."""
+    """The versions of Python and of the packages that recall uses."""
     versions = {name: metadata.version(name) for name in ("priming", "numpy", "wordllama", "tokenizers")}
     return {"python": platform.python_version(), **versions}
 
 
 def machine() -> dict[str, Any]:
-    """What it was measured on, without names that would identify it."""
+    """The machine, without names that would identify it."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     return {
         "system": platform.system(),
@@ -200,7 +200,7 @@ def machine() -> dict[str, Any]:
 
 
 def write_report(path: Path, text: str) -> None:
-    """Write a report, or ``StoreError``."""
+    """Write a report; ``StoreError`` if that fails."""
     try:
         path.write_text(text, "utf-8")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A rival as a contestant: a process of its own, in an environment of its own, that speaks JSON lines.
+"""A rival system as a contestant: a process in its own environment that reads and writes JSON lines.
 
 A rival is a folder with ``adapter.py``, ``requirements.txt`` and ``about.json``. What goes over the pipe stands in
 ``docs/bench.md``. Whatever goes wrong with one is a ``BenchError`` that names it and quotes what it last said.
@@ -42,7 +42,7 @@ _QUIETLY = ("--disable-pip-version-check", "--quiet", "install", "--no-compile")
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a rival says of itself."""
+    """The description of a rival, from its ``about.json``."""
 
     name: str
     what: str
@@ -51,7 +51,7 @@ class About:
 
 
 def rivals(folders: list[Path], parents: list[Path]) -> list[Path]:
-    """The folders of rivals: those named, and those in folders of them, in the order of their names."""
+    """The folders of rivals: those given and those inside given folders, sorted by name."""
     rivals = list(folders)
     for parent in parents:
         if not parent.is_dir():
@@ -79,7 +79,7 @@ def about(folder: Path) -> About:
 
 
 def environment(folder: Path, cache: Path, params: BenchParams = BENCH) -> Path:
-    """The Python of a rival's own environment, made at first need and kept in ``cache``."""
+    """The Python of a rival's environment, which is created in ``cache`` at first use."""
     try:
         requirements = (folder / _REQUIREMENTS).read_bytes()
     except OSError as error:
@@ -125,7 +125,7 @@ def _install(name: str, command: list[str], params: BenchParams) -> None:
 
 
 class Rival:
-    """A rival behind a pipe. ``begin`` starts it; each search is timed by itself where it says so, else from here."""
+    """A rival behind a pipe, started by ``begin``. It may time its own searches."""
 
     def __init__(self, folder: Path, cache: Path, params: BenchParams = BENCH) -> None:
         self.folder, self.cache, self.params = folder, cache, params
@@ -135,7 +135,7 @@ class Rival:
         self._process: Process | None = None
 
     def begin(self) -> None:
-        """Make the environment, start the process and ask what it is made of."""
+        """Create the environment, start the process and ask for its versions."""
         python = environment(self.folder, self.cache, self.params)
         self._process = Process(
             [str(python), str((self.folder / _ADAPTER).absolute())], self.name, self.params
@@ -144,7 +144,7 @@ class Rival:
         self.versions = {str(k): str(v) for k, v in versions.items()} if isinstance(versions, dict) else {}
 
     def load(self, part: BenchPart, vectors: Vectors) -> None:
-        """Hand over a part; the vectors as a file."""
+        """Send a part, with the vectors as a file."""
         process = self._running()
         path = None
         if self.vectors:
@@ -154,7 +154,7 @@ class Rival:
         process.ask({"op": "load", "memories": memories, "vectors": path}, self.params.load_seconds)
 
     def search(self, text: str, vector: Vectors, limit: int) -> SearchResult:
-        """Ask for keys."""
+        """Ask the rival for keys."""
         request = {
             "op": "search",
             "text": text,
@@ -210,7 +210,7 @@ _OUR_PACKAGES = ("PYTHONPATH", "PYTHONHOME")
 
 
 def tail(text: str, lines: int) -> str:
-    """The end of what was said, as one line, with files but not the folders that they are in.
+    """The end of an output as one line, with file names but without their folders.
 
     >>> tail(chr(10).join(["Traceback", "  File /home/ada/x.py, line 3", "KeyError: 7"]), 2)
     'File …/x.py, line 3 | KeyError: 7'
@@ -220,7 +220,7 @@ def tail(text: str, lines: int) -> str:
 
 
 class Process:
-    """A running adapter, in a working folder of its own that goes with it."""
+    """A running adapter in a temporary working folder."""
 
     def __init__(self, command: Sequence[str], name: str, params: BenchParams) -> None:
         self.name, self.params = name, params
@@ -245,7 +245,7 @@ class Process:
             thread.start()
 
     def ask(self, message: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        """Send a line and read the answer, or ``BenchError``."""
+        """Send a line and read the answer; ``BenchError`` if none comes."""
         op = message["op"]
         if not self._answers.empty() and (unasked := self._answers.get()):
             raise self._failed(f"spoke before {op} was asked: {self._quoted(unasked)}")
@@ -259,7 +259,7 @@ class Process:
         return self._read(line, op)
 
     def end(self) -> None:
-        """Ask it to close; then end it, by its own id, with all that it started and left behind."""
+        """Ask the process to close, then end it and its children, by the id of its process group."""
         self._messages.put(b'{"op": "close"}\n')
         self._messages.put(None)
         self._status()
@@ -276,7 +276,7 @@ class Process:
         self._home.cleanup()
 
     def _drain(self) -> None:
-        """Let a listener that is held up come to its end."""
+        """Read the rest of the output, so that its listener ends."""
         with suppress(queue.Empty):
             self._answers.get(timeout=self.params.close_seconds / _UNREAD)
 

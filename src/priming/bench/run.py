@@ -1,4 +1,4 @@
-"""Asking every contestant every question of a set, one contestant after the other."""
+"""Runs a benchmark: asks each contestant all questions of a set, one contestant after another."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ProgressCallback = Callable[[int, int | None], None]
 
 @dataclass(frozen=True, slots=True)
 class PreparedPart:
-    """A part with the vectors of its items and cues, and the milliseconds that each cue's took."""
+    """A part with the vectors of its items and cues, and the milliseconds to embed each cue."""
 
     part: BenchPart
     vectors: Vectors
@@ -36,7 +36,7 @@ class PreparedPart:
 
 @dataclass(frozen=True, slots=True)
 class ContestantOutcome:
-    """What one contestant did: its answers in the order of the questions, or the ``error`` that ended it."""
+    """The answers of a contestant in the order of the questions, or the ``error`` that ended it."""
 
     name: str
     what: str
@@ -47,7 +47,7 @@ class ContestantOutcome:
 
 
 def prepare(of: BenchSet, embedder: Embedder) -> list[PreparedPart]:
-    """Make the vectors that contestants share; each cue's alone, as it comes."""
+    """Compute the vectors that contestants share; each cue is embedded by itself, as in a recall."""
     parts = []
     for part in of.parts:
         vectors = embedder.embed([item.indexed for item in part.items])
@@ -68,7 +68,7 @@ def measure(
     step: ProgressCallback,
     seconds: float = math.inf,
 ) -> ContestantOutcome:
-    """Load each part into a contestant and ask its questions, warm.
+    """Load each part into a contestant and ask its questions, after a warm-up.
 
     Of ``seconds`` each part gets an even share of what is left. A part that takes longer than its share is asked
     for half a share more, or half as long as it took to load (at most half of ``seconds``); the questions asked are
@@ -108,7 +108,7 @@ def attempt(
     step: ProgressCallback,
     seconds: float = math.inf,
 ) -> ContestantOutcome:
-    """As ``measured``, but what cannot run is told as its outcome: the others go on."""
+    """Like ``measure``, but an error becomes the contestant's outcome, so that the others go on."""
     try:
         return measure(contestant, parts, hits, step, seconds)
     except BenchError as error:
@@ -116,7 +116,7 @@ def attempt(
 
 
 def spread_order(count: int) -> list[int]:
-    """All places below ``count``, in an order of which every beginning is spread evenly over them.
+    """All indices below ``count``, in an order of which every prefix is spread evenly.
 
     Steps of the golden section, to the nearest number that shares no divisor with ``count``.
 
@@ -132,7 +132,7 @@ def spread_order(count: int) -> list[int]:
 def _answers(
     contestant: Contestant, prepared: PreparedPart, hits: int, before: int, until: float
 ) -> Iterator[ScoredAnswer]:
-    """Ask the questions of a part until it is time, in their order where that never comes.
+    """Ask the questions of a part until the time is up; in their order if there is no limit.
 
     The first is asked twice and only its second answer counts, unless it is time after the first.
     """
@@ -155,7 +155,7 @@ Watch = Callable[[str], AbstractContextManager[ProgressCallback]]
 
 @dataclass(frozen=True, slots=True)
 class BenchPlan:
-    """What is asked of a run.
+    """The settings of a run.
 
     Each of ``ablate`` is a run of its own without that term, or without all that its commas join; ``token_costs``
     asks deep as well; ``shuffled`` deals the gold out anew, after which nothing should be found but by chance.
@@ -173,7 +173,7 @@ class BenchPlan:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One contestant: its answers and figures, what it has over the first, and what evidence costs with it.
+    """A contestant with its answers, its figures, its difference from the first, and its cost of evidence in tokens.
 
     ``ablated`` are the terms that it goes without. Without a ``summary`` it could not run: its outcome says why.
     """
@@ -188,7 +188,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """All rows of a run, the profile as it is first of them."""
+    """All rows of a run; the first is the unchanged profile."""
 
     of: BenchSet
     plan: BenchPlan
@@ -197,7 +197,7 @@ class Benchmark:
 
 
 def run(of: BenchSet, embedder: Embedder, plan: BenchPlan, watch: Watch) -> Benchmark:
-    """Ask everybody everything.
+    """Run all contestants on all sets.
 
     Raises:
         ParamError: a profile, term or baseline that is not there, or a set without questions.
@@ -221,7 +221,7 @@ def run(of: BenchSet, embedder: Embedder, plan: BenchPlan, watch: Watch) -> Benc
 def _own(
     of: BenchSet, parts: Sequence[PreparedPart], embedder: Embedder, plan: BenchPlan, watch: Watch
 ) -> list[Row]:
-    """The rows of this process: the profile as it is, without each term, and the baselines."""
+    """The contestants of this process: the unchanged profile, the profile without each term, and the baselines."""
     rows: list[Row] = []
     with closing(Shelf(plan.profile, embedder)) as shelf:
         without = [Priming(shelf, terms.split(",")) for terms in plan.ablate]
@@ -264,7 +264,7 @@ def _row(of: BenchSet, outcome: ContestantOutcome, rows: Sequence[Row], params: 
 
 
 def _costed(row: Row, of: BenchSet, deep: ContestantOutcome, params: BenchParams) -> Row:
-    """A row with what evidence costs, by answers that go deep."""
+    """A row with its cost of evidence, computed from long answers."""
     answers = headline(deep.answers, of)
     if not answers:
         return row
@@ -276,7 +276,7 @@ def _costed(row: Row, of: BenchSet, deep: ContestantOutcome, params: BenchParams
 def _over_first(
     of: BenchSet, outcome: ContestantOutcome, rows: Sequence[Row], params: BenchParams
 ) -> dict[str, PairedDifference]:
-    """What a contestant has over the first on the questions it was asked; each interval by draws of its own."""
+    """The difference from the first contestant on the questions that were asked, with its intervals."""
     if not rows:
         return {}
     numbers = {answer.number for answer in outcome.answers}

@@ -1,4 +1,4 @@
-"""From answers to figures: what each question got, and what that comes to. The only place that reads gold."""
+"""Computes figures from answers. No other module reads the gold labels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MRR = "MRR"
 
 @dataclass(frozen=True, slots=True)
 class ScoredAnswer:
-    """One question and what a contestant brought up for it.
+    """A question and the keys that a contestant returned for it.
 
     ``labels`` are what gold names the ``keys`` by; ``confidence`` is None where the contestant is silent or does
     not say.
@@ -38,7 +38,7 @@ class ScoredAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Means over some questions: ``values`` by name, ``R@5`` … and ``MRR``; ``silent`` got no hit at all."""
+    """Means over questions: ``values`` by name, such as ``R@5`` and ``MRR``; ``silent`` had no hit."""
 
     questions: int
     values: Mapping[str, float]
@@ -63,10 +63,10 @@ class Summary:
 def score_answer(
     answer: SearchResult, query: BenchQuery, part: BenchPart, number: int, ms: float, limit: int
 ) -> ScoredAnswer:
-    """Check an answer and put it beside its question.
+    """Check an answer and pair it with its question.
 
     Raises:
-        BenchError: a score that is not finite, a key that was never handed over or stands twice, too many keys.
+        BenchError: a score that is not finite, an unknown or repeated key, or too many keys.
 
     """
     labels = {item.key: item.label for item in part.items}
@@ -92,7 +92,7 @@ def score_answer(
 
 
 def _problem(answer: SearchResult, keys: Sequence[str], labels: Mapping[str, str], limit: int) -> str | None:
-    """What cannot be scored in an answer, if anything."""
+    """The reason why an answer cannot be scored, if any."""
     numbers = [*(answer.scores or ()), answer.ms, *([] if answer.confidence is None else [answer.confidence])]
     wild = next((number for number in numbers if not math.isfinite(number)), None)
     if wild is not None:
@@ -114,7 +114,7 @@ def columns(answers: Sequence[ScoredAnswer], ks: Sequence[int]) -> dict[str, lis
 
 
 def headline(answers: Sequence[ScoredAnswer], of: BenchSet) -> list[ScoredAnswer]:
-    """The questions that the headline is about: those that have an answer."""
+    """The questions of the headline figures: those that have an answer."""
     return [answer for answer in answers if answer.category != of.unanswerable]
 
 
@@ -138,14 +138,14 @@ def summary(answers: Sequence[ScoredAnswer], of: BenchSet) -> Summary:
 
 
 def figures(answers: Sequence[ScoredAnswer], ks: Sequence[int]) -> Figures:
-    """Means over questions; no figures of none."""
+    """Means over questions; without questions there are no figures."""
     values = columns(answers, ks) if answers else {}
     means = {name: math.fsum(each) / len(each) for name, each in values.items()}
     return Figures(len(answers), means, sum(not answer.keys for answer in answers))
 
 
 def _auc(answers: Sequence[ScoredAnswer], of: BenchSet) -> float | None:
-    """How well confidence tells answerable from unanswerable; who says nothing is the least sure of all."""
+    """How well confidence separates answerable from unanswerable questions; no answer is the lowest confidence."""
     if all(answer.confidence is None for answer in answers):
         return None
     sure: tuple[list[float], list[float]] = ([], [])
@@ -162,7 +162,7 @@ SHARES = (0.8, 0.9)
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What it takes to hold ``share`` of the gold, on the mean over questions.
+    """The tokens needed to include ``share`` of the gold, averaged over questions.
 
     ``budget``: the smallest number of tokens that does it, the same for each question. ``k``: the fewest hits that
     do, and ``tokens``, the mean length of so many. ``saved``: 1 − budget / whole, ``whole`` being the mean length
@@ -177,12 +177,12 @@ class Cost:
 
     @property
     def saved(self) -> float | None:
-        """Which part of the whole need not be read."""
+        """The fraction of all tokens that need not be read."""
         return None if self.budget is None else 1.0 - self.budget / self.whole
 
 
 def length(item: BenchItem) -> int:
-    """Tokens of an item as recall packs it, with the end of its line: the same for every contestant."""
+    """The tokens of an item as recall packs it, line end included: the same for every contestant."""
     record = MemoryRecord(
         id=item.key,
         namespace="bench",
@@ -212,7 +212,7 @@ def tokens_of_part(answers: Sequence[ScoredAnswer], sizes: Mapping[str, Mapping[
 def costs(
     answers: Sequence[ScoredAnswer], sizes: Mapping[str, Mapping[str, int]], shares: Sequence[float] = SHARES
 ) -> tuple[Cost, ...]:
-    """What each share costs. ``answers`` should be ranked far deeper than it takes."""
+    """The cost of each share; ``answers`` should be far longer than needed."""
     everything = tokens_of_part(answers, sizes)
     by_tokens = evidence_by_budget([_arrivals(answer, sizes[answer.part]) for answer in answers])
     by_place = evidence_by_budget([_arrivals(answer, dict.fromkeys(answer.keys, 1)) for answer in answers])
@@ -235,7 +235,7 @@ def _cost(
 
 
 def _arrivals(answer: ScoredAnswer, sizes: Mapping[str, int]) -> tuple[list[int], int]:
-    """At how much each of the gold is held, and how many there are."""
+    """The amount read at which each gold item is included, and the number of gold items."""
     seen, used, at = set(), 0, []
     for key, label in zip(answer.keys, answer.labels, strict=True):
         used += sizes[key]
@@ -246,7 +246,7 @@ def _arrivals(answer: ScoredAnswer, sizes: Mapping[str, int]) -> tuple[list[int]
 
 
 def evidence_by_budget(arrivals: Sequence[tuple[Sequence[int], int]]) -> list[tuple[int, float]]:
-    """The mean share of the gold that is held, wherever it grows: (how much is read, share), both ascending.
+    """The mean share of the gold that is included, at each point where it grows: (amount read, share), ascending.
 
     >>> evidence_by_budget([([3, 10], 2), ([3], 1)])
     [(3, 0.75), (10, 1.0)]
@@ -264,7 +264,7 @@ def evidence_by_budget(arrivals: Sequence[tuple[Sequence[int], int]]) -> list[tu
 
 
 def reaching(steps: Sequence[tuple[int, float]], share: float) -> int | None:
-    """The least that holds a share; None if nothing does.
+    """The least amount that includes a share; None if none does.
 
     >>> reaching([(3, 0.75), (10, 1.0)], 0.8)
     10
@@ -275,7 +275,7 @@ def reaching(steps: Sequence[tuple[int, float]], share: float) -> int | None:
 def curve(
     answers: Sequence[ScoredAnswer], sizes: Mapping[str, Mapping[str, int]], budgets: Sequence[int]
 ) -> list[tuple[int, float]]:
-    """The mean share that is held within each budget."""
+    """The mean share that is included within each budget."""
     steps = evidence_by_budget([_arrivals(answer, sizes[answer.part]) for answer in answers])
     return [(budget, max((got for used, got in steps if used <= budget), default=0.0)) for budget in budgets]
 

@@ -1,4 +1,4 @@
-"""The sets that retrieval is measured on: files read in place, as memories to remember and questions with gold.
+"""The sets on which retrieval is measured: files read in place, as memories and questions with gold labels.
 
 A set is one or more parts. Each part is a store of its own: a dialogue of LoCoMo, the whole corpus of the others.
 """
@@ -29,7 +29,7 @@ _HOPS = 4
 
 @dataclass(frozen=True, slots=True)
 class BenchItem:
-    """One thing to remember. ``label`` is what gold names it by: its key, or the title that it shares."""
+    """A memory of a set. ``label`` is its name in the gold: its key, or a title that several share."""
 
     key: str
     text: str
@@ -42,16 +42,16 @@ class BenchItem:
 
     @property
     def title(self) -> str | None:
-        """What stands before the text where it is indexed."""
+        """The heading that precedes the text in the index."""
         return self.heading or self.speaker
 
     @property
     def indexed(self) -> str:
-        """The text that vectors are made of, for every contestant."""
+        """The text that is embedded, for every contestant."""
         return f"{self.title}: {self.text}" if self.title else self.text
 
     def arguments(self) -> dict[str, Any]:
-        """It as arguments of ``remember``."""
+        """The item as arguments of ``remember``."""
         values = {
             "content": self.text,
             "key": self.key,
@@ -66,7 +66,7 @@ class BenchItem:
 
 @dataclass(frozen=True, slots=True)
 class BenchQuery:
-    """A question, the labels of what answers it, and its category."""
+    """A question, the labels of the memories that answer it, and its category."""
 
     text: str
     gold: frozenset[str]
@@ -75,7 +75,7 @@ class BenchQuery:
 
 @dataclass(frozen=True, slots=True)
 class BenchPart:
-    """Memories that stand in one store, and the questions that are asked of it."""
+    """The memories of one store and the questions about them."""
 
     name: str
     items: tuple[BenchItem, ...]
@@ -84,7 +84,7 @@ class BenchPart:
 
 @dataclass(frozen=True, slots=True)
 class BenchSet:
-    """A set: its parts, the places that are reported, and what its headline figures leave out."""
+    """A set: its parts, the ranks k to report, and the categories that its headline figures leave out."""
 
     name: str
     parts: tuple[BenchPart, ...]
@@ -105,7 +105,7 @@ class BenchSet:
         return sum(len(part.items) for part in self.parts)
 
     def first(self, limit: int | None) -> BenchSet:
-        """The set with at most ``limit`` questions, evenly spaced over all; parts left without any are dropped."""
+        """The set with at most ``limit`` questions, evenly spaced; parts without questions are dropped."""
         if limit is None or limit >= self.questions:
             return self
         if limit < 1:
@@ -119,7 +119,7 @@ class BenchSet:
         return replace(self, parts=tuple(part for part in parts if part.queries))
 
     def shuffled(self, rng: np.random.Generator) -> BenchSet:
-        """The set with the gold of each part dealt out anew among its questions: a ranking must not notice."""
+        """The set with the gold labels of each part shuffled among its questions, as a control."""
         return replace(self, parts=tuple(_shuffled(part, rng) for part in self.parts))
 
 
@@ -149,7 +149,7 @@ def load(name: str, data: Path) -> BenchSet:
 
 
 def _file_of(name: str, data: Path) -> Path:
-    """The file of a set: itself, or the only one of its name in a folder."""
+    """The file of a set: the path itself, or the only file of that name in a folder."""
     if data.is_file():
         return data
     if not data.is_dir():
@@ -197,7 +197,7 @@ def _locomo(path: Path) -> BenchSet:
 
 
 def _dialogue(dialogue: Mapping[str, Any]) -> BenchPart:
-    """One dialogue: a turn is a memory; a question without a turn that is there is left out."""
+    """A dialogue: each turn is a memory; a question whose evidence is not in it is left out."""
     items = tuple(_turns(dialogue["conversation"]))
     keys = {item.key for item in items}
     queries = []
@@ -225,7 +225,7 @@ def _turns(conversation: Mapping[str, Any]) -> list[BenchItem]:
 
 
 def _hotpot(path: Path) -> BenchSet:
-    """HotpotQA: gold are the titles of the supporting facts."""
+    """HotpotQA: the gold labels are the titles of the supporting facts."""
     return _passages(
         "hotpot",
         path,
@@ -236,7 +236,7 @@ def _hotpot(path: Path) -> BenchSet:
 
 
 def _musique(path: Path) -> BenchSet:
-    """MuSiQue: gold are the titles of the supporting paragraphs."""
+    """MuSiQue: the gold labels are the titles of the supporting paragraphs."""
     return _passages(
         "musique",
         path,
@@ -249,7 +249,7 @@ def _musique(path: Path) -> BenchSet:
 
 
 def _passages(name: str, path: Path, query: Callable[[Mapping[str, Any]], BenchQuery]) -> BenchSet:
-    """Questions over a corpus of passages that stands beside them."""
+    """Questions about a corpus of passages in a file beside them."""
     corpus = path.with_name(f"{path.stem}{_CORPUS}.json")
     if not corpus.is_file():
         raise ParamError("data", str(path), f"must have its passages beside it, in {corpus.name}")

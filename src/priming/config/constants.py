@@ -195,7 +195,7 @@ def split(name: str) -> tuple[str, str, str]:
 
 
 def applied(profiles: Mapping[str, Profile], values: Mapping[str, Any]) -> dict[str, Profile]:
-    """The profiles with constants replaced; ``ParamError`` names the profile of values that do not fit together."""
+    """The profiles with constants replaced; ``ParamError`` names the profile if values do not fit together."""
     changes: dict[tuple[str, str], dict[str, Any]] = {}
     for name, value in values.items():
         profile, section, key = split(name)
@@ -214,14 +214,14 @@ def applied(profiles: Mapping[str, Profile], values: Mapping[str, Any]) -> dict[
 
 
 def _merged(before: Any, value: Any) -> Any:
-    """A table of names and numbers changes those that it names, and leaves the others."""
+    """A table with the given numbers replaced."""
     if isinstance(value, Mapping):
         return tuple({**dict(before), **value}.items())
     return value
 
 
 def _parsed(value: str, kind: str) -> Any:
-    """A value of an option or variable: a word as it stands, anything else as TOML has it."""
+    """The value of an option or variable: a bare word, or a TOML value."""
     if kind == "str" or value == "none":
         return value
     try:
@@ -291,7 +291,7 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def find(names: tuple[str, ...]) -> tuple[str, str]:
-    """The name of the setting of a profile, a section and a key; else what is wrong with them."""
+    """The name of the setting for a profile, a section and a key, or the problem with them."""
     profile, section, key = (*names, "", "", "")[0], (*names, "", "")[1], ".".join(names[2:])
     if profile not in ALL:
         return "", f"{profile!r} is not a profile{nearest(profile, ALL)}"
@@ -304,7 +304,7 @@ def find(names: tuple[str, ...]) -> tuple[str, str]:
 
 
 def paths(tables: Any) -> Iterator[tuple[str, ...]]:
-    """The names that lead to each key of three levels of tables; where a level is no table, they end there."""
+    """The path to each key in three levels of tables; a path ends at a value that is no table."""
     if not isinstance(tables, Mapping):
         yield ()
         return
@@ -320,7 +320,7 @@ def paths(tables: Any) -> Iterator[tuple[str, ...]]:
 
 
 def nearest_variable(name: str, others: Collection[str]) -> str:
-    """The nearest variable, as the end of a message; PRIMING_PLASTICITY_LOW lacks the name of a profile."""
+    """The nearest variable, as the end of a message: PRIMING_PLASTICITY_LOW lacks the name of a profile."""
     own = [variable(setting) for setting in table()]
     ending = name.removeprefix("PRIMING")
     same = [each for each in own if each.endswith(ending)]
@@ -331,7 +331,7 @@ def nearest_variable(name: str, others: Collection[str]) -> str:
 
 
 def shown(profile: Profile, resolved: Mapping[str, Resolved]) -> list[Resolved]:
-    """The constants that a profile uses, by ``SECTION.KEY``: each with its value, its source, what it overrides."""
+    """The constants that a profile uses, by ``SECTION.KEY``, with value, source and overridden values."""
     shown = []
     for section, keys in used(profile).items():
         for key in keys:

@@ -1,4 +1,4 @@
-"""The environment, and where the store is.
+"""The environment variables, and the location of the store.
 
 ``priming.settings`` puts the environment between the options of a command and the files. It is read here and nowhere
 else:
@@ -50,7 +50,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class AgentSettings:
-    """Which agent is asked: a command, or an endpoint as ``URL,NAME`` with the key that it wants."""
+    """The agent to ask: a command, or an endpoint as ``URL,NAME`` with its key."""
 
     command: str | None = None
     model: str | None = None
@@ -58,7 +58,7 @@ class AgentSettings:
 
 
 def agent_settings(command: str | None = None, model: str | None = None) -> AgentSettings:
-    """The command or the endpoint given, else that of the environment; neither means no agent.
+    """The given command or endpoint, else the environment's; without either there is no agent.
 
     What is given counts alone. A variable that is set to nothing is not set.
     """
@@ -74,22 +74,22 @@ def agent_settings(command: str | None = None, model: str | None = None) -> Agen
 
 
 def embedder_key() -> str | None:
-    """What an embedder's endpoint knows its user by: it stands in the environment only."""
+    """The key for an embedder's endpoint, which is read only from the environment."""
     return os.environ.get("PRIMING_EMBEDDER_KEY") or None
 
 
 def variables() -> dict[str, str]:
-    """All variables of Priming's own."""
+    """All variables that begin with PRIMING_."""
     return {name: value for name, value in os.environ.items() if name.startswith("PRIMING_")}
 
 
 def global_store() -> Path:
-    """The file of what holds in every project."""
+    """The file of the global store, for memories that apply to every project."""
     return global_folder() / FILE
 
 
 def global_folder() -> Path:
-    """The user's own folder of Priming: ``PRIMING_HOME``, else ``.priming`` in the user's home."""
+    """The user's folder of Priming: ``PRIMING_HOME``, else ``.priming`` in the home directory."""
     folder = os.environ.get("PRIMING_HOME")
     if folder:
         return Path(folder)
@@ -108,7 +108,7 @@ def server_wanted() -> bool:
 
 
 def is_debugging() -> bool:
-    """Whether a hook that failed tells where: where ``PRIMING_DEBUG`` is set."""
+    """Whether a failing hook prints a traceback: if ``PRIMING_DEBUG`` is set."""
     return bool(os.environ.get("PRIMING_DEBUG"))
 
 
@@ -119,7 +119,7 @@ def folder_named(variable: str) -> Path | None:
 
 
 def runtime_folder() -> Path:
-    """The user's own folder for what lives no longer than the session; it need not be there yet."""
+    """The user's folder for runtime files, which may not exist yet."""
     import tempfile
 
     folder = os.environ.get("XDG_RUNTIME_DIR")
@@ -187,5 +187,5 @@ def project_folder() -> Path:
 
 
 def _is_used(folder: Path) -> bool:
-    """Whether a folder that may be looked into has one of the two."""
+    """Whether a readable folder has a store or a file of settings."""
     return os.path.exists(folder / FILE) or os.path.exists(folder / SETTINGS)

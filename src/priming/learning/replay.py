@@ -23,6 +23,7 @@ from priming.learning.judged_recalls import JudgedRecall
 from priming.learning.metrics import average_precision
 from priming.namespace import Namespace
 from priming.recall.candidates import RecallQuery, cue_text, eligible_candidates, no_result_reason
+from priming.recall.conditions import recall_context
 from priming.recall.designs import rank
 from priming.recall.priors import Priors
 from priming.recall.ranking import RankingQuery
@@ -156,6 +157,7 @@ class Replay:
                 lambda _: {},
                 tuple,
                 ablate=off,
+                context=query.context,
             )
         )
         return average_precision(case.judged.relevant, [working.ids[row] for row in ranked.rows.tolist()])
@@ -208,4 +210,6 @@ def replay_cases(
 def _query(profile: Profile, values: Mapping[str, Any]) -> RecallQuery:
     """The query of a recall, from the cue in its trace."""
     cue = Cue(**{name: value for name, value in values.items() if name != "text"})
-    return RecallQuery(cue_text(values.get("text"), cue), cue, profile, limit=ABLATION.depth)
+    text = values.get("text")
+    context = recall_context(profile, cue, text)
+    return RecallQuery(cue_text(text, cue), cue, profile, limit=ABLATION.depth, context=context)

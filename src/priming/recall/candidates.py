@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -16,20 +16,19 @@ from priming.config.profiles import Profile
 from priming.config.words import KINDS
 from priming.core.arguments.arrays import Floats
 from priming.core.arguments.checks import check_text
-from priming.core.score import partial_activation
-from priming.core.when import evaluate
 from priming.errors import ParamError
 from priming.history.as_of import Moment
 from priming.index.arrays import ENTITY
 from priming.index.columns import NONE
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
+from priming.recall.conditions import fit_of
 from priming.recall.fusion import confidence
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked
 from priming.remember.drafts import words
 from priming.storage import filters as filtering
-from priming.types import Cue
+from priming.types import EMPTY, Cue
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +48,8 @@ class RecallQuery:
     spread: bool = True
     ablate: frozenset[str] = frozenset()
     trace: bool = False
+    context: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    """The context in which conditions are evaluated."""
 
 
 def cue_text(text: Any, cue: Cue) -> str:
@@ -77,13 +78,12 @@ def eligible_candidates(
     kinds = working.kind.values
     living = working.alive.values.copy()
     context: dict[int, float] = {}
-    cue = query.cue.context()
-    for document, when in working.predicates.items() if cue else ():
-        confirmed, contradicted, _ = evaluate(when, cue)
-        if contradicted:
+    for document, when in working.predicates.items() if query.context else ():
+        fit = fit_of(when, query.context)
+        if fit is None:
             living[working.row[document]] = False
-        elif confirmed:
-            context[document] = float(partial_activation(confirmed, len(when)))
+        elif fit.confirmed:
+            context[document] = fit.start
     if query.condition is not None:
         ids = memory.store.matching(memory.namespace, query.condition, valid)
         mask = np.zeros(working.rows, np.bool_)

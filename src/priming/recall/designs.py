@@ -30,6 +30,7 @@ from priming.core.lexical import scaled
 from priming.core.spread import Activation, spread
 from priming.index.columns import NONE
 from priming.index.document import success_estimate
+from priming.recall.conditions import fit_of
 from priming.recall.formatting import rule_kind
 from priming.recall.fusion import best_rows, blend_anchors, route_score, softmax_anchors
 from priming.recall.ranking import EXACT, Ranked, RankingQuery, best_hits
@@ -222,7 +223,10 @@ def _poc(query: RankingQuery) -> Ranked:
 
 
 def _floop(query: RankingQuery) -> Ranked:
-    """The relevance of active memories; the context of a memory without predicates is its activation."""
+    """The relevance of active memories, rules by the share of their conditions that hold, as ``active`` has it.
+
+    What is no rule and has no condition is as relevant as it is active.
+    """
     activation, _ = _spread(query, _anchors(query))
     values, passing = final_activation(query.profile, activation)
     rows, values = activation.rows[passing], values[passing]
@@ -230,11 +234,15 @@ def _floop(query: RankingQuery) -> Ranked:
     present = np.array([row in by_row for row in rows.tolist()], np.bool_)
     rows, values = rows[present], values[present]
     records = [by_row[row] for row in rows.tolist()]
-    fits = query.evidence.context
-    fit = np.array([fits.get(document, np.nan) for document in query.working.document[rows].tolist()])
-    scored = cue_relevance(records, values, fit, query.now, query.profile)
+    fits = [fit_of(record.when, query.context) for record in records]
+    shares = [
+        fit.share if fit and (fit.total or record.kind == "behavior") else np.nan
+        for fit, record in zip(fits, records, strict=True)
+    ]
+    holding = np.array([len(fit.confirmed) if fit else 0 for fit in fits], np.float64)
+    scored = cue_relevance(records, values, np.array(shares, np.float64), query.now, query.profile)
     components = {**_arrays(scored), "activation": values}
-    return best_hits(query, rows, np.asarray(scored.total), components, activation)
+    return best_hits(query, rows, np.asarray(scored.total), components, activation, (values, holding))
 
 
 def cue_relevance(

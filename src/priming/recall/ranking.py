@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from priming.core.spread import Activation
 from priming.index.topology import MENTIONS, SIMILAR, CompressedLinks, Topology, WeightedLinks, stretches
 from priming.index.working_set import WorkingSet
 from priming.recall.priors import Priors
-from priming.types import MemoryRecord
+from priming.types import EMPTY, MemoryRecord
 
 EXACT = 12
 """Decimals of a score that do not depend on the order in which links are summed."""
@@ -47,6 +48,8 @@ class RankingQuery:
     named: Callable[[], Sequence[int]]
     spreading: bool = True
     ablate: Collection[str] = ()
+    context: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    """The context in which the design evaluates conditions."""
 
     def graph(self) -> WeightedGraph:
         """The links as the profile weighs them, without the ablated ones."""
@@ -85,11 +88,13 @@ def best_hits(
     scores: Floats,
     components: Mapping[str, Floats],
     activation: Activation | None = None,
+    ties: Sequence[Floats] = (),
 ) -> Ranked:
-    """The eligible rows, best first; of equal scores the older memory comes first."""
+    """The eligible rows, best first; of equal scores that of higher ``ties`` comes first, then the older memory."""
     keep = query.eligible[rows]
     rows, scores = rows[keep], np.round(scores[keep], EXACT)
-    order = np.lexsort((rows, -scores))[: query.limit]
+    lesser = [-np.round(values[keep], EXACT) for values in reversed(ties)]
+    order = np.lexsort((rows, *lesser, -scores))[: query.limit]
     chosen = {name: np.asarray(values)[keep][order] for name, values in components.items()}
     return Ranked(rows[order], scores[order], chosen, activation)
 

@@ -43,6 +43,7 @@ from priming.recall.candidates import (
     eligible_candidates,
     no_result_reason,
 )
+from priming.recall.conditions import recall_context
 from priming.recall.designs import rank
 from priming.recall.formatting import HEADER, packables
 from priming.recall.priors import Priors
@@ -120,10 +121,11 @@ def recall(
     if cue is not None and not isinstance(cue, Cue):
         raise ParamError("cue", cue, "must be a Cue")
     cue = cue or Cue()
+    chosen = profiles.get(profile, memory.profiles) if profile else memory.profile
     query = RecallQuery(
         text=cue_text(cue.text if text is None else text, cue),
         cue=cue,
-        profile=profiles.get(profile, memory.profiles) if profile else memory.profile,
+        profile=chosen,
         kinds=None if kinds is None else _choices("kinds", kinds, KINDS),
         limit=check_count("limit", limit, 1, MOST_HITS),
         tokens=None if tokens is None else check_count("tokens", tokens, 0, 10_000_000),
@@ -134,6 +136,7 @@ def recall(
         trace=bool(trace),
         floor=None if floor is None else check_number("floor", floor, low=0.0, high=1.0),
         moment=moment(valid_at, known_at, superseded=include_superseded),
+        context=recall_context(chosen, cue, text),
     )
     return _answer(memory, query)
 
@@ -279,6 +282,7 @@ def _ranking_query(
         named=lambda: entities_in_cue(memory.store, working, cue_texts(query.text, query.cue), valid),
         spreading=query.spread,
         ablate=query.ablate,
+        context=query.context,
     )
 
 

@@ -21,10 +21,15 @@ from priming.types import MemoryRecord
 
 @dataclass(frozen=True, slots=True)
 class RuleCandidate:
-    """An active behaviour and the position of its store."""
+    """An active behaviour, the position of its store, and the number of its conditions that hold."""
 
     store: int
     hit: Hit
+    holding: int = 0
+
+    def rank(self) -> tuple[float, ...]:
+        """What sorts the best first: by score, then by activation, then by the conditions that hold."""
+        return -self.hit.score, -self.hit.components["activation"], -self.holding
 
 
 def duplicates_across_stores(candidates: Sequence[RuleCandidate]) -> dict[int, int]:

@@ -1,0 +1,151 @@
+"""The activation of the behaviours of one store in a context: seeds → spread. No weight moves.
+
+Each store spreads on its own; ``active`` lets all their behaviours compete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from priming.config.params.recall import ACTIVE
+from priming.config.profiles import FLOOP
+from priming.config.words import KINDS
+from priming.core.spread import Activation, spread
+from priming.index.columns import NONE
+from priming.index.working_set import WorkingSet
+from priming.namespace import Namespace
+from priming.recall import traces
+from priming.recall.conditions import Fit, fit_of
+from priming.recall.ranking import Ranked, weighted_graph
+from priming.results import Step
+from priming.rules.conflicts import resolve_conflicts, rule_claim
+from priming.storage.rows import MemoryPair
+from priming.types import MemoryRecord
+
+BEHAVIOR = KINDS.index("behavior")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreActivation:
+    """The activation of one store, and its behaviours.
+
+    ``records`` are behaviours by row, ``fits`` how their conditions fit, ``seeds`` the activation they start with.
+    ``overrides`` and ``conflicts`` are pairs of ids, as is ``losses``: the loser and the winner of a conflict decided
+    before activation spread. ``behaviors`` and ``excluded`` are counts.
+    """
+
+    memory: Namespace
+    name: str | None
+    activation: Activation
+    records: Mapping[int, MemoryRecord]
+    fits: Mapping[int, Fit]
+    overrides: Sequence[MemoryPair]
+    conflicts: Sequence[MemoryPair]
+    losses: Sequence[MemoryPair]
+    seeds: Mapping[int, float]
+    behaviors: int
+    excluded: int
+    trace: traces.StoredTrace
+    paths: Mapping[str, tuple[Step, ...]]
+
+
+def activate(
+    memory: Namespace, name: str | None, context: Mapping[str, Any], now: datetime
+) -> StoreActivation:
+    """Spread activation from the behaviours that a context confirms, in one state of the store.
+
+    The caller holds the lock; a store without a namespace has no behaviours.
+    """
+    with memory.store.transaction(write=False):
+        working = memory.working(now)
+        behaviors = working.alive.values & (working.kind.values == BEHAVIOR)
+        fits, barred = _evaluate(working, behaviors, context)
+        seeds = {row: fit.start for row, fit in fits.items() if fit.is_seed}
+        excluded = int(np.count_nonzero(behaviors & barred))
+        losses = _seed_losses(memory, {working.ids[row]: row for row in sorted(seeds)}, now)
+        for loser, _ in losses:
+            row = working.row_of[loser]
+            barred[row] = True
+            del seeds[row]
+        activation = spread(
+            weighted_graph(working, memory.profiles[FLOOP.name], now),
+            seeds,
+            memory.profiles[FLOOP.name].spread,
+            gate=np.where(barred, 0.0, 1.0),
+            record_flow=True,
+        )
+        eligible = behaviors & ~barred
+        rows = np.array([row for row in activation.rows.tolist() if eligible[row]], np.int64)
+        ids = {working.ids[row]: row for row in (*rows.tolist(), *seeds)}
+        involved = [*ids, *(memory_id for pair in losses for memory_id in pair)]
+        records = memory.store.records(memory.namespace, involved, now)
+        traced = rows[: ACTIVE.most]
+        trace = traces.stored_trace(
+            working, memory.profiles[FLOOP.name], Ranked(traced, np.zeros(len(traced)), activation=activation)
+        )
+        return StoreActivation(
+            memory,
+            name,
+            activation,
+            {working.row_of[memory_id]: record for memory_id, record in records.items()},
+            fits,
+            _linked(memory, ids, "overrides"),
+            _linked(memory, ids, "conflicts"),
+            [(loser, winner) for loser, winner in losses if loser in records and winner in records],
+            seeds,
+            int(np.count_nonzero(behaviors)),
+            excluded,
+            trace,
+            traces.steps_of(memory, trace, [working.ids[row] for row in traced.tolist()]),
+        )
+
+
+def _evaluate(
+    working: WorkingSet, behaviors: NDArray[np.bool_], context: Mapping[str, Any]
+) -> tuple[dict[int, Fit], NDArray[np.bool_]]:
+    """How the conditions of each behaviour fit the context, and the rows that it contradicts."""
+    barred = np.zeros(working.rows, np.bool_)
+    fits: dict[int, Fit] = {}
+    evaluated: dict[str, Fit | None] = {}  # many behaviours have the same conditions
+    for row in np.flatnonzero(behaviors).tolist():
+        when = working.predicates.get(int(working.document[row]), {}) if working.document[row] != NONE else {}
+        if (text := repr(when)) not in evaluated:
+            evaluated[text] = fit_of(when, context)
+        fit = evaluated[text]
+        if fit is None:
+            barred[row] = True
+        else:
+            fits[row] = fit
+    return fits, barred
+
+
+def _seed_losses(memory: Namespace, seeds: Mapping[str, int], now: datetime) -> list[MemoryPair]:
+    """Of seeds that contradict each other, the weaker ones, each with the seed that it loses against.
+
+    They are removed before activation spreads, so that a loser does not inhibit its winner.
+    """
+    pairs = _linked(memory, seeds, "conflicts")
+    if not pairs:
+        return []
+    ids = sorted({memory_id for pair in pairs for memory_id in pair}, key=lambda memory_id: seeds[memory_id])
+    records = memory.store.records(memory.namespace, ids, now)
+    ids = [memory_id for memory_id in ids if memory_id in records]
+    index = {memory_id: i for i, memory_id in enumerate(ids)}
+    losses = resolve_conflicts(
+        [rule_claim(records[memory_id]) for memory_id in ids],
+        [],
+        [(index[a], index[b]) for a, b in pairs if a in index and b in index],
+    )
+    return [(ids[i], ids[loss.by]) for i, loss in losses.items()]
+
+
+def _linked(memory: Namespace, ids: Collection[str], relation: str) -> list[MemoryPair]:
+    """The pairs among ``ids`` that a relation links."""
+    links = memory.store.links(memory.namespace, ids, relation) if ids else []
+    return [(link.source, link.target) for link in links if link.source in ids and link.target in ids]
