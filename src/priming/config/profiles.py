@@ -222,7 +222,10 @@ def laws(profile: Profile) -> dict[str, str]:
     decay = "; ".join(part for part in (read * (rho > 0), fades[law.fading]) if part)
     again = f"; remembering it again adds {p.increment:g} to each, up to 1" if linking.strengthen else ""
     walked = links.get("co-activated", profile.links.others) > 0 and profile.spread.steps > 0
-    pairs = f"after {p.needed} useful recalls within {p.window_days:g} days a pair is linked, then follows Oja's rule"
+    pairs = (
+        f"two that were active together for different reasons in {p.needed} useful recalls within {p.window_days:g}"
+        " days are linked, rules with rules only; the link then follows Oja's rule"
+    )
     return {
         "verdicts": verdicts[law.verdicts],
         "runs": f"used or not, ± {p.automatic:g} on the links among what was shown"

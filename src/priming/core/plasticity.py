@@ -225,19 +225,22 @@ def normalize_strength(jaccard: ArrayLike) -> Any:
 
 
 def co_activation_pairs(
-    activations: Mapping[Node, float], seeds: Collection[Node], threshold: float = PLASTICITY.threshold
+    activations: Mapping[Node, float],
+    seeds: Collection[Node] | Mapping[Node, Collection[str]],
+    threshold: float = PLASTICITY.threshold,
 ) -> list[tuple[Node, Node]]:
     """List the pairs of nodes that were active together and may come to be linked.
 
     Parameters
     ----------
     activations : node → activation ≥ 0. Nodes are of one sortable type, such as rows or ids.
-    seeds : the nodes that the cue matched. Two of them together show what the cue was, no affinity.
+    seeds : the nodes that the cue matched. Two of them together show what the cue was, no affinity. A mapping says
+        which predicates matched each: two seeds pair where each was matched by a predicate that the other was not.
     threshold : activation from which a node counts, ≥ 0.
 
     Returns
     -------
-    Pairs (a, b) with a < b, both at or above the threshold, not both seeds; sorted.
+    Pairs (a, b) with a < b, both at or above the threshold, not both seeds by the same predicates; sorted.
 
     Raises
     ------
@@ -251,6 +254,8 @@ def co_activation_pairs(
     --------
     >>> co_activation_pairs({"a": 1.0, "b": 0.9, "c": 0.2, "d": 0.1}, seeds={"a", "b"})
     [('a', 'c'), ('b', 'c')]
+    >>> co_activation_pairs({"a": 0.9, "b": 0.9, "c": 0.9}, {"a": ["file"], "b": ["task"], "c": ["file", "task"]})
+    [('a', 'b')]
     """
     if not isinstance(activations, Mapping):
         raise ParamError("activations", activations, "must be a mapping of node to activation")
@@ -259,12 +264,19 @@ def co_activation_pairs(
     strong = floats("activations", list(activations.values()), low=0.0) >= check_number(
         "threshold", threshold, low=0.0
     )
-    active, chosen = (
-        [node for node, is_strong in zip(activations, strong, strict=True) if is_strong],
-        set(seeds),
+    active = [node for node, is_strong in zip(activations, strong, strict=True) if is_strong]
+    reasons: dict[Node, frozenset[str]] = (
+        {node: frozenset(names) for node, names in seeds.items()}
+        if isinstance(seeds, Mapping)
+        else dict.fromkeys(seeds, frozenset())
     )
     pairs = combinations(sorted(active), 2)  # type: ignore[type-var]
-    return [(a, b) for a, b in pairs if a not in chosen or b not in chosen]
+    return [(a, b) for a, b in pairs if not _matched_alike(reasons.get(a), reasons.get(b))]
+
+
+def _matched_alike(a: frozenset[str] | None, b: frozenset[str] | None) -> bool:
+    """Whether two nodes are seeds, and what matched either matched the other too."""
+    return a is not None and b is not None and (a <= b or b <= a)
 
 
 def edge_is_due(

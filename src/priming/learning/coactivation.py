@@ -67,13 +67,19 @@ class _CoactivationUpdate:
     ) -> None:
         """Count the pairs that were active in a recall, or only those with a memory of ``about``.
 
-        Two anchors are never a pair, and memories that have left recall since do not count.
+        Two that the cue matched for the same reason are never a pair, rules pair with rules only, and memories that
+        have left recall since do not count.
         """
         levels = {flow.nodes[row]: level for row, level, _ in flow.active}
-        anchors = {flow.nodes[row] for row, _, seed in flow.active if seed}
+        seeds = {flow.nodes[row]: flow.reasons.get(row, ()) for row, _, seed in flow.active if seed}
         rows = self.memory.store.memories(self.memory.namespace, levels) if levels else []
         living = {row.id: levels[row.id] for row in rows if row.status == "active"}
-        pairs = co_activation_pairs(living, anchors, self.params.threshold)
+        kinds = {row.id: row.kind for row in rows}
+        pairs = [
+            pair
+            for pair in co_activation_pairs(living, seeds, self.params.threshold)
+            if _may_pair(*(kinds[end] for end in pair))
+        ]
         counted = self._counted_ids(trace, living)
         chosen = [
             pair
@@ -134,6 +140,11 @@ class _CoactivationUpdate:
         """The times within the window, oldest first."""
         oldest = stamp(self.now - timedelta(days=self.params.window_days))
         return tuple(sorted(time for time in times if time >= oldest))
+
+
+def _may_pair(a: str, b: str) -> bool:
+    """Whether memories of two kinds may be linked: rules with rules only, and corrections with nothing."""
+    return (a == "behavior") == (b == "behavior") and "correction" not in (a, b)
 
 
 def link_identity(link: LinkRow) -> LinkIdentity:

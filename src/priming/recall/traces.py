@@ -54,12 +54,14 @@ class StoredTrace:
     """The routes by which activation reached a recall's hits, and the memories that were active with them.
 
     ``nodes`` are the ids of the routes' rows; ``active`` are (row, level, is a seed) of the memories that were active
-    enough to be linked: the level is in [0, 1], and a seed was matched by the cue itself.
+    enough to be linked: the level is in [0, 1], and a seed was matched by the cue itself. ``reasons`` are the
+    conditions that made each seed one, where the trace is of rules.
     """
 
     nodes: tuple[str, ...]
     routes: Routes
     active: tuple[tuple[int, float, bool], ...] = ()
+    reasons: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     hit_paths: Mapping[int, tuple[Arrival, ...]] = field(default_factory=dict, compare=False, repr=False)
     """The paths to the hits, where they were computed already."""
 
@@ -88,11 +90,16 @@ class StoredTrace:
 
 
 def stored_trace(
-    working: WorkingSet, profile: Profile, ranked: Ranked, matched: Matched | None = None
+    working: WorkingSet,
+    profile: Profile,
+    ranked: Ranked,
+    matched: Matched | None = None,
+    reasons: Mapping[int, tuple[str, ...]] | None = None,
 ) -> StoredTrace:
     """The trace of a ranking: the routes of its hits and of the other active memories.
 
     ``matched`` returns how well the cue itself matched rows; without it, their activation as anchors is used.
+    ``reasons`` are the conditions that matched, by row: then those rows are the seeds, and no others.
     """
     hits = ranked.rows.tolist()
     activation = ranked.activation
@@ -104,6 +111,8 @@ def stored_trace(
         for row, level in _levels(profile, activation, history, matched).items()
         if working.kind[row] != ENTITY
     }
+    if reasons is not None:
+        levels = {row: (level, row in reasons) for row, (level, _) in levels.items()}
     whole = routes(activation.flow, [*hits, *levels], history)
     local = whole.locals()
     own = {row: local[row] for row in dict.fromkeys([*hits, *levels]) if row in local}
@@ -114,7 +123,9 @@ def stored_trace(
     active = tuple((local[row], *levels[row]) for row in levels if row in local)
     place = {at: local[row] for row, at in whole.locals().items() if row in local}
     hit_paths = {place[at]: tuple(_renumbered(hop, place) for hop in path) for at, path in paths.items()}
-    return StoredTrace(tuple(working.ids[row] for row in small.rows.tolist()), small, active, hit_paths)
+    matches = {local[row]: names for row, names in (reasons or {}).items() if row in levels and row in local}
+    nodes = tuple(working.ids[row] for row in small.rows.tolist())
+    return StoredTrace(nodes, small, active, matches, hit_paths)
 
 
 def _renumbered(hop: Arrival, place: Mapping[int, int]) -> Arrival:
@@ -174,6 +185,7 @@ def encode_flow(flow: StoredTrace) -> bytes:
         "relations": r.relations,
         "params": _constants(r.params),
         "active": flow.active,
+        "reasons": [*flow.reasons.items()],
     }
     arrays = b"".join(np.ascontiguousarray(getattr(r, name), kind).tobytes() for name, kind in _ARRAYS)
     return zlib.compress(json.dumps(header).encode() + b"\n" + arrays, _COMPRESSION)
@@ -211,9 +223,9 @@ def decode_flow(nodes: Sequence[str], packed: bytes) -> StoredTrace:
             relations=tuple(header["relations"]),
             params=SpreadParams(**params),
         )
-        return StoredTrace(
-            tuple(nodes), decoded, tuple((row, level, seed) for row, level, seed in header["active"])
-        )
+        active = tuple((row, level, seed) for row, level, seed in header["active"])
+        reasons = {row: tuple(names) for row, names in header.get("reasons", ())}
+        return StoredTrace(tuple(nodes), decoded, active, reasons)
     except (zlib.error, ValueError, KeyError, TypeError) as error:
         raise Corrupt(f"the flow of a recall cannot be read ({error}): judge its hits without it") from error
 

@@ -86,9 +86,9 @@ def activate(
         involved = [*ids, *(memory_id for pair in losses for memory_id in pair)]
         records = memory.store.records(memory.namespace, involved, now)
         traced = rows[: ACTIVE.most]
-        trace = traces.stored_trace(
-            working, memory.profiles[FLOOP.name], Ranked(traced, np.zeros(len(traced)), activation=activation)
-        )
+        ranked = Ranked(traced, np.zeros(len(traced)), activation=activation)
+        reasons = {row: fits[row].confirmed for row in seeds}
+        trace = traces.stored_trace(working, memory.profiles[FLOOP.name], ranked, reasons=reasons)
         return StoreActivation(
             memory,
             name,

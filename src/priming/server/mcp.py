@@ -1,8 +1,8 @@
 """MCP: the operations as tools, memories as resources, recall as a prompt; on stdio, or mounted in the HTTP server.
 
-Models read text: recalled memories as quoted data, other answers as compact JSON. The whole answer is beside it as
-structured content, with its schema. The engine is loaded when it is needed, so that the first answer comes as soon as
-the protocol library is loaded.
+Models read text: recalled memories as quoted data, what an operation moved as a line for each memory, other answers
+as compact JSON. Beside it is structured content, with its schema. Only the answer of ``operation`` has rows of the
+log. The engine is loaded when it is needed, so that the first answer comes as soon as the protocol library is loaded.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from datetime import UTC, datetime
 from functools import cache, partial
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -25,7 +26,9 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from priming.config.environment import VERSION
+from priming.config.ids import uuid7
 from priming.errors import NotFound, ParamError, PrimingError
+from priming.operations import replies
 from priming.operations.error_payload import error_payload
 from priming.operations.op import Op
 from priming.operations.service import Service, call_here
@@ -168,14 +171,23 @@ class _Handlers:
         if op is None:
             raise MCPError(types.INVALID_PARAMS, _no_tool(params.name, ops))
         try:
-            answer = await self._call(context, op.name, _budgeted(op, params.arguments or {}))
+            return await self._result(context, op, _budgeted(op, params.arguments or {}))
         except PrimingError as error:
             text = json.dumps({"error": error_payload(error)}, ensure_ascii=False)
             return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
-        return types.CallToolResult(
-            content=[types.TextContent(type="text", text=shown(op, answer))],
-            structured_content=answer if _is_object(op) else {"result": answer},
-        )
+
+    async def _result(self, context: Context, op: Op, request: Mapping[str, Any]) -> types.CallToolResult:
+        """The answer of an operation; of one that writes, in short, with the id that it has in the log."""
+        if not replies.is_short(op):
+            answer = replies.without_rows(op, await self._call(context, op.name, request))
+            return _tool_result(shown(op, answer), answer if _is_object(op) else {"result": answer})
+        operation_id = uuid7(datetime.now(UTC))
+        answer = await self._call(context, op.name, request, operation_id)
+        logged = None
+        if op.answers != "Operation":
+            logged = await self._call(context, "operation", {"operation_id": operation_id})
+        reply = replies.short(op, answer, logged)
+        return _tool_result(reply.text, dict(reply.fields))
 
     async def list_resources(self, _context: Context, _params: Any) -> types.ListResourcesResult:
         """What can be read without a key."""
@@ -227,7 +239,13 @@ class _Handlers:
             code = types.INVALID_PARAMS if isinstance(error, (ParamError, NotFound)) else types.INTERNAL_ERROR
             raise MCPError(code, str(error), error_payload(error)) from None
 
-    async def _call(self, context: Context, operation: str, request: Mapping[str, Any]) -> Any:
+    async def _call(
+        self,
+        context: Context,
+        operation: str,
+        request: Mapping[str, Any],
+        operation_id: str | None = None,
+    ) -> Any:
         """Call in a thread; a long call reports its progress, and stops when the client went away."""
 
         def step(done: int, total: int | None) -> None:
@@ -243,8 +261,21 @@ class _Handlers:
         if op.local and self._agent is not None:
             call = partial(call_here, service, namespace, op, request, progress=progress, agent=self._agent)
         else:
-            call = partial(service.call, namespace, operation, request, forgiving=True, progress=progress)
+            call = partial(
+                service.call,
+                namespace,
+                operation,
+                request,
+                forgiving=True,
+                progress=progress,
+                operation_id=operation_id,
+            )
         return await anyio.to_thread.run_sync(call)
+
+
+def _tool_result(text: str, structured: dict[str, Any]) -> types.CallToolResult:
+    content = types.TextContent(type="text", text=text)
+    return types.CallToolResult(content=[content], structured_content=structured)
 
 
 def _no_tool(name: str, ops: Collection[str]) -> str:
@@ -314,6 +345,8 @@ def _answer(op: Op) -> dict[str, Any]:
     schema = answer_schema(op.name)
     if _is_object(op):
         fields = {name: _shallow(field, schema) for name, field in schema["properties"].items()}
+        if replies.is_short(op):
+            return replies.short_schema(op, fields)
     else:
         fields = {"result": _shallow(schema, schema)}
     return {"type": "object", "properties": fields, "required": list(fields)}
