@@ -8,6 +8,7 @@ import pytest
 from priming import Cue, FixedClock, HashedEmbedder, Memory
 from priming.loop.session_store import Sessions
 from priming.server.tokens import Tokens
+from priming.storage.sqlite import newest
 
 from .files import check_text_index, make_store, schema
 
@@ -27,12 +28,12 @@ def open_store(path: Path | None) -> Memory:
     return Memory.open(url, namespace="mine", embedder=HashedEmbedder(8), clock=CLOCK)
 
 
-def test_it_needs_no_migration_and_is_sound(path: Path) -> None:
+def test_it_is_migrated_and_sound(path: Path) -> None:
     with open_store(path) as memory:
         assert memory.validate() == []
         assert memory.stats().operations == len(memory.log(limit=1000)) == 27
-    assert schema(path) == 6
-    assert [file.name for file in path.parent.glob("*.backup")] == []
+    assert schema(path) == newest()
+    assert [file.name for file in path.parent.glob("*.backup")] == ["memory.db.schema-6.backup"]
     check_text_index(path)
 
 
