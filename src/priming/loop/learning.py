@@ -31,7 +31,7 @@ from priming.loop.session import (
 )
 from priming.loop.verification import symptom
 from priming.namespace import Namespace
-from priming.recall.recall import get
+from priming.recall.records import get
 from priming.remember.drafts import draft
 from priming.remember.links import link_many
 from priming.types import Operation

@@ -153,7 +153,7 @@ class DeepStage:
             summary.text,
             heading=heading,
             kind="entity",
-            metadata=_gist_metadata({"form": theme.form}, heading, summary),
+            metadata=gist_metadata({"form": theme.form}, heading, summary),
             source=SOURCE,
             trust=least([*(member.trust for member in members), *summary.trusts]),
         )
@@ -270,7 +270,7 @@ def rewrite_entity(
     versions: Sequence[VersionRow], old: VersionRow, summary: Gist, trust: str, at: datetime
 ) -> list[RowChange]:
     """The changes of an entity's text, author and trust; empty if they stay the same."""
-    metadata = old.metadata if summary.by == HAND else _gist_metadata(old.metadata, old.heading, summary)
+    metadata = old.metadata if summary.by == HAND else gist_metadata(old.metadata, old.heading, summary)
     if summary.text != old.content:
         return supersede_rows(
             versions,
@@ -287,7 +287,7 @@ def rewrite_entity(
     return restate(versions, old, at, trust=trust, metadata=metadata)
 
 
-def _gist_metadata(metadata: Mapping[str, Any], heading: str | None, summary: Gist) -> dict[str, Any]:
+def gist_metadata(metadata: Mapping[str, Any], heading: str | None, summary: Gist) -> dict[str, Any]:
     """The metadata of an entity, with the author and the digest of its text."""
     others = {name: value for name, value in metadata.items() if name != _GIST}
     by = {_GIST: MODEL} if summary.by == MODEL else {}

@@ -33,7 +33,8 @@ from priming.loop.steps.results import (
     RecalledLesson,
 )
 from priming.namespace import Namespace
-from priming.recall.recall import get, list_memories, recall
+from priming.recall.recall import recall
+from priming.recall.records import get, list_memories
 from priming.remember.links import links
 from priming.sleep.night import apply, sleep
 from priming.types import Cue, MemoryRecord
