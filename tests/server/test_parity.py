@@ -16,9 +16,9 @@ from priming import HashedEmbedder
 from priming.errors import PrimingError
 from priming.operations import replies
 from priming.operations.connection import connect
-from priming.operations.error_payload import error_payload
 from priming.operations.service import LocalService
 from priming.operations.table import BY_NAME, SERVED
+from priming.serialization import error_payload
 from priming.server.mcp import server
 
 from .conftest import DEADLINE

@@ -2,7 +2,7 @@
 
 Models read text: recalled memories as quoted data, what an operation moved as a line for each memory, other answers
 as compact JSON. Beside it is structured content, with its schema. Only the answer of ``operation`` has rows of the
-log. The engine is loaded when it is needed, so that the first answer comes as soon as the protocol library is loaded.
+log. The engine is loaded at its first use, so that the protocol answers at once.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 import anyio
-import anyio.from_thread
-import anyio.to_thread
 import mcp_types as types
+from anyio import from_thread, to_thread
 from mcp.server.context import HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
@@ -29,10 +28,10 @@ from priming.config.environment import VERSION
 from priming.config.ids import uuid7
 from priming.errors import NotFound, ParamError, PrimingError
 from priming.operations import replies
-from priming.operations.error_payload import error_payload
 from priming.operations.op import Op
 from priming.operations.service import Service, call_here
 from priming.operations.table import BY_NAME, tools
+from priming.serialization import error_payload
 
 PURPOSE = "A memory that persists between sessions."
 INSTRUCTIONS = (
@@ -159,7 +158,7 @@ class _Handlers:
     async def list_tools(self, context: Context, _params: Any) -> types.ListToolsResult:
         """The tools, with the schemas of what they take and answer."""
         ops = self._ops(context)
-        return types.ListToolsResult(tools=await anyio.to_thread.run_sync(self._tools, ops))
+        return types.ListToolsResult(tools=await to_thread.run_sync(self._tools, ops))
 
     def _tools(self, ops: Iterable[Op]) -> list[types.Tool]:
         return [_tool(op, own=self._agent is not None) for op in ops]
@@ -249,8 +248,8 @@ class _Handlers:
         """Call in a thread; a long call reports its progress, and stops when the client went away."""
 
         def step(done: int, total: int | None) -> None:
-            anyio.from_thread.check_cancelled()
-            anyio.from_thread.run(context.session.report_progress, done, total)
+            from_thread.check_cancelled()
+            from_thread.run(context.session.report_progress, done, total)
 
         op = BY_NAME[operation]
         service, namespace, progress = self._service(), self._namespace(context), step if op.long else None
@@ -270,7 +269,7 @@ class _Handlers:
                 progress=progress,
                 operation_id=operation_id,
             )
-        return await anyio.to_thread.run_sync(call)
+        return await to_thread.run_sync(call)
 
 
 def _tool_result(text: str, structured: dict[str, Any]) -> types.CallToolResult:
