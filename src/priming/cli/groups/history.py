@@ -232,10 +232,10 @@ def review(
     store: StoreOptions,
     limit: Limit = 50,
     keep: Annotated[
-        str | None, Option("--keep", metavar="ID", help="Settle this contradiction: both facts hold")
+        str | None, Option("--keep", metavar="ID", help="Settle this contradiction: both hold")
     ] = None,
 ) -> Answer:
-    """List facts that contradict each other, with the commands that settle them."""
+    """List facts and rules that contradict each other, with the commands that settle them."""
     with store.open() as memory:
         if keep is not None:
             operation = memory.keep_both(keep)
@@ -246,9 +246,11 @@ def review(
 
 def _reviews(reviews: Sequence[Review]) -> Iterator[Part]:
     if not reviews:
-        yield line(("no facts contradict each other", DIM))
+        yield line(("no facts or rules contradict each other", DIM))
     for each in reviews:
-        yield line((f"{each.subject}: {each.slot}", "bold"))
+        yield line((f"{each.subject} {each.slot}" if each.reason else f"{each.subject}: {each.slot}", "bold"))
+        if each.reason:
+            yield line((each.reason, ""), indent=2)
         yield _claim(each.older)
         yield _claim(each.newer)
         for hint in each.commands:

@@ -263,6 +263,12 @@ class SimilarityParams(Checked):
     link: float = param(0.5, low=0.0, high=1.0, source="floop", doc="`similar-to` from this up to `merge`")
     conflict: float = param(0.6, low=0.0, high=1.0, doc="opposite rules conflict from this overlap of words")
     confidence: float = param(0.6, low=0.0, high=1.0, source="floop", doc="confidence of a rule just learned")
+    reviewed: int = param(
+        50_000,
+        low=0,
+        unit="pairs",
+        doc="pairs of rules that `review` compares, those with the rarest words first",
+    )
 
 
 @dataclass(frozen=True, slots=True)
