@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from priming.errors import NotFound
 from priming.operations.client import Client, reach
-from priming.operations.emptiness import may_be_empty
-from priming.operations.table import BY_NAME, Op
+from priming.operations.op import Op
+from priming.operations.service import may_be_empty
+from priming.operations.table import BY_NAME
 from priming.results import Listing, Status
 from priming.serialization import decode, encode
 from priming.types import Cue

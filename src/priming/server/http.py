@@ -28,10 +28,10 @@ from priming.core.arguments.checks import check_name
 from priming.errors import NotFound, PrimingError
 from priming.operations import schema
 from priming.operations.connection import JSON_LINES
-from priming.operations.emptiness import reason_of, without_other_names
 from priming.operations.local_socket import GREETING_PATH
-from priming.operations.service import LocalService
-from priming.operations.table import SERVED, Op
+from priming.operations.op import Op
+from priming.operations.service import LocalService, reason_of, without_other_names
+from priming.operations.table import SERVED
 from priming.results import no_memories
 from priming.server import openapi, telemetry
 from priming.server.auth import Authenticator, RequestContext, RequestMiddleware, context_of
@@ -204,6 +204,7 @@ def _operation(server: ServerState, op: Op) -> Endpoint:
             operation_id=request.headers.get("idempotency-key") if op.writes and not op.long else None,
             forgiving=request.headers.get("prefer") == "handling=lenient",
             everywhere=context.everywhere,
+            own=context.local,
         )
         if op.long and request.headers.get("accept") == JSON_LINES:
             stream = ProgressStream(context, server.ending, SOCKET.between)
@@ -226,12 +227,16 @@ def _carry_out(
     operation_id: str | None,
     forgiving: bool,
     everywhere: bool,
+    own: bool,
 ) -> Any:
     """The answer of an operation to the body of a request, in a thread."""
+    arguments = parse_body(body, depth)
+    if not own:
+        schema.refuse_own(op, arguments)
     answer = service.call(
         namespace,
         op.name,
-        parse_body(body, depth),
+        arguments,
         forgiving=forgiving,
         progress=progress,
         operation_id=operation_id,

@@ -16,8 +16,7 @@ from uuid import uuid4
 
 from priming.config.params.server import ServerParams
 from priming.errors import NotFound, PrimingError
-from priming.operations.emptiness import without_other_names
-from priming.operations.service import LocalService
+from priming.operations.service import LocalService, without_other_names
 from priming.server import telemetry
 from priming.server.auth import RequestContext
 from priming.server.limits import WorkerPool

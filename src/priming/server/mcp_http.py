@@ -32,7 +32,7 @@ def mounted(service: LocalService, params: ServerParams, groups: str = "core") -
     There are no sessions: the token is checked at every request, and any process may answer it.
     """
     manager = StreamableHTTPSessionManager(
-        app=server(lambda: service, _namespace, groups, _chosen, _everywhere),
+        app=server(lambda: service, _namespace, groups, _chosen, everywhere=_everywhere),
         stateless=True,
         max_request_body_size=params.body_bytes,
     )

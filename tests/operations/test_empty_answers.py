@@ -5,8 +5,7 @@ from contextlib import closing
 import pytest
 
 from priming import HashedEmbedder
-from priming.operations.emptiness import reason_of, without_other_names
-from priming.operations.service import LocalService
+from priming.operations.service import LocalService, reason_of, without_other_names
 from priming.operations.table import SERVED
 
 REQUESTS = {
