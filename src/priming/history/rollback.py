@@ -46,7 +46,7 @@ def rollback(memory: Namespace, *, since: datetime, source: str | None = None) -
 
     """
     since, source = check_time("since", since), check_source(source)
-    with memory.writing() as now:
+    with memory.changing() as now:
         plan = _plan(memory, since, source)
         logged = memory.write(
             "rollback",

@@ -133,7 +133,7 @@ def undo(memory: Namespace, operation_id: str) -> Operation:
         Conflict: the operation is undone already, is a purge, or a later operation changed the same rows.
 
     """
-    with memory.writing() as now:
+    with memory.changing() as now:
         done = _undoable(memory, operation_id)
         changes, together = ChangeSet(memory), _night(memory, done)
         ids = [logged.id for logged in together]

@@ -39,7 +39,7 @@ def keep_both(memory: Namespace, id: str) -> Operation:
 
     """
     name = check_text("id", id)
-    with memory.writing() as now:
+    with memory.changing() as now:
         match = next(((links, entry) for links, entry in _unsettled(memory, now) if entry.id == name), None)
         if match is None:
             raise memory.not_found(

@@ -241,9 +241,14 @@ def store_trace(
     flow: StoredTrace | None,
     recall_id: str | None = None,
 ) -> tuple[str, list[str]]:
-    """Record a recall; returns its id, and ["trace"] if the store could not record it."""
+    """Record a recall; returns its id, and ["trace"] if the store could not record it.
+
+    Where there is no store yet, there is nothing to judge, and none is created.
+    """
     now = memory.now()
     recall_id = recall_id or uuid7(now)
+    if not memory.store.exists:
+        return recall_id, []
     context = {"text": text, **cue.context()}
     trace = Trace(
         recall_id,

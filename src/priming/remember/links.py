@@ -56,7 +56,7 @@ def link_many(memory: Namespace, items: Iterable[Mapping[str, Any]]) -> list[Lin
 
 def _link_all(memory: Namespace, requests: Sequence[LinkRequest], source: str | None) -> list[Link]:
     """Make links as one operation with this source; the operations of importers have none."""
-    with memory.writing() as now:
+    with memory.changing() as now:
         ends: dict[str, str] = {}
         rows = {}
         for request in requests:
@@ -126,7 +126,7 @@ def set_strength(
     requested = check_fraction("weight", weight)
     p = memory.profile.plasticity
     clamped = min(max(requested, p.low), p.high)
-    with memory.writing() as now:
+    with memory.changing() as now:
         a, b = memory.find(source, now), memory.find(target, now)
         between = [
             row
