@@ -29,7 +29,8 @@ from priming.maintenance.health import backup, reembed, restore_backup, stats, s
 from priming.maintenance.merge import deduplicate, deprecate, merge, restore
 from priming.namespace import DEFAULT_NAMESPACE, Namespace
 from priming.recall.explain import why
-from priming.recall.recall import get, list_memories, recall
+from priming.recall.recall import recall
+from priming.recall.records import get, list_memories
 from priming.remember.links import link, link_many, links, set_strength
 from priming.remember.remember import remember, remember_many
 from priming.rules.active import active

@@ -61,6 +61,8 @@ class Use:
     first_used_at: datetime | None = None
     recent: tuple[datetime, ...] = ()
     """The latest times of use, newest first; earlier uses are only counted."""
+    shown: int | None = field(default=None, compare=False)
+    """The number of stored recalls that returned it; ``get`` and ``list`` count them for rules."""
 
 
 @dataclass(frozen=True, slots=True)

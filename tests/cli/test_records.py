@@ -30,9 +30,40 @@ def test_a_memory_is_shown_with_what_is_known_of_it(shown):
     lines = shown(records.memory(record))
     assert lines[:4] == ["deploy-failed", "  One.", "  ", "  Two."]
     assert "tags        a, b" in lines
-    assert 'when        {"language": "python"}' in lines
+    assert "applies     where language = python" in lines
     assert lines[-1].startswith("uses        3, last 2026-03-01 ")
     assert not [one for one in lines if one.startswith(("metadata", "outcome"))]
+
+
+RULE = replace(
+    A,
+    kind="behavior",
+    confidence=0.65,
+    priority=2.0,
+    when={"language": ("go", "rust"), "task": "release"},
+    use=Use(4, AT, helped=1, confirmed=2, followed=3, overridden=1, shown=7),
+)
+
+
+def test_a_rule_s_page_says_what_it_is_worth_and_where_it_applies(shown):
+    rows = dict(line.split(maxsplit=1) for line in shown(records.memory(RULE))[2:])
+    expected = {
+        "confidence": "0.65",
+        "priority": "2",
+        "applies": "where language = go or rust, task = release",
+        "shown": "in 7 recalls",
+        "verdicts": "used 1, confirmed 2, confirmed by silence 2, overridden 1",
+    }
+    assert {name: rows.get(name) for name in expected} == expected
+
+
+def test_a_list_says_in_short_what_memories_are_worth():
+    assert records.worth(RULE) == (
+        "confidence 0.65, priority 2, shown 7, used 1, confirmed 2, confirmed by silence 2, overridden 1"
+    )
+    assert records.scope(RULE) == "where language = go or rust, task = release"
+    assert (records.worth(A), records.scope(A)) == ("", "")
+    assert records.scope(replace(RULE, when={})) == "everywhere"
 
 
 def test_links_are_shown_one_a_line(shown):
@@ -48,7 +79,8 @@ def test_an_operation_names_what_it_touched_even_if_that_is_gone(shown):
     operation = Operation("o", "undo", AT, changes=tuple(changes), message="undid a remember", undone_by="p")
     assert shown(records.operation(operation)) == [
         f"o  undo  {timestamp(AT)}",
-        "    undid a remember; m0, m1, 2 more, 1 link",
+        "    undid a remember",
+        "    m0, m1, 2 more, 1 link",
         "    undone by p",
     ]
 

@@ -264,6 +264,7 @@ def test_a_purge_leaves_no_word_anywhere(open_memory, url, tmp_path):
     )
     memory.recall(f"sea and {SECRET[0]}")
     memory.link(SECRET[3], memory.list(limit=1)[0].key, "requires")
+    memory.feedback(not_useful=[SECRET[3]], reason=f"{SECRET[3]} is no help")
     memory.supersede(SECRET[3], f"{SECRET[0]} of old")
     memory.undo(memory.forget(SECRET[3]).id)
     memory.close()

@@ -133,7 +133,10 @@ def test_strength_moves_all_links_between_two_memories_in_either_direction(three
     three.link("b", "a", "overrides", 0.6)
     three.link("b", "c", "requires", 0.5)
     operation = three.set_strength("b", "a", 0.7)
-    assert (operation.kind, operation.message) == ("set-strength", "2 links set to 0.7")
+    assert (operation.kind, operation.message) == (
+        "set-strength",
+        "2 links set to 0.7: 0.40 → 0.70, 0.60 → 0.70",
+    )
     assert weights(three) == {
         ("a", "requires", "b"): 0.7,
         ("b", "overrides", "a"): 0.7,
@@ -144,7 +147,7 @@ def test_strength_moves_all_links_between_two_memories_in_either_direction(three
 def test_strength_of_one_relation_leaves_the_others(three):
     three.link("a", "b", "requires", 0.4)
     three.link("a", "b", "overrides", 0.4)
-    assert three.set_strength("a", "b", 0.7, "requires").message == "1 link set to 0.7"
+    assert three.set_strength("a", "b", 0.7, "requires").message == "1 link set to 0.7: 0.40 → 0.70"
     assert weights(three) == {("a", "requires", "b"): 0.7, ("a", "overrides", "b"): 0.4}
     with pytest.raises(NotFound, match="there is no link 'next' between 'a' and 'b'"):
         three.set_strength("a", "b", 0.7, "next")
@@ -154,7 +157,12 @@ def test_strength_of_one_relation_leaves_the_others(three):
 def test_strength_is_clamped_and_says_so(three, requested, clamped):
     three.link("a", "b")
     message = three.set_strength("a", "b", requested).message
-    assert message == f"1 link set to {clamped}; {requested:g} was clamped to [0.05, 0.95]"
+    bound = "lowest" if clamped == 0.05 else "highest"
+    assert message == (
+        f"1 link set to {clamped}: 0.50 → {clamped};"
+        f" a weight of {requested:g} was requested, and the {bound} is {clamped}"
+    )
+    assert three.set_strength("a", "b", requested).message.startswith("1 link did not move: it is")
     assert weights(three) == {("a", "similar-to", "b"): clamped}
 
 
@@ -199,3 +207,30 @@ def test_forgotten_ends_may_be_linked_and_come_back_linked(three):
     assert [hit.memory.key for hit in three.recall("paint", ablate=["cosine"]).hits] == ["a", "c"]
     with pytest.raises(Conflict):
         three.undo(operation.id)
+
+
+def test_links_are_listed_by_weight_the_strongest_first(three):
+    three.link("a", "b", "requires", 0.3)
+    three.link("b", "c", "requires", 0.9)
+    three.link("c", "a", "requires", 0.6)
+    chosen = three.links(relation="requires", by="weight", limit=2)
+    assert [(link.source, link.weight) for link in chosen] == [("b", 0.9), ("c", 0.6)]
+    assert [link.source for link in three.links("a", relation="requires", by="weight")] == ["c", "a"]
+
+
+def test_links_are_listed_by_when_they_changed_and_by_what_use_strengthened(three, clock):
+    three.link("a", "b", "requires", 0.3)
+    clock.at += timedelta(hours=1)
+    three.link("b", "c", "requires", 0.9)
+    clock.at += timedelta(hours=1)
+    assert [link.source for link in three.links(relation="requires", by="changed")] == ["b", "a"]
+    assert three.links(relation="requires", by="learned") == []
+    three.feedback(used=["a"])
+    assert [link.source for link in three.links(relation="requires", by="changed")] == ["a", "b"]
+    assert [link.source for link in three.links(relation="requires", by="learned")] == ["a"]
+
+
+@pytest.mark.parametrize("wrong", [{"by": "size"}, {"by": ""}, {"limit": 0}, {"limit": "all"}])
+def test_an_order_or_a_number_of_links_that_is_none_is_refused(three, wrong):
+    with pytest.raises(ParamError, match=next(iter(wrong))):
+        three.links(**wrong)

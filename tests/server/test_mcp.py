@@ -334,3 +334,63 @@ def test_a_misspelt_namespace_answers_with_the_reason(url, tool, sent):
     assert not answer.is_error
     assert text(answer) == reason
     assert answer.structured_content["reason"] == reason
+
+
+def test_four_verdicts_take_a_short_reply_and_no_rows(url):
+    texts = {
+        "deploys": "Kestrel is deployed by GitHub Actions on the first Monday of the month.",
+        "database": "The staging database of Kestrel runs on port 5433 in Docker.",
+        "notes": "Ada writes the release notes of Kestrel before every deploy.",
+        "client": "Kestrel calls the payment service with httpx.",
+    }
+
+    async def talk():
+        async with connected(url) as client:
+            for key, content in texts.items():
+                await client.call_tool("remember", {"content": content, "key": key, "session": "s"})
+            recall = (
+                await client.call_tool("recall", {"text": "How is Kestrel deployed?"})
+            ).structured_content
+            return await client.call_tool(
+                "feedback",
+                {
+                    "recall_id": recall["recall_id"],
+                    "used": ["deploys", "database"],
+                    "not_relevant": ["notes"],
+                    "not_useful": ["client"],
+                },
+            )
+
+    told = anyio.run(talk)
+    with Memory.open(url) as memory:
+        (operation,) = memory.log(limit=1)
+    assert len(text(told)) < 600
+    assert len(json.dumps(told.structured_content, ensure_ascii=False)) < 600
+    assert text(told).splitlines()[-1] == f"operation: {operation.id}"
+    assert [line.split(":")[0] for line in text(told).splitlines()[:4]] == [
+        "used deploys",
+        "used database",
+        "not-relevant notes",
+        "not-useful client",
+    ]
+    assert "weight 0.50 → 0.51" in text(told)
+    assert told.structured_content == {
+        "id": operation.id,
+        "kind": "feedback",
+        "message": operation.message,
+    }
+
+
+def test_a_reply_names_the_operation_that_undo_takes(url):
+    async def talk():
+        async with connected(url, "all") as client:
+            await client.call_tool("remember", {"content": "Ada wrote it.", "key": "ada"})
+            changed = await client.call_tool("supersede", {"key": "ada", "content": "Bob wrote it."})
+            undone = await client.call_tool("undo", {"id": changed.structured_content["operation"]})
+            return text(changed), text(undone)
+
+    changed, undone = anyio.run(talk)
+    assert changed.startswith("ada: version 2, 'Bob wrote it.'")
+    assert undone.startswith("undid a supersede")
+    with Memory.open(url) as memory:
+        assert memory.get("ada").content == "Ada wrote it."

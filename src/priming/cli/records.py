@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from priming.results import Step
     from priming.types import Link, MemoryRecord, Operation
 
-_SHORT = 2
+_SHORT, _MOVES = 2, 6
 _MISSING_PARTS = {
     "vectors": "some memories have no vector of this model, run priming reembed to compute them",
     "trace": "this recall could not be stored and cannot receive feedback",
 }
 _FIELDS = (
     *("id", "kind", "status", "version", "heading", "speaker", "session", "occurred_at", "recorded_at"),
-    *("valid_from", "valid_to", "tags", "when", "metadata", "source", "trust", "importance", "outcome"),
-    "weight",
+    *("valid_from", "valid_to", "tags", "metadata", "source", "trust", "importance", "outcome", "weight"),
 )
+_RULE = "behavior"
 
 
 def memory(record: MemoryRecord) -> Iterator[Part]:
@@ -37,11 +37,12 @@ def content(record: MemoryRecord) -> Iterator[Part]:
     return (line(paragraph, indent=2) for paragraph in record.content.splitlines())
 
 
-def links(records: Sequence[Link]) -> Iterator[Part]:
-    """Links, one per line."""
+def links(records: Sequence[Link], *, times: bool = False) -> Iterator[Part]:
+    """Links, one per line, with the ``times`` at which they were made or last strengthened."""
     for link in records:
         origin: Span = ("  by hand", DIM) if link.given else ""
-        yield line(f"{edge(link.source, link.relation, link.target)} ({link.weight:.2f})", origin)
+        at: Span = (f"  {timestamp(link.last_activated or link.created_at)}", DIM) if times else ""
+        yield line(f"{edge(link.source, link.relation, link.target)} ({link.weight:.2f})", origin, at)
     if not records:
         yield line(("no links", DIM))
 
@@ -70,11 +71,26 @@ def operations(records: Sequence[Operation]) -> Iterator[Part]:
 def operation(record: Operation) -> Iterator[Part]:
     """An operation: its kind, its time, and what it changed."""
     yield line((record.id, KEY), f"  {record.kind}", (f"  {timestamp(record.at)}", DIM))
-    details = [text for text in (record.message, record.reason, _changed(record)) if text]
+    yield from (line(text, indent=4) for text in (record.message or "").splitlines())
+    details = [text for text in (record.reason, _changed(record)) if text]
     if details:
-        yield line("; ".join(details), indent=4)
+        yield line(("; ".join(details), DIM), indent=4)
     if record.undone_by:
         yield line((f"undone by {record.undone_by}", WARN), indent=4)
+
+
+def moved_links(record: Operation) -> Iterator[Part]:
+    """The links that an operation moved, by name and from what to what."""
+    from priming.history.movements import weights_text
+
+    moves = [
+        change for change in record.changes if change.table == "links" and change.before and change.after
+    ]
+    for change in moves[:_MOVES]:
+        weights = weights_text(change.before["weight"], change.after["weight"])  # type: ignore[index]
+        yield line((f"{change.key}: {weights}", DIM), indent=4)
+    if len(moves) > _MOVES:
+        yield line((f"and {count(len(moves) - _MOVES, 'link')} more", DIM), indent=4)
 
 
 def undo_hint(operation_id: str | None, subject: str = "", *, indent: int = 0) -> Line:
@@ -114,9 +130,62 @@ def _fields(record: MemoryRecord) -> Iterator[tuple[str, str]]:
         value = getattr(record, name)
         if value not in (None, (), {}):
             yield name.replace("_", " "), _field(value)
+    if record.kind == _RULE or record.confidence < 1:
+        yield "confidence", f"{record.confidence:.2f}"
+    if record.kind == _RULE or record.priority:
+        yield "priority", f"{record.priority:g}"
+    if applies := scope(record):
+        yield "applies", applies
+    if record.use.shown is not None:
+        yield "shown", f"in {count(record.use.shown, 'recall')}"
     if record.use.uses:
         yield "uses", f"{record.use.uses}, last {timestamp(record.use.last_used_at)}"
+    if judged := ", ".join(_verdicts(record)):
+        yield "verdicts", judged
     yield from _practice(record)
+
+
+def worth(record: MemoryRecord) -> str:
+    """What a memory is worth, in short: of a rule its confidence, of any its priority and what came of its use."""
+    use = record.use
+    parts = [f"confidence {record.confidence:.2f}"] if record.kind == _RULE or record.confidence < 1 else []
+    if record.priority:
+        parts.append(f"priority {record.priority:g}")
+    if use.shown:
+        parts.append(f"shown {use.shown:,}")
+    elif use.uses > use.helped + use.confirmed:
+        parts.append(f"uses {use.uses:,}")
+    return ", ".join([*parts, *_verdicts(record)])
+
+
+def _verdicts(record: MemoryRecord) -> Iterator[str]:
+    """The verdicts on a memory by their number."""
+    use, by_rule = record.use, record.kind == _RULE
+    silent = use.followed - use.helped if use.followed > use.helped else 0
+    counts = {
+        "used": use.helped,
+        "not useful": use.failed,
+        "confirmed": use.confirmed,
+        "confirmed by silence": silent if by_rule else 0,
+        "overridden": use.overridden,
+    }
+    return (f"{name} {number:,}" for name, number in counts.items() if number)
+
+
+def scope(record: MemoryRecord) -> str:
+    """Where a memory applies; empty for one that is no rule and has no conditions."""
+    return conditions(record.when) if record.when or record.kind == _RULE else ""
+
+
+def conditions(when: Mapping[str, Any]) -> str:
+    """Conditions in words."""
+    if not when:
+        return "everywhere"
+    terms = (
+        f"{name} = {' or '.join(map(str, value)) if isinstance(value, (list, tuple)) else value}"
+        for name, value in when.items()
+    )
+    return f"where {', '.join(terms)}"
 
 
 def _practice(record: MemoryRecord) -> Iterator[tuple[str, str]]:

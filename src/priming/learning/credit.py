@@ -15,6 +15,7 @@ from priming.config.profiles import Profile
 from priming.config.words import STRUCTURE
 from priming.core.plasticity import hebb, nudge
 from priming.errors import ParamError
+from priming.history.movements import WeightMove, links_text, pairs_text
 from priming.learning.coactivation import POSITIVE, learn_coactivation, link_identity
 from priming.learning.retention import is_due, review, with_retention
 from priming.namespace import Namespace
@@ -22,6 +23,29 @@ from priming.recall import traces
 from priming.storage.protocol import Trace
 from priming.storage.rows import LinkIdentity, LinkRow, MemoryPair, MemoryRow, RowChange, VerdictRow
 from priming.types import MemoryRecord, Retention
+
+
+@dataclass(frozen=True, slots=True)
+class Credited:
+    """What a verdict does to links: the links that it is to move, and a note where it moves none or others."""
+
+    note: str = ""
+    links: tuple[LinkIdentity, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EffectLine:
+    """A line of an operation's message: what it is about, and what moves."""
+
+    subject: str
+    credited: Credited = field(default_factory=Credited)
+    rest: str = ""
+
+    def text(self, effect: VerdictEffect, changes: Mapping[LinkIdentity, RowChange]) -> str:
+        """The line, with the moves of its links."""
+        moves = links_text([effect.link_move(link, changes) for link in self.credited.links])
+        parts = "; ".join(part for part in (self.credited.note, moves, self.rest) if part)
+        return ": ".join(part for part in (self.subject, parts) if part)
 
 
 @dataclass(slots=True)
@@ -43,7 +67,18 @@ class VerdictEffect:
     """Automatic verdicts that a conscious verdict replaces."""
     useful: dict[str, tuple[Trace, list[str]]] = field(default_factory=dict)
     """The recalls with a positive verdict, by id, and the memories that the verdicts are about."""
-    messages: list[str] = field(default_factory=list)
+    lines: list[EffectLine] = field(default_factory=list)
+    """The operation's message, a line for each verdict."""
+
+    def message(self, memory: Namespace, changes: Collection[RowChange]) -> str:
+        """A line for each verdict, with what moved from what to what; then the links that no verdict credits."""
+        links = {link_identity(change.row): change for change in changes if isinstance(change.row, LinkRow)}
+        lines = [line.text(self, links) for line in self.lines]
+        names = memory.store.names(
+            memory.namespace, {end for change in links.values() for end in change.ends}
+        )
+        learned = [change for identity, change in links.items() if identity not in self.moves]
+        return "\n".join([*lines, *pairs_text("useful together", learned, names)])
 
     def state(self, memory: Namespace, memory_id: str) -> MemoryRow:
         """The row of a memory with the changes gathered so far."""
@@ -84,6 +119,14 @@ class VerdictEffect:
         active = self.now if delta > 0 else link.last_activated
         return RowChange(link, replace(link, weight=weight, last_activated=active))
 
+    def link_move(self, identity: LinkIdentity, changes: Mapping[LinkIdentity, RowChange]) -> WeightMove:
+        """How a link moves that verdicts are to move; it may stay as it is."""
+        delta, params = self.moves[identity]
+        before = self.links[identity]
+        change = changes.get(identity)
+        after = change.after if change is not None and isinstance(change.after, LinkRow) else before
+        return WeightMove(before.weight, after.weight, params.low, params.high, delta)
+
     def move_links(self, links: Iterable[LinkRow], delta: float, params: PlasticityParams) -> None:
         """Add ``delta`` to the movement of each link; a link is moved once, by the sum."""
         for link in links:
@@ -121,30 +164,14 @@ class VerdictEffect:
                     moved[link_identity(link)] = RowChange(
                         link, replace(link, weight=max(weight, link.weight), last_activated=self.now)
                     )
-        if moved:
-            self.messages.append(_strengthened_text(memory, moved.values()))
+        if moved and all(change.before == change.after for change in moved.values()):
+            self.lines.append(EffectLine("useful together: the links between them are full"))
         return list(moved.values())
 
 
 def profile_of(memory: Namespace, trace: Trace | None) -> Profile:
     """The profile whose laws a verdict follows: that of the recall, else that of the namespace."""
     return memory.profile if trace is None else memory.profiles.get(trace.profile, memory.profile)
-
-
-def _strengthened_text(memory: Namespace, changes: Iterable[RowChange]) -> str:
-    """Which links were strengthened together, from what to what."""
-    links = [change for change in changes if change.before != change.after]
-    names = memory.store.names(memory.namespace, {end for change in links for end in change.ends})
-    moves = [
-        f"{names[change.ends[0]]} – {names[change.ends[1]]} {change.before.weight:.4g} → {change.after.weight:.4g}"
-        for change in links
-        if isinstance(change.before, LinkRow) and isinstance(change.after, LinkRow)
-    ]
-    return (
-        f"useful together: {', '.join(moves)}"
-        if moves
-        else "useful together: the links between them are full"
-    )
 
 
 def check_recalled(trace: Trace, memory: MemoryRecord, name: str, value: str) -> None:
@@ -156,7 +183,7 @@ def check_recalled(trace: Trace, memory: MemoryRecord, name: str, value: str) ->
 
 def credit_path(
     memory: Namespace, effect: VerdictEffect, record: MemoryRecord, trace: Trace | None, delta: float
-) -> None:
+) -> Credited:
     """Move the links that led to a memory in proportion to their share of its activation, the largest by ``delta``.
 
     Without a stored recall, the links at the memory move by ``delta`` instead. In a profile whose verdicts do not
@@ -164,11 +191,9 @@ def credit_path(
     """
     profile = profile_of(memory, trace)
     if profile.learning.verdicts != "path":
-        moves = (
-            "" if profile.learning.verdicts == "together" else f"; in {profile.name} verdicts move no link"
+        return Credited(
+            "" if profile.learning.verdicts == "together" else f"in {profile.name} verdicts move no link"
         )
-        effect.messages.append(f"{record.key}: counted{moves}")
-        return
     params = profile.plasticity
     flow = None if trace is None else traces.flow_of(trace)
     row = None if flow is None else flow.row(record.id)
@@ -178,31 +203,18 @@ def credit_path(
         missing = (
             "no kept recall brought it up" if trace is None else "the flow of that recall is no longer kept"
         )
-        effect.messages.append(
-            f"{record.key}: {missing}, so its own {_links(len(incident))} moved instead of a path"
-        )
-        return
+        moved = "so its own links count instead of a path" if incident else "and it has no links of its own"
+        return Credited(f"{missing}, {moved}", tuple(map(link_identity, incident)))
     if flow.is_anchor(row) and not flow.paths([row])[row]:
-        effect.messages.append(
-            f"{record.key}: the cue itself matched it, so no link moved; the cue is recorded"
-        )
-        return
+        return Credited("the cue itself matched it, so no link moved; the cue is recorded")
     shares = _shares_by_pair(flow.shares(row, params.credit_floor))
     between = _links_between(memory, shares)
     most = max(shares.values(), default=0.0)
     for pair, links in between.items():
         effect.move_links(links, delta * shares[pair] / most, params)
-    moved = sum(map(len, between.values()))
-    if not moved:
-        why = "are gone" if shares else "brought too little each to answer for it"
-        effect.messages.append(f"{record.key}: the links that led to it {why}, so none moved")
-        return
-    how = "strengthened" if delta > 0 else "weakened"
-    effect.messages.append(f"{record.key}: {_links(moved)} {how}")
-
-
-def _links(count: int) -> str:
-    return "1 link" if count == 1 else f"{count:,} links"
+    credited = tuple(link_identity(link) for links in between.values() for link in links)
+    why = "are gone" if shares else "brought too little each to answer for it"
+    return Credited("" if credited else f"the links that led to it {why}, so none moved", credited)
 
 
 def _shares_by_pair(shares: Mapping[LinkIdentity, float]) -> dict[MemoryPair, float]:

@@ -14,7 +14,7 @@ or removes them, by the profile too; no other code learns the weight of a link.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -23,14 +23,22 @@ from priming.config.words import VERDICTS
 from priming.core.arguments.checks import check_choice, check_name, check_text
 from priming.core.plasticity import TIERS, nudge
 from priming.errors import ParamError
+from priming.history.movements import memory_text
 from priming.learning.coactivation import POSITIVE
-from priming.learning.credit import VerdictEffect, check_recalled, credit_path, profile_of
+from priming.learning.credit import (
+    Credited,
+    EffectLine,
+    VerdictEffect,
+    check_recalled,
+    credit_path,
+    profile_of,
+)
 from priming.learning.retention import REVIEW_RATINGS, with_use
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.remember.drafts import gist_of
 from priming.storage.protocol import Trace
-from priming.storage.rows import VerdictRow
+from priming.storage.rows import MemoryRow, VerdictRow
 from priming.types import MemoryRecord, Operation
 
 _CONTRADICTIONS: tuple[tuple[str, str], ...] = (
@@ -132,16 +140,19 @@ def _record_verdicts(memory: Namespace, batch: VerdictBatch) -> Operation:
             earlier = _gather_verdict(memory, batch, effect, verdict, record, trace)
             if earlier is not None:
                 repeated.append(earlier)
-                effect.messages.append(f"{record.key}: {verdict} already, by operation {earlier.operation}")
+                already = f"{verdict} already, by operation {earlier.operation}"
+                effect.lines.append(EffectLine(record.key, rest=already))
+        rows = effect.rows(memory)
+        message = effect.message(memory, rows)
         if not effect.verdicts:
-            return _repeated_operation(memory, repeated[0], effect.messages)
+            return _repeated_operation(memory, repeated[0], message)
         logged = memory.write(
             "feedback",
             now,
-            effect.rows(memory),
+            rows,
             source=batch.tier,
             reason=batch.reason or _describe_recalls(effect),
-            message="; ".join(effect.messages) or None,
+            message=message,
             operation_id=effect.operation,
         )
         return memory.to_operation(logged)
@@ -198,16 +209,15 @@ def _gather_verdict(
         )
     )
     profile = profile_of(memory, trace)
-    delta, first_message = profile.plasticity.step(batch.tier), len(effect.messages)
-    weighs = verdict in _WEIGHT_SIGNS and profile.learning.verdicts == "path"
+    delta = profile.plasticity.step(batch.tier)
+    credited = Credited()
     if verdict in _LINK_SIGNS:
-        credit_path(memory, effect, record, trace, _LINK_SIGNS[verdict] * delta)
-    else:
-        effect.messages.append(f"{record.key}: {'weight lowered' if weighs else 'counted'}")
-    effect.messages[first_message:] = [f"{verdict} {message}" for message in effect.messages[first_message:]]
-    weigh = _WEIGHT_SIGNS[verdict] * delta if weighs else 0.0
+        credited = credit_path(memory, effect, record, trace, _LINK_SIGNS[verdict] * delta)
+    weighs = profile.learning.verdicts == "path"
+    step = _WEIGHT_SIGNS.get(verdict, 0.0) * delta if weighs else 0.0
     bounds = profile.plasticity.low, profile.plasticity.high
-    _count(memory, effect, verdict, record, batch.tier, (weigh, *bounds), is_raised=same is not None)
+    counted = _count(memory, effect, verdict, record, batch.tier, (step, *bounds), is_raised=same is not None)
+    effect.lines.append(EffectLine(f"{verdict} {record.key}", credited, counted))
     if verdict in POSITIVE and trace is not None:
         effect.useful.setdefault(trace.recall_id, (trace, []))[1].append(record.id)
     return None
@@ -246,8 +256,8 @@ def _count(
     move: tuple[float, float, float],
     *,
     is_raised: bool,
-) -> None:
-    """Move a memory's weight and count the verdict; ``is_raised`` where it replaces an automatic verdict.
+) -> str:
+    """Move a memory's weight and count the verdict, and say so; ``is_raised`` where it replaces an automatic verdict.
 
     ``move`` is the step of the weight, with its bounds.
     """
@@ -263,6 +273,19 @@ def _count(
     )
     if verdict in REVIEW_RATINGS and not is_raised:
         effect.review(record, tier, recalled=REVIEW_RATINGS[verdict])
+    return memory_text(row, after, move) or _count_text(row, after)
+
+
+def _count_text(before: MemoryRow, after: MemoryRow) -> str:
+    """Which count of a memory moved."""
+    for name in ("helped", "failed", "confirmed", "followed", "overridden"):
+        old, new = getattr(before, name), getattr(after, name)
+        if new > old:
+            return f"{_COUNT_NAMES.get(name, name)} {old:,} → {new:,} times"
+    return ""
+
+
+_COUNT_NAMES = {"helped": "useful", "failed": "not useful", "followed": "confirmed by silence"}
 
 
 def _describe_recalls(effect: VerdictEffect) -> str | None:
@@ -271,13 +294,13 @@ def _describe_recalls(effect: VerdictEffect) -> str | None:
     return "; ".join(f"recall {recall_id} of {gist_of(cue)!r}" for recall_id, cue in recalls.items()) or None
 
 
-def _repeated_operation(memory: Namespace, earlier: VerdictRow, messages: Sequence[str]) -> Operation:
+def _repeated_operation(memory: Namespace, earlier: VerdictRow, message: str) -> Operation:
     """The operation that recorded or imported an earlier verdict, with a message that nothing changed."""
     logged = memory.store.operation(memory.namespace, earlier.operation)
     if logged is None:  # the verdict was imported: that operation is in the log of another store
         operations = memory.store.operations(memory.namespace, memory_id=earlier.id, limit=None)
         logged = next(item for item in operations if any(change.after == earlier for change in item.rows))
-    return replace(memory.to_operation(logged), message=f"nothing changed; {'; '.join(messages)}")
+    return replace(memory.to_operation(logged), message=f"nothing changed; {message}")
 
 
 def count_as_used(memory: Namespace, ids: Collection[str]) -> Operation:

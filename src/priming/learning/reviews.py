@@ -23,7 +23,14 @@ from priming.core.forgetting import (
 )
 from priming.core.score import priority_score
 from priming.errors import ParamError
-from priming.learning.credit import VerdictEffect, check_recalled, credit_path, profile_of
+from priming.learning.credit import (
+    Credited,
+    EffectLine,
+    VerdictEffect,
+    check_recalled,
+    credit_path,
+    profile_of,
+)
 from priming.learning.retention import with_use
 from priming.namespace import Namespace
 from priming.recall import traces
@@ -188,19 +195,23 @@ def done(
             rule = f"is of kind {record.kind}, and only a {KIND} is carried out: judge it with feedback"
             raise ParamError("key", key, rule)
         effect = VerdictEffect(now, memory.next_operation_id(now), memory.profile.forgetting_params)
+        credited = Credited()
         if recall is not None:
-            _credit_recall(memory, effect, record, traces.find_trace(memory, recall), success=success)
+            trace = traces.find_trace(memory, recall)
+            credited = _credit_recall(memory, effect, record, trace, success=success)
         row = with_use(effect.state(memory, record.id), now)
         name = "helped" if success else "failed"
         row = effect.memories[record.id] = replace(row, **{name: getattr(row, name) + 1})
         effect.review(record, _TIER, recalled=success)
+        effect.lines.append(EffectLine(_success_text(row), credited))
+        rows = effect.rows(memory)
         logged = memory.write(
             "done",
             now,
-            effect.rows(memory),
+            rows,
             source=_TIER,
             reason=why,
-            message="; ".join([_success_text(row), *effect.messages]),
+            message=effect.message(memory, rows),
             operation_id=effect.operation,
         )
         return memory.to_operation(logged)
@@ -208,14 +219,13 @@ def done(
 
 def _credit_recall(
     memory: Namespace, effect: VerdictEffect, record: MemoryRecord, trace: Trace, *, success: bool
-) -> None:
+) -> Credited:
     """Give the recall the verdict used or not useful; a verdict that the recall already has counts no more."""
     verdict = "used" if success else "not-useful"
     check_recalled(trace, record, "recall_id", trace.recall_id)
     before = memory.store.verdicts(memory.namespace, [record.id], recall=trace.recall_id)
     if any(row.verdict == verdict for row in before):
-        effect.messages.append(f"recall {trace.recall_id} has this verdict already, so no link moved")
-        return
+        return Credited(f"recall {trace.recall_id} has this verdict already, so no link moved")
     effect.verdicts.append(
         VerdictRow(
             record.id, verdict, effect.operation, trace.recall_id, effect.now, _TIER, trace.session, trace.cue
@@ -223,8 +233,9 @@ def _credit_recall(
     )
     if success:
         step = profile_of(memory, trace).plasticity.step(_TIER)
-        credit_path(memory, effect, record, trace, step)
         effect.useful[trace.recall_id] = (trace, [record.id])
+        return credit_path(memory, effect, record, trace, step)
+    return Credited()
 
 
 def _success_text(row: MemoryRow) -> str:

@@ -17,6 +17,7 @@ from priming.config.profiles import Profile
 from priming.core.arguments.checks import check_name, check_text
 from priming.core.plasticity import nudge
 from priming.errors import Conflict, ParamError
+from priming.history.movements import links_text, moves_of
 from priming.learning.coactivation import learn_coactivation, link_identity
 from priming.learning.results import Run
 from priming.namespace import Namespace
@@ -140,7 +141,12 @@ def _settle(memory: Namespace, before: RunRow, ended: RunRow, now: datetime, *, 
     )
     changes = [RowChange(before, row), *(change for change in changes if change.before != change.after)]
     logged = memory.write(
-        "run", now, changes, source=_SOURCE, reason=f"the output of run {row.id} was {row.settled}"
+        "run",
+        now,
+        changes,
+        source=_SOURCE,
+        reason=f"the output of run {row.id} was {row.settled}",
+        message=links_text(moves_of(changes, memory.profile.plasticity)) or "no link moved",
     )
     return _run(memory, row, logged.id)
 

@@ -17,14 +17,12 @@ from numpy.typing import NDArray
 from priming.config import profiles
 from priming.config.ids import uuid7
 from priming.config.profiles import Profile
-from priming.config.words import KINDS, STATUSES, TEXT_KINDS
+from priming.config.words import KINDS
 from priming.core.arguments.checks import (
-    PAGE_LIMIT,
     check_choice,
     check_count,
     check_name,
     check_number,
-    check_text,
 )
 from priming.core.pack import Packed, pack
 from priming.errors import ParamError
@@ -334,47 +332,3 @@ def _spread_steps(memory: Namespace, working: WorkingSet, ranked: Ranked) -> tup
     return tuple(
         MappingProxyType({names[working.ids[row]]: value for row, value in step.items()}) for step in steps
     )
-
-
-def get(memory: Namespace, key: str) -> MemoryRecord:
-    """The memory of a key or id, in its present version and with any status."""
-    with memory.lock:
-        return memory.find(key)
-
-
-def list_memories(
-    memory: Namespace,
-    *,
-    kinds: Collection[str] | None = None,
-    status: str | None = "active",
-    limit: int = 100,
-    after: str | None = None,
-    matching: str | None = None,
-    valid_at: datetime | None = None,
-    known_at: datetime | None = None,
-) -> list[MemoryRecord]:
-    """List memories in the order in which they were remembered, a page at a time.
-
-    ``after`` is the last id of the previous page; ``matching`` keeps memories that contain each of its words;
-    ``status`` None means any. Entities are listed only when ``kinds`` asks for them. ``valid_at`` and ``known_at``
-    list what was true, and what was known, at another time.
-    """
-    with memory.lock:
-        namespace = as_of.namespace_at(memory, as_of.moment(valid_at, known_at))
-        kinds = [kinds] if isinstance(kinds, str) else kinds
-        listed = TEXT_KINDS if kinds is None else kinds
-        if status is not None:
-            check_choice("status", status, STATUSES)
-        check_count("limit", limit, 1, PAGE_LIMIT)
-        if after is not None:
-            after = namespace.find(after).id
-        page = namespace.store.page(
-            memory.namespace,
-            namespace.valid_time(namespace.now()),
-            kinds=[check_choice("kinds", kind, KINDS) for kind in listed],
-            status=status,
-            matching=None if matching is None else check_text("matching", matching),
-            limit=limit,
-            after=after,
-        )
-        return memory.listed(page)

@@ -15,10 +15,19 @@ from numpy.typing import NDArray
 
 from priming.config.params.laws import PLASTICITY
 from priming.config.params.learning import LinkParams
-from priming.core.arguments.checks import check_fraction, check_name, check_text, check_time
+from priming.core.arguments.checks import (
+    PAGE_LIMIT,
+    check_choice,
+    check_count,
+    check_fraction,
+    check_name,
+    check_text,
+    check_time,
+)
 from priming.core.plasticity import increment
 from priming.embedding.protocol import Vectors
 from priming.errors import NotFound, ParamError
+from priming.history.movements import WeightMove, change_text, set_text
 from priming.history.weights_over_time import MANUAL, past
 from priming.index.columns import VectorColumn
 from priming.index.working_set import WorkingSet
@@ -69,8 +78,23 @@ def _link_all(memory: Namespace, requests: Sequence[LinkRequest], source: str | 
         results = [_change(stored.get(identity), row) for identity, row in rows.items()]
         changes = [change for change in results if change.before != change.after]
         if changes:
-            memory.write("link", now, changes, source=source)
+            memory.write("link", now, changes, source=source, message=_links_message(memory, changes))
         return list(memory.to_links([row.after for row in results if isinstance(row.after, LinkRow)]))
+
+
+def _links_message(memory: Namespace, changes: Sequence[RowChange]) -> str:
+    """The weight of each link, a line each where there are few."""
+    if len(changes) > _LISTED:
+        return f"{len(changes):,} links"
+    names = memory.store.names(memory.namespace, {end for change in changes for end in change.ends})
+    lines = []
+    for change in changes:
+        link = change.row
+        if isinstance(link, LinkRow):
+            lines.append(
+                f"{names[link.source]} ─{link.relation}→ {names[link.target]}: {change_text(change)}"
+            )
+    return "\n".join(lines)
 
 
 def _parsed(item: Mapping[str, Any]) -> LinkRequest:
@@ -138,10 +162,13 @@ def set_strength(
                 f"there is no link {relation!r} between {a.key!r} and {b.key!r}: make it with link"
             )
         changes = [RowChange(row, replace(row, weight=clamped)) for row in between if row.weight != clamped]
-        message = f"{len(between)} {'link' if len(between) == 1 else 'links'} set to {clamped:g}"
-        if clamped != requested:
-            message += f"; {requested:g} was clamped to [{p.low:g}, {p.high:g}]"
+        moves = [WeightMove(row.weight, clamped, p.low, p.high) for row in between]
+        message = set_text(moves, requested)
         return memory.to_operation(memory.write("set-strength", now, changes, source=MANUAL, message=message))
+
+
+ORDERS = ("weight", "changed", "learned")
+"""The orders of links other than by name."""
 
 
 def links(
@@ -149,14 +176,39 @@ def links(
     key: str | None = None,
     *,
     relation: str | None = None,
+    by: str | None = None,
+    limit: int | None = None,
     known_at: datetime | None = None,
 ) -> list[Link]:
     """The links of a memory in both directions, or all links of the namespace.
 
-    ``known_at`` returns them as they were at that time, changes recorded at that very instant included.
+    Args:
+        key: the key of a memory; None: all links.
+        relation: only links of this relation.
+        by: ``weight``, the strongest first; ``changed``, those that were made or strengthened last first;
+            ``learned``, only those that use strengthened, the strongest first; None: by source, relation, target.
+        limit: the maximum number of links.
+        known_at: the links as they were at that time, changes recorded at that very instant included.
+
+    Raises:
+        NotFound: no such memory.
+        ParamError: an argument outside its range.
+
     """
+    order = None if by is None else check_choice("by", by, ORDERS)
+    most = None if limit is None else check_count("limit", limit, 1, PAGE_LIMIT)
     with memory.lock:
-        return _read_links(memory, key, relation, known_at)
+        rows = _read_links(memory, key, relation, known_at)
+        return memory.listed(_ordered(rows, order)[:most])
+
+
+def _ordered(rows: list[Link], order: str | None) -> list[Link]:
+    """Links in an order; equal ones stay in that of their names."""
+    if order == "changed":
+        return sorted(rows, key=lambda row: row.last_activated or row.created_at, reverse=True)
+    if order == "learned":
+        rows = [row for row in rows if row.last_activated is not None]
+    return rows if order is None else sorted(rows, key=lambda row: -row.weight)
 
 
 def _read_links(
@@ -166,7 +218,7 @@ def _read_links(
     ids = None if key is None else [memory.find(key).id]
     relation = check_name("relation", relation)
     if at is None:
-        return memory.listed(memory.to_links(memory.store.links(memory.namespace, ids, relation)))
+        return list(memory.to_links(memory.store.links(memory.namespace, ids, relation)))
     then = past(memory, at)
     rows = [
         row
@@ -185,6 +237,8 @@ def _read_links(
 
 SIMILAR = "similar-to"
 _BLOCK = 64
+_LISTED = 10
+"""Number of links up to which the message of their operation names each."""
 
 Neighbours = list[tuple[str, float]]
 """Ids of memories, each with its cosine."""

@@ -1,8 +1,8 @@
 """MCP: the operations as tools, memories as resources, recall as a prompt; on stdio, or mounted in the HTTP server.
 
-Models read text: recalled memories as quoted data, other answers as compact JSON. The whole answer is beside it as
-structured content, with its schema. The engine is loaded when it is needed, so that the first answer comes as soon as
-the protocol library is loaded.
+Models read text: recalled memories as quoted data, what an operation moved as a line for each memory, other answers
+as compact JSON. Beside it is structured content, with its schema. Only the answer of ``operation`` has rows of the
+log. The engine is loaded when it is needed, so that the first answer comes as soon as the protocol library is loaded.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from datetime import UTC, datetime
 from functools import cache, partial
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -25,9 +26,12 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from priming.config.environment import VERSION
+from priming.config.ids import uuid7
 from priming.errors import NotFound, ParamError, PrimingError
+from priming.operations import replies
 from priming.operations.emptiness import reason_of, without_other_names
 from priming.operations.error_payload import error_payload
+from priming.operations.lean_schema import lean, shallow
 from priming.operations.service import Service
 from priming.operations.table import BY_NAME, Op, tools
 from priming.results import no_memories
@@ -160,15 +164,25 @@ class _Handlers:
         if op is None:
             raise MCPError(types.INVALID_PARAMS, _no_tool(params.name, ops))
         try:
-            answer = await self._call(context, op.name, _budgeted(op, params.arguments or {}))
-            reason = await self._reason(context, op, answer)
+            return await self._result(context, op, _budgeted(op, params.arguments or {}))
         except PrimingError as error:
             text = json.dumps({"error": self._payload(context, error)}, ensure_ascii=False)
             return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
-        return types.CallToolResult(
-            content=[types.TextContent(type="text", text=reason or shown(op, answer))],
-            structured_content=answer if _is_object(op) else _wrapped(answer, reason),
-        )
+
+    async def _result(self, context: Context, op: Op, request: Mapping[str, Any]) -> types.CallToolResult:
+        """The answer of an operation; of one that writes, in short, with the id that it has in the log."""
+        if not replies.is_short(op):
+            answer = replies.without_rows(op, await self._call(context, op.name, request))
+            reason = await self._reason(context, op, answer)
+            structured = answer if _is_object(op) else _wrapped(answer, reason)
+            return _tool_result(reason or shown(op, answer), structured)
+        operation_id = uuid7(datetime.now(UTC))
+        answer = await self._call(context, op.name, request, operation_id)
+        logged = None
+        if op.answers != "Operation":
+            logged = await self._call(context, "operation", {"operation_id": operation_id})
+        reply = replies.short(op, answer, logged)
+        return _tool_result(reply.text, dict(reply.fields))
 
     async def list_resources(self, _context: Context, _params: Any) -> types.ListResourcesResult:
         """What can be read without a key."""
@@ -221,7 +235,13 @@ class _Handlers:
             payload = self._payload(context, error)
             raise MCPError(code, payload["message"], payload) from None
 
-    async def _call(self, context: Context, operation: str, request: Mapping[str, Any]) -> Any:
+    async def _call(
+        self,
+        context: Context,
+        operation: str,
+        request: Mapping[str, Any],
+        operation_id: str | None = None,
+    ) -> Any:
         """Call in a thread; a long call reports its progress, and stops when the client went away."""
 
         def step(done: int, total: int | None) -> None:
@@ -235,6 +255,7 @@ class _Handlers:
             request,
             forgiving=True,
             progress=step if BY_NAME[operation].long else None,
+            operation_id=operation_id,
         )
         answer = await anyio.to_thread.run_sync(call)
         return answer if self._everywhere(context) else without_other_names(self._namespace(context), answer)
@@ -256,6 +277,11 @@ class _Handlers:
 def _wrapped(answer: Any, reason: str | None) -> dict[str, Any]:
     """An answer that is no object, as one."""
     return {"result": answer} if reason is None else {"result": answer, "reason": reason}
+
+
+def _tool_result(text: str, structured: dict[str, Any]) -> types.CallToolResult:
+    content = types.TextContent(type="text", text=text)
+    return types.CallToolResult(content=[content], structured_content=structured)
 
 
 def _no_tool(name: str, ops: Collection[str]) -> str:
@@ -308,7 +334,7 @@ def _input(op: Op) -> dict[str, Any]:
     """The schema of what a tool takes."""
     from priming.operations.schema import request_schema
 
-    schema: dict[str, Any] = _lean(request_schema(op))
+    schema: dict[str, Any] = lean(request_schema(op))
     if op.name == "recall":
         schema["properties"]["tokens"]["default"] = TOKENS
     return schema
@@ -324,20 +350,12 @@ def _answer(op: Op) -> dict[str, Any]:
 
     schema = answer_schema(op.name)
     if _is_object(op):
-        fields = {name: _shallow(field, schema) for name, field in schema["properties"].items()}
+        fields = {name: shallow(field, schema) for name, field in schema["properties"].items()}
+        if replies.is_short(op):
+            return replies.short_schema(op, fields)
     else:
-        fields = {"result": _shallow(schema, schema)}
+        fields = {"result": shallow(schema, schema)}
     return {"type": "object", "properties": fields, "required": list(fields)}
-
-
-def _shallow(part: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A part of a schema by its type alone, and that of its members."""
-    if "$ref" in part:
-        part = schema["$defs"][str(part["$ref"]).rsplit("/", 1)[-1]]
-    if "anyOf" in part:
-        return {"anyOf": [_shallow(option, schema) for option in part["anyOf"]]}
-    shape = {name: part[name] for name in ("type", "format") if name in part}
-    return {**shape, "items": _shallow(part["items"], schema)} if "items" in part else shape
 
 
 @cache
@@ -345,25 +363,6 @@ def _is_object(op: Op) -> bool:
     from priming.operations.schema import answer_schema
 
     return bool(answer_schema(op.name).get("type") == "object")
-
-
-def _lean(schema: Any) -> Any:
-    """A request's schema without parts that no model needs: titles that repeat names, nulls, other forms of lists."""
-    if isinstance(schema, list):
-        return [_lean(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if "anyOf" in schema:
-        first = next(option for option in schema["anyOf"] if option.get("type") != "null")
-        return _lean({**{name: part for name, part in schema.items() if name != "anyOf"}, **first})
-    return {
-        name: {key: _lean(field) for key, field in part.items()} if name in _BY_NAME else _lean(part)
-        for name, part in schema.items()
-        if not (name == "title" and isinstance(part, str)) and not (name == "default" and part is None)
-    }
-
-
-_BY_NAME = ("properties", "$defs")
 
 
 def _contents(uri: str, mime: str, text: str) -> types.ReadResourceResult:

@@ -34,6 +34,7 @@ from priming.sleep.gist import (
     central_sentence,
 )
 from priming.sleep.plan import (
+    SOURCE,
     SOURCE_OF,
     Conflicts,
     PlannedItem,
@@ -47,7 +48,6 @@ from priming.sleep.plan import (
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.types import MemoryRecord
 
-SOURCE = "sleep"
 """The source of memories that sleep made."""
 _GIST = "gist"
 """The metadata key that holds ``model`` if an agent wrote the text."""

@@ -21,12 +21,13 @@ from priming.maintenance.merge import LEARNED, RANKED, MergePlan
 from priming.namespace import Namespace
 from priming.sleep import decay, light, link, prune, skill
 from priming.sleep.clustering import centroid
-from priming.sleep.deep import SOURCE, DeepStage, KnownEntity
+from priming.sleep.deep import DeepStage, KnownEntity
 from priming.sleep.gist import GistWriter
 from priming.sleep.link import MergeCandidate, VectorSpace
 from priming.sleep.plan import (
     CONFLICTS,
     DUPLICATE_OF,
+    SOURCE,
     SOURCE_OF,
     Conflicts,
     PlannedItem,

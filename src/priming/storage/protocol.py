@@ -291,8 +291,7 @@ class Store(Protocol):
     ) -> None:
         """Record a recall; delete those before ``not_before`` and beyond the latest ``keep``.
 
-        Recalls beyond the latest ``keep_flows`` lose their flow and nodes. Raises ``Busy`` after a short wait rather
-        than the timeout: a recall does not wait for a writer.
+        Those beyond ``keep_flows`` lose flow and nodes. Raises ``Busy`` soon: a recall waits for no writer.
         """
         ...
 
@@ -306,6 +305,10 @@ class Store(Protocol):
         limit: int = 100,
     ) -> list[Trace]:
         """Recalls without flows, newest first, filtered by session or by a memory among their hits."""
+        ...
+
+    def shown(self, namespace: str, ids: Collection[str]) -> dict[str, int]:
+        """Id → how many of the stored recalls returned it, for those of ``ids`` that any did."""
         ...
 
     def trace(self, namespace: str, recall_id: str) -> Trace | None:

@@ -106,7 +106,9 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         namespace = changes.namespace
         with self.transaction():
             numbers = self._numbers(namespace, ids).values()
-            loops = self._erase_loop_sessions(namespace, self.names(namespace, ids).values())
+            names = self.names(namespace, ids)
+            loops = self._erase_loop_sessions(namespace, names.values())
+            self._erase_remarks(namespace, names.values())
             forget_words(self._db, namespace, numbers)
             erased = {"loop_sessions": loops}
             for table, column in _OF_MEMORY:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -209,6 +210,21 @@ class SqliteLog:
             )
             self._erase_touched(namespace, operation, _touched(rows) - _touched(remaining))
         return erased
+
+    def _erase_remarks(self, namespace: str, keys: Collection[str]) -> None:
+        """Erase the messages and reasons of operations that name one of the keys."""
+        rows = self._db.run(
+            "SELECT DISTINCT o.number, o.message, o.reason FROM json_each(:keys) k CROSS JOIN operations o"
+            " ON o.namespace = :namespace AND (instr(o.message, k.value) OR instr(o.reason, k.value))",
+            {"namespace": namespace, "keys": json.dumps(list(keys))},
+        )
+        pattern = re.compile("|".join(rf"(?<![\w-]){re.escape(key)}(?![\w-])" for key in keys))
+        for number, *remarks in list(rows):
+            message, reason = (None if text and pattern.search(text) else text for text in remarks)
+            self._db.change(
+                "UPDATE operations SET message = ?, reason = ? WHERE namespace = ? AND number = ?",
+                (message, reason, namespace, number),
+            )
 
     def _erase_touched(self, namespace: str, operation: int, ends: Iterable[str]) -> None:
         """Unlist memories of an operation, except those in other pieces of its changes."""

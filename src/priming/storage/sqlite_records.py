@@ -16,6 +16,8 @@ from priming.types import Token
 
 _TRACE_PATIENCE, _TOKEN_PATIENCE = 0.25, 0.05
 """Seconds that a write which can be omitted waits for another writer."""
+_FEW = 3
+"""Number of memories up to which each is looked for in the text of all hits."""
 _TRACE = "recall_id, at, session, profile, cue, hits"
 _SESSION = "id, parent, state, objective, created_at, updated_at, body"
 _TOKEN = "id, namespace, name, created_at, revoked_at, used_at"
@@ -51,6 +53,19 @@ class SqliteTraces:
             "limit": limit,
         }
         return [_trace(*row) for row in self._db.run(sql, values)]
+
+    def shown(self, namespace: str, ids: Collection[str]) -> dict[str, int]:
+        """Id → how many of the stored recalls returned it, for those of ``ids`` that any did."""
+        if len(ids) <= _FEW:
+            sql = "SELECT count(*) FROM traces WHERE namespace = ? AND instr(hits, ?)"
+            counts = {name: self._db.run(sql, (namespace, json.dumps(name)))[0][0] for name in ids}
+            return {name: number for name, number in counts.items() if number}
+        rows = self._db.run(
+            "SELECT json_extract(h.value, '$[0]') AS hit, count(*) FROM traces t, json_each(t.hits) h"
+            " WHERE t.namespace = :namespace AND hit IN (SELECT value FROM json_each(:ids)) GROUP BY hit",
+            {"namespace": namespace, "ids": json.dumps(list(ids))},
+        )
+        return dict(rows)
 
     def trace(self, namespace: str, recall_id: str) -> Trace | None:
         """One recall with its flow."""

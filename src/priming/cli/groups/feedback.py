@@ -135,7 +135,7 @@ def _judge(store: StoreOptions, options: FeedbackOptions, **verdicts: Any) -> An
             )
         except NotFound as error:
             raise _in_global(store, error, [key for keys in verdicts.values() for key in keys]) from None
-    return Answer(operation, records.operation(operation))
+    return Answer(operation, (*records.operation(operation), *records.moved_links(operation)))
 
 
 def _in_global(store: StoreOptions, error: NotFound, keys: list[str]) -> NotFound:

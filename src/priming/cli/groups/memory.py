@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from priming.types import MemoryRecord
 
 ANY = "any"
+LINK_ORDERS = ("weight", "changed", "learned")
 _NOT_STORED = {
     "duplicate": "the same text is already stored: nothing was stored",
     "echo": "a recent recall returned this: nothing was stored",
@@ -144,10 +145,13 @@ def list_(
     matching: Annotated[
         str | None, Option("--matching", metavar="WORDS", help="Only memories that contain all these words")
     ] = None,
+    gists: Annotated[
+        bool, Option("--gists", help="Only the summaries that sleep made of several memories")
+    ] = False,
     *,
     then: TimeOptions,
 ) -> Answer:
-    """List memories, oldest first."""
+    """List memories with what they are worth and where they apply, oldest first."""
     with store.open() as memory:
         page = memory.list(
             kinds=kind or None,
@@ -155,6 +159,7 @@ def list_(
             limit=limit,
             after=after,
             matching=matching,
+            gists=gists,
             **then.times(),
         )
     return Answer(page, page_lines(page, limit))
@@ -165,11 +170,16 @@ def page_lines(memories: Sequence[MemoryRecord], limit: int) -> Iterator[Part]:
     if not memories:
         yield line(("no memories", DIM))
         return
+    worths = [records.worth(each) for each in memories]
+    scopes = [records.scope(each) for each in memories]
     rows = [
-        (each.key, each.kind, timestamp(each.occurred_at or each.recorded_at)[:10], each.gist)
-        for each in memories
+        (each.key, each.kind, timestamp(each.occurred_at or each.recorded_at)[:10], worth, applies, each.gist)
+        for each, worth, applies in zip(memories, worths, scopes, strict=True)
     ]
-    yield Table(("key", "kind", "date", "gist"), tuple(rows), cut=True)
+    names = ("key", "kind", "date", "worth", "applies", "gist")
+    shown = [i for i, name in enumerate(names) if any(row[i] for row in rows) or name == "gist"]
+    table = tuple(tuple(row[i] for i in shown) for row in rows)
+    yield Table(tuple(names[i] for i in shown), table, cut=True)
     if len(memories) == limit:
         yield line((f"there may be more: --after {memories[-1].id}", DIM))
 
@@ -206,13 +216,23 @@ def links(
         str | None, Argument(metavar="[KEY]", help="Key or id of a memory; all links without it")
     ] = None,
     relation: Relation = None,
+    by: Annotated[
+        str | None,
+        Option(
+            "--by",
+            metavar="NAME",
+            help="weight (strongest first), changed (latest first), learned (only those strengthened by use)",
+            autocompletion=complete(LINK_ORDERS),
+        ),
+    ] = None,
+    limit: Annotated[int | None, Option("--limit", metavar="N", help="Maximum number of links")] = None,
     known_at: KnownAt = None,
 ) -> Answer:
     """List the links of a memory in both directions, or all links."""
     at = parse.optional_moment("known_at", known_at)
     with store.open() as memory:
-        rows = memory.links(key, relation=relation, known_at=at)
-    return Answer(rows, records.links(rows))
+        rows = memory.links(key, relation=relation, by=by, limit=limit, known_at=at)
+    return Answer(rows, records.links(rows, times=by == "changed"))
 
 
 @command(app)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
@@ -81,24 +81,13 @@ def learned_lines(learned: Learned) -> Iterator[Part]:
     """What a correction changed, and why."""
     has_changed = learned.operation is not None
     status = _PLACEMENTS[learned.placement] if has_changed else "unchanged"
-    scope = conditions(learned.when)
+    scope = records.conditions(learned.when)
     yield line((status, OK if has_changed else WARN), "  ", (learned.key, KEY), f"  {learned.rule} {scope}")
     for reason in learned.reasons:
         yield line((reason, DIM), indent=2)
     for link in learned.links:
         if link.relation != "mentions":
             yield line((f"─{link.relation}→ {link.target} ({link.weight:.2f})", DIM), indent=2)
-
-
-def conditions(when: Mapping[str, Any]) -> str:
-    """Conditions in words."""
-    if not when:
-        return "everywhere"
-    terms = (
-        f"{name} = {' or '.join(map(str, value)) if isinstance(value, list) else value}"
-        for name, value in when.items()
-    )
-    return f"where {', '.join(terms)}"
 
 
 @command(app)
@@ -154,7 +143,7 @@ def _rule(rank: int, hit: Hit, text: str) -> Iterator[Part]:
     yield line((f"{rank:>2}  ", DIM), (memory.key, KEY), f"  {summary}")
     yield line(memory.gist, indent=4)
     components = "  ".join(f"{name} {value:.2f}" for name, value in hit.components.items())
-    yield line((f"{components}  {conditions(memory.when)}", DIM), indent=4)
+    yield line((f"{components}  {records.conditions(memory.when)}", DIM), indent=4)
     if hit.path:
         yield line((records.path(hit.path), OK), indent=4)
 

@@ -1,0 +1,185 @@
+"""Replies to agents: a line for each memory that moved and the id of the operation, without the rows of the log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from priming.operations.table import Op
+
+Fields = Mapping[str, Any]
+_LINES = 20
+"""Number of lines of a reply; the others are counted."""
+_STATE = ("status", "weight", "confidence", "priority", "confirmed", "overridden", "helped", "failed")
+_UNSTORED = {
+    "duplicate": "the same text is stored already: nothing was stored",
+    "echo": "a recent recall returned this: nothing was stored",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A short reply: a few fields of the answer for programs, and lines for the model."""
+
+    fields: Mapping[str, Any]
+    text: str
+
+
+def is_short(op: Op) -> bool:
+    """Whether an agent gets a short reply: to an operation that writes, and answers with one thing."""
+    return op.writes and not op.long and op.answers in _FIELDS
+
+
+def short(op: Op, answer: Fields, logged: Fields | None) -> Reply:
+    """The short reply to an operation.
+
+    ``logged`` is the operation as the log has it; None where nothing was written, or the answer is the operation.
+    """
+    operation = answer if op.answers == "Operation" else logged
+    lines = [
+        *_SUBJECTS.get(op.answers, _nothing)(answer),
+        *(() if operation is None else _moves(operation, op)),
+    ]
+    lines = list(dict.fromkeys(lines))
+    if len(lines) > _LINES:
+        lines[_LINES - 1 :] = [f"and {len(lines) - _LINES + 1:,} more"]
+    fields = {name: answer[name] for name in _FIELDS[op.answers]}
+    if op.answers == "Operation":
+        fields["message"] = "\n".join(lines) or None
+    elif operation is not None:
+        fields["operation"] = operation["id"]
+    own_id = None if operation is None else f"operation: {operation['id']}"
+    return Reply(fields, "\n".join(line for line in (*(lines or ["nothing moved"]), own_id) if line))
+
+
+def short_schema(op: Op, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of a short reply, from that of the whole answer; ``schema`` has its fields."""
+    fields = {name: schema[name] for name in _FIELDS[op.answers]}
+    if op.answers != "Operation":
+        fields["operation"] = {"type": "string"}
+    required = [name for name in fields if name != "operation"]
+    return {"type": "object", "properties": fields, "required": required}
+
+
+def without_rows(op: Op, answer: Any) -> Any:
+    """An answer without the rows that operations changed: an agent that needs them names one operation."""
+    if op.name == "operation":
+        return answer
+    if op.answers == "list[Operation]":
+        return [_rowless(operation) for operation in answer]
+    if op.name == "why":
+        return {**answer, "operations": [_rowless(operation) for operation in answer["operations"]]}
+    return answer
+
+
+def _rowless(operation: Fields) -> dict[str, Any]:
+    message = operation.get("message") or "\n".join(_changes(operation))
+    return {**operation, "changes": [], "message": message or None}
+
+
+_RETOLD = ("undo", "rollback")
+"""Operations whose message says what they took back, and their rows what that moved."""
+
+
+def _moves(operation: Fields, op: Op) -> Iterator[str]:
+    """The lines of an operation's message, else what its rows say."""
+    message = operation.get("message")
+    if message:
+        yield from message.splitlines()
+    if (not message or op.name in _RETOLD) and op.answers not in ("Learned", "Remembered"):
+        yield from _changes(operation)
+
+
+def _changes(operation: Fields) -> Iterator[str]:
+    """A line for each memory that changed, and a number of links."""
+    links = {"new": 0, "removed": 0, "moved": 0}
+    for change in operation["changes"]:
+        before, after, table = change["before"], change["after"], change["table"]
+        if table == "links":
+            links["new" if before is None else "removed" if after is None else "moved"] += 1
+        elif table == "versions" and before is None and after and after["version"] > 1:
+            yield f"{change['key']}: version {after['version']}, {after['gist']!r}"
+        elif table == "memories" and (row := after or before) and row["kind"] != "entity":
+            yield f"{row['key']}: {_change(before, after)}"
+    counts = [f"{number:,} {name}" for name, number in links.items() if number]
+    if counts:
+        yield f"links: {', '.join(counts)}"
+
+
+def _change(before: Fields | None, after: Fields | None) -> str:
+    """How the state of a memory changed."""
+    if before is None or after is None:
+        return "new" if after else "removed"
+    moves = [
+        f"{name} {before[name]} → {after[name]}"
+        for name in _STATE
+        if before.get(name) is not None and before[name] != after[name]
+    ]
+    return ", ".join(moves) or "counted"
+
+
+def _nothing(_answer: Fields) -> Iterator[str]:
+    yield from ()
+
+
+def _remembered(answer: Fields) -> Iterator[str]:
+    status = answer["status"]
+    links = f", {len(answer['links']):,} links" if answer["links"] else ""
+    yield (
+        f"{status} {answer['key']}{links}" if status == "stored" else f"{answer['key']}: {_UNSTORED[status]}"
+    )
+
+
+def _learned(answer: Fields) -> Iterator[str]:
+    """Which rule holds now, read back from the store, and why it was placed so."""
+    when = f" when {_compact(answer['when'])}" if answer["when"] else ""
+    yield (
+        f"{answer['key']}: {answer['rule']}{when}, confidence {answer['confidence']:.2f}: {answer['content']!r}"
+    )
+    yield "; ".join(reason for reason in answer["reasons"] if "read from its words" not in reason)
+
+
+def _record(answer: Fields) -> Iterator[str]:
+    yield f"{answer['key']}: version {answer['version']}, {answer['gist']!r}"
+
+
+def _run(answer: Fields) -> Iterator[str]:
+    state = answer["settled"] or ("ended" if answer["ended_at"] else "started")
+    yield f"run {answer['id']} {state}, {len(answer['shown']):,} memories shown"
+
+
+def _erased(answer: Fields) -> Iterator[str]:
+    rows = ", ".join(f"{number:,} {table}" for table, number in answer["erased"].items() if number)
+    yield f"{answer['key']}: erased, {rows}"
+
+
+def _pack(answer: Fields) -> Iterator[str]:
+    yield f"pack {answer['name']} {answer['version']}: {answer['behaviors']:,} behaviours, {answer['links']:,} links"
+
+
+_SUBJECTS: Mapping[str, Callable[[Fields], Iterator[str]]] = {
+    "Remembered": _remembered,
+    "Learned": _learned,
+    "MemoryRecord": _record,
+    "Run": _run,
+    "Receipt": _erased,
+    "Pack": _pack,
+}
+"""What a reply says of an answer by the type of the answer."""
+_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "Operation": ("id", "kind", "message"),
+    "Remembered": ("id", "key", "status"),
+    "Learned": ("id", "key", "placement", "rule", "when", "confidence", "content", "previous"),
+    "MemoryRecord": ("id", "key", "version", "gist"),
+    "Link": ("source", "relation", "target", "weight"),
+    "Run": ("id", "session", "settled"),
+    "Receipt": ("key", "erased"),
+    "Pack": ("name", "version", "behaviors", "links"),
+}
+"""The fields of an answer that a short reply has."""
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

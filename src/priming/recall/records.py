@@ -1,0 +1,86 @@
+"""``get`` and ``list``: memories as they are stored, and of rules how often they were shown."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import datetime
+
+from priming.config.words import KINDS, STATUSES, TEXT_KINDS
+from priming.core.arguments.checks import PAGE_LIMIT, check_choice, check_count, check_text
+from priming.errors import ParamError
+from priming.history import as_of
+from priming.namespace import Namespace
+from priming.sleep.plan import SOURCE
+from priming.types import MemoryRecord
+
+
+def get(memory: Namespace, key: str) -> MemoryRecord:
+    """The memory of a key or id in its present version, with any status; a rule has the number of recalls of it."""
+    with memory.lock:
+        return _with_shown(memory, [memory.find(key)])[0]
+
+
+def _with_shown(memory: Namespace, records: list[MemoryRecord]) -> list[MemoryRecord]:
+    """The records, those of rules with the number of stored recalls that returned them."""
+    rules = [record.id for record in records if record.kind == "behavior"]
+    counts = memory.store.shown(memory.namespace, rules) if rules else {}
+    return [
+        replace(record, use=replace(record.use, shown=counts.get(record.id, 0)))
+        if record.kind == "behavior"
+        else record
+        for record in records
+    ]
+
+
+def list_memories(
+    memory: Namespace,
+    *,
+    kinds: Collection[str] | None = None,
+    status: str | None = "active",
+    limit: int = 100,
+    after: str | None = None,
+    matching: str | None = None,
+    gists: bool = False,
+    valid_at: datetime | None = None,
+    known_at: datetime | None = None,
+) -> list[MemoryRecord]:
+    """List memories in the order in which they were remembered, a page at a time.
+
+    ``after`` is the last id of the previous page; ``matching`` keeps memories that contain each of its words;
+    ``status`` None means any. Entities are listed only when ``kinds`` asks for them; ``gists`` lists the summaries
+    that sleep made of several memories, and nothing else. ``valid_at`` and ``known_at`` list what was true, and what
+    was known, at another time.
+    """
+    with memory.lock:
+        namespace = as_of.namespace_at(memory, as_of.moment(valid_at, known_at))
+        kinds = [kinds] if isinstance(kinds, str) else kinds
+        if not isinstance(gists, bool):
+            raise ParamError("gists", gists, "must be true or false")
+        if gists and kinds is not None:
+            raise ParamError("gists", gists, "cannot be combined with kinds: leave one out")
+        listed = ["entity"] if gists else TEXT_KINDS if kinds is None else kinds
+        if status is not None:
+            check_choice("status", status, STATUSES)
+        check_count("limit", limit, 1, PAGE_LIMIT)
+        if after is not None:
+            after = namespace.find(after).id
+        page = namespace.store.page(
+            memory.namespace,
+            namespace.valid_time(namespace.now()),
+            kinds=[check_choice("kinds", kind, KINDS) for kind in listed],
+            status=status,
+            matching=None if matching is None else check_text("matching", matching),
+            limit=None if gists else limit,
+            after=after,
+        )
+        if gists:
+            return memory.listed([record for record in page if _is_gist(memory, record)][:limit])
+        return memory.listed(_with_shown(memory, page))
+
+
+def _is_gist(memory: Namespace, record: MemoryRecord) -> bool:
+    """Whether sleep made an entity, whoever rewrote it since."""
+    if record.source == SOURCE or record.version == 1:
+        return record.source == SOURCE
+    return memory.store.versions(memory.namespace, record.id)[0].source == SOURCE

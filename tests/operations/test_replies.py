@@ -1,0 +1,77 @@
+"""Replies to agents: short, with what moved and the operation that undoes it."""
+
+import json
+from contextlib import closing
+
+import pytest
+
+from priming import HashedEmbedder
+from priming.operations import replies
+from priming.operations.service import LocalService
+from priming.operations.table import BY_NAME, SERVED
+
+
+@pytest.fixture
+def call(url):
+    with closing(LocalService(url, embedder=HashedEmbedder())) as service:
+        yield lambda name, **request: service.call("default", name, request)
+
+
+def reply(call, name, logged=True, **request):
+    answer = call(name, **request)
+    operation = call("log", limit=1)[0] if logged else None
+    return replies.short(BY_NAME[name], answer, operation)
+
+
+def test_a_duplicate_says_that_nothing_was_stored_and_names_no_operation(call):
+    call("remember", content="Ada wrote it.", key="ada")
+    again = reply(call, "remember", logged=False, content="Ada wrote it.", key="ada")
+    assert again.text == "ada: the same text is stored already: nothing was stored"
+    assert "operation" not in again.fields
+
+
+def test_a_learned_rule_is_read_back_with_its_conditions(call):
+    learned = reply(call, "learn", right="Always use tabs", cue={"language": "go"})
+    first = learned.text.splitlines()[0]
+    assert "Always use tabs" in first
+    assert '{"language":"go"}' in first
+    assert "confidence 0.60" in first
+
+
+@pytest.mark.parametrize("name", ["forget", "supersede", "deprecate", "undo", "link", "set_strength"])
+def test_every_reply_ends_with_the_operation_and_fits_in_a_few_lines(call, name):
+    call("remember", content="Ada wrote it.", key="ada")
+    call("remember", content="Bob read it.", key="bob")
+    call("link", source="ada", target="bob")
+    requests = {
+        "supersede": {"key": "ada", "content": "Ada printed it."},
+        "undo": {"operation_id": call("log", limit=1)[0]["id"]},
+        "link": {"source": "bob", "target": "ada"},
+        "set_strength": {"source": "ada", "target": "bob", "weight": 0.7},
+    }
+    told = reply(call, name, **requests.get(name, {"key": "ada"}))
+    assert told.text.splitlines()[-1] == f"operation: {call('log', limit=1)[0]['id']}"
+    assert len(told.text.splitlines()) <= 5
+    assert len(told.text.splitlines()) > 1
+    assert len(json.dumps(dict(told.fields))) < 400
+    assert "changes" not in told.fields
+
+
+def test_a_list_of_operations_has_their_lines_and_not_their_rows(call):
+    call("remember", content="Ada wrote it.", key="ada")
+    call("forget", key="ada")
+    (forgotten, stored) = replies.without_rows(BY_NAME["log"], call("log"))
+    assert (forgotten["changes"], stored["changes"]) == ([], [])
+    assert forgotten["message"] == "ada: status active → forgotten"
+    assert "ada: new" in stored["message"]
+
+
+def test_the_whole_operation_is_there_for_who_names_it(call):
+    call("remember", content="Ada wrote it.", key="ada")
+    operation = call("operation", operation_id=call("log")[0]["id"])
+    assert replies.without_rows(BY_NAME["operation"], operation)["changes"]
+
+
+def test_only_answers_of_writing_operations_are_shortened():
+    assert all(op.writes for op in SERVED if replies.is_short(op))
+    assert not replies.is_short(BY_NAME["recall"])
