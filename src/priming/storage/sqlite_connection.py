@@ -58,6 +58,8 @@ class Connection:
         self._errors = ErrorTranslation(path)
         self._missing = False
         missing = path is not None and not _has_content(path)
+        if missing and path is not None:
+            check_folder(path)
         self._sqlite = self._opened(None if missing else path)
         self._missing = missing
 
@@ -251,6 +253,7 @@ class Connection:
 
     def close(self) -> None:
         """Close; a second call does nothing."""
+        self._missing = False  # a file that appears from now on is not opened
         self._sqlite.close()
 
 
@@ -262,6 +265,13 @@ def make_folder(path: Path) -> None:
         raise StoreError(
             f"{path.parent} cannot be created: {error.strerror}; name a store elsewhere"
         ) from error
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a file that can never exist, since a file is where its folder would be."""
+    parent = next(parent for parent in path.absolute().parents if parent.exists())
+    if not parent.is_dir():
+        raise StoreError(f"{parent} is a file, not a folder; name a store elsewhere")
 
 
 def keep_out_of_git(folder: Path) -> None:
