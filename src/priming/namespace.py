@@ -198,6 +198,12 @@ class Namespace:
         with self.lock, self.store.transaction():
             yield self.now()
 
+    @contextmanager
+    def changing(self) -> Iterator[datetime]:
+        """The same to change what exists: where there is no store yet, nothing does, and none is created."""
+        with self.lock, self.store.transaction(write=self.store.exists):
+            yield self.now()
+
     def write(
         self,
         kind: str,

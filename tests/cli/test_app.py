@@ -173,3 +173,24 @@ def test_a_misspelt_namespace_is_answered_with_the_right_one(shell, words, monke
     assert done.exit_code == 0, done.stderr
     assert json.dumps(reason)[1:-1] in done.stdout + done.stderr
     json.loads(done.stdout)
+
+
+ANY_READ = [*READS, ("doctor",), ("config",), ("token", "list"), ("sleep",), ("deduplicate",), ("aliases",)]
+IN_VAIN = [
+    ("show", "x"),
+    ("used", "x"),
+    ("forget", "x"),
+    ("undo", "last"),
+    ("purge", "x", "--yes"),
+    ("backup",),
+]
+
+
+@pytest.mark.parametrize("words", [*ANY_READ, *IN_VAIN], ids=" ".join)
+def test_no_command_that_changes_nothing_makes_a_store(shell, words, monkeypatch):
+    project = shell.folder / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    done = shell.run(*words, url="sqlite:///.priming/memory.db")
+    assert done.exit_code == (2 if words in IN_VAIN else 0), done.stderr
+    assert [path.name for path in project.iterdir() if path.name != "export.jsonl"] == []

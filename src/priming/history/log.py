@@ -44,7 +44,7 @@ def supersede(
                 name, changes[name], "stays the same over versions: remember a new memory instead"
             )
     boundary = None if valid_from is None else check_time("valid_from", valid_from)
-    with memory.writing() as now:
+    with memory.changing() as now:
         current = memory.find(key, now)
         if current.status != "active":
             raise Conflict(f"{current.key!r} is {current.status}: restore it first")
@@ -129,7 +129,7 @@ def history(memory: Namespace, key: str) -> list[Version]:
 
 def forget(memory: Namespace, key: str) -> Operation:
     """Take a memory out of recall; ``undo`` restores it."""
-    with memory.writing() as now:
+    with memory.changing() as now:
         target = memory.find(key, now)
         (row,) = memory.store.memories(memory.namespace, [target.id])
         if row.status == "forgotten":
@@ -144,7 +144,7 @@ def purge(memory: Namespace, key: str) -> Receipt:
     Names that only this memory mentioned are erased with it. Earlier backups and exports are not changed.
     """
     with memory.lock:
-        with memory.writing() as now:
+        with memory.changing() as now:
             memory_id, name = _stored_or_logged(memory, key, now)
             ids = {memory_id, *_orphans(memory, memory_id), *_logged_orphans(memory, memory_id)}
             ids |= gists_quoting(memory, memory_id)

@@ -66,7 +66,7 @@ def rollback(
                 0, "", "rollback", now, rows=tuple(plan.rows), message=plan.message(dry_run=True)
             )
             return memory.to_operation(planned)
-    with memory.writing() as now:
+    with memory.changing() as now:
         plan = _plan(memory, span)
         logged = memory.write(
             "rollback",

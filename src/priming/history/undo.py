@@ -149,7 +149,7 @@ def undo(memory: Namespace, operation_id: str) -> Operation:
         Conflict: the operation is undone already, is a purge, or a later operation set the same anew.
 
     """
-    with memory.writing() as now:
+    with memory.changing() as now:
         done = _undoable(memory, operation_id)
         changes, together = ChangeSet(memory), [*_settled_by(memory, done), *_night(memory, done)]
         ids = [logged.id for logged in together]

@@ -272,7 +272,7 @@ def normalize_strengths(
             rows = _normalised(memory.store.links(memory.namespace), relations, memory.signs())
             planned = Logged(0, "", kind, now, source=MANUAL, reason=reason, rows=tuple(rows))
             return memory.listed(weight_events(memory, planned))
-    with memory.writing() as now:
+    with memory.changing() as now:
         rows = _normalised(memory.store.links(memory.namespace), relations, memory.signs())
         if not rows:
             return memory.listed([])

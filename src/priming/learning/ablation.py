@@ -218,5 +218,5 @@ def _worth(now: RecallParams, term: str, base: Floats, without: Floats) -> Worth
 
 
 def _apply(memory: Namespace, profile: Profile, offer: Reweighing) -> str:
-    with memory.writing() as now:
+    with memory.changing() as now:
         return term_weights.write_weights(memory, profile, offer.weights, offer.before, now).id

@@ -133,7 +133,7 @@ def _record_verdicts(memory: Namespace, batch: VerdictBatch) -> Operation:
     Verdicts that repeat earlier ones on the same recall and memory move nothing. If all do, the operation that
     recorded the first is returned.
     """
-    with memory.writing() as now:
+    with memory.changing() as now:
         trace = None if batch.recall_id is None else traces.find_trace(memory, batch.recall_id)
         judged = _resolve_verdicts(memory, batch, now)
         effect = VerdictEffect(now, memory.next_operation_id(now), memory.profile.forgetting_params)

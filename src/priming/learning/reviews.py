@@ -189,7 +189,7 @@ def done(
         raise ParamError("success", success, "must be true or false")
     recall = None if recall_id is None else check_text("recall_id", recall_id)
     why = check_name("reason", reason)
-    with memory.writing() as now:
+    with memory.changing() as now:
         record = memory.find(key, now)
         if record.kind != KIND:
             rule = f"is of kind {record.kind}, and only a {KIND} is carried out: judge it with feedback"

@@ -65,7 +65,7 @@ def run_end(memory: Namespace, run_id: str, *, used: bool | None = None) -> Run:
     """
     if used is not None and not isinstance(used, bool):
         raise ParamError("used", used, "must be True, False or None")
-    with memory.writing() as now:
+    with memory.changing() as now:
         _settle_overdue(memory, now, but=run_id)
         row = _find(memory, run_id)
         if row.ended_at is not None:
@@ -91,7 +91,7 @@ def run_used(memory: Namespace, run_id: str) -> Run:
         Conflict: the run is settled already.
 
     """
-    with memory.writing() as now:
+    with memory.changing() as now:
         row = _find(memory, run_id)
         if row.settled is not None:
             raise Conflict(

@@ -54,7 +54,7 @@ def aliases(memory: Namespace, *, dry_run: bool = False, limit: int = 100) -> li
     with memory.lock, memory.store.transaction(write=False) if dry_run else nullcontext():
         if dry_run:
             return memory.listed(alias for _, _, alias in _proposals(memory, memory.now())[:most])
-        with memory.writing() as now:
+        with memory.changing() as now:
             proposals = _proposals(memory, now)[:most]
             if not proposals:
                 return memory.listed([])

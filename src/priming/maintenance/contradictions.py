@@ -41,7 +41,7 @@ def keep_both(memory: Namespace, id: str) -> Operation:
 
     """
     name = check_text("id", id)
-    with memory.writing() as now:
+    with memory.changing() as now:
         unsettled = _unsettled(memory, now)
         match = next(((links, entry) for _, links, entry in unsettled if entry.id == name), None)
         if match is None:

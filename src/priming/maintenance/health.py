@@ -11,7 +11,7 @@ from priming.config.environment import VERSION
 from priming.config.ids import uuid7
 from priming.config.params.embedding import EMBEDDER
 from priming.core.arguments.checks import check_path
-from priming.errors import Conflict, ParamError
+from priming.errors import Conflict, NotFound, ParamError
 from priming.graph.traversal import cycles
 from priming.index.document import RULES, embedded_text
 from priming.index.working_set import RESTORE
@@ -38,7 +38,7 @@ def stats(memory: Namespace) -> Stats:
         links=counts.links,
         operations=counts.operations,
         traces=counts.traces,
-        bytes=counts.bytes,
+        bytes=counts.bytes if memory.store.exists else 0,
         generation=counts.generation,
         weights=weights,
         reason=reason,
@@ -178,6 +178,7 @@ def backup(memory: Namespace, path: str | Path | None = None) -> Path:
 
     Raises:
         ParamError: a store in memory needs a path.
+        NotFound: there is no store yet.
         Conflict: the file exists.
         StoreError: the file cannot be written.
 
@@ -186,6 +187,8 @@ def backup(memory: Namespace, path: str | Path | None = None) -> Path:
         file = _free_path(memory, memory.now()) if path is None else check_path(path)
         if file is None:
             raise ParamError("path", None, "must be given: a store in memory has no folder for backups")
+        if not memory.store.exists:
+            raise NotFound("there is no store yet, and so nothing to back up: the first write creates it")
         memory.store.backup(file)
         return file
 

@@ -202,7 +202,7 @@ def deprecate(memory: Namespace, key: str, *, by: str | None = None, reason: str
 
     """
     why = check_name("reason", reason)
-    with memory.writing() as now:
+    with memory.changing() as now:
         row = _active(memory, key, now)
         rows = [RowChange(row, replace(row, status="deprecated"))]
         message = None
@@ -225,7 +225,7 @@ def restore(memory: Namespace, key: str) -> Operation:
         Conflict: the memory is active.
 
     """
-    with memory.writing() as now:
+    with memory.changing() as now:
         row = _row(memory, key, now)
         if row.status == "active":
             raise Conflict(f"{row.key!r} is active already: deprecate or forget it to take it out of recall")
@@ -258,7 +258,7 @@ def merge(memory: Namespace, key: str, into: str) -> Operation:
         ParamError: ``into`` is the memory itself.
 
     """
-    with memory.writing() as now:
+    with memory.changing() as now:
         source, survivor = _active(memory, key, now), _active(memory, into, now)
         if source.id == survivor.id:
             raise ParamError("into", into, "must be another memory than the one that is merged")
@@ -319,7 +319,7 @@ def deduplicate(
     with memory.lock, opening:
         if dry_run:
             return memory.listed(result for *_, result in _find_duplicates(memory, kind, bar, memory.now()))
-        with memory.writing() as now:
+        with memory.changing() as now:
             duplicates = _find_duplicates(memory, kind, bar, now)
             if not duplicates:
                 return memory.listed([])

@@ -242,9 +242,11 @@ def store_trace(
     recall_id: str | None = None,
     counted: bool = False,
 ) -> tuple[str, list[str]]:
-    """Record a recall, with its hits as activated if ``counted``; its id, and ["trace"] if that failed."""
+    """Record a recall, its hits as activated if ``counted``; its id, and ["trace"] if that failed. No store, no trace."""
     now = memory.now()
     recall_id = recall_id or uuid7(now)
+    if not memory.store.exists:
+        return recall_id, []
     trace = Trace(
         recall_id,
         now,
@@ -291,12 +293,8 @@ def find_trace(memory: Namespace, recall_id: str) -> Trace:
 
 def _latest_recalls(memory: Namespace) -> str:
     """The latest recalls in words, for a message."""
-    recent = memory.store.traces(memory.namespace, since=_oldest(memory.now()), limit=_NAMED)
+    recent = memory.store.traces(memory.namespace, since=_oldest(memory.now()), limit=5)
     return f"; the latest: {', '.join(trace.recall_id for trace in recent)}" if recent else ""
-
-
-_NAMED = 5
-"""Recalls that a message names."""
 
 
 def latest_trace(memory: Namespace, memory_id: str, session: str | None = None) -> Trace | None:

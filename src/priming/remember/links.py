@@ -71,7 +71,7 @@ def link_many(memory: Namespace, items: Iterable[Mapping[str, Any]]) -> list[Lin
 def _link_all(memory: Namespace, requests: Sequence[LinkRequest], source: str | None) -> list[Link]:
     """Make links as one operation with this source; the operations of importers have none."""
     signs = _requested_signs(requests)
-    with memory.writing() as now:
+    with memory.changing() as now:
         ends: dict[str, str] = {}
         rows = {}
         for request in requests:
@@ -227,7 +227,7 @@ def set_strength(
         raise ParamError("create", create, "must be true or false")
     p = memory.profile.plasticity
     clamped = min(max(requested, p.low), p.high)
-    with memory.writing() as now:
+    with memory.changing() as now:
         a, b = memory.find(source, now), memory.find(target, now)
         between = [
             row

@@ -220,7 +220,7 @@ def pack_remove(memory: Namespace, name: str) -> Operation:
 
     """
     check_text("name", name)
-    with memory.writing() as now:
+    with memory.changing() as now:
         packs = _packs(memory, now)
         if name not in packs:
             names = ", ".join(packs) or "none"

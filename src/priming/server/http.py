@@ -95,6 +95,7 @@ def create_app(
 
     """
     server = ServerState(service, tokens, params, clock or SystemClock(), sleep_every)
+    server.greeting = greeting
     app = DescribedApp(
         title="Priming",
         version=VERSION,
@@ -108,7 +109,7 @@ def create_app(
     app.state.server = server
     _route_operations(app, server)
     _route_jobs(app, server)
-    _route_server(app, server, greeting)
+    _route_server(app, server)
     app.router.routes.extend(Route(mount.path, mount.app) for mount in mounts)
     app.add_middleware(
         RequestMiddleware,
@@ -148,6 +149,8 @@ class ServerState:
         self.service, self.tokens, self.params = service, tokens, params
         self.workers, self.authenticator = WorkerPool(params), Authenticator(tokens)
         self.ending = Event()
+        self.greeting: Mapping[str, str] | None = None
+        """What it answers to clients at the socket beside its store, once the store exists."""
         self.jobs = Jobs(service, params, clock)
         self.scheduler = None if sleep_every is None else SleepScheduler(service, sleep_every, clock)
         self.metrics = telemetry.Metrics(
@@ -326,7 +329,7 @@ async def _body(request: Request) -> bytes:
     return body
 
 
-def _route_server(app: FastAPI, server: ServerState, greeting: Mapping[str, str] | None) -> None:
+def _route_server(app: FastAPI, server: ServerState) -> None:
     async def health(request: Request) -> Response:
         context_of(request).operation = "health"
         return respond({"status": "alive", "version": VERSION})
@@ -338,10 +341,10 @@ def _route_server(app: FastAPI, server: ServerState, greeting: Mapping[str, str]
 
     async def hello(request: Request) -> Response:
         context = context_of(request)
-        if greeting is None or not context.local:
+        if server.greeting is None or not context.local:
             raise HTTPException(404)
         context.operation = "hello"
-        return respond(dict(greeting))
+        return respond(dict(server.greeting))
 
     async def figures(request: Request) -> Response:
         context = context_of(request)

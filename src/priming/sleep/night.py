@@ -56,7 +56,7 @@ def sleep(
     with memory.lock:
         at, head = memory.now(), memory.store.head(memory.namespace)
     night = Proposal(uuid7(at), at, memory.namespace, chosen, head=head)
-    with nullcontext() if dry_run else sleep_lock(_lock(memory), at):
+    with sleep_lock(_lock(memory), at) if memory.store.exists and not dry_run else nullcontext():
         taken: set[tuple[str, ...]] = set()
         for stage in chosen:
             night = night if dry_run else replace(night, head=_head(memory))

@@ -126,6 +126,11 @@ class Store(Protocol):
         """The folder for disposable files of this store, which may not exist yet; None if it has none."""
 
     @property
+    def exists(self) -> bool:
+        """Whether the database exists: reading does not create it, and finds it empty."""
+        ...
+
+    @property
     def backups(self) -> Path | None:
         """The default folder for backups, which may not exist yet; None if the store has none."""
 

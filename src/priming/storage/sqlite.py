@@ -58,6 +58,11 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         super().__init__(Connection(path, synchronous=synchronous, busy_timeout=busy_timeout, steps=steps))
 
     @property
+    def exists(self) -> bool:
+        """Whether the file exists: the first write creates it. A store in memory always does."""
+        return self._db.exists
+
+    @property
     def scratch(self) -> Path | None:
         """The folder ``<file>.working`` beside the file."""
         path = self._db.path
