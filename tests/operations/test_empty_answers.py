@@ -17,7 +17,9 @@ REQUESTS = {
 }
 ONE_MEMORY = {"get", "history", "as_of", "why", "operation", "pack_content"}
 """Operations on something that is named: it is not found."""
-READS = [op for op in SERVED if not op.writes and op.name not in ONE_MEMORY]
+READS = [
+    op for op in SERVED if not op.writes and op.name not in ONE_MEMORY and not op.name.startswith("loop_")
+]
 REASON = 'there are no memories in "harbor"; did you mean "harbour"?'
 
 

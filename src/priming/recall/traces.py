@@ -242,7 +242,10 @@ def store_trace(
     recall_id: str | None = None,
     counted: bool = False,
 ) -> tuple[str, list[str]]:
-    """Record a recall, its hits as activated if ``counted``; its id, and ["trace"] if that failed. No store, no trace."""
+    """Record a recall, with its hits as activated if ``counted``; its id, and ["trace"] if that failed.
+
+    A store that does not exist yet is not created for it.
+    """
     now = memory.now()
     recall_id = recall_id or uuid7(now)
     if not memory.store.exists:
