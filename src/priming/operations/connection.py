@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from priming.operations import local_socket
-from priming.operations.error_payload import error_from_payload
+from priming.serialization import error_from_payload
 
 if TYPE_CHECKING:
     from priming.types import Progress

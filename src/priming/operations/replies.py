@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from priming.operations.table import Op
+from priming.operations.op import Op
 
 Fields = Mapping[str, Any]
 _LINES = 20

@@ -20,10 +20,10 @@ from typing import Any
 from priming.config.environment import VERSION
 from priming.config.params.server import SocketParams
 from priming.errors import ParamError, PrimingError
-from priming.operations.error_payload import full_error_payload
 from priming.operations.ethos_actions import act
 from priming.operations.local_socket import MESSAGE_BYTES, MESSAGE_DEPTH, hung_up
 from priming.operations.service import LocalService
+from priming.serialization import full_error_payload
 from priming.server import telemetry
 from priming.server.jobs import Cancelled
 from priming.server.limits import WorkerPool

@@ -128,7 +128,7 @@ class StageReader:
             writer=GistWriter(self.agent, self.params),
         )
 
-        def plan(step: ProgressStep) -> list[PlannedItem]:
+        def plan(step: ProgressStep) -> Sequence[Planned]:
             deep.step = step
             return deep.plan()
 

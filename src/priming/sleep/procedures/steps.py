@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,6 +11,10 @@ from typing import Literal
 from priming.sleep.procedures.words import StepWord, kind_nouns, read_step
 from priming.text.word_values import are_antonyms, stem_of, value_types
 
+OPPOSITES, REJECTED, TURNED = "opposites", "one rejects what the other asks for", "the other way round"
+"""What sort of difference it is where two steps must never be one."""
+_FEW = 2
+"""Most words that make the difference between two texts that say the opposite."""
 StepKind = Literal["same", "variant", "other"]
 _CACHED = 1 << 15
 _OPPOSED_ROLES = (frozenset({"source", "goal"}), frozenset({"after before", "after after"}))
@@ -51,13 +56,39 @@ def compare_steps(left: str, right: str) -> StepChange:
         swapped = _swapped(pairs) or _in_another_order(a, b, pairs)
         if not swapped:
             return StepChange("same", shared=len(pairs))
-        return StepChange("variant", *swapped, "the other way round", len(pairs))
+        return StepChange("variant", *swapped, TURNED, len(pairs))
     ours, theirs = (tuple(word.text.replace("_", " ") for word in side) for side in (only_a, only_b))
     if not pairs or max(len(ours), len(theirs)) > len(pairs) + 1:
         opposed = len(ours) == len(theirs) == 1 and opposite(only_a[0], only_b[0])
         if not opposed:
             return StepChange("other", ours, theirs, "other words", len(pairs))
     return StepChange("variant", ours, theirs, _sort(only_a, only_b), len(pairs))
+
+
+_VERSION = re.compile(r"^v\d|^\d+\.\d")
+
+
+def opposed(left: str, right: str) -> StepChange | None:
+    """The change between two texts that say the opposite, or the same of another target or version; else None.
+
+    >>> opposed("Flag X was enabled.", "Flag X was disabled.").words
+    ('enabled', 'disabled')
+    >>> opposed("We meet on Monday.", "We meet at ten.") is None
+    True
+    """
+    change = compare_steps(left, right)
+    if change.kind != "variant" or max(len(change.left), len(change.right)) > _FEW:
+        return None
+    if change.why in (OPPOSITES, REJECTED, TURNED):
+        return change
+    sides = [side for side in (change.left, change.right) if side]
+    named = [any(_is_place_or_time(word) for word in side) for side in sides]
+    return change if len(sides) == 2 and all(named) else None
+
+
+def _is_place_or_time(word: str) -> bool:
+    types = value_types(stem_of(word.casefold()))
+    return bool(_VERSION.match(word.casefold())) or not types <= {"number", "code", "other"}
 
 
 def _paired(
@@ -176,9 +207,9 @@ def _in_another_order(
 def _sort(left: Sequence[StepWord], right: Sequence[StepWord]) -> str:
     """Of which sort the words are that only one side has."""
     if any(opposite(x, y) for x in left for y in right):
-        return "opposites"
+        return OPPOSITES
     if any(word.sign < 0 for word in (*left, *right)):
-        return "one rejects what the other asks for"
+        return REJECTED
     types = frozenset[str]().union(*(value_types(word.stem) for word in (*left, *right))) - {"other"}
     if "number" in types:
         return "other numbers or versions"

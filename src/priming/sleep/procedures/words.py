@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from priming.core.when import stem
 from priming.text.word_lists import read_word_groups, read_words
 
-_READ = 1_000
+READ = 1_000
 """Characters of a step that are compared."""
 _CACHED = 1 << 14
 
@@ -138,7 +138,7 @@ def read_step(text: str) -> tuple[StepWord, ...]:
     >>> [word.stem for word in read_step("Turn the pump off for 30s, and write it down.")]
     ['turn_off', 'pump', '30', 'second', 'write_down']
     """
-    plain = text[:_READ].replace("`", " ").replace('"', " ").replace("“", " ").replace("”", " ")
+    plain = text[:READ].replace("`", " ").replace('"', " ").replace("“", " ").replace("”", " ")
     plain = _OPENING.sub("", _TITLE.sub("", plain))
     for pattern, replacement in _PHRASES:
         plain = pattern.sub(replacement, plain)
