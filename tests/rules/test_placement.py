@@ -123,3 +123,39 @@ def test_a_condition_that_a_hook_inferred_is_no_exception():
     done = memory.learn(B)
     assert (done.placement, done.when) == ("supersede", {})
     assert [rule.content for rule in memory.list(kinds=["behavior"])] == [B]
+
+
+def test_a_reversal_takes_the_place_of_every_rule_that_it_reverses():
+    memory = Memory.open("sqlite://")
+    memory.remember("Use httpx for calls", kind="behavior", key="one")
+    memory.remember("Prefer httpx to anything", kind="behavior", key="two")
+    memory.learn(B)
+    (rule,) = memory.list(kinds=["behavior"])
+    assert rule.content == B
+    memory.undo(memory.log(limit=1)[0].id)
+    assert len(memory.list(kinds=["behavior"])) == 2
+
+
+def test_a_merge_takes_the_place_of_the_rules_that_it_reverses():
+    memory = Memory.open("sqlite://")
+    memory.remember(A, kind="behavior", key="a")
+    memory.remember(B, kind="behavior", key="b")
+    done = memory.learn("Prefer httpx over requests")
+    assert (done.placement, done.key) == ("merge", "a")
+    assert [rule.key for rule in memory.list(kinds=["behavior"])] == ["a"]
+    assert any(reason.startswith("takes the place of b too") for reason in done.reasons)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("Start commit messages with the number of the ticket", "Never commit .env files"),
+        ("Write comments that say why, not what the code does", "Do not panic in library code"),
+        ("Prefer iterators over index loops", "Create indexes concurrently"),
+        ("Deploy to staging before production", "Never touch production without a backup"),
+    ],
+)
+def test_a_word_in_another_role_reverses_nothing(texts):
+    memory = learned(*((text, None) for text in texts))
+    assert {rule.content for rule in memory.list(kinds=["behavior"])} == set(texts)
+    assert memory.links(relation="conflicts") == []

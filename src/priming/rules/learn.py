@@ -33,7 +33,7 @@ CONSCIOUS = "conscious"
 """The source of deliberate operations."""
 
 LEARNED_FROM = "learned-from"
-OVERRIDES = "overrides"
+OVERRIDES, DEPRECATED = "overrides", "deprecated-to"
 _RULE_RELATIONS = (OVERRIDES, CONFLICTS, "similar-to")
 """The relations that placement decides."""
 _KINDS = [KINDS.index(kind) for kind in ("behavior", "correction")]
@@ -96,13 +96,14 @@ def _learn(memory: Namespace, lesson: Lesson) -> Learned:
             else:
                 plan_rows = _plan_merge if placed.placement == "merge" else _plan_new
                 outcome = plan_rows(plan, lesson, placed, drafts, vectors)
-            if not outcome.rows:
+            rows = [*outcome.rows, *_replaced_rows(plan, placed, outcome.learned.id)]
+            if not rows:
                 return outcome.learned
             documents = plan.documents()
             logged = memory.write(
                 "learn",
                 now,
-                outcome.rows,
+                rows,
                 vectors=plan.vectors,
                 source=CONSCIOUS,
                 reason=outcome.learned.reasons[0],
@@ -233,6 +234,17 @@ def _plan_version(
         change=placed.nearest.change.kind,
     )
     return LearnPlan(learned, rows, _links_of(rows, target.id))
+
+
+def _replaced_rows(plan: RememberPlan, placed: BehaviorPlacement, behavior_id: str) -> list[RowChange]:
+    """The changes by which a behaviour stands for the others that the correction reverses."""
+    changes = []
+    for row in plan.store.memories(plan.working.namespace, [record.id for record in placed.reversed]):
+        changes.append(RowChange(row, replace(row, status="deprecated")))
+        link = LinkRow(row.id, behavior_id, DEPRECATED, PLASTICITY.start, plan.now)
+        if plan.store.present(plan.working.namespace, link) is None:
+            changes.append(RowChange(None, link))
+    return changes
 
 
 def _rule_links(placed: BehaviorPlacement, behavior_id: str, plan: RememberPlan) -> list[LinkRow]:

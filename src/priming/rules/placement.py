@@ -70,6 +70,8 @@ class BehaviorPlacement:
     reasons: tuple[str, ...]
     compared: frozenset[str] = frozenset()
     """The ids of the behaviours that ``links`` are complete for."""
+    reversed: tuple[MemoryRecord, ...] = ()
+    """Further behaviours for the same conditions that the correction reverses: it stands for them."""
 
 
 Verdicts = Mapping[str, TextChange]
@@ -87,6 +89,8 @@ def place_behavior(
     reason = _reason(decided, nearest)
     # A behaviour that takes the place of another keeps its row, and gets links to the rest as it is afterwards.
     replaced = nearest is not None and decided in ("merge", "widen", "supersede")
+    reversals = [near for near in comparisons if near is not nearest and _reverses(near)]
+    comparisons = [near for near in comparisons if near not in reversals]
     if nearest is None or not replaced:
         others, when = comparisons, new.when
     else:
@@ -96,9 +100,15 @@ def place_behavior(
         after = replace(new, content=content, when=when)
         others = compare_behaviors(after, rest, wrong=wrong if decided == "supersede" else None)
     links = tuple(link for near in others for link in _links(near))
-    remarks = (remark for near in others for remark in _remarks(near, nearest))
+    remarks = [remark for near in others for remark in _remarks(near, nearest)]
+    remarks += [f"takes the place of {near.existing.key} too: {near.change.reason}" for near in reversals]
     compared = frozenset(near.existing.id for near in others)
-    return BehaviorPlacement(decided, nearest, when, links, (reason, *remarks), compared)
+    stands_for = tuple(near.existing for near in reversals)
+    return BehaviorPlacement(decided, nearest, when, links, (reason, *remarks), compared, stands_for)
+
+
+def _reverses(near: BehaviorComparison) -> bool:
+    return near.placement == "supersede" and near.change.kind in REVERSALS
 
 
 def compare_behaviors(

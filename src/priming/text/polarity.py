@@ -233,8 +233,12 @@ class _Clause:
     def _mark(self, token: str) -> None:
         if token == "⊝":
             # "Passwords must not be logged" rejects what stands before the denial too.
-            self.words = [word if word.role == "scope" else replace(word, sign=-1) for word in self.words]
-            self.sign = self.denied = -1
+            again = self.denied < 0  # "never let them skip it" asks for it
+            self.words = [
+                word if word.role == "scope" else replace(word, sign=-word.sign if again else -1)
+                for word in self.words
+            ]
+            self.sign = self.denied = 1 if again else -1
             return
         if token in ("⊖", "over", "to"):
             self.sign, self.contrasted, self.fresh, self.prefers = -self.denied, True, True, False
