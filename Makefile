@@ -8,13 +8,16 @@ PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 # Bytecode is kept, whatever the shell says: hundreds of tests start interpreters of their own.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo year test test-all check house bench docs clean
+.PHONY: demo year rules-life test test-all check house bench docs clean
 
 demo: $(VENV)/.base          ## import this repository's history and ask it three questions
 	$(BIN)/python demo/demo.py
 
 year: $(VENV)/.base          ## live a year of an agent's life and check what is left; FLAGS="--days 60" for less
 	$(BIN)/python demo/year $(FLAGS)
+
+rules-life: $(VENV)/.base    ## live sixty days of a coding agent that is corrected, and check its rules; FLAGS="--lives 1" for less
+	$(BIN)/python demo/rules_life $(FLAGS)
 
 test: $(VENV)/.all           ## run every test that needs no other process, in minutes
 	$(PYTEST) -p no:schemathesis -m "not slow" tests src $(FLAGS)

@@ -18,12 +18,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
+
 import telling
-from checks import CHECKS, Check, Expected, looked_at
+from checks import CHECKS, Expected, looked_at
 from life import BEGIN, PER_DAY, Life
 from living import Lived, live
 from rich.console import Console
 
+from lives import Check, checked, progress
 from priming import FixedClock, Memory
 
 FEWEST = 30
@@ -52,13 +55,13 @@ def lived_through(
     """Live a life, tell what happened and check what is left of it."""
     telling.heading(console, life)
     began = time.perf_counter()
-    with telling.progress(console, "days", life.days) as step:
+    with progress(console, "days", life.days) as step:
         lived = live(life, memory, clock, step)
     spent = time.perf_counter() - began
     telling.story(console, memory, lived, plain=plain)
-    with telling.progress(console, "checks", len(CHECKS)) as step:
+    with progress(console, "checks", len(CHECKS)) as step:
         checks = list(looked_at(memory, lived, Expected(), step))
-    telling.checked(console, checks)
+    checked(console, checks)
     if not plain:
         telling.times(console, memory, lived, spent)
     return lived, checks

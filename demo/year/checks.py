@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -11,13 +10,13 @@ from life import FACT, FIX, ONE_OFF, RIGHT, Told, question_once, questions_of_fa
 from living import Answer, Lived
 from world import Mistake
 
+from lives import SHOWN, Check, none, share
 from priming import Memory
 from priming.types import MemoryRecord
 
 T = TypeVar("T")
 
 EVERY = 1_000_000
-SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,37 +27,6 @@ class Expected:
     true: float = 1.0
     once: float = 0.95
     sample: int = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing that was looked at: what was expected, what was found, and whether that is it."""
-
-    name: str
-    expected: str
-    found: str
-    holds: bool
-
-
-def share(name: str, expected: float, ranks: Mapping[str, int | None], what: str) -> Check:
-    """At least so many of the questions are answered rightly, at some rank; those that are not are named."""
-    found = [rank for rank in ranks.values() if rank is not None]
-    missing = [question for question, rank in ranks.items() if rank is None]
-    median = f", median rank {statistics.median(found):g}" if found else ""
-    told = f"{len(found)} of {len(ranks)}{median}{_named(missing)}"
-    return Check(name, f"≥ {expected:.0%} {what}", told, len(found) >= expected * len(ranks) > 0)
-
-
-def none(name: str, expected: str, looked: str, wrong: Sequence[str]) -> Check:
-    """Of all that was looked at nothing is wrong; the first things that are get named."""
-    return Check(name, expected, f"{looked}{_named(wrong)}", not wrong)
-
-
-def _named(wrong: Sequence[str]) -> str:
-    if not wrong:
-        return ""
-    more = f" and {len(wrong) - SHOWN:,} more" if len(wrong) > SHOWN else ""
-    return f"; not so: {' | '.join(wrong[:SHOWN])}{more}"
 
 
 def every(memory: Memory) -> dict[str, MemoryRecord]:

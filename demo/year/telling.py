@@ -5,14 +5,11 @@ from __future__ import annotations
 import statistics
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
-from checks import Check
 from life import Life, questions_of_facts
 from living import MONTH, Lived, Size
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
@@ -21,15 +18,6 @@ from priming import Memory
 
 MEGABYTE = 1_000_000
 SHOWN = 5
-
-
-@contextmanager
-def progress(console: Console, what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar that is told how much is done, and is gone afterwards."""
-    columns = TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda done: bar.update(task, completed=done)
 
 
 def heading(console: Console, life: Life) -> None:
@@ -122,20 +110,6 @@ def then_and_now(console: Console, memory: Memory, lived: Lived) -> None:
 
 def _value(statement: str) -> str:
     return statement.partition(" is ")[2].rstrip(".")
-
-
-def checked(console: Console, found: Sequence[Check]) -> int:
-    """What must hold, with what was found; 1 if any of it does not."""
-    table = Table(title="\nWhat must hold", title_justify="left", box=None, pad_edge=False)
-    for name in ("", "", "expected", "found"):
-        table.add_column(name, overflow="fold")
-    for one in found:
-        mark = Text("ok", "green") if one.holds else Text("FAILED", "red bold")
-        table.add_row(mark, Text(one.name), Text(one.expected), Text(one.found))
-    console.print(table)
-    held = sum(one.holds for one in found)
-    console.print(f"\n{held} of {len(found)} hold")
-    return 0 if held == len(found) else 1
 
 
 def times(console: Console, memory: Memory, lived: Lived, spent: float) -> None:

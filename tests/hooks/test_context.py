@@ -29,6 +29,25 @@ def test_a_command_has_its_tasks(command, tasks):
     assert context.tasks_of(command) == tasks
 
 
+@pytest.mark.parametrize(
+    ("command", "languages"),
+    [
+        ("pytest -q", ["python"]),
+        ("/srv/app/.venv/bin/python -m pytest", ["python"]),
+        ("cd web && npx vitest run", ["javascript", "typescript"]),
+        ("CI=1 go test ./...", ["go"]),
+        ("cargo clippy && cargo test | tail", ["rust"]),
+        ("mvn -q package", ["java", "kotlin"]),
+        ("git commit -m 'go test'", []),
+        ("make test", []),
+        ("kubectl apply -f python.yaml", []),
+        ("", []),
+    ],
+)
+def test_a_command_has_the_languages_of_its_programs(command, languages):
+    assert context.languages_of_command(command) == languages
+
+
 def test_a_command_has_the_environment_that_it_names():
     assert context.environments_of("kubectl --context prod apply") == ["production"]
     assert context.environments_of("./deploy.sh staging") == ["staging"]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from priming import Memory
+from priming import Cue, Memory
 from priming.config.params.hooks import HOOK
 from priming.core.pack import estimate_tokens
 from priming.hooks.events import ASK, count_tokens
@@ -55,6 +55,17 @@ def test_a_command_injects_the_rules_of_its_task_and_other_tools_inject_nothing(
     assert project.command("ls -la") == ""
     assert project.command("git add -A && git commit -m x").endswith("Run the linter before every commit")
     assert project.hook("pre-tool", tool_name="WebSearch", tool_input={"query": "deploy"}) is None
+
+
+def test_a_command_brings_no_rules_of_a_language_that_its_program_is_not_for(project):
+    with project.memory() as memory:
+        memory.learn("Never mock the database", cue=Cue(language="rust", task="test"))
+        memory.learn("Give each case of a table a name", cue=Cue(language="go", task="test"))
+    project.text("session-start")
+    told = project.command("go test ./...")
+    assert "Give each case of a table a name" in told
+    assert "mock" not in told
+    assert "mock" in project.command("cargo test --all")
 
 
 def test_a_cleared_context_is_filled_again_and_a_resumed_one_is_not(project):

@@ -20,13 +20,14 @@ YEAR = ROOT / "demo" / "year"
 DAYS, EPISODES = 42, 420
 PAGE = (ROOT / "docs" / "year.md").read_text("utf-8")
 BLOCK = f"<!-- output: table year {DAYS} {EPISODES} slow -->\n```text\n"
-NAMES = ("life", "living", "checks", "telling", "world")
+NAMES = ("life", "lives", "living", "checks", "telling", "world")
 
 
 @pytest.fixture(scope="module")
 def year():
     """The modules of the demo, which runs as a folder and is no package."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(YEAR.parent))
         patch.syspath_prepend(str(YEAR))
         import checks
         import life
@@ -34,11 +35,13 @@ def year():
         import telling
         import world
 
+        import lives
+
         specification = importlib.util.spec_from_file_location("year_main", YEAR / "__main__.py")
         main = importlib.util.module_from_spec(specification)
         specification.loader.exec_module(main)
         yield SimpleNamespace(
-            checks=checks, life=life, living=living, telling=telling, world=world, main=main
+            checks=checks, life=life, lives=lives, living=living, telling=telling, world=world, main=main
         )
     for name in NAMES:
         sys.modules.pop(name)
@@ -136,17 +139,17 @@ def test_every_check_fails_where_it_must(year, short, tmp_path):
 
 
 def test_what_does_not_hold_is_told_with_what_was_found_and_is_the_exit_status(year):
-    good = year.checks.none("all is well", "nothing wrong", "3 things", [])
-    bad = year.checks.none("all is well", "nothing wrong", "3 things", ["this", "that"])
+    good = year.lives.none("all is well", "nothing wrong", "3 things", [])
+    bad = year.lives.none("all is well", "nothing wrong", "3 things", ["this", "that"])
     console = Console(width=100)
     with console.capture() as told:
-        assert year.telling.checked(console, [good]) == 0
-        assert year.telling.checked(console, [good, bad]) == 1
+        assert year.lives.checked(console, [good]) == 0
+        assert year.lives.checked(console, [good, bad]) == 1
     words = " ".join(told.get().split())
     assert "FAILED all is well nothing wrong 3 things; not so: this | that 1 of 2 hold" in words
-    assert year.checks.share("asked", 0.5, {"a": 1, "b": None}, "of two").holds
-    assert not year.checks.share("asked", 0.6, {"a": 1, "b": None}, "of two").holds
-    assert not year.checks.share("asked", 0.0, {}, "of none").holds
+    assert year.lives.share("asked", 0.5, {"a": 1, "b": None}, "of two").holds
+    assert not year.lives.share("asked", 0.6, {"a": 1, "b": None}, "of two").holds
+    assert not year.lives.share("asked", 0.0, {}, "of none").holds
 
 
 def test_two_lives_of_a_seed_are_the_same_and_hold_as_many_episodes_as_were_asked_for(year):

@@ -261,6 +261,19 @@ def test_a_file_or_the_words_of_a_prompt_give_the_language(memory, cue, language
     assert keys(memory.active(cue)) == [f"rule-{language}"]
 
 
+@pytest.mark.parametrize("file", ["pkg/store_test.go", "tests/helpers.go"])
+def test_a_test_file_confirms_the_task_and_contradicts_no_other(memory, file):
+    behavior(memory, "tests", {"task": "test"})
+    behavior(memory, "go-tests", {"task": "test", "language": "go"})
+    behavior(memory, "python-tests", {"task": "test", "language": "python"})
+    behavior(memory, "commits", {"task": "commit", "language": "go"})
+    confirmed = {hit.memory.key: hit.components["context"] for hit in memory.active(Cue(file=file)).hits}
+    assert confirmed == {"tests": 1.0, "go-tests": 1.0, "commits": 0.5}
+    hits = memory.active(Cue(file="pkg/store.go")).hits
+    assert all(hit.components["context"] < 1.0 for hit in hits)
+    assert "tests" not in keys(memory.active(Cue(file=file, task="commit")))
+
+
 def test_an_exception_replaces_the_rule_only_where_it_applies(memory):
     memory.learn("Use tabs to indent")
     memory.learn("Do not use tabs to indent", cue=PYTHON)

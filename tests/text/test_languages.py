@@ -1,6 +1,6 @@
 import pytest
 
-from priming.text.languages import CODE, DATA, code_language_of, language_of, languages_in
+from priming.text.languages import CODE, DATA, code_language_of, language_of, languages_in, task_of
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,24 @@ def test_the_languages_of_a_text_are_named_once_each():
         "c++",
         "rust",
     ]
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "store_test.go", "tests/helpers.py", "test_store.py", "src/conftest.py", "web/Cart.test.tsx",
+        "a/cart.spec.ts", "spec/models/user_spec.rb", "src/test/java/Store.java", "StoreTest.java", "StoreTests.cs",
+        "__tests__/cart.js",
+        "engine\\tests\\parse.rs",
+    ],
+)  # fmt: skip
+def test_a_test_file_is_known_by_its_name(file):
+    assert task_of(file) == "test"
+
+
+@pytest.mark.parametrize(
+    "file",
+    ["contest.py", "latest.go", "attest/a.py", "testament.md", "src/store.go", "Fastest.java", "protest.ts"],
+)
+def test_a_name_that_only_ends_like_one_is_no_test_file(file):
+    assert task_of(file) is None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from priming.config.params.hooks import HOOK
-from priming.text.languages import MANIFESTS, language_of
+from priming.text.languages import MANIFESTS, PROGRAMS, language_of
 from priming.text.tokens import STOP_WORDS
 
 _SCRIPT_TASKS = ("test", "build", "deploy", "release", "migrate", "lint", "format", "install", "publish")
@@ -45,6 +45,16 @@ def languages_of(folder: Path) -> list[str]:
 def languages_of_files(files: Iterable[str]) -> list[str]:
     """The language of each file that has one."""
     return [language for file in files if (language := language_of(file))]
+
+
+def languages_of_command(command: str) -> list[str]:
+    """The languages of the code that a command line works on, by its programs; none for programs of any language.
+
+    >>> languages_of_command("cd app && python -m pytest -q"), languages_of_command("git commit -m 'go on'")
+    (['python'], [])
+    """
+    programs = (_program(part.strip()) for part in _COMMAND_SEPARATOR.split(command))
+    return list(dict.fromkeys(language for program in programs for language in PROGRAMS.get(program, ())))
 
 
 @cache
@@ -103,9 +113,19 @@ def project_paths(files: Iterable[str], folder: Path, project: Path) -> list[str
     ]
 
 
+def _unwrapped(part: str) -> str:
+    """A command without the programs that only run it, and without the folder of its program."""
+    return _FOLDER.sub("", _WRAPPERS.sub("", part))
+
+
+def _program(part: str) -> str:
+    """The program of a single command."""
+    return next(iter(_unwrapped(part).split()), "")
+
+
 def _tasks(part: str) -> list[str]:
     """The tasks of a single command: by the longest entry of the table, else by the name of a script."""
-    command = _FOLDER.sub("", _WRAPPERS.sub("", part))
+    command = _unwrapped(part)
     table = task_commands()
     entries = (entry for commands in table.values() for entry in commands if _starts_with(command, entry))
     longest = max(entries, key=len, default=None)

@@ -123,7 +123,7 @@ def _pre_tool(call: HookCall) -> None:
     elif tasks:
         call.session.task = tasks[0]
     if files or tasks or environments:
-        languages = context.languages_of_files(files)
+        languages = context.languages_of_files(files) or context.languages_of_command(call.event.command)
         _inject_rules(call, call.cue(file=files, language=languages, task=tasks, environment=environments))
 
 

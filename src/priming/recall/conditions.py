@@ -11,7 +11,7 @@ from priming.core.arguments.checks import check_text
 from priming.core.score import context_score, partial_activation
 from priming.core.when import findings
 from priming.remember.drafts import words
-from priming.text.languages import language_of, languages_in
+from priming.text.languages import language_of, languages_in, task_of
 from priming.types import Cue
 
 
@@ -65,18 +65,25 @@ def recall_context(profile: Profile, cue: Cue, text: str | None) -> Mapping[str,
 def _with_language(context: dict[str, Any]) -> dict[str, Any]:
     if context.get("language"):
         return context
-    files = context.get("file") or ()
-    named = [language_of(file) for file in ([files] if isinstance(files, str) else files)]
+    named = [language_of(file) for file in _files(context)]
     languages = [language for language in named if language] or languages_in(context.get("text", ""))
     return {**context, "language": languages} if languages else context
 
 
+def _files(context: Mapping[str, Any]) -> list[str]:
+    """The files of a context."""
+    files = context.get("file") or ()
+    return [files] if isinstance(files, str) else [str(file) for file in files]
+
+
 def condition_findings(when: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, str]:
-    """The finding for each condition. The text of a context may confirm a task, but never contradicts one."""
+    """The finding for each condition. A text or a test file may confirm a task; neither contradicts any."""
     results: dict[str, str] = dict(findings(when, context))
-    if results.get("task") == "absent" and "text" in context:
-        finding = findings({"task": when["task"]}, {"task": context["text"]})["task"]
-        results["task"] = "confirmed" if finding == "confirmed" else "absent"
+    if results.get("task") == "absent":
+        hints = [context["text"]] if "text" in context else []
+        hints += [task for file in _files(context) if (task := task_of(file))]
+        confirms = (findings({"task": when["task"]}, {"task": hint})["task"] == "confirmed" for hint in hints)
+        results["task"] = "confirmed" if any(confirms) else "absent"
     return results
 
 

@@ -77,6 +77,39 @@ MANIFESTS: Mapping[str, str] = {
 }
 """Files that show in which language a project is written."""
 
+PROGRAMS: Mapping[str, tuple[str, ...]] = {
+    program: tuple(languages.split(", "))
+    for languages, programs in (
+        (
+            "python",
+            "python python3 pytest tox nox unittest pip uv poetry pipenv hatch mypy pyright ruff flake8",
+        ),
+        ("python", "pylint black isort alembic manage.py twine"),
+        ("go", "go gofmt golangci-lint"),
+        ("rust", "cargo rustc rustfmt"),
+        (
+            "javascript, typescript",
+            "npm yarn pnpm bun deno node vitest jest mocha eslint prettier playwright cypress",
+        ),
+        ("javascript, typescript", "vite webpack npx bunx"),
+        ("typescript", "tsc ts-node tsx"),
+        ("ruby", "ruby gem bundle rake rspec rails"),
+        ("java, kotlin", "mvn gradle gradlew"),
+        ("php", "php composer phpunit"),
+        ("elixir", "mix iex"),
+        ("c#", "dotnet"),
+        ("swift", "swift"),
+        ("terraform", "terraform"),
+    )
+    for program in programs.split()
+}
+"""Programs that work on code of one language, or of two that share their tools."""
+
+_TEST_FILE = re.compile(
+    r"(?:^|/)(?:tests?|__tests__|specs?)/|(?:^|/)test_[^/]*$|(?:^|/)conftest\.py$"
+    r"|[_.-](?:tests?|spec)\.\w+$|[a-z\d]Tests?\.\w+$"
+)
+
 _NAMES = ("Dockerfile", "Makefile")
 """Files whose whole name is their language."""
 
@@ -114,6 +147,15 @@ def language_of(file: str) -> str | None:
         return path.name.lower()
     suffix = path.suffix[1:].lower()
     return CODE.get(suffix) or DATA.get(suffix)
+
+
+def task_of(file: str) -> str | None:
+    """The task that a file is there for, by its name: test, or None.
+
+    >>> task_of("queue_test.go"), task_of("web/Cart.test.tsx"), task_of("tests/helpers.py"), task_of("contest.py")
+    ('test', 'test', 'test', None)
+    """
+    return "test" if _TEST_FILE.search(file.replace("\\", "/")) else None
 
 
 def code_language_of(file: str) -> str | None:

@@ -1,0 +1,100 @@
+"""Where the agent sits: the folder of its project, the store that its hooks and tools ask, and the clock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from work import Step
+
+from priming import FixedClock, Memory
+from priming.config import settings
+from priming.hooks.agents import Event
+from priming.hooks.events import HookCall, handle
+from priming.hooks.session import locked_session
+from priming.operations.service import LocalService
+
+NAMESPACE = "default"
+PROFILE = "floop"
+OFF = {
+    "profiles.floop.learning.verdicts": "none",
+    "profiles.floop.learning.runs": False,
+    "profiles.floop.learning.coactivation": False,
+    "profiles.floop.learning.fading": "none",
+}
+"""The laws that are off where nothing is learned from verdicts."""
+VERDICTS = frozenset(("feedback", "run_start", "run_end", "run_used"))
+"""The operations of a hook that are left out there: what they record are verdicts, or leads to some."""
+_MINUTES = timedelta(minutes=7)
+
+
+@dataclass
+class Desk:
+    """A project with its store. It is the store of the hooks, too, and notes what rules they were answered."""
+
+    folder: Path
+    service: LocalService
+    clock: FixedClock
+    learning: bool
+    answers: list[Mapping[str, Any]] = field(default_factory=list)
+    """The answers of ``active`` to the present hook."""
+
+    @property
+    def database(self) -> Path:
+        """The file of the store."""
+        return _database(self.folder)
+
+    def call(self, operation: str, request: Mapping[str, Any], *, writes: bool = False) -> Any:
+        """Carry out an operation for a hook."""
+        if writes and operation in VERDICTS and not self.learning:
+            return None
+        answer = self.service.call(NAMESPACE, operation, request)
+        if operation == "active":
+            self.answers.append(answer)
+        return answer
+
+    @contextmanager
+    def memory(self) -> Iterator[Memory]:
+        """The memory, as the agent's tools use it."""
+        with self.service.memory(NAMESPACE) as memory:
+            yield memory
+
+    def hook(self, name: str, session: str, step: Step) -> tuple[str, float]:
+        """Run a hook by its own code, some minutes after the last; what it tells, and the seconds it took."""
+        self.clock.at += _MINUTES
+        commits = step.command.startswith("git commit")
+        event = Event(
+            session,
+            str(self.folder),
+            prompt=step.prompt,
+            files=(str(self.folder / step.file),) if step.file else (),
+            command=step.command,
+            output="[main 0123abc] Done" if commits else "",
+        )
+        self.answers.clear()
+        began = time.perf_counter()
+        with locked_session(self.database, session) as state:
+            text = handle(name, HookCall(event, state, self.folder, self.folder, [self]))
+        return text, time.perf_counter() - began
+
+
+@contextmanager
+def desk(folder: Path, clock: FixedClock, *, learning: bool) -> Iterator[Desk]:
+    """A new project with an empty store under the profile of rules."""
+    database = _database(folder)
+    database.parent.mkdir(parents=True)
+    chosen = settings.load({} if learning else {name: (value, "off") for name, value in OFF.items()})
+    service = LocalService(f"sqlite:///{database}", profile=PROFILE, settings=chosen, clock=clock)
+    try:
+        yield Desk(folder, service, clock, learning)
+    finally:
+        service.close()
+
+
+def _database(folder: Path) -> Path:
+    return folder / ".priming" / "memory.db"
