@@ -27,12 +27,13 @@ def open_store(path: Path | None) -> Memory:
     return Memory.open(url, namespace="mine", embedder=HashedEmbedder(8), clock=CLOCK)
 
 
-def test_it_needs_no_migration_and_is_sound(path: Path) -> None:
+def test_it_is_migrated_and_sound(path: Path) -> None:
     with open_store(path) as memory:
         assert memory.validate() == []
         assert memory.stats().operations == len(memory.log(limit=1000)) == 27
-    assert schema(path) == 6
-    assert [file.name for file in path.parent.glob("*.backup")] == []
+        assert {(operation.actor, operation.via) for operation in memory.log(limit=1000)} == {("user", None)}
+    assert schema(path) > 6
+    assert len([*path.parent.glob("*.backup")]) == 1
     check_text_index(path)
 
 

@@ -78,7 +78,9 @@ def _link_all(memory: Namespace, requests: Sequence[LinkRequest], source: str | 
         results = [_change(stored.get(identity), row) for identity, row in rows.items()]
         changes = [change for change in results if change.before != change.after]
         if changes:
-            memory.write("link", now, changes, source=source, message=_links_message(memory, changes))
+            reason = None if source == MANUAL else "an importer or a program linked memories"
+            message = _links_message(memory, changes)
+            memory.write("link", now, changes, source=source, reason=reason, message=message)
         return list(memory.to_links([row.after for row in results if isinstance(row.after, LinkRow)]))
 
 

@@ -25,7 +25,8 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
-from priming.config.environment import VERSION
+from priming.config.caller import Caller, calling
+from priming.config.environment import VERSION, default_actor
 from priming.config.ids import uuid7
 from priming.errors import NotFound, ParamError, PrimingError
 from priming.operations import replies
@@ -240,6 +241,8 @@ class _Handlers:
             anyio.from_thread.run(context.session.report_progress, done, total)
 
         call = partial(
+            _call_as,
+            _caller(context, operation),
             self._service().call,
             self._namespace(context),
             operation,
@@ -249,6 +252,23 @@ class _Handlers:
             operation_id=operation_id,
         )
         return await anyio.to_thread.run_sync(call)
+
+
+def _call_as(caller: Caller, call: Callable[..., Any], *positional: Any, **named: Any) -> Any:
+    with calling(caller):
+        return call(*positional, **named)
+
+
+def _caller(context: Context, operation: str) -> Caller:
+    """Who calls a tool: the token of the request, else the client by the name that it gives itself."""
+    via = f"mcp {operation}"
+    request: Any = context.request  # None on stdio
+    if request is not None and (sender := request.scope["state"]["context"]).token is not None:
+        own: Caller = sender.caller(request.headers, via)
+        return own
+    params = context.session.client_params
+    name = None if params is None else params.client_info.name
+    return Caller(" ".join((name or "").split())[:120] or default_actor(), via)
 
 
 def _tool_result(text: str, structured: dict[str, Any]) -> types.CallToolResult:
