@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import priming.errors
 from priming import params
@@ -24,11 +24,13 @@ from priming.maintenance import health
 from priming.operations.table import SERVED
 from priming.recall.term_weights import TERMS
 from priming.storage import filters, sqlite_backup
+from priming.text.change import ChangeKind, compare
 from priming.transfer import git, markdown
 
 YES, NO = "yes", "no"
 
 _WHOLE = re.compile(r"\.0(?!\d)")
+_PAIRS = Path(__file__).parents[1] / "tests" / "text" / "correction_pairs.tsv"
 _MODULES = (params, git, markdown, layout)
 _ROWS: tuple[tuple[str, Callable[[Profile], Any]], ...] = (
     ("combine", lambda profile: profile.spread.combine),
@@ -249,7 +251,31 @@ def year(days: str, episodes: str) -> str:
     return "\n".join(["```text", *(line.rstrip() for line in finished.stdout.splitlines()), "```"])
 
 
+def corrections() -> str:
+    """Precision and recall of what corrections change, from the labelled pairs of the tests."""
+    rows = [line.split("\t") for line in _PAIRS.read_text("utf-8").splitlines() if not line.startswith("#")]
+    splits = list(dict.fromkeys(split for split, *_ in rows))
+    results = [(split, label, compare(old, new).kind) for split, label, old, new in rows]
+    lines = []
+    for kind in get_args(ChangeKind):
+        cells = []
+        for split in splits:
+            labels = [(label, answer) for half, label, answer in results if half == split]
+            right = labels.count((kind, kind))
+            claimed = sum(answer == kind for _, answer in labels)
+            total = sum(label == kind for label, _ in labels)
+            cells += [f"{right / max(1, claimed):.2f}", f"{right / total:.2f}", str(total)]
+        lines.append([kind.replace("_", " "), *cells])
+    right = [sum(label == answer for half, label, answer in results if half == split) for split in splits]
+    counts = [sum(half == split for half, *_ in results) for split in splits]
+    shares = [("", f"{r / n:.2f}", str(n)) for r, n in zip(right, counts, strict=True)]
+    lines.append(["all", *(cell for share in shares for cell in share)])
+    head = [f"{split}: {column}" for split in splits for column in ("precision", "recall", "pairs")]
+    return table(["the later is", *head], lines)
+
+
 TABLES: dict[str, Callable[..., str]] = {
+    "corrections": corrections,
     "parameters": parameters,
     "profiles": designs,
     "spreading": spreading,

@@ -154,6 +154,10 @@ class Namespace:
         words = key.replace("-", " ").replace(":", " ")
         return [record.key for record in self.store.page(self.namespace, self.now(), matching=words, limit=3)]
 
+    def activations(self, profile: str, ids: Collection[str]) -> dict[str, int]:
+        """How often each of these memories was activated in a profile, so far."""
+        return self.store.activations(self.namespace, profile, ids, self.now())
+
     @contextmanager
     def reading(self) -> Iterator[datetime]:
         """Hold the lock over one state of the store and yield the present; ``NotFound`` for an unknown namespace."""
@@ -307,6 +311,12 @@ class PastNamespace(Namespace):
     until: datetime = _END
     superseded: bool = False
     outdated: Mapping[str, Outdated] = field(default_factory=dict)
+    present: Store | None = None
+    """The store that this is the past of, which has the counts of activations."""
+
+    def activations(self, profile: str, ids: Collection[str]) -> dict[str, int]:
+        """How often each of these memories had been activated by then."""
+        return (self.present or self.store).activations(self.namespace, profile, ids, self.now())
 
     def valid_time(self, now: datetime) -> datetime:  # noqa: ARG002
         """The valid time of queries."""

@@ -433,7 +433,7 @@ def test_an_import_with_weights_that_cannot_be_is_refused(memory, tmp_path):
     path = Path(tmp_path, "bad.jsonl")
     for values in ('{"bm25": 7.0}', '{"bm25": "much"}', '{"bm25": true}'):
         path.write_text(
-            '{"format": "priming", "version": 4, "namespace": "default"}\n'
+            '{"format": "priming", "version": 5, "namespace": "default"}\n'
             f'{{"weights": {{"profile": "priming", "weights": {values}}}}}\n',
             "utf-8",
         )

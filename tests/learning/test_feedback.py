@@ -222,6 +222,17 @@ def test_the_automatic_tier_moves_a_thousandth_of_the_conscious_one(chain):
     assert operation.source == "automatic"
 
 
+@pytest.mark.parametrize("verdict", ["overridden", "not_relevant", "not_useful"])
+def test_silence_takes_nothing_back_that_was_said_in_the_session(chain, verdict):
+    said = chain.feedback(chain.recall(CUE, session="s").recall_id, **{verdict: ["hit"]})
+    again = chain.feedback(chain.recall(CUE, session="s").recall_id, confirmed=["hit"], tier="automatic")
+    assert again.id == said.id
+    assert verdict.replace("_", "-") in again.message
+    assert chain.get("hit").use.followed == 0
+    chain.feedback(chain.recall(CUE, session="t").recall_id, confirmed=["hit"], tier="automatic")
+    assert chain.get("hit").use.followed == 1
+
+
 def test_an_automatic_confirmation_counts_as_followed_once_a_session(chain):
     for _ in range(2):
         chain.feedback(chain.recall(CUE, session="s").recall_id, confirmed=["hit"], tier="automatic")

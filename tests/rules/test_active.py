@@ -70,7 +70,7 @@ def test_a_seed_starts_by_the_share_of_its_predicates_that_holds(memory):
 def test_a_rule_scores_alike_in_active_and_in_a_recall_with_the_profile_of_rules(memory, when, context):
     behavior(memory, "rule", when, "Keep every test table small.")
     cue = Cue("run the tests of the tables", file="pkg/rows_test.go", task="test", environment="ci")
-    (active,), (recalled,) = memory.active(cue).hits, memory.recall(cue=cue, profile="floop").hits
+    (recalled,), (active,) = memory.recall(cue=cue, profile="floop").hits, memory.active(cue).hits
     assert active.components["context"] == recalled.components["context"] == pytest.approx(context)
     assert active.score == recalled.score == pytest.approx((0.35 * context + 0.225) * 1.5)
 
@@ -83,7 +83,7 @@ def test_of_equal_scores_the_rule_with_more_conditions_that_hold_comes_first(mem
     for key in list(rules)[::order]:
         behavior(memory, key, rules[key], f"Prefer {key}.")
     cue = Cue(language="go", task="tests", project="kestrel", environment="ci", host="a", shell="zsh")
-    for answer in (memory.active(cue), memory.recall(cue=cue, profile="floop")):
+    for answer in (memory.recall(cue=cue, profile="floop"), memory.active(cue)):
         assert [hit.score for hit in answer.hits] == pytest.approx([0.575] * 3)
         assert keys(answer) == ["six", "five", "one"]
 

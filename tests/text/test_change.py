@@ -26,10 +26,10 @@ def measured(split):
     return figures, results
 
 
-@pytest.mark.parametrize(("split", "least"), [("tuning", 0.95), ("held-out", 0.55)])
+@pytest.mark.parametrize(("split", "least"), [("tuning", 0.95), ("held-out", 0.75)])
 def test_the_labelled_corrections_are_read_as_changes(split, least):
     figures, _ = measured(split)
-    assert sum(len(pairs(split)) for split in ("tuning", "held-out")) >= 150
+    assert sum(len(pairs(split)) for split in ("tuning", "held-out")) >= 400
     for kind, (precision, recall) in figures.items():
         assert min(precision, recall) >= least, (kind, precision, recall)
 
@@ -65,6 +65,18 @@ def test_a_statement_is_the_same_as_itself(split):
         ("", "Use tabs", "other_slot"),
         ("Run the linter before you commit", "Run the checks before you commit", "other_slot"),
         ("kestrel kestrel", "kestrel kestrel kestrel", "same"),
+        ("Coverage is at least 80%", "Coverage is at most 80%", "opposite"),
+        ("Retry if the request fails", "Retry unless the request fails", "opposite"),
+        ("Avoid global state in libraries", "Avoid state in libraries", "wider"),
+        ("Never merge without review", "Never merge", "wider"),
+        ("Use a set for lookups", "Use a map for lookups", "other_value"),
+        ("Deploy on Monday", "Deploy on Monday and Thursday", "other_value"),
+        ("Never use print", "Use logging instead of print", "narrower"),
+        ("Never use eval", "Never use exec", "other_slot"),
+        ("Never use `any`", "Never use `unknown`", "other_slot"),
+        ("Wait half a minute", "Wait 30 s", "same"),
+        ("Run black, isort and mypy", "Run mypy, black and isort", "same"),
+        ("Use uv, since pip is slow", "Use uv", "same"),
     ],
 )
 def test_statements_of_other_kinds_are_compared_too(old, new, kind):

@@ -331,7 +331,7 @@ def test_a_malformed_line_is_named_and_nothing_is_imported(
         (b"\n\n", "line 1 = .*: must be JSON"),
         (b"hello", "line 1 = 'hello': must be JSON"),
         (b'{"a": 1}', "line 1 = .*: must begin an export of Priming"),
-        (b'{"format": "priming", "version": 99}', "line 1 = 99: must be format version 4 or older: update"),
+        (b'{"format": "priming", "version": 99}', "line 1 = 99: must be format version 5 or older: update"),
         (b"\xff\xfe\x00", "must be UTF-8 text"),
         (b"SQLite format 3\x00" + bytes(range(256)), "UTF-8|JSON"),
     ],

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 _TAIL = 74
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_VERSION_7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _lock = threading.Lock()
 _last = (-1, 0)
 
@@ -24,6 +27,17 @@ def uuid7(at: datetime) -> str:
     )
     text = f"{value:032x}"
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def time_of(memory_id: str) -> datetime | None:
+    """When an id of version 7 was made, to the millisecond; None for another id.
+
+    >>> time_of(uuid7(datetime(2026, 3, 4, 9, 30, tzinfo=UTC))), time_of("note")
+    (datetime.datetime(2026, 3, 4, 9, 30, tzinfo=datetime.timezone.utc), None)
+    """
+    if not _VERSION_7.fullmatch(memory_id):
+        return None
+    return _EPOCH + timedelta(milliseconds=int(memory_id[:8] + memory_id[9:13], 16))
 
 
 def _tail(milliseconds: int) -> int:

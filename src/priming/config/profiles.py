@@ -93,6 +93,7 @@ FLOOP = Profile(
     cut=True,
     squash=SquashParams(),
     base_level="optimized",
+    base_level_params=BaseLevelParams(min_age=1.0 / 60.0),
     forgetting="none",
     recall=PLAIN_CUE,
     learning=LearningParams(runs=False),

@@ -140,6 +140,7 @@ def _past_namespace(
         until=until,
         superseded=superseded,
         outdated=outdated,
+        present=memory.store,
     )
 
 

@@ -22,10 +22,10 @@ from priming.index.arrays import ENTITY
 from priming.index.columns import NONE
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
-from priming.recall.conditions import fit_of
 from priming.recall.fusion import confidence
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked
+from priming.recall.rule_relevance import fit_of
 from priming.remember.drafts import words
 from priming.storage import filters as filtering
 from priming.types import EMPTY, Cue

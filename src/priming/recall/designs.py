@@ -12,14 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.laws import SUPPRESSING, SquashParams
-from priming.config.profiles import FLOOP, Profile
+from priming.config.profiles import Profile
 from priming.config.words import KINDS
 from priming.core import score
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.base_level import (
     associative_strength,
-    base_level_score,
-    optimized,
     recency_frequency,
     total_activation,
 )
@@ -30,11 +28,10 @@ from priming.core.lexical import scaled
 from priming.core.spread import Activation, spread
 from priming.index.columns import NONE
 from priming.index.document import success_estimate
-from priming.recall.conditions import fit_of
-from priming.recall.formatting import rule_kind
 from priming.recall.fusion import best_rows, blend_anchors, route_score, softmax_anchors
 from priming.recall.ranking import EXACT, Ranked, RankingQuery, best_hits
 from priming.recall.reranking import diversify, multi_hop
+from priming.recall.rule_relevance import counts_of, cue_relevance, fit_of
 from priming.text.tokens import terms
 from priming.types import MemoryRecord, days_between
 
@@ -240,34 +237,16 @@ def _floop(query: RankingQuery) -> Ranked:
         for fit, record in zip(fits, records, strict=True)
     ]
     holding = np.array([len(fit.confirmed) if fit else 0 for fit in fits], np.float64)
-    scored = cue_relevance(records, values, np.array(shares, np.float64), query.now, query.profile)
+    active = query.activations(records)
+    scored = cue_relevance(records, values, np.array(shares, np.float64), active, query.now, query.profile)
     components = {**_arrays(scored), "activation": values}
     return best_hits(query, rows, np.asarray(scored.total), components, activation, (values, holding))
-
-
-def cue_relevance(
-    records: list[MemoryRecord], values: Floats, fit: Floats, now: datetime, profile: Profile = FLOOP
-) -> score.Score:
-    """The score of floop for memories with activation ``values``, which replace a ``fit`` of NaN as the context."""
-    uses = _counts(records, "uses")
-    return score.floop(
-        np.where(np.isnan(fit), values, fit),
-        base_level_score(
-            np.asarray(optimized(uses, _lives(now, records), profile.base_level_params.d)), uses
-        ),
-        score.feedback_ratio(*(_counts(records, name) for name in ("confirmed", "followed", "overridden"))),
-        score.priority_score(np.array([record.priority for record in records], np.float64)),
-        boost=np.array(
-            [score.rule_boost(rule_kind(record), profile.scoring.boosts) for record in records], np.float64
-        ),
-        weights=profile.scoring.floop,
-    )
 
 
 def _arc(query: RankingQuery) -> Ranked:
     rows, records = _pool(query)
     recency = recency_half_life(_ages(query.now, records), query.profile.forgetting_params.half_life)
-    helped = score.effectiveness(_counts(records, "helped"), _counts(records, "failed"))
+    helped = score.effectiveness(counts_of(records, "helped"), counts_of(records, "failed"))
     scored = score.arc(
         query.working.at(query.evidence.cosine, rows), helped, recency, weights=query.profile.scoring.arc
     )
@@ -305,7 +284,7 @@ def _fact_scores(
 ) -> list[score.Score]:
     law, fading = query.profile.base_level_params, query.profile.forgetting_params
     curve, blend = query.profile.squash or SquashParams(gain=1.0, centre=0.0), query.profile.scoring.fact
-    base = np.asarray(recency_frequency(_counts(records, "uses"), days * _HOURS, law.d))
+    base = np.asarray(recency_frequency(counts_of(records, "uses"), days * _HOURS, law.d))
     strengths = _association(query, rows)
     count = max(strengths.shape[1], 1)
     seed = hashlib.blake2b(f"{query.evidence.text}\0{query.now.isoformat()}".encode(), digest_size=8).digest()
@@ -367,18 +346,6 @@ def _event_ages(now: datetime, records: list[MemoryRecord]) -> Floats:
         for record in records
     ]
     return np.array([days_between(at, now) for at in since])
-
-
-def _lives(now: datetime, records: list[MemoryRecord]) -> Floats:
-    """Hours since the first recorded use of each memory; without a use, since it was recorded."""
-    first = [
-        record.use.first_used_at or record.use.last_used_at or record.recorded_at or now for record in records
-    ]
-    return np.array([days_between(at, now) * _HOURS for at in first])
-
-
-def _counts(records: list[MemoryRecord], name: str) -> Floats:
-    return np.array([getattr(record.use, name) for record in records], np.float64)
 
 
 def _arrays(scored: score.Score) -> dict[str, Floats]:

@@ -29,6 +29,10 @@ EXACT = 12
 """Decimals of a score that do not depend on the order in which links are summed."""
 
 
+def _no_activations(_: Sequence[MemoryRecord]) -> Mapping[str, int]:
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class RankingQuery:
     """One query to a working set: the candidates, the evidence for each, and how to rank them.
@@ -50,6 +54,8 @@ class RankingQuery:
     ablate: Collection[str] = ()
     context: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     """The context in which the design evaluates conditions."""
+    activations: Callable[[Sequence[MemoryRecord]], Mapping[str, int]] = _no_activations
+    """How often memories were active so far, by id."""
 
     def graph(self) -> WeightedGraph:
         """The links as the profile weighs them, without the ablated ones."""

@@ -41,11 +41,11 @@ from priming.recall.candidates import (
     eligible_candidates,
     no_result_reason,
 )
-from priming.recall.conditions import recall_context
 from priming.recall.designs import rank
 from priming.recall.formatting import HEADER, packables
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked, RankingQuery
+from priming.recall.rule_relevance import recall_context
 from priming.recall.term_weights import TERMS, current_term, weighted_profile
 from priming.remember.entity_resolution import entities_in_cue
 from priming.results import Hit, Omitted, Recall, Step
@@ -281,6 +281,7 @@ def _ranking_query(
         spreading=query.spread,
         ablate=query.ablate,
         context=query.context,
+        activations=lambda records: memory.activations(query.profile.name, [record.id for record in records]),
     )
 
 

@@ -240,17 +240,17 @@ def store_trace(
     hits: Sequence[tuple[str, float]],
     flow: StoredTrace | None,
     recall_id: str | None = None,
+    counted: bool = False,
 ) -> tuple[str, list[str]]:
-    """Record a recall; returns its id, and ["trace"] if the store could not record it."""
+    """Record a recall, with its hits as activated if ``counted``; its id, and ["trace"] if that failed."""
     now = memory.now()
     recall_id = recall_id or uuid7(now)
-    context = {"text": text, **cue.context()}
     trace = Trace(
         recall_id,
         now,
         session,
         profile,
-        {name: _plain(value) for name, value in context.items()},
+        {name: _plain(value) for name, value in {"text": text, **cue.context()}.items()},
         tuple(hits),
         flow.nodes if flow else (),
         encode_flow(flow) if flow else None,
@@ -262,6 +262,7 @@ def store_trace(
             keep=STORE.trace_count,
             keep_flows=STORE.flow_count,
             not_before=_oldest(now),
+            counted=counted,
         )
     except StoreError:
         return recall_id, ["trace"]

@@ -21,8 +21,8 @@ from priming.index.columns import NONE
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall import traces
-from priming.recall.conditions import Fit, fit_of
 from priming.recall.ranking import Ranked, weighted_graph
+from priming.recall.rule_relevance import Fit, fit_of
 from priming.results import Step
 from priming.rules.conflicts import resolve_conflicts, rule_claim
 from priming.storage.rows import MemoryPair
@@ -35,9 +35,10 @@ BEHAVIOR = KINDS.index("behavior")
 class StoreActivation:
     """The activation of one store, and its behaviours.
 
-    ``records`` are behaviours by row, ``fits`` how their conditions fit, ``seeds`` the activation they start with.
-    ``overrides`` and ``conflicts`` are pairs of ids, as is ``losses``: the loser and the winner of a conflict decided
-    before activation spread. ``behaviors`` and ``excluded`` are counts.
+    ``records`` are behaviours by row, ``fits`` how their conditions fit, ``seeds`` the activation they start with,
+    ``counts`` how often each was active before, by id. ``overrides`` and ``conflicts`` are pairs of ids, as is
+    ``losses``: the loser and the winner of a conflict decided before activation spread. ``behaviors`` and
+    ``excluded`` are numbers.
     """
 
     memory: Namespace
@@ -49,6 +50,7 @@ class StoreActivation:
     conflicts: Sequence[MemoryPair]
     losses: Sequence[MemoryPair]
     seeds: Mapping[int, float]
+    counts: Mapping[str, int]
     behaviors: int
     excluded: int
     trace: traces.StoredTrace
@@ -99,6 +101,7 @@ def activate(
             _linked(memory, ids, "conflicts"),
             [(loser, winner) for loser, winner in losses if loser in records and winner in records],
             seeds,
+            memory.activations(FLOOP.name, list(records)),
             int(np.count_nonzero(behaviors)),
             excluded,
             trace,

@@ -22,9 +22,9 @@ from priming.core.spread import Activation
 from priming.errors import ParamError
 from priming.namespace import Namespace
 from priming.recall import traces
-from priming.recall.conditions import context_of
-from priming.recall.designs import cue_relevance, final_activation
+from priming.recall.designs import final_activation
 from priming.recall.formatting import RULES_HEADER, format_rules, rule_full
+from priming.recall.rule_relevance import context_of, cue_relevance
 from priming.remember.drafts import words
 from priming.results import Hit, Omitted, Recall
 from priming.rules.activation import StoreActivation, activate
@@ -177,9 +177,9 @@ def _candidates(stores: Sequence[StoreActivation], now: datetime) -> list[RuleCa
     ]
     records = [store.records[row] for _, store, row in selected]
     fits = [store.fits[row] for _, store, row in selected]
-    scored = cue_relevance(
-        records, values[[i for i, _, _ in selected]], np.array([fit.share for fit in fits]), now, floop
-    )
+    shares = np.array([fit.share for fit in fits])
+    counts = {memory_id: count for store in stores for memory_id, count in store.counts.items()}
+    scored = cue_relevance(records, values[[i for i, _, _ in selected]], shares, counts, now, floop)
     columns = {name: np.atleast_1d(np.asarray(column)) for name, column in scored.components.items()}
     totals = np.round(np.atleast_1d(np.asarray(scored.total)), _DECIMALS)
     candidates = []
@@ -231,4 +231,5 @@ def _store_trace(
         hits=[(hit.memory.id, hit.score) for hit in hits if hit.origin == store.name],
         flow=store.trace,
         recall_id=recall_id,
+        counted=True,
     )

@@ -100,6 +100,16 @@ class Trace:
     flow: bytes | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ActivationCount:
+    """How often a memory, named by its id, had been active in a profile at the end of a day (in UTC)."""
+
+    profile: str
+    id: str
+    day: str
+    total: int
+
+
 class Store(Protocol):
     """A database of memories. Every method raises errors of ``priming.errors`` and leaves no partial write.
 
@@ -109,16 +119,13 @@ class Store(Protocol):
     @property
     def scratch(self) -> Path | None:
         """The folder for disposable files of this store, which may not exist yet; None if it has none."""
-        ...
 
     @property
     def backups(self) -> Path | None:
         """The default folder for backups, which may not exist yet; None if the store has none."""
-        ...
 
     def close(self) -> None:
         """Release the database; a second call does nothing."""
-        ...
 
     def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
         """Hold the write lock until the block ends and commits: nothing that was read inside changes meanwhile.
@@ -127,7 +134,6 @@ class Store(Protocol):
         so even if it is caught: the outermost block then ends in ``StoreError``. ``Busy`` after the timeout.
         Without ``write`` the block reads one state of the store and blocks no other process.
         """
-        ...
 
     def apply(self, changes: Changes) -> int:
         """Write one operation and its entry in the log, and return its number; creates the namespace.
@@ -138,52 +144,42 @@ class Store(Protocol):
         other rows still refer to, or a version whose text would change; ``NotFound`` for a link, verdict or pair of
         a missing memory, or for a missing row to update.
         """
-        ...
 
     def purge(self, changes: Changes, ids: Collection[str]) -> dict[str, int]:
         """Erase memories and all that refers to them, in the log as well; return the number of rows by table.
 
         Runs remain without them. Recalls that returned them are erased; other recalls lose only flows through them.
         """
-        ...
 
     def flush(self) -> None:
         """Remove every byte of erased rows from the store, its journals and temporary files; slow in a large store.
 
         ``Busy`` while another process reads an older state.
         """
-        ...
 
     def restore(self, namespace: str, rows: Sequence[Row], operations: Sequence[Logged]) -> None:
         """Fill an empty namespace with rows and the log that produced them, oldest operation first.
 
         Operations are numbered anew. ``Conflict`` if the namespace is not empty.
         """
-        ...
 
     def namespaces(self) -> list[str]:
         """All namespaces, sorted."""
-        ...
 
     def head(self, namespace: str) -> int:
         """The number of the namespace's latest operation; 0 if there is none."""
-        ...
 
     def operation_id(self, namespace: str, number: int) -> str | None:
         """The id of an operation by its number."""
-        ...
 
     def since(self, namespace: str, number: int) -> list[Logged]:
         """The operations after ``number``, oldest first, with their rows."""
-        ...
 
     def get(self, namespace: str, key: str, at: datetime) -> MemoryRecord | None:
         """The memory with that key or id, in the version valid at ``at``, else in its latest."""
-        ...
 
     def records(self, namespace: str, ids: Collection[str], at: datetime) -> dict[str, MemoryRecord]:
         """The memories among ``ids`` that have a current version valid at ``at``, by id."""
-        ...
 
     def page(
         self,
@@ -201,63 +197,49 @@ class Store(Protocol):
         ``matching`` selects those that contain all of its words, by the database's text index: a word matches in any
         inflected form, and a script without spaces matches by its characters.
         """
-        ...
 
     def scan(self, namespace: str, at: datetime) -> Iterator[MemoryRecord]:
         """Every active memory with a current version that has not ended at ``at``, in order of insertion."""
-        ...
 
     def versions(self, namespace: str, memory_id: str | None = None) -> list[VersionRow]:
         """All version rows of a memory (None: of all memories, in order of insertion), oldest first."""
-        ...
 
     def memories(self, namespace: str, ids: Collection[str] | None = None) -> list[MemoryRow]:
         """Identity and state of memories of any status (None: of all), in order of insertion."""
-        ...
 
     def links(
         self, namespace: str, ids: Collection[str] | None = None, relation: str | None = None
     ) -> list[LinkRow]:
         """Links that touch any of ``ids`` (None: all), in order of source, relation and target."""
-        ...
 
     def present(self, namespace: str, row: Row) -> Row | None:
         """The stored row with the same identity, or None."""
-        ...
 
     def keys(self, namespace: str, keys: Collection[str]) -> dict[str, str]:
         """Key → id, for those of ``keys`` that are taken."""
-        ...
 
     def names(self, namespace: str, ids: Collection[str]) -> dict[str, str]:
         """Id → key, for those of ``ids`` that exist."""
-        ...
 
     def digests(self, namespace: str, digests: Collection[str]) -> dict[str, str]:
         """Content digest → id of the oldest active memory with that content."""
-        ...
 
     def session_tail(self, namespace: str, session: str, count: int) -> list[str]:
         """Ids of the latest active memories of a session, newest first."""
-        ...
 
     def vectors(
         self, namespace: str, generation: str, ids: Collection[str] | None = None
     ) -> Iterator[tuple[VersionKey, bytes]]:
         """The vectors of one embedding generation; None means those of all memories."""
-        ...
 
     def add_vectors(self, namespace: str, generation: str, vectors: Mapping[VersionKey, bytes]) -> None:
         """Store derived vectors outside the log, replacing present ones; vectors of missing versions are skipped."""
-        ...
 
     def matching(self, namespace: str, condition: Condition, at: datetime) -> list[str]:
         """Ids of the active memories whose version valid at ``at`` satisfies ``condition``, in order of insertion."""
-        ...
 
     def operation(self, namespace: str, operation_id: str) -> Logged | None:
         """One operation with its rows."""
-        ...
 
     def operations(
         self,
@@ -272,16 +254,36 @@ class Store(Protocol):
         limit: int | None = 100,
     ) -> list[Logged]:
         """Operations with their rows, newest first; ``until`` and ``before``, a number, are exclusive."""
-        ...
 
     def add_trace(
-        self, namespace: str, trace: Trace, *, keep: int, keep_flows: int, not_before: datetime
+        self,
+        namespace: str,
+        trace: Trace,
+        *,
+        keep: int,
+        keep_flows: int,
+        not_before: datetime,
+        counted: bool = False,
     ) -> None:
         """Record a recall; delete those before ``not_before`` and beyond the latest ``keep``.
 
-        Those beyond ``keep_flows`` lose flow and nodes. Raises ``Busy`` soon: a recall waits for no writer.
+        Those beyond ``keep_flows`` lose flow and nodes. ``counted``: its hits were activated, in its profile. Raises
+        ``Busy`` soon: a recall waits for no writer.
         """
-        ...
+
+    def activations(
+        self, namespace: str, profile: str, ids: Collection[str], until: datetime
+    ) -> dict[str, int]:
+        """How often each of these memories was activated by ``until``; exact to the day where recalls are gone."""
+
+    def add_activations(self, namespace: str, profile: str, counts: Mapping[str, int], at: datetime) -> None:
+        """Add to how often memories were activated. Counts are not logged: like a recall, they change nothing."""
+
+    def all_activations(self, namespace: str) -> list[ActivationCount]:
+        """Every count of activations, by profile, memory and day."""
+
+    def restore_activations(self, namespace: str, counts: Collection[ActivationCount]) -> None:
+        """Store counts of an export; those of the same profile, memory and day are replaced."""
 
     def traces(
         self,
@@ -293,7 +295,6 @@ class Store(Protocol):
         limit: int = 100,
     ) -> list[Trace]:
         """Recalls without flows, newest first, filtered by session or by a memory among their hits."""
-        ...
 
     def shown(self, namespace: str, ids: Collection[str]) -> dict[str, int]:
         """Id → how many of the stored recalls returned it, for those of ``ids`` that any did."""
@@ -301,36 +302,30 @@ class Store(Protocol):
 
     def trace(self, namespace: str, recall_id: str) -> Trace | None:
         """One recall with its flow."""
-        ...
 
     def verdicts(
         self, namespace: str, ids: Collection[str] | None = None, *, recall: str | None = None
     ) -> list[VerdictRow]:
         """Verdicts on any of ``ids`` (None: on all), of one recall or of any, oldest first."""
-        ...
 
     def pairs(
         self, namespace: str, ids: Collection[str] | None = None, *, both: bool = True
     ) -> list[PairRow]:
         """Pairs with both ends among ``ids`` (None: all), or with any of them, in order of source and target."""
-        ...
 
     def runs(
         self, namespace: str, ids: Collection[str] | None = None, *, settled: bool = True
     ) -> list[RunRow]:
         """Runs by id (None: all), oldest first; ``settled=False`` returns only unsettled ones."""
-        ...
 
     def weights(self, namespace: str, profile: str | None = None) -> list[WeightsRow]:
         """The weights that are set for a profile (None: for every profile), by name of profile."""
-        ...
 
     def backup(self, path: Path) -> None:
         """Copy the whole store, every namespace, to a new file, atomically; others may write meanwhile.
 
         Uncommitted writes are not copied. ``Conflict`` if the file exists, ``StoreError`` if it cannot be written.
         """
-        ...
 
     def restore_backup(self, path: Path, changes: Collection[Changes]) -> None:
         """Replace the whole content of the store with that of a backup, in one transaction.
@@ -340,54 +335,41 @@ class Store(Protocol):
         ``ParamError`` for a path without a file, ``Conflict`` for the store itself, ``Corrupt`` or ``SchemaTooNew``
         for a file that is no backup of a Priming store; nothing changes then.
         """
-        ...
 
     def add_token(self, token: Token, digest: bytes) -> None:
         """Store a new token by the digest of its secret. Tokens are neither logged nor restored from a backup."""
-        ...
 
     def tokens(self) -> list[Token]:
         """All tokens, revoked ones included, oldest first."""
-        ...
 
     def any_token(self) -> bool:
         """Whether a token was ever created."""
-        ...
 
     def token(self, token_id: str) -> tuple[Token, bytes] | None:
         """A token and the digest of its secret."""
-        ...
 
     def revoke_token(self, token_id: str, at: datetime) -> bool:
         """Revoke a token; returns whether one with that id existed and was not revoked."""
-        ...
 
     def use_token(self, token_id: str, at: datetime) -> None:
         """Record when a token was last used; raises ``Busy`` after a short wait rather than the timeout."""
-        ...
 
     def add_loop(self, namespace: str, row: LoopSessionRow) -> None:
         """Store a new session of the loop; ``Conflict`` for an id that is taken. Sessions are not logged."""
-        ...
 
     def keep_loop(self, namespace: str, row: LoopSessionRow) -> bool:
         """Update a session; returns whether it exists: a purge erases the sessions that name its memories."""
-        ...
 
     def loop(self, namespace: str, session_id: str) -> LoopSessionRow | None:
         """One session of the loop."""
-        ...
 
     def loops(
         self, namespace: str, *, limit: int = 100, objective: str | None = None
     ) -> list[LoopSessionRow]:
         """Sessions of the loop, newest first; with ``objective``, only those with it, in upper or lower case."""
-        ...
 
     def counts(self, namespace: str) -> Counts:
         """What the namespace holds."""
-        ...
 
     def check(self, namespace: str) -> list[Finding]:
         """Problems of the database itself: damaged pages, dangling references, a stale text index."""
-        ...

@@ -27,6 +27,7 @@ _TABLES = (
     "changes",
     "touched",
     "traces",
+    "activations",
     "loop_sessions",
 )
 """All tables but tokens and the text index, in an order in which they can be filled."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import astuple
 from datetime import datetime
 from typing import Any
 
 from priming.serialization import column_text, stamp
-from priming.storage.protocol import Trace
+from priming.storage.protocol import ActivationCount, Trace
 from priming.storage.rows import LoopSessionRow
 from priming.storage.sqlite_connection import Connection
 from priming.types import Token
@@ -74,17 +74,26 @@ class SqliteTraces:
         return _trace(*rows[0]) if rows else None
 
     def add_trace(
-        self, namespace: str, trace: Trace, *, keep: int, keep_flows: int, not_before: datetime
+        self,
+        namespace: str,
+        trace: Trace,
+        *,
+        keep: int,
+        keep_flows: int,
+        not_before: datetime,
+        counted: bool = False,
     ) -> None:
         """Record a recall; delete those before ``not_before`` or beyond the latest ``keep``, and older flows."""
         with self._db.transaction(patience=_TRACE_PATIENCE):
             sql = "SELECT coalesce(max(number), 0) + 1 FROM traces WHERE namespace = ?"
             ((number,),) = self._db.run(sql, (namespace,))
             self._db.change(
-                f"INSERT INTO traces (namespace, number, {_TRACE}, nodes, flow)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (namespace, number, *_trace_values(trace)),
+                f"INSERT INTO traces (namespace, number, counted, {_TRACE}, nodes, flow)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (namespace, number, counted, *_trace_values(trace)),
             )
+            if counted:
+                self.add_activations(namespace, trace.profile, dict.fromkeys(dict(trace.hits), 1), trace.at)
             drop = "DELETE FROM traces WHERE namespace = ? AND"
             self._db.change(f"{drop} at < ?", (namespace, stamp(not_before)))
             if number > keep:
@@ -96,10 +105,73 @@ class SqliteTraces:
                     (namespace, number - keep_flows),
                 )
 
+    def activations(
+        self, namespace: str, profile: str, ids: Collection[str], until: datetime
+    ) -> dict[str, int]:
+        """How often each of these memories was activated by ``until``; exact to the day where recalls are gone."""
+        values = {
+            "namespace": namespace,
+            "profile": profile,
+            "ids": json.dumps(list(ids)),
+            "until": stamp(until),
+            "day": _day(until),
+            "end": f"{_day(until)}U",  # after every stamp of the day, which goes on with a T
+        }
+        totals = self._db.run(
+            "SELECT i.value, (SELECT total FROM activations a WHERE a.namespace = :namespace"
+            " AND a.profile = :profile AND a.memory = i.value AND a.day <= :day ORDER BY a.day DESC LIMIT 1)"
+            " FROM json_each(:ids) i",
+            values,
+        )
+        later = self._db.run(
+            "SELECT json_extract(h.value, '$[0]'), count(*) FROM traces t CROSS JOIN json_each(t.hits) h"
+            " WHERE t.namespace = :namespace AND t.at > :until AND t.at < :end AND t.counted AND t.profile = :profile"
+            " GROUP BY 1",
+            values,
+        )
+        after = dict(later)
+        return {memory_id: total - after.get(memory_id, 0) for memory_id, total in totals if total}
+
+    def add_activations(self, namespace: str, profile: str, counts: Mapping[str, int], at: datetime) -> None:
+        """Add to how often memories were activated."""
+        latest = (
+            "FROM activations a WHERE a.namespace = :namespace AND a.profile = :profile AND a.memory = i.key"
+            " ORDER BY a.day DESC LIMIT 1"
+        )
+        with self._db.transaction():
+            self._db.change(
+                "INSERT INTO activations (namespace, profile, memory, day, total)"
+                f" SELECT :namespace, :profile, i.key, max(:day, coalesce((SELECT day {latest}), '')),"
+                f" i.value + coalesce((SELECT total {latest}), 0) FROM json_each(:counts) i WHERE true"
+                " ON CONFLICT DO UPDATE SET total = excluded.total",
+                {
+                    "namespace": namespace,
+                    "profile": profile,
+                    "day": _day(at),
+                    "counts": json.dumps(dict(counts)),
+                },
+            )
+
+    def all_activations(self, namespace: str) -> list[ActivationCount]:
+        """Every count of activations, by profile, memory and day."""
+        sql = "SELECT profile, memory, day, total FROM activations WHERE namespace = ? ORDER BY profile, memory, day"
+        return [ActivationCount(*row) for row in self._db.run(sql, (namespace,))]
+
+    def restore_activations(self, namespace: str, counts: Collection[ActivationCount]) -> None:
+        """Store counts of an export; those of the same profile, memory and day are replaced."""
+        with self._db.transaction():
+            self._db.many(
+                "INSERT OR REPLACE INTO activations VALUES (?, ?, ?, ?, ?)",
+                [(namespace, *astuple(count)) for count in counts],
+            )
+
     def _erase_traces(self, namespace: str, ids: Collection[str]) -> int:
         """Erase the recalls that returned any of these memories, and flows through them; the number of recalls."""
         values = {"namespace": namespace, "ids": json.dumps(list(ids))}
         erased = "(SELECT value FROM json_each(:ids))"
+        self._db.change(
+            f"DELETE FROM activations WHERE namespace = :namespace AND memory IN {erased}", values
+        )
         deleted = self._db.change(
             "DELETE FROM traces WHERE namespace = :namespace AND EXISTS"
             f" (SELECT 1 FROM json_each(hits) h WHERE json_extract(h.value, '$[0]') IN {erased})",
@@ -111,6 +183,11 @@ class SqliteTraces:
             values,
         )
         return deleted
+
+
+def _day(at: datetime) -> str:
+    """The day of a time, in UTC, as its stamp begins."""
+    return stamp(at)[:10]
 
 
 def _trace_values(trace: Trace) -> tuple[Any, ...]:

@@ -1,22 +1,31 @@
 """What a later statement changes about an earlier one: its opposite, another value, wider, narrower, or else.
 
 Rules only, no model. Two statements are compared by what both ask for, by what one asks for and the other
-rejects, and by the words that are left over on either side.
+rejects, by who does what to whom, and by the words that are left over on either side.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import cache
+from typing import Literal, TypeVar
 
-from priming.text.polarity import ORDERING, SignedText, Word, are_antonyms, read_statement, value_type
+from priming.text.polarity import SignedText, Word, read_statement
+from priming.text.word_lists import read_words
+from priming.text.word_order import exchanged, leads_oppose
+from priming.text.word_values import are_antonyms, stem_of, value_types
 
+_T = TypeVar("_T")
 ChangeKind = Literal["same", "opposite", "other_value", "wider", "narrower", "other_slot"]
 
 _WRONG_WORDS = 12
 """Most words of what was wrong that are compared."""
+_LONG = 6
+"""Words that two statements share at least if a single other word is a value, whatever it is."""
+
+
+_UNTYPED = frozenset(("code", "other"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,61 +101,102 @@ class _Alignment:
         # An antonym of the same sign is opposed; "never disable" and "always enable" agree.
         _pair(removed, added, self.crossed, lambda a, b: a.sign == b.sign and are_antonyms(a.stem, b.stem))
         _pair(removed, added, self.aligned, lambda a, b: a.sign != b.sign and are_antonyms(a.stem, b.stem))
-        # A word that a statement repeats adds nothing.
-        old_words, new_words = (
-            ({(word.stem, word.sign) for word in side} for side in zip(*self.aligned, strict=True))
-            if self.aligned
-            else (set(), set())
+        turned, self.aligned = _split(self.aligned, lambda pair: leads_oppose(pair[0].lead, pair[1].lead))
+        self.crossed += turned
+        self.removed, self.added = _without_repeats(removed, added, self.aligned)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Take out what makes no difference: reasons, the frame of a shared contrast, verbs that say little."""
+        self.crossed, reasons = _split(
+            self.crossed, lambda pair: "reason" not in (pair[0].role, pair[1].role)
         )
-        self.removed = [word for word in removed if (word.stem, word.sign) not in old_words]
-        self.added = [word for word in added if (word.stem, word.sign) not in new_words]
+        self.aligned += reasons
+        signs = {a.sign for a, b in self.aligned if a.sign == b.sign and a.role != "reason"}
+        if signs == {1, -1} and all("head" in (a.role, b.role) for a, b in self.crossed):
+            # "Don't iterate with A, use B" does not reject iterating.
+            self.aligned, self.crossed = [*self.aligned, *self.crossed], []
+        lacks = any(a.lacking or b.lacking for a, b in self.crossed)
+        self.removed, self.added = (
+            [
+                word
+                for word in words
+                if word.role != "reason"
+                and not (lacks and word.stem == "before")
+                and not (_is_light(word, statement) and (self.aligned or self.crossed))
+            ]
+            for words, statement in ((self.removed, self.old), (self.added, self.new))
+        )
 
     def change(self) -> TextChange:
         """The change, by the first rule that decides."""
-        return self._opposite() or self._without_rest() or self._subset() or self._value() or self._other()
+        return (
+            self._opposite()
+            or self._exchange()
+            or (None if self.crossed else self._without_rest() or self._subset() or self._value())
+            or self._result("other_slot", "they are about different things", clear=self._shared() < 0.5)
+        )
+
+    def _shared(self) -> float:
+        return len(self.aligned) / max(1, len(self.aligned) + len(self.removed) + len(self.added))
 
     def _result(self, kind: ChangeKind, reason: str, *, clear: bool = True) -> TextChange:
         removed, added = (tuple(word.text for word in words) for words in (self.removed, self.added))
         return TextChange(kind, reason, removed, added, clear, self.new.only and not self.old.only)
 
+    def _elsewhere(self) -> TextChange:
+        return self._result(
+            "other_slot", f"they apply elsewhere: {_list(self.removed)} and {_list(self.added)}"
+        )
+
     def _opposite(self) -> TextChange | None:
         """What is asked for by one and rejected by the other, where little else differs."""
         if not self.crossed:
             return None
-        ours, theirs = (
-            [word for word in words if word.role != "scope"] for words in (self.removed, self.added)
+        (ours, our_scope), (theirs, their_scope) = (
+            _split(words, lambda word: word.role != "scope") for words in (self.removed, self.added)
         )
-        rejects = any(word.sign < 0 for word in (*self.removed, *self.added))
-        firm = [
-            pair for pair in self.crossed if pair[0].role != "head" or pair[0].stem not in _only_verbs(self)
-        ]
-        targets = any(value_type(word.stem) == "target" for word in (*self.removed, *self.added))
-        if targets and self.removed and self.added:
-            return self._result(
-                "other_slot", f"they apply to different targets: {_list(self.removed)}, {_list(self.added)}"
-            )
-        if not firm and (ours or theirs):
+        if (our_scope and their_scope) or (_has_target(self.removed) and _has_target(self.added)):
+            return self._elsewhere()
+        opposed = [pair for pair in self.crossed if pair[0].stem != pair[1].stem]
+        if not self._is_firm(ours, theirs) or (ours and theirs and len(opposed) == len(self.crossed)):
             return None
-        contrast = len(self.crossed) + len(self.aligned)
-        if (ours and theirs and not rejects and len(ours) + len(theirs) > contrast + 1) or min(
+        rejects = any(word.sign < 0 for word in (*self.removed, *self.added))
+        both = len(self.crossed) + len(self.aligned)
+        if (ours and theirs and not rejects and len(ours) + len(theirs) > both + 1) or min(
             len(ours), len(theirs)
-        ) > 2 * contrast:
+        ) > 2 * both:
             return None
         a, b = self.crossed[0]
-        if a.stem == b.stem:
-            asks, rejects_by = ("the earlier", "the later") if a.sign > 0 else ("the later", "the earlier")
-            return self._result("opposite", f'{asks} asks for "{a.text}", {rejects_by} rejects it')
-        return self._result("opposite", f'"{b.text}" is the opposite of "{a.text}"')
+        if a.stem == b.stem and a.sign == b.sign:
+            return self._result("opposite", f'"{b.lead} {b.text}" is the opposite of "{a.lead} {a.text}"')
+        if a.stem != b.stem:
+            return self._result("opposite", f'"{b.text}" is the opposite of "{a.text}"')
+        asks, rejects_by = ("the earlier", "the later") if a.sign > 0 else ("the later", "the earlier")
+        reason = f'{asks} asks for "{a.text}", {rejects_by} rejects it'
+        if all("number" in value_types(a.stem) for a, _ in self.crossed):
+            return self._result("other_value", reason)
+        # A later exception does not reverse the rule elsewhere.
+        contrasted = any(a.contrasted or b.contrasted for a, b in self.crossed)
+        return self._result("opposite", reason, clear=contrasted or not their_scope)
+
+    def _is_firm(self, ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
+        """Whether more is crossed than a verb whose objects differ."""
+        heads = [a for a, _ in self.crossed if a.role == "head"]
+        return len(heads) < len(self.crossed) or not self.removed or not (ours or theirs)
+
+    def _exchange(self) -> TextChange | None:
+        """Words that changed places where places matter: who does what to whom, what is first, whose value."""
+        swap = exchanged(self.aligned)
+        if swap is None or len(self.removed) + len(self.added) > len(self.aligned):
+            return None
+        kind: ChangeKind = "opposite" if swap.directed else "other_value"
+        return self._result(kind, f'"{swap.first}" and "{swap.second}" changed places')
 
     def _without_rest(self) -> TextChange | None:
-        """The same words: the same, unless their order matters or one of them restricts."""
+        """The same words: the same, unless one of them restricts."""
         if self.removed or self.added:
             return None
-        moved = _moved(self.old, self.new)
-        if moved:
-            ordering = any(word.stem in ORDERING for word in self.old.words)
-            kind: ChangeKind = "opposite" if ordering else "other_value"
-            return self._result(kind, f"the same words in another order: {_list(moved)} changed places")
         if self.old.only != self.new.only:
             return self._result("narrower" if self.new.only else "wider", 'one says "only"')
         return self._result("same", "both ask for the same")
@@ -156,49 +206,94 @@ class _Alignment:
         if (self.removed and self.added) or not self.aligned:
             return None
         rest, kind = (self.added, "narrower") if self.added else (self.removed, "wider")
-        if all(word.sign < 0 for word in rest) and any(a.sign > 0 for a, _ in self.aligned):
-            return self._result("same", f"one names what is rejected as well: {_list(rest)}")
         which = "later" if self.added else "earlier"
-        return self._result(kind, f"only the {which} says {_list(rest)}")  # type: ignore[arg-type]
+        shared = [pair[1 if self.added else 0] for pair in self.aligned]
+        if self._repeats_the_rejected(rest, shared):
+            return self._result("same", f"{_list(rest)} only completes what is asked for and rejected")
+        signed = {(kind, word.sign) for word in shared if word.role != "scope" for kind in _rivals(word)}
+        if any((kind, word.sign) in signed for word in rest for kind in _rivals(word)):
+            return self._result("other_value", f"only the {which} has {_list(rest)}")
+        parts = {word.part for word in shared}
+        if all(word.part not in parts and word.role != "scope" for word in rest):
+            return self._result("other_slot", f"only the {which} asks for {_list(rest)}", clear=False)
+        valued = bool(self.removed) and any("number" in value_types(word.stem) for word in rest)
+        return self._result(kind, f"only the {which} says {_list(rest)}", clear=not valued)  # type: ignore[arg-type]
+
+    def _repeats_the_rejected(self, rest: Sequence[Word], shared: Sequence[Word]) -> bool:
+        """Whether one names besides what is rejected; or the later only repeats what the earlier rejects."""
+        stated = [word for word in shared if word.role not in ("scope", "reason")]
+        asking = {word.part for word in stated if word.sign > 0}
+        if asking:
+            return len(rest) <= 2 and all(_names_the_rejected(word, asking) for word in rest)
+        fulfils = all(word.sign > 0 and not word.lacking and word.role != "scope" for word in rest)
+        return bool(self.removed and stated) and fulfils
 
     def _value(self) -> TextChange | None:
-        """Each word left over takes the place of one of the same type, in the same frame."""
-        removed, added = self.removed, self.added
-        types = [sorted(str(value_type(word.stem)) for word in words) for words in (removed, added)]
-        if any("target" in each for each in types):
-            return self._result(
-                "other_slot", f"they apply to different targets: {_list(removed)}, {_list(added)}"
-            )
-        if _all_scope(removed) and _all_scope(added) and not _quantities(removed, added):
-            return self._result("other_slot", f"they apply elsewhere: {_list(removed)}, {_list(added)}")
-        framed = len(self.aligned) >= 1
-        rivals = [each for each in types[0] if each.startswith("alternatives") and each in types[1]]
+        """What is left over on one side takes the place of what is left over on the other."""
+        removed, added = _without_rejected(self.removed, self.added)
+        if not removed or not added:
+            return None
         later, earlier = (" ".join(word.text for word in words) for words in (added, removed))
         replaced = f'"{later}" takes the place of "{earlier}"'
-        signs = {word.sign for word in (*removed, *added)}
-        if (
-            rivals
-            and len(signs) == 1
-            and len(types[0]) <= 3
-            and len(types[1]) <= 3
-            and (framed or self.old.chooses or self.new.chooses or len(removed) == len(added))
-        ):
-            return self._result("other_value", replaced)
-        if framed and _quantities(removed, added):
-            return self._result("other_value", replaced)
-        single = len(removed) == len(added) == 1 and len(signs) == 1
-        if single and types[0] == types[1] == ["code"] and len(self.aligned) >= 1:
-            return self._result("other_value", replaced)
-        chosen = self.old.chooses and self.new.chooses
-        values = all(word.role == "value" for word in (*removed, *added))
-        few = len(removed) <= 2 and len(added) <= 2
-        if few and values and len(self.aligned) >= (1 if chosen else 2) and len(signs) == 1:
-            return self._result("other_value", replaced, clear=single)
-        return None
+        words = (*removed, *added)
+        if len({word.sign for word in words}) > 1 or all(word.contrasted for word in words):
+            return None
+        if _all_scope(removed) and _all_scope(added):
+            same_time = _type_set(removed) & _type_set(added) & _times()
+            numbers = removed[0].lead == added[0].lead and _type_set(removed) == _type_set(added) == {
+                "number"
+            }
+            return self._result("other_value", replaced) if same_time or numbers else self._elsewhere()
+        if (_has_target(removed) or _has_target(added)) and not _expressed(removed, added, self.new.words[0]):
+            return self._elsewhere()
+        typed = self._typed_value(removed, added)
+        if typed is not None:
+            return self._result("other_value", replaced) if typed else None
+        clear = self._positional_value(removed, added)
+        return None if clear is None else self._result("other_value", replaced, clear=clear)
 
-    def _other(self) -> TextChange:
-        shared = len(self.aligned) / max(1, len(self.aligned) + len(self.removed) + len(self.added))
-        return self._result("other_slot", "they are about different things", clear=shared < 0.5)
+    def _typed_value(self, removed: Sequence[Word], added: Sequence[Word]) -> bool | None:
+        """Whether values of a type that both have are all that differs; None if no type decides."""
+        ours, theirs = (_type_set(words) - _UNTYPED for words in (removed, added))
+        shared = ours & theirs
+        if not shared:
+            return False if ours and theirs and not _same_lead(removed, added) else None
+        if "number" in shared and not self._is_quantity(removed, added):
+            return False
+        left, right = (
+            [word for word in words if value_types(word.stem).isdisjoint({*shared, "number"})]
+            for words in (removed, added)
+        )
+        forbidden = all(word.sign < 0 for word in (*removed, *added))
+        if (left and right) or (forbidden and "number" not in shared):
+            return False
+        return bool(self.aligned) or self.old.chooses or self.new.chooses or len(removed) == len(added)
+
+    def _is_quantity(self, removed: Sequence[Word], added: Sequence[Word]) -> bool:
+        """Whether numbers are values of something: not two ports that are both not to be opened."""
+        if not self.aligned:
+            return False
+        limits = any(a.stem in ("max", "min", "more") or a.lead == "than" for a, _ in self.aligned)
+        return limits or all(word.sign > 0 or " " in word.stem for word in (*removed, *added))
+
+    def _positional_value(self, removed: Sequence[Word], added: Sequence[Word]) -> bool | None:
+        """Whether it is clear that words of no known type are values, by their place; None if they are not."""
+        words = (*removed, *added)
+        single, most = len(removed) == len(added) == 1, max(len(removed), len(added))
+        if any(word.sign < 0 or (word.role in ("scope", "head") and not word.proper) for word in words):
+            return None
+        if most > 3 or not self.aligned:
+            return None
+        if all(word.proper for word in words) or (single and _type_set(words) == {"code"}):
+            return True
+        if _same_lead(removed, added) and all(word.role == "value" for word in words):
+            return len(self.aligned) >= 2 and removed[0].lead not in ("on", "from")
+        if len(self.aligned) >= _LONG and most <= 2:
+            return True
+        chosen = self.old.chooses and self.new.chooses and all(word.role == "value" for word in words)
+        if chosen and not any(word.lead for word in words):
+            return single and any(a.lead == "for" for a, _ in self.aligned)
+        return None
 
 
 def _pair(
@@ -216,34 +311,84 @@ def _pair(
             pairs.append((word, match))
 
 
+def _without_repeats(
+    removed: Sequence[Word], added: Sequence[Word], aligned: Sequence[tuple[Word, Word]]
+) -> tuple[list[Word], list[Word]]:
+    """The rests without words that a statement only repeats."""
+    old, new = ({(pair[side].stem, pair[side].sign) for pair in aligned} for side in (0, 1))
+    return (
+        [word for word in removed if (word.stem, word.sign) not in old],
+        [word for word in added if (word.stem, word.sign) not in new],
+    )
+
+
+def _split(items: Sequence[_T], test: Callable[[_T], bool]) -> tuple[list[_T], list[_T]]:
+    return [item for item in items if test(item)], [item for item in items if not test(item)]
+
+
 def _opposes(word: Word, others: Sequence[Word]) -> bool:
     return any(are_antonyms(word.stem, other.stem) for other in others)
 
 
-def _only_verbs(comparison: _Alignment) -> frozenset[str]:
-    """The heads that are crossed while the objects differ."""
-    return frozenset(a.stem for a, _ in comparison.crossed if a.role == "head" and comparison.removed)
+def _names_the_rejected(word: Word, asking: Collection[int]) -> bool:
+    """Whether a word names what is rejected in favour of something, and no place where that is not so."""
+    apart = word.contrasted or word.part not in asking
+    return word.sign < 0 and apart and not word.lacking and word.role != "scope"
+
+
+def _without_rejected(removed: Sequence[Word], added: Sequence[Word]) -> tuple[list[Word], list[Word]]:
+    """The rests without what either rejects, where both ask for something."""
+    rests = [[word for word in words if word.sign > 0] for words in (removed, added)]
+    return (rests[0], rests[1]) if all(rests) else (list(removed), list(added))
 
 
 def _all_scope(words: Sequence[Word]) -> bool:
     return bool(words) and all(word.role == "scope" for word in words)
 
 
-def _quantities(removed: Sequence[Word], added: Sequence[Word]) -> bool:
-    """Whether both rests are numbers, with or without their units."""
-    kinds = [Counter(value_type(word.stem) for word in words) for words in (removed, added)]
-    return all(each["number"] >= 1 and set(each) <= {"number", "unit"} for each in kinds)
+def _type_set(words: Sequence[Word]) -> frozenset[str]:
+    return frozenset(kind for word in words for kind in value_types(word.stem))
 
 
-def _moved(old: SignedText, new: SignedText) -> list[Word]:
-    """The words that changed places between two statements of the same words, where places matter."""
-    before, after = ([word.stem for word in statement.words] for statement in (old, new))
-    if before == after or len(before) != len(after):
-        return []
-    moved = [word for word, stem in zip(old.words, after, strict=True) if word.stem != stem]
-    ordered = any(stem in ORDERING for stem in before)
-    typed = [word for word in moved if value_type(word.stem) is not None]
-    return moved if ordered else typed if len(typed) > 1 and len(before) > len(moved) + 1 else []
+def _rivals(word: Word) -> frozenset[str]:
+    """The groups of alternatives that a word belongs to."""
+    return value_types(word.stem) - {"number", "target", "code", "other"}
+
+
+def _has_target(words: Sequence[Word]) -> bool:
+    return any("target" in value_types(word.stem) for word in words)
+
+
+def _expressed(removed: Sequence[Word], added: Sequence[Word], head: Word) -> bool:
+    """Whether targets are no places but what something is written in, or called."""
+    return head.stem in ("name", "call") or all(
+        word.lead == "in" and word.role == "value" for word in (removed[0], added[0])
+    )
+
+
+def _is_light(word: Word, statement: SignedText) -> bool:
+    """Whether a word is a verb that says little, not the first of a compound: "the write timeout"."""
+    if word.stem not in _light_verbs() or word.role in ("scope", "value"):
+        return False
+    after = [other for other in statement.words if other.place == word.place + 1 and other.part == word.part]
+    return word.role == "head" or not after or bool(after[0].lead)
+
+
+def _same_lead(removed: Sequence[Word], added: Sequence[Word]) -> bool:
+    return bool(removed[0].lead) and removed[0].lead == added[0].lead
+
+
+@cache
+def _light_verbs() -> frozenset[str]:
+    return frozenset(map(stem_of, read_words("light_verbs")))
+
+
+@cache
+def _times() -> frozenset[str]:
+    """The types of times: days, months, parts of a day, how often."""
+    return frozenset(
+        kind for word in ("monday", "january", "daily", "morning") for kind in value_types(stem_of(word))
+    )
 
 
 def _list(words: Sequence[Word]) -> str:

@@ -6,135 +6,93 @@ Words are stems, with one word for each group of synonyms; numbers, code and nam
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Literal
 
 from priming.errors import ParamError
-from priming.text.tokens import terms
-from priming.text.word_lists import read_word_groups
+from priming.text.word_lists import read_rewritings, read_words
+from priming.text.word_values import spread, stem_of
 
 _READ = 2_000
 """Characters of a statement that are compared."""
 
-_TOKEN = re.compile(
-    r"--?[a-z][\w-]*|[*.~]*[\w$]+(?:[./:@*\\_+'-]+[\w$*…]+)*(?:\+\+|#|/)?|%|[.;:!?\n]+|,|→", re.IGNORECASE
-)
-_QUANTITY = re.compile(r"^(\d+(?:[.,]\d+)*)([a-z%]+)$")
-_NUMBER = re.compile(r"^v?\d+(?:[.,:/x-]\d+)*(?:\.x|\+)?$")
+_WORD_TOKEN = r"--?[a-z][\w-]*|[*.~/#@:<]*[\w$]+(?:[./:@*\\_+'-]+[\w$*…>]+)*(?:\+\+|#|/|\(\)|>)?"
+_TOKENS = re.compile(rf"[⊖⊕⊝⊘⊙]|{_WORD_TOKEN}|%|[=!<>&|?*+]{{1,3}}(?=[\s;,.]|$)|[.;:!?\n]+|,")
 _BREAK = re.compile(r"^(?:[.;:!?\n]+|,)$")
-_CODE = re.compile(r"[_*./\\$@:]|^--?\w|\d")
-_DIGITS = {
-    word: str(number)
-    for number, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-        ]
-    )
-}
-_UNITS = {
-    "ms": "millisecond", "s": "second", "sec": "second", "secs": "second", "min": "minute", "mins": "minute",
-    "h": "hour", "hr": "hour", "hrs": "hour", "d": "day", "w": "week", "kb": "kb", "mb": "mb", "gb": "gb",
-    "%": "percent", "px": "px", "k": "k", "m": "m", "g": "g",
-}  # fmt: skip
-
+_CAPITAL = re.compile(r"(?<=[\w,;)] )[A-Z][\w.+#-]*")
+_SUBJECT = re.compile(r"^\s*([A-Z][a-z]+) [a-z]+s (?:the|an?|all|every|each|any|our|its)\b")
+_QUOTED = re.compile(r"`([\w-]+)`")
 _APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "`": "", '"': "", "“": "", "”": ""})
-_NOT = r"(?:not|n't|nt)"
-_PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        (r"\bnever (?:forget|hesitate|fail|omit|neglect)(?: to)?\b", " always "),
-        (r"\b(?:do not|don't) (?:forget|hesitate|fail|omit|neglect)(?: to)?\b", " always "),
-        (r"\b(?:do not|don't|dont|never)\s+(?:skip|leave out)\b", " always "),
-        (r"(?:,\s*)?\b(?:and |but )(?=(?:never|do not|don't|dont|avoid|no|must not|mustn't)\b)", " ; "),
-        (r"\bonly (?=(?:after|before|when|if|once|on|with)\b)", " "),
-        (r"^(?P<order> *(?:before|after|when|whenever|if|once) [^,;.]+),\s*(?P<rest>[^.;]+)", r" \g<rest> \g<order> "),  # noqa: E501
-        (r"\bfirst\b(?=.*\bthen\b)", " "),
-        (r",?\s*(?:and )?\b(?:then|followed by|and only then)\b", " before "),
-        (r"\b(?:turn|switch)(?:ed|ing)? on\b|\bon(?= *(?:[.;,!]|$))", " enabled "),
-        (r"\b(?:turn|switch)(?:ed|ing)? off\b|\boff(?= *(?:[.;,!]|$))", " disabled "),
-        (r"\b(?:limit(?:ed)?|cap(?:ped)?|restrict(?:ed)?|(?:under|below|within|maximum of)(?= \d)|maximum|upper bound)\b(?= )", " max "),  # noqa: E501
-        (r"\b(?:minimum of|lower bound|minimum)\b", " min "),
-        (r"\b(?:at most|no more than|no longer than|not more than|up to|or fewer|or less)\b", " max "),
-        (r"\b(?:at least|no less than|no fewer than|not less than|or more)\b", " min "),
-        (r"\b(?:instead of|rather than|in place of|as opposed to|in favou?r of not)\b", " ⊖ "),
-        (r"\bin favou?r of\b", " ⊕ "),
-        (r"\b(?:and|but|,)?\s*not\b(?=\s+(?:with |in |on |at |to |by |the |a |an )?[\w.*`_-]+)(?<!do not)(?<!should not)(?<!must not)", " ⊖ "),  # noqa: E501
-        (r"\b(?:can not|cannot|can't|must not|mustn't|should not|shouldn't|shall not|may not|do not|does not|don't|dont"  # noqa: E501
-         r"|doesn't|isn't allowed to|are not allowed to|is not|isn't|are not|aren't|won't|will not)\b", " ⊝ "),
-        (r"\b(?:never|avoid|refrain from|stop|quit|no longer|no more|ban|cease|forbidden|prohibited|neither|nor)\b", " ⊝ "),  # noqa: E501
-        (r"(?:^|(?<=[.;:,!?\n] ))\s*no(?= \w)", " ⊝ "),
-        (r"\bwithout\b", " ⊘ "),
-        (r"\bcheck(?:s|ed|ing)? (?P<what>\w+ )?in(?:to)?\b", r" commit \g<what> "),
-        (r"\bas soon as\b", " when "),
-    )
-)  # fmt: skip
+
+_MOVED = (
+    "before|after|when|whenever|if|once|in|for|on|at|during|inside|outside|within|under|while|unless|until|where"
+    "|with|as soon as|every time|each time|across|from"
+)
+_FRONTED = re.compile(
+    rf"(?P<start>(?:^|[.;] ) *)(?P<order>(?:only )?(?:{_MOVED}) [^,;.]+),\s*(?P<rest>[^;⊙]+?)(?=$|[.;] )"
+)
+_PASSIVE = re.compile(
+    r"(?P<start>^|[.;] ) *(?P<patient>[^,;.]+?) (?P<modal>(?:must|should|shall|may|can|need|will|have)?"
+    r"(?: (?:not|never|always|only|to))*) ?\b(?:is|are|be|being|gets?) "
+    r"(?P<verb>(?:(?:always|never|only|not|[a-z]+ly) )*[a-z]+(?:ed|en|wn|lt|ne|nt|pt|id)) by "
+    r"(?P<agent>(?:(?!(?:before|after|when|if|in|on|at|for|within|unless|until|and)\b)[^\s,;.]+ ?)+)"
+)
 _REPLACE = re.compile(
-    r"\b(?:replace|swap|substitute)\s+(?P<old>.+?)\s+(?:with|by|for)\s+(?P<new>[^.;,]+)"
-    r"|\b(?:switch|move|migrate|change|go)(?:ed|d|ing|ing over)?(?:\s+over)?\s+from\s+(?P<from>.+?)\s+to\s+(?P<to>[^.;,]+)"  # noqa: E501
+    r"\b(?:replace|swap|substitute)[sd]?\s+(?P<old>.+?)\s+(?:with|by|for)\s+(?P<new>[^.;,]+)"
+    r"|\b(?:switch|move|migrate|change|go)(?:ed|d|ing|ing over)?(?:\s+(?:over|away))?"
+    r"\s+from\s+(?P<from>.+?)\s+to\s+(?P<to>[^.;,]+)"
+    r"|\b(?:switch|move|migrate|change|raise|lower|increase|reduce|decrease|extend|shorten|bump|update|cut)[sd]?"
+    r"\s+(?P<what>[^.;,]+?)\s+from\s+(?P<low>[^.;,]+?)\s+to\s+(?P<high>[^.;,]+)"
 )
-_CHOOSING = frozenset(["use", "prefer", "choose", "pick", "favour", "favor"])
-_FILLERS = frozenset(
-    """a an the please always must should shall need have has do does did be is are was it its this that these
-    those we you i our your my they them to of and or so then just also really very only-if too as such
-    any every all each everywhere anywhere here there now from-now instead want like would can will make
-    sure remember ok okay actually again ever anymore whenever-possible possible better best good rule
-    policy convention practice which who time let keep us me one same own other another""".split()  # noqa: SIM905
+_BARE_OVER = re.compile(
+    r"^ *(?P<first>[\w./-]+)(?P<right>(?: [\w./-]+){0,2}) over (?P<wrong>[\w./-]+(?: [\w./-]+)?)"
+    r" *[.!]?(?= *$| (?:in|for|when|on) )"
 )
-"""Words that say that something is asked for, or for all of it, and not what."""
+_TAKES_OVER = frozenset("iterate loop serve send run talk connect go pass roll hand take move".split())  # noqa: SIM905
+_PURPOSES = frozenset("reduce avoid improve prevent ease save simplify minimise minimize help speed".split())  # noqa: SIM905
+_CHOOSING = frozenset(
+    "use uses used using prefer prefers preferred choose chooses pick favour favor favours favors adopt employ"  # noqa: SIM905
+    " utilise utilize".split()
+)
 _SCOPING = frozenset(
-    (
-        "for", "in", "when", "whenever", "if", "while", "during", "inside", "within", "under",
-        "unless", "except", "until", "across", "where",
-    )
-)  # fmt: skip
+    "for in when if while during inside outside within under unless except until across where".split()  # noqa: SIM905
+)
 _VALUING = frozenset(
-    (
-        "with", "to", "on", "at", "by", "as", "from", "into", "onto", "using", "via", "through",
-        "than", "max", "min", "be", "is", "are",
-    )
-)  # fmt: skip
-ORDERING = frozenset({"before", "after"})
+    "with to on at by as from into onto via through than max min be is are against behind above below over per"  # noqa: SIM905
+    " using".split()
+)
+EXCLUDING = frozenset(["unless", "except", "outside"])
+"""Words before a place where a statement does not hold."""
 _EXPRESSING = frozenset(
-    {
-        "write",
-        "name",
-        "store",
-        "keep",
-        "save",
-        "export",
-        "format",
-        "spell",
-        "express",
-        "serialis",
-        "serial",
-        "return",
-    }
+    "write name store keep save export format spell express serialis serial return log put place go belong"  # noqa: SIM905
+    " live".split()
 )
 """Verbs after which "in" leads to a value: "write it in YAML"."""
+
+Role = Literal["head", "scope", "value", "plain", "reason"]
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a statement: its stem, as it was written, its sign (asked for or rejected), and its role."""
+    """A word of a statement: its stem, as it was written, its sign (asked for or rejected), and its role.
+
+    ``lead`` is the preposition before it, ``part`` the number of its clause or of its member of an enumeration.
+    ``contrasted``: it is rejected in favour of another. ``lacking``: it follows "without". ``proper``: it is
+    a name. ``place``: its position.
+    """
 
     stem: str
     text: str
     sign: int
-    role: Literal["head", "scope", "value", "plain"]
+    role: Role
+    lead: str = ""
+    part: int = 0
+    contrasted: bool = False
+    lacking: bool = False
+    proper: bool = False
+    place: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,66 +113,146 @@ def read_statement(text: str) -> SignedText:
     """
     if not isinstance(text, str):
         raise ParamError("text", text, "must be a text")
-    plain = f" {text[:_READ].casefold().translate(_APOSTROPHES).strip()} "
-    plain = _REPLACE.sub(_as_contrast, plain)
-    for pattern, replacement in _PHRASES:
-        plain = pattern.sub(replacement, plain)
-    return _parse(re.findall(rf"[⊖⊕⊝⊘]|{_TOKEN.pattern}", plain, re.IGNORECASE))
+    names = {match.casefold() for match in _CAPITAL.findall(text[:_READ])}
+    names |= {match.casefold() for match in _SUBJECT.findall(text[:_READ])}
+    quoted = frozenset(match.casefold() for match in _QUOTED.findall(text[:_READ]))
+    plain = " ".join(text[:_READ].replace("\n", " ; ").casefold().translate(_APOSTROPHES).split())
+    plain = _REPLACE.sub(_as_contrast, _PASSIVE.sub(_as_active, plain))
+    plain = _BARE_OVER.sub(_as_choice, plain)
+    for pattern, replacement in _rewritings():
+        plain = pattern.sub(f" {replacement} ", plain)
+    plain = _FRONTED.sub(r"\g<start>\g<rest> \g<order>", " ".join(plain.split()))
+    return _parse(_TOKENS.findall(plain), names, quoted)
+
+
+@cache
+def _rewritings() -> list[tuple[re.Pattern[str], str]]:
+    return [(re.compile(pattern), replacement) for pattern, replacement in read_rewritings("rewritings")]
+
+
+@cache
+def _fillers() -> frozenset[str]:
+    return frozenset(read_words("fillers"))
 
 
 def _as_contrast(match: re.Match[str]) -> str:
-    """Write "replace A with B" as "use B ⊖ A"."""
+    """Write "replace A with B" as "use B ⊖ A", "raise C from A to B" as "C to B ⊖ A"."""
+    if match["what"]:
+        return f" {match['what']} to {match['high']} ⊖ {match['low']} "
     old, new = match["old"] or match["from"], match["new"] or match["to"]
     return f" use {new} ⊖ {old} "
 
 
-def _parse(tokens: Sequence[str]) -> SignedText:
+def _as_active(match: re.Match[str]) -> str:
+    """Write "A is reviewed by B" as "B reviewed A"."""
+    return f"{match['start']}{match['modal']} {match['agent']} {match['verb']} {match['patient']} "
+
+
+def _as_choice(match: re.Match[str]) -> str:
+    """Write "A over B" as "prefer A over B"."""
+    if match["first"] in _TAKES_OVER or match["first"] in _CHOOSING:
+        return match[0]
+    return f" prefer {match[0].strip()} "
+
+
+def _parse(tokens: Sequence[str], names: set[str], quoted: frozenset[str]) -> SignedText:
     """Give each token its sign and its role, clause by clause."""
     words: list[Word] = []
-    clause = _Clause()
+    clause = _Clause(0, names, quoted)
     chooses = only = False
-    for token in _spread_quantities(tokens):
+    for token, text in spread(tokens):
         if _BREAK.match(token):
             words += clause.ordered()
-            clause = _Clause()
+            clause = _Clause(clause.part + 1, names, quoted)
         elif token == "only":
             only = True
         else:
-            clause.read(token)
+            clause.read(token, text)
             chooses |= clause.chooses
-    return SignedText((*words, *clause.ordered()), chooses, only)
+    words += clause.ordered()
+    return SignedText(tuple(replace(word, place=i) for i, word in enumerate(words)), chooses, only)
 
 
 class _Clause:
     """A clause that is being read: its words, and the sign and role of the next one."""
 
-    def __init__(self) -> None:
+    def __init__(self, part: int, names: set[str], quoted: frozenset[str]) -> None:
         self.words: list[Word] = []
-        self.sign, self.denied, self.chooses = 1, 1, False
-        self.role: Literal["head", "scope", "value", "plain"] = "head"
+        self.part, self.names, self.quoted = part, names, quoted
+        self.sign, self.denied, self.chooses, self.prefers = 1, 1, False, False
+        self.role: Role = "head"
+        self.lead, self.contrasted, self.lacking, self.fresh = "", False, False, False
 
-    def read(self, token: str) -> None:
+    def read(self, token: str, text: str) -> None:
         """Read a token: a mark changes the sign, a function word the role, and the others are words."""
-        if token == "⊝":
-            # "Passwords must not be logged" rejects what stands before the denial too.
-            self.words = [replace(word, sign=-1) for word in self.words]
-            self.sign = self.denied = -1
-        elif token == "⊖" or (token == "over" and self.chooses):
-            self.sign = -self.denied
-        elif token == "⊘":
-            self.sign = -self.sign
-        elif token == "⊕":
-            self.sign = 1
+        contrasts = (token == "over" and self.chooses) or (token == "to" and self.prefers and self.words)
+        if token in "⊝⊖⊘⊕⊙" or contrasts:
+            self._mark(token)
         elif token in _SCOPING:
-            expresses = token == "in" and self.words and self.words[0].stem in _EXPRESSING
-            self.role = "value" if expresses else "scope"
+            self._scope(token)
         elif token in _CHOOSING:
             self.chooses, self.role = True, "value"
+            self.prefers = token.startswith(("prefer", "favo"))
         elif token in _VALUING:
-            self.role = "value"
-        elif token not in _FILLERS and (stem := _stem(token)):
-            self.words.append(Word(stem, token, self.sign, self.role))
-            self.role = "plain" if self.role == "head" else self.role
+            self._value(token)
+        elif token in ("and", "or"):
+            self.part += 1
+        elif token not in _fillers() or token in self.quoted:
+            self._add(stem_of(token), token, text)
+
+    def _scope(self, token: str) -> None:
+        """Where it applies is neither asked for nor rejected, unless the place itself is: "but not in tests"."""
+        if self.role == "reason":
+            return
+        expresses = token == "in" and bool(self.words) and self.words[0].stem in _EXPRESSING
+        excludes = self.lead in EXCLUDING  # "except in tests"
+        self.role = "value" if expresses and not excludes else "scope"
+        self.lead = self.lead if excludes else token
+        if self.role == "scope" and not self.fresh:
+            self.sign, self.contrasted, self.lacking = 1, False, False
+        self.fresh = False
+
+    def _value(self, token: str) -> None:
+        if self.lead in EXCLUDING:
+            return
+        self.role = "value" if self.role != "reason" else "reason"
+        self.lead = token
+
+    def _mark(self, token: str) -> None:
+        if token == "⊝":
+            # "Passwords must not be logged" rejects what stands before the denial too.
+            self.words = [word if word.role == "scope" else replace(word, sign=-1) for word in self.words]
+            self.sign = self.denied = -1
+            return
+        if token in ("⊖", "over", "to"):
+            self.sign, self.contrasted, self.fresh, self.prefers = -self.denied, True, True, False
+            if self.role == "scope":
+                self.role = "value"
+        elif token == "⊘":
+            self.sign, self.lacking, self.fresh = -self.sign, True, True
+        elif token == "⊕":
+            self.sign = 1
+        else:
+            self.role = "reason"
+
+    def _add(self, stem: str, token: str, text: str) -> None:
+        if token in _PURPOSES and self.words and (self.lead == "to" or self.fresh):
+            self.role, self.sign, self.contrasted = "reason", 1, False
+        proper = text in self.names
+        word = Word(
+            stem,
+            text or token,
+            self.sign,
+            self.role,
+            self.lead,
+            self.part,
+            self.contrasted,
+            self.lacking,
+            proper,
+        )
+        self.words.append(word)
+        self.role = "plain" if self.role == "head" else self.role
+        self.lead, self.fresh = "", False
 
     def ordered(self) -> list[Word]:
         """The words, with "B after A" as "A before B"."""
@@ -225,111 +263,3 @@ class _Clause:
         before = replace(self.words[place], stem="before", text="before")
         verb = place > 1 and self.words[0].role == "head"
         return [*self.words[:verb], *self.words[place + 1 :], before, *self.words[verb:place]]
-
-
-def _spread_quantities(tokens: Iterable[str]) -> Iterable[str]:
-    """Tokens with "30s" as "30 second", and words joined by hyphens apart unless they are rivals as a whole."""
-    for token in tokens:
-        token = token.strip("'")
-        quantity = _QUANTITY.match(token)
-        if quantity and quantity[2] in _UNITS:
-            yield quantity[1]
-            yield _UNITS[quantity[2]]
-        elif (
-            "-" in token
-            and token not in _groups()
-            and re.fullmatch(r"[a-z]+(?:-[a-z]+)+|\d+-[a-z]+(?:-[a-z]+)*", token)
-        ):
-            yield from token.split("-")
-        else:
-            yield _DIGITS.get(token, token)
-
-
-@cache
-def _groups() -> dict[str, frozenset[int]]:
-    """For each word with alternatives, the groups of them that it belongs to, by the word and by its stem."""
-    groups: dict[str, set[int]] = {}
-    for number, group in enumerate(read_word_groups("alternatives")):
-        for word in group:
-            for form in {word, f"{word}s", _bare_stem(word), _stem(word)}:
-                groups.setdefault(form, set()).add(number)
-    return {word: frozenset(numbers) for word, numbers in groups.items()}
-
-
-@cache
-def _targets() -> frozenset[str]:
-    return frozenset(
-        form for group in read_word_groups("targets") for word in group for form in (word, _stem(word))
-    )
-
-
-@cache
-def _representatives() -> dict[str, str]:
-    """For each stem with synonyms, the stem that stands for its group."""
-    return {
-        _bare_stem(word): _bare_stem(group[0]) for group in read_word_groups("synonyms") for word in group
-    }
-
-
-@cache
-def _antonyms() -> frozenset[tuple[str, str]]:
-    """Pairs of stems that say the opposite, both ways."""
-    pairs = set()
-    for group in read_word_groups("antonyms"):
-        dash = group.index("-")
-        for left in group[:dash]:
-            for right in group[dash + 1 :]:
-                pairs |= {(_stem(left), _stem(right)), (_stem(right), _stem(left))}
-    return frozenset(pairs)
-
-
-def _bare_stem(word: str) -> str:
-    stems = terms(word)
-    return stems[0] if len(stems) == 1 and "-" not in word else word
-
-
-@lru_cache(maxsize=1 << 15)
-def _stem(token: str) -> str:
-    """The stem of a token: numbers and code as they are, a synonym as the word that stands for its group."""
-    if _NUMBER.match(token) or _CODE.search(token):
-        return token.lstrip("v") if _NUMBER.match(token) else token
-    if token in ORDERING or token in ("max", "min"):
-        return token
-    stem = _bare_stem(token)
-    return _representatives().get(stem, stem)
-
-
-def are_antonyms(a: str, b: str) -> bool:
-    """Tell whether two stems say the opposite: by the word list, or by a prefix such as un-, dis-, non-, de-.
-
-    >>> are_antonyms("enabl", "disabl"), are_antonyms("cach", "uncach"), are_antonyms("tab", "space")
-    (True, True, False)
-    """
-    if (a, b) in _antonyms():
-        return True
-    short, long = sorted((a, b), key=len)
-    return len(short) >= 3 and any(
-        long == prefix + short for prefix in ("un", "dis", "non", "de", "in", "im")
-    )
-
-
-def value_type(stem: str) -> str | None:
-    """The type of a word that is a value: number, code, or the alternatives it belongs to; None for other words."""
-    if _NUMBER.match(stem):
-        return "number"
-    if stem in _targets():
-        return "target"
-    groups = _groups().get(stem)
-    if groups:
-        return f"alternatives {min(groups)}"
-    if stem in _UNIT_STEMS:
-        return "unit"
-    return "code" if _CODE.search(stem) else None
-
-
-_UNIT_STEMS = frozenset(
-    (
-        "millisecond", "second", "minut", "hour", "day", "week", "month", "year", "kb", "mb", "gb",
-        "percent", "px", "k", "m", "g", "charact", "line", "column", "byte",
-    )
-)  # fmt: skip

@@ -23,3 +23,14 @@ def read_word_groups(name: str) -> list[list[str]]:
     """
     text = files(__package__).joinpath("words", f"{name}.txt").read_text("utf-8")
     return [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def read_rewritings(name: str) -> list[tuple[str, str]]:
+    """Read the lines of ``words/<name>.txt`` as a pattern and what takes its place, in order.
+
+    >>> read_rewritings("rewritings")[-1][1]
+    'set'
+    """
+    text = files(__package__).joinpath("words", f"{name}.txt").read_text("utf-8")
+    rows = (line.split(" ⇒") for line in text.splitlines() if " ⇒" in line and not line.startswith("#"))
+    return [(pattern, replacement.strip()) for pattern, replacement in rows]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from priming.config.params.store import STORE
 from priming.config.words import KINDS, STATUSES, TRUST
 from priming.core.arguments.checks import (
     check_choice,
+    check_count,
     check_fraction,
     check_number,
     check_path,
@@ -28,7 +29,7 @@ from priming.index.working_set import IMPORT
 from priming.namespace import Namespace
 from priming.recall.term_weights import with_weights
 from priming.serialization import decode_row, encode_row, stamp
-from priming.storage.protocol import Logged, VersionKey
+from priming.storage.protocol import ActivationCount, Logged, VersionKey
 from priming.storage.rows import (
     ROOMS,
     LinkRow,
@@ -44,8 +45,11 @@ from priming.storage.rows import (
 )
 from priming.types import Progress
 
-FORMAT, FORMAT_VERSION = "priming", 4
-"""Version 2 added verdicts, pairs and runs, 3 retention, 4 weights; files of earlier versions can be read."""
+FORMAT, FORMAT_VERSION = "priming", 5
+"""Version 2 added verdicts, pairs and runs, 3 retention, 4 weights, 5 activations; earlier files are read."""
+
+
+MOST_ACTIVATIONS = 2**53
 
 
 def export(memory: Namespace, path: str | Path, *, progress: Progress | None = None) -> int:
@@ -92,6 +96,8 @@ def _lines(memory: Namespace) -> Iterator[dict[str, Any]]:
         yield {"runs": encode_row(run)}
     for weights in store.weights(namespace):
         yield {"weights": encode_row(weights)}
+    for count in store.all_activations(namespace):
+        yield {"activations": asdict(count)}
     for logged in reversed(store.operations(namespace, limit=None)):
         yield {"operation": _encoded(logged)}
 
@@ -133,6 +139,7 @@ class ExportBundle:
     runs: list[RunRow] = field(default_factory=list)
     weights: list[WeightsRow] = field(default_factory=list)
     operations: list[Logged] = field(default_factory=list)
+    activations: list[ActivationCount] = field(default_factory=list)
 
     @property
     def rows(self) -> list[Row]:
@@ -152,10 +159,14 @@ def import_(memory: Namespace, path: str | Path, *, progress: Progress | None = 
         if bundle.operations and not memory.store.head(memory.namespace):
             memory.store.restore(memory.namespace, bundle.rows, bundle.operations)
             memory.store.add_vectors(memory.namespace, memory.embedder.generation, vectors)
+            memory.store.restore_activations(memory.namespace, bundle.activations)
             return len(bundle.memories)
         missing = list(_missing_rows(memory, bundle))
         if missing:
             memory.write(IMPORT, now, [RowChange(None, row) for row in missing], vectors=vectors)
+            new = {row.id for row in missing if isinstance(row, MemoryRow)}
+            counts = [count for count in bundle.activations if count.id in new]
+            memory.store.restore_activations(memory.namespace, counts)
         return sum(isinstance(row, MemoryRow) for row in missing)
 
 
@@ -234,6 +245,8 @@ def _add_to_bundle(bundle: ExportBundle, value: dict[str, Any], where: str) -> N
         room = next((name for name in ROOMS if name in value), None)
         if room is not None:
             getattr(bundle, room).append(_check_row(decode_row(ROOMS[room], value[room])))
+        elif "activations" in value:
+            bundle.activations.append(_activation(value["activations"]))
         elif "operation" in value:
             bundle.operations.append(_logged(value["operation"]))
         elif "format" not in value:
@@ -252,6 +265,16 @@ def _check_row(row: R) -> R:
             check_text(f.name, value)
     _check_values(row)
     return row
+
+
+def _activation(value: dict[str, Any]) -> ActivationCount:
+    """A count of activations, checked."""
+    count = ActivationCount(value["profile"], value["id"], value["day"], value["total"])
+    check_text("profile", count.profile)
+    check_text("id", count.id)
+    date.fromisoformat(check_text("day", count.day))
+    check_count("total", count.total, 1, MOST_ACTIVATIONS)
+    return count
 
 
 def _check_values(row: Row) -> None:

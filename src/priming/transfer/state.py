@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from priming.config.profiles import FLOOP
 from priming.maintenance.merge import UNDIRECTED
 from priming.namespace import Namespace
 from priming.remember.remember import remember_many
@@ -76,6 +77,8 @@ def _apply(memory: Namespace, states: Mapping[str, ImportedState]) -> None:
         ]
         if changes:
             memory.write(OPERATION, now, changes)
+        counts = {row.id: states[row.id].uses for row in rows if states[row.id].uses}
+        memory.store.add_activations(memory.namespace, FLOOP.name, counts, now)
 
 
 def _with_state(row: MemoryRow, state: ImportedState) -> MemoryRow:

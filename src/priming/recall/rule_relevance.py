@@ -1,18 +1,36 @@
-"""Which conditions of a memory hold in the context of a cue, read alike by ``active`` and by recall of rules."""
+"""How relevant a rule is in a context: which of its conditions hold, and what the score of floop makes of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from priming.config.profiles import Profile
+import numpy as np
+
+from priming.config.ids import time_of
+from priming.config.profiles import FLOOP, Profile
+from priming.core.arguments.arrays import Floats
 from priming.core.arguments.checks import check_text
-from priming.core.score import context_score, partial_activation
+from priming.core.base_level import base_level_score, optimized
+from priming.core.score import (
+    Score,
+    context_score,
+    feedback_ratio,
+    floop,
+    partial_activation,
+    priority_score,
+    rule_boost,
+)
 from priming.core.when import findings
+from priming.recall.formatting import rule_kind
 from priming.remember.drafts import words
 from priming.text.languages import language_of, languages_in, task_of
-from priming.types import Cue
+from priming.types import Cue, MemoryRecord, days_between
+
+_HOURS = 24.0
+"""Hours in a day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +111,54 @@ def fit_of(when: Mapping[str, Any], context: Mapping[str, Any]) -> Fit | None:
     if "contradicted" in results.values():
         return None
     return Fit(tuple(name for name, finding in results.items() if finding == "confirmed"), len(results))
+
+
+def cue_relevance(
+    records: list[MemoryRecord],
+    values: Floats,
+    fit: Floats,
+    active: Mapping[str, int],
+    now: datetime,
+    profile: Profile = FLOOP,
+) -> Score:
+    """The score of floop for memories with activation ``values``, which replace a ``fit`` of NaN as the context.
+
+    ``active`` counts by id how often each was active so far.
+    """
+    law = profile.base_level_params
+    # Before activations were counted, and where another store counted them, each use was an activation.
+    counts = np.array([max(active.get(record.id, 0), record.use.uses) for record in records], np.float64)
+    ages = np.maximum(_lives(now, records), law.min_age)
+    return floop(
+        np.where(np.isnan(fit), values, fit),
+        base_level_score(np.asarray(optimized(counts, ages, law.d)), counts),
+        feedback_ratio(*(counts_of(records, name) for name in ("confirmed", "followed", "overridden"))),
+        priority_score(np.array([record.priority for record in records], np.float64)),
+        boost=np.array(
+            [rule_boost(rule_kind(record), profile.scoring.boosts) for record in records], np.float64
+        ),
+        weights=profile.scoring.floop,
+    )
+
+
+def _lives(now: datetime, records: list[MemoryRecord]) -> Floats:
+    """The age of each memory in hours."""
+    return np.array([days_between(_born(record, now), now) * _HOURS for record in records])
+
+
+def _born(record: MemoryRecord, now: datetime) -> datetime:
+    """When a memory came to be. A rule that was imported came to be when it was first learned."""
+    learned = record.occurred_at if record.kind == "behavior" else None
+    times = (
+        time_of(record.id),
+        record.recorded_at,
+        learned,
+        record.use.first_used_at,
+        record.use.last_used_at,
+    )
+    return min((at for at in times if at is not None), default=now)
+
+
+def counts_of(records: list[MemoryRecord], name: str) -> Floats:
+    """A count of the use of each memory."""
+    return np.array([getattr(record.use, name) for record in records], np.float64)
