@@ -12,6 +12,7 @@ from typing import Any
 from priming.config.caller import present_caller
 from priming.config.ids import uuid7
 from priming.config.profiles import ALL, Profile
+from priming.config.relations import RelationSigns
 from priming.config.words import REASONS
 from priming.core.arguments.checks import check_text, check_time
 from priming.embedding.protocol import Embedder
@@ -23,7 +24,7 @@ from priming.remember.echo_filter import EchoGuard
 from priming.serialization import encode_row
 from priming.sleep.plan import Proposal
 from priming.storage.protocol import Changes, Logged, Store, VersionKey
-from priming.storage.rows import LinkRow, PairRow, RowChange, WeightsRow
+from priming.storage.rows import LinkRow, PairRow, RelationRow, RowChange, WeightsRow
 from priming.types import Change, Clock, Link, MemoryRecord, Operation
 
 DEFAULT_NAMESPACE = "default"
@@ -227,6 +228,7 @@ class Namespace:
 
     def to_links(self, rows: Collection[LinkRow]) -> tuple[Link, ...]:
         """Link rows with their ends named by key."""
+        signs = self.signs()
         names = self.store.names(self.namespace, {end for row in rows for end in (row.source, row.target)})
         return tuple(
             Link(
@@ -237,9 +239,14 @@ class Namespace:
                 created_at=row.created_at,
                 last_activated=row.last_activated,
                 given=row.given,
+                sign=signs.sign(row.relation),
             )
             for row in rows
         )
+
+    def signs(self) -> RelationSigns:
+        """The signs of the relations."""
+        return RelationSigns({row.relation: row.sign for row in self.store.relations(self.namespace)})
 
     def to_changes(self, rows: Iterable[RowChange], names: Mapping[str, str]) -> tuple[Change, ...]:
         """Changes of rows in their public form; ``names`` are keys by id."""
@@ -280,6 +287,8 @@ def _row_name(row: Any, names: Mapping[str, str]) -> str:
         return f"{names.get(row.source, row.source)} + {names.get(row.target, row.target)}"
     if isinstance(row, WeightsRow):
         return row.profile
+    if isinstance(row, RelationRow):
+        return row.relation
     return str(names.get(row.id, row.id))
 
 

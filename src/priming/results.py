@@ -234,7 +234,7 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class ConflictingFact:
-    """One of two conflicting facts: its key, text and value, and the time of its statement."""
+    """One of two conflicting facts or rules: its key, text and value, and the time of its statement."""
 
     key: str
     content: str
@@ -244,7 +244,11 @@ class ConflictingFact:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """Two facts that give a subject different values in one slot, and the commands that resolve the conflict."""
+    """Two facts that give a subject different values in one slot, and the commands that resolve the conflict.
+
+    Two rules that disagree have the subject "rules", their conditions as slot, and a ``reason`` that says which is
+    told where both apply.
+    """
 
     id: str
     subject: str
@@ -252,3 +256,4 @@ class Review:
     older: ConflictingFact
     newer: ConflictingFact
     commands: tuple[str, ...]
+    reason: str | None = None

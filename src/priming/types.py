@@ -139,6 +139,10 @@ class Link:
     created_at: datetime
     last_activated: datetime | None = None
     given: bool = False
+    sign: int = 1
+    """Of its relation: 1 brings activation to the target, −1 takes it away."""
+    message: str | None = field(default=None, compare=False)
+    """In the answer of ``link``: what is new about the relation."""
 
 
 @dataclass(frozen=True, slots=True)

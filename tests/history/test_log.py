@@ -559,6 +559,7 @@ def test_an_undone_batch_keeps_what_was_purged_away(memory):
 def test_what_changed_nothing_cannot_be_taken_back(memory):
     memory.remember("We paint walls.", key="a")
     memory.remember("We sing.", key="b")
+    memory.link("a", "b", weight=0.5)
     with pytest.raises(Conflict, match="changed nothing"):
         memory.undo(memory.set_strength("a", "b", 0.5).id)
 
@@ -659,6 +660,7 @@ class Life(RuleBasedStateMachine):
         store = self.memory.store
         memories = store.memories("default")
         every = [*memories, *store.links("default"), *store.verdicts("default")]
+        every += store.relations("default")
         every += [version for one in memories for version in store.versions("default", one.id)]
         return {identity(row): encode_row(row) for row in every}
 
@@ -689,6 +691,10 @@ class Life(RuleBasedStateMachine):
     @rule(a=numbers, b=numbers, weight=st.floats(0, 1), relation=st.sampled_from(["near", "mentions"]))
     def link(self, a, b, weight, relation):
         self.do(self.memory.link, self.key(a), self.key(b), relation, weight)
+
+    @rule(a=numbers, b=numbers, relation=st.sampled_from(["near", "opposes"]), sign=st.sampled_from([-1, 1]))
+    def sign(self, a, b, relation, sign):
+        self.do(self.memory.link, self.key(a), self.key(b), relation, sign=sign)
 
     @rule(a=numbers, b=numbers, weight=st.floats(0, 1))
     def set_strength(self, a, b, weight):

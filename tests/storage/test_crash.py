@@ -9,7 +9,7 @@ import pytest
 
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.storage.protocol import Changes, Store
-from priming.storage.rows import LinkRow, PairRow, RowChange, RunRow
+from priming.storage.rows import LinkRow, PairRow, RelationRow, RowChange, RunRow
 from priming.storage.sqlite import SqliteStore
 from priming.storage.sqlite_files import Migration, migrations
 
@@ -66,6 +66,8 @@ def named(state: State) -> State:
             return replace(one, source=end(one.source), target=end(one.target))
         if isinstance(one, RunRow):
             return replace(one, shown=tuple(map(end, one.shown)))
+        if isinstance(one, RelationRow):
+            return one
         return one and replace(one, id=end(one.id))
 
     log = [

@@ -42,9 +42,14 @@ def links(records: Sequence[Link], *, times: bool = False) -> Iterator[Part]:
     for link in records:
         origin: Span = ("  by hand", DIM) if link.given else ""
         at: Span = (f"  {timestamp(link.last_activated or link.created_at)}", DIM) if times else ""
-        yield line(f"{edge(link.source, link.relation, link.target)} ({link.weight:.2f})", origin, at)
+        yield line(f"{edge(link.source, link.relation, link.target)} {strength(link)}", origin, at)
     if not records:
         yield line(("no links", DIM))
+
+
+def strength(link: Link) -> str:
+    """The weight of a link, and that it suppresses if it does."""
+    return f"({link.weight:.2f})" if link.sign > 0 else f"({link.weight:.2f}, suppresses)"
 
 
 def edge(source: str, relation: str, target: str) -> str:

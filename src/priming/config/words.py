@@ -13,6 +13,10 @@ VERDICTS = ("used", "not-relevant", "not-useful", "confirmed", "overridden")
 """What a caller may say of a hit."""
 SOURCES = ("automatic", "conscious", "manual")
 """Who moves weights: what runs came to, a verdict, a hand. What rules and importers make has no source."""
+HOOK = "hook"
+"""The source of a correction that a hook read from a prompt: its conditions are of the moment, nobody stated them."""
+BY_VERDICT = ", by the verdict "
+"""In the reason of an operation that settled a run: before the id of the verdict that did it."""
 PACK = "pack:"
 """The source of what a pack brought begins so: ``pack:NAME@VERSION``."""
 STAGES = ("decay", "light", "deep", "skill", "prune", "link")

@@ -77,7 +77,8 @@ def as_dot(drawing: GraphDrawing) -> str:
     lines += [
         f"  {_quoted(link.source)} -> {_quoted(link.target)}"
         f" [label={_quoted(link.relation)}, weight={1 + round((_STIFFEST - 1) * link.weight)}"
-        f", penwidth={_width(link.weight)}, tooltip={_quoted(f'{link.relation} {link.weight:.2f}')}];"
+        f", penwidth={_width(link.weight)}, tooltip={_quoted(f'{link.relation} {link.weight:.2f}')}"
+        f"{'' if link.sign > 0 else ', arrowhead=tee, style=dashed'}];"
         for link in drawing.links
     ]
     return "\n".join([*lines, "}", ""])
@@ -139,6 +140,7 @@ def _link(link: Link) -> dict[str, Any]:
         "target": link.target,
         "relation": link.relation,
         "weight": link.weight,
+        "sign": link.sign,
         "given": link.given,
         "created_at": _time(link.created_at),
         "last_activated": _time(link.last_activated),

@@ -20,6 +20,7 @@ from priming.storage.protocol import Logged, VersionKey
 from priming.storage.rows import (
     LinkRow,
     MemoryRow,
+    RelationRow,
     Row,
     RowChange,
     VerdictRow,
@@ -112,6 +113,7 @@ class _Rows:
     links: list[LinkRow]
     verdicts: list[VerdictRow]
     weights: list[WeightsRow]
+    relations: list[RelationRow]
     vectors: dict[VersionKey, bytes]
 
 
@@ -123,7 +125,8 @@ def _past_namespace(
     if superseded:
         rows, outdated = _with_outdated(rows, valid)
     store = SqliteStore(None)
-    everything: list[Row] = [*rows.memories, *rows.versions, *rows.links, *rows.verdicts, *rows.weights]
+    everything: list[Row] = [*rows.memories, *rows.versions, *rows.links, *rows.verdicts]
+    everything += [*rows.weights, *rows.relations]
     # A single operation in the log makes the working set read the store.
     now = known_at or memory.now()
     store.restore(memory.namespace, everything, [Logged(1, "past", "past", now)])
@@ -160,6 +163,7 @@ def _rows_at(memory: Namespace, known_at: datetime | None) -> _Rows:
         list(past.of(LinkRow, store.links(namespace)).values()),
         list(past.of(VerdictRow, store.verdicts(namespace)).values()),
         list(past.of(WeightsRow, store.weights(namespace)).values()),
+        list(past.of(RelationRow, store.relations(namespace)).values()),
         _vectors(memory, versions, present),
     )
 

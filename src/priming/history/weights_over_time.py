@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import islice, pairwise
 from statistics import fmean, median
 
-from priming.config.params.laws import SUPPRESSING
+from priming.config.relations import RelationSigns
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_name, check_source, check_time
 from priming.core.plasticity import normalize_strength
 from priming.errors import ParamError
@@ -271,12 +271,12 @@ def normalize_strengths(
     kind, reason = "normalize-strengths", "3 · Jaccard index of the neighbourhoods, in [.1, 1]"
     if not apply:
         with memory.reading() as now:
-            rows = _normalised(memory.store.links(memory.namespace), relations)
+            rows = _normalised(memory.store.links(memory.namespace), relations, memory.signs())
             planned = Logged(0, "", kind, now, source=MANUAL, reason=reason, rows=tuple(rows))
             return weight_events(memory, planned)
     with memory.writing() as now:
         memory.require_exists()
-        rows = _normalised(memory.store.links(memory.namespace), relations)
+        rows = _normalised(memory.store.links(memory.namespace), relations, memory.signs())
         if not rows:
             return []
         message = f"{len(rows):,} {'link' if len(rows) == 1 else 'links'} normalised"
@@ -284,12 +284,12 @@ def normalize_strengths(
         return weight_events(memory, logged)
 
 
-def _normalised(links: Iterable[LinkRow], relations: Sequence[str]) -> list[RowChange]:
+def _normalised(links: Iterable[LinkRow], relations: Sequence[str], signs: RelationSigns) -> list[RowChange]:
     """The links of ``relations`` whose weight differs from the overlap of their ends' neighbourhoods."""
     neighbours: defaultdict[str, set[str]] = defaultdict(set)
     selected = []
     for link in links:
-        if link.relation not in SUPPRESSING:
+        if not signs.suppresses(link.relation):
             neighbours[link.source].add(link.target)
             neighbours[link.target].add(link.source)
         if link.relation in relations:

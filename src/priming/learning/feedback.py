@@ -34,6 +34,7 @@ from priming.learning.credit import (
     profile_of,
 )
 from priming.learning.retention import REVIEW_RATINGS, with_use
+from priming.learning.runs import settle_by_output
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.remember.drafts import gist_of
@@ -157,7 +158,14 @@ def _record_verdicts(memory: Namespace, batch: VerdictBatch) -> Operation:
             message=message,
             operation_id=effect.operation,
         )
-        return memory.to_operation(logged)
+        useful = {row.id for row in effect.verdicts if row.verdict in POSITIVE}
+        if useful:
+            strengthened = [identity for identity, (step, _) in effect.moves.items() if step > 0]
+            for run in settle_by_output(memory, useful, strengthened, now, logged.id):
+                message += (
+                    f"\nthe run {run.id} is settled as used, by what it wrote: operation {run.operation}"
+                )
+        return replace(memory.to_operation(logged), message=message or None)
 
 
 def _resolve_verdicts(

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from priming.config.caller import present_caller
 from priming.operations import local_socket
-from priming.operations.error_payload import error_from_payload
+from priming.serialization import error_from_payload
 
 if TYPE_CHECKING:
     from priming.types import Progress

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from priming.errors import NotFound
 from priming.operations.client import Client, reach
-from priming.operations.table import BY_NAME, Op
+from priming.operations.op import Op
+from priming.operations.table import BY_NAME
 from priming.serialization import decode, encode
 from priming.types import Cue
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from priming.config.settings import Settings
     from priming.embedding.protocol import Embedder
     from priming.memory import Memory
+    from priming.operations.op import Op
     from priming.types import Clock
 
 MOST_OPEN = 64
@@ -40,9 +41,34 @@ class Service(Protocol):
         """Carry out an operation of the table and return its answer as JSON."""
         ...
 
+    def memory(self, namespace: str) -> AbstractContextManager[Memory]:
+        """The memory of a namespace in this process, for what a server does not do."""
+        ...
+
     def close(self) -> None:
         """Release its resources."""
         ...
+
+
+def call_here(
+    service: Service,
+    namespace: str,
+    op: Op,
+    request: Any,
+    *,
+    progress: Progress | None = None,
+    agent: Callable[[], Any] = lambda: None,
+) -> Any:
+    """Carry out an operation in this process, one for this machine only too; ``agent`` opens the agent it may ask."""
+    from priming.operations.schema import arguments
+
+    values = arguments(op, request, forgiving=True)
+    if op.long:
+        values["progress"] = progress
+    if op.asks:
+        values["agent"] = agent()
+    with service.memory(namespace) as memory:
+        return encode(op.function(memory, **values))
 
 
 @dataclass(slots=True)

@@ -16,6 +16,7 @@ from priming.core.plasticity import increment
 from priming.core.when import scope
 from priming.embedding.protocol import Vectors
 from priming.history.log import current_version, succeeding_rows
+from priming.index.document import CONFLICTS, KEPT_BESIDE
 from priming.namespace import Namespace
 from priming.recall.formatting import rule_kind
 from priming.remember.drafts import Draft
@@ -32,6 +33,9 @@ CONSCIOUS = "conscious"
 """The source of deliberate operations."""
 
 LEARNED_FROM = "learned-from"
+OVERRIDES, DEPRECATED = "overrides", "deprecated-to"
+_RULE_RELATIONS = (OVERRIDES, CONFLICTS, "similar-to")
+"""The relations that placement decides."""
 _KINDS = [KINDS.index(kind) for kind in ("behavior", "correction")]
 
 
@@ -92,13 +96,14 @@ def _learn(memory: Namespace, lesson: Lesson) -> Learned:
             else:
                 plan_rows = _plan_merge if placed.placement == "merge" else _plan_new
                 outcome = plan_rows(plan, lesson, placed, drafts, vectors)
-            if not outcome.rows:
+            rows = [*outcome.rows, *_replaced_rows(plan, placed, outcome.learned.id)]
+            if not rows:
                 return outcome.learned
             documents = plan.documents()
             logged = memory.write(
                 "learn",
                 now,
-                outcome.rows,
+                rows,
                 vectors=plan.vectors,
                 source=CONSCIOUS,
                 reason=outcome.learned.reasons[0],
@@ -116,12 +121,8 @@ def _plan_new(
     plan.add_all(drafts, vectors, nearest=True, always=True)
     correction, behavior = plan.results
     rows = [_with_state(change, behavior.id, lesson) for change in plan.rows if not _is_cosine(plan, change)]
-    links = [(correction.id, LEARNED_FROM, PLASTICITY.start)]
-    links += [(target.id, relation, weight) for relation, weight, target in placed.links]
-    rows += [
-        RowChange(None, LinkRow(behavior.id, target_id, relation, weight, plan.now))
-        for target_id, relation, weight in links
-    ]
+    rows += [RowChange(None, LinkRow(behavior.id, correction.id, LEARNED_FROM, PLASTICITY.start, plan.now))]
+    rows += [RowChange(None, link) for link in _rule_links(placed, behavior.id, plan)]
     learned = Learned(
         id=behavior.id,
         key=behavior.key,
@@ -211,15 +212,11 @@ def _plan_version(
         stored = dict(plan.store.vectors(plan.working.namespace, plan.embedder.generation, [target.id]))
         if packed := stored.get((target.id, old.version)):
             plan.vectors[target.id, version.version] = packed
-    links = [LinkRow(target.id, correction.id, LEARNED_FROM, PLASTICITY.start, plan.now)]
-    present = plan.store.links(plan.working.namespace, [target.id])
-    ends = {(link.source, link.relation, link.target) for link in present}
-    for relation, weight, other in placed.links:
-        if not ends & {(target.id, relation, other.id), (other.id, relation, target.id)}:
-            links.append(LinkRow(target.id, other.id, relation, weight, plan.now))
+    learned_from = LinkRow(target.id, correction.id, LEARNED_FROM, PLASTICITY.start, plan.now)
+    links = [RowChange(None, learned_from), *_refreshed_links(placed, target.id, plan, supersedes=supersedes)]
     rows = [change for change in plan.rows if not _is_cosine(plan, change)] + rows
     rows += [] if after == before else [RowChange(before, after)]
-    rows += [RowChange(None, link) for link in links]
+    rows += links
     earlier = f"before: {target.content!r}" if supersedes else f"before, it applied {_describe(target.when)}"
     learned = Learned(
         id=target.id,
@@ -237,6 +234,58 @@ def _plan_version(
         change=placed.nearest.change.kind,
     )
     return LearnPlan(learned, rows, _links_of(rows, target.id))
+
+
+def _replaced_rows(plan: RememberPlan, placed: BehaviorPlacement, behavior_id: str) -> list[RowChange]:
+    """The changes by which a behaviour stands for the others that the correction reverses."""
+    changes = []
+    for row in plan.store.memories(plan.working.namespace, [record.id for record in placed.reversed]):
+        changes.append(RowChange(row, replace(row, status="deprecated")))
+        link = LinkRow(row.id, behavior_id, DEPRECATED, PLASTICITY.start, plan.now)
+        if plan.store.present(plan.working.namespace, link) is None:
+            changes.append(RowChange(None, link))
+    return changes
+
+
+def _rule_links(placed: BehaviorPlacement, behavior_id: str, plan: RememberPlan) -> list[LinkRow]:
+    """The links of a behaviour to the others, as its placement says."""
+    return [
+        LinkRow(
+            *((link.other.id, behavior_id) if link.inward else (behavior_id, link.other.id)),
+            link.relation,
+            link.weight,
+            plan.now,
+        )
+        for link in placed.links
+    ]
+
+
+def _refreshed_links(
+    placed: BehaviorPlacement, behavior_id: str, plan: RememberPlan, *, supersedes: bool
+) -> list[RowChange]:
+    """The links of a behaviour whose text or conditions changed: those of its placement, without others by rule."""
+    present = plan.store.links(plan.working.namespace, [behavior_id])
+    settled = set() if supersedes else {_ends(link) for link in present if link.relation == KEPT_BESIDE}
+    links = {
+        (link.relation, _ends(link)): link
+        for link in _rule_links(placed, behavior_id, plan)
+        if not (link.relation == CONFLICTS and _ends(link) in settled)
+    }
+    changes = []
+    for link in present:
+        other = link.target if link.source == behavior_id else link.source
+        if link.relation not in _RULE_RELATIONS or other not in placed.compared:
+            continue
+        planned = links.get((link.relation, _ends(link)))
+        if planned is not None and (link.relation != OVERRIDES or planned.source == link.source):
+            del links[link.relation, _ends(link)]
+        elif not link.given:
+            changes.append(RowChange(link, None))
+    return [*changes, *(RowChange(None, link) for link in links.values())]
+
+
+def _ends(link: LinkRow) -> frozenset[str]:
+    return frozenset((link.source, link.target))
 
 
 def _first_state(before: MemoryRow, lesson: Lesson) -> MemoryRow:

@@ -30,8 +30,9 @@ from priming.errors import NotFound, PrimingError
 from priming.operations import schema
 from priming.operations.connection import JSON_LINES
 from priming.operations.local_socket import GREETING_PATH
+from priming.operations.op import Op
 from priming.operations.service import LocalService
-from priming.operations.table import SERVED, Op
+from priming.operations.table import SERVED
 from priming.server import openapi, telemetry
 from priming.server.auth import Authenticator, RequestContext, RequestMiddleware, context_of
 from priming.server.jobs import Jobs, ProgressStream, events
@@ -203,6 +204,7 @@ def _operation(server: ServerState, op: Op) -> Endpoint:
             depth=context.limits.depth,
             operation_id=request.headers.get("idempotency-key") if op.writes and not op.long else None,
             forgiving=request.headers.get("prefer") == "handling=lenient",
+            own=context.local,
         )
         if op.long and request.headers.get("accept") == JSON_LINES:
             stream = ProgressStream(context, server.ending, SOCKET.between)
@@ -224,13 +226,17 @@ def _carry_out(
     depth: int,
     operation_id: str | None,
     forgiving: bool,
+    own: bool,
 ) -> Any:
     """The answer of an operation to the body of a request, in a thread."""
+    arguments = parse_body(body, depth)
+    if not own:
+        schema.refuse_own(op, arguments)
     with calling(caller):
         return service.call(
             namespace,
             op.name,
-            parse_body(body, depth),
+            arguments,
             forgiving=forgiving,
             progress=progress,
             operation_id=operation_id,

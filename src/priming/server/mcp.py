@@ -2,14 +2,14 @@
 
 Models read text: recalled memories as quoted data, what an operation moved as a line for each memory, other answers
 as compact JSON. Beside it is structured content, with its schema. Only the answer of ``operation`` has rows of the
-log. The engine is loaded when it is needed, so that the first answer comes as soon as the protocol library is loaded.
+log. The engine is loaded at its first use, so that the protocol answers at once.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache, partial
 from importlib import import_module
@@ -17,9 +17,8 @@ from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 import anyio
-import anyio.from_thread
-import anyio.to_thread
 import mcp_types as types
+from anyio import from_thread, to_thread
 from mcp.server.context import HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
@@ -30,9 +29,10 @@ from priming.config.environment import VERSION, default_actor
 from priming.config.ids import uuid7
 from priming.errors import NotFound, ParamError, PrimingError
 from priming.operations import replies
-from priming.operations.error_payload import error_payload
-from priming.operations.service import Service
-from priming.operations.table import BY_NAME, Op, tools
+from priming.operations.op import Op
+from priming.operations.service import Service, call_here
+from priming.operations.table import BY_NAME, tools
+from priming.serialization import error_payload
 
 PURPOSE = "A memory that persists between sessions."
 INSTRUCTIONS = (
@@ -77,13 +77,15 @@ def server(
     namespace: Callable[[Context], str],
     groups: str = "core",
     chosen: Callable[[Context], str | None] = lambda _: None,
+    agent: Callable[[], Any] | None = None,
 ) -> Server[Any]:
     """A protocol server over a service. ``service`` is called at first need; ``namespace`` for each request.
 
-    ``groups`` are those of its tools, with commas between; ``chosen`` may name others for a request.
+    ``groups`` are those of its tools, with commas between; ``chosen`` may name others for a request. ``agent`` opens
+    the agent of the loop, for a client that is the user's own process: it may run commands.
     """
     core = {"core", "all"} & {word.strip() for word in groups.split(",")}
-    handlers = _Handlers(cache(service), namespace, groups, chosen)
+    handlers = _Handlers(cache(service), namespace, groups, chosen, agent)
     return Server(
         "priming",
         version=VERSION,
@@ -100,10 +102,16 @@ def server(
     )
 
 
-def run(*, service: Callable[[], Service], namespace: str, groups: str = "core") -> None:
-    """Speak on stdin and stdout until the client closes them."""
+def run(
+    *,
+    service: Callable[[], Service],
+    namespace: str,
+    groups: str = "core",
+    agent: Callable[[], Any] = lambda: None,
+) -> None:
+    """Speak on stdin and stdout until the client closes them. ``agent`` opens the agent that the loop asks."""
     opened = cache(service)
-    protocol = server(opened, lambda _: namespace, groups)
+    protocol = server(opened, lambda _: namespace, groups, agent=agent)
     protocol.middleware.append(_warming)
 
     async def speak() -> None:
@@ -138,19 +146,23 @@ class _Handlers:
         namespace: Callable[[Context], str],
         groups: str,
         chosen: Callable[[Context], str | None],
+        agent: Callable[[], Any] | None,
     ) -> None:
         self._service, self._namespace = service, namespace
-        self._groups, self._chosen = groups, chosen
+        self._groups, self._chosen, self._agent = groups, chosen, agent
         tools(groups)
 
     def _ops(self, context: Context) -> tuple[Op, ...]:
         """The operations that are tools for a request."""
-        return tools(self._chosen(context) or self._groups)
+        return tools(self._chosen(context) or self._groups, own=self._agent is not None)
 
     async def list_tools(self, context: Context, _params: Any) -> types.ListToolsResult:
         """The tools, with the schemas of what they take and answer."""
         ops = self._ops(context)
-        return types.ListToolsResult(tools=await anyio.to_thread.run_sync(lambda: [_tool(op) for op in ops]))
+        return types.ListToolsResult(tools=await to_thread.run_sync(self._tools, ops))
+
+    def _tools(self, ops: Iterable[Op]) -> list[types.Tool]:
+        return [_tool(op, own=self._agent is not None) for op in ops]
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Carry out an operation. Its error is the tool's own error, for the model to read."""
@@ -237,26 +249,33 @@ class _Handlers:
         """Call in a thread; a long call reports its progress, and stops when the client went away."""
 
         def step(done: int, total: int | None) -> None:
-            anyio.from_thread.check_cancelled()
-            anyio.from_thread.run(context.session.report_progress, done, total)
+            from_thread.check_cancelled()
+            from_thread.run(context.session.report_progress, done, total)
 
-        call = partial(
-            _call_as,
-            _caller(context, operation),
-            self._service().call,
-            self._namespace(context),
-            operation,
-            request,
-            forgiving=True,
-            progress=step if BY_NAME[operation].long else None,
-            operation_id=operation_id,
-        )
-        return await anyio.to_thread.run_sync(call)
+        op = BY_NAME[operation]
+        service, namespace, progress = self._service(), self._namespace(context), step if op.long else None
+        if self._agent is None and op.own:
+            from priming.operations.schema import refuse_own
+
+            refuse_own(op, request)
+        if op.local and self._agent is not None:
+            call = partial(call_here, service, namespace, op, request, progress=progress, agent=self._agent)
+        else:
+            call = partial(
+                service.call,
+                namespace,
+                operation,
+                request,
+                forgiving=True,
+                progress=progress,
+                operation_id=operation_id,
+            )
+        return await to_thread.run_sync(_call_as, _caller(context, operation), call)
 
 
-def _call_as(caller: Caller, call: Callable[..., Any], *positional: Any, **named: Any) -> Any:
+def _call_as(caller: Caller, call: Callable[[], Any]) -> Any:
     with calling(caller):
-        return call(*positional, **named)
+        return call()
 
 
 def _caller(context: Context, operation: str) -> Caller:
@@ -303,7 +322,7 @@ def shown(op: Op, answer: Any) -> str:
 
 
 @cache
-def _tool(op: Op) -> types.Tool:
+def _tool(op: Op, *, own: bool = False) -> types.Tool:
     from priming.operations import schema
 
     about = "\n\n".join(part for part in (schema.summary(op), schema.details(op)) if part)
@@ -311,7 +330,7 @@ def _tool(op: Op) -> types.Tool:
         name=op.name,
         title=op.name.replace("_", " "),
         description=about.replace("``", ""),
-        input_schema=_input(op),
+        input_schema=_input(op, own=own),
         output_schema=_answer(op),
         annotations=types.ToolAnnotations(
             read_only_hint=not op.writes,
@@ -322,11 +341,11 @@ def _tool(op: Op) -> types.Tool:
     )
 
 
-def _input(op: Op) -> dict[str, Any]:
+def _input(op: Op, *, own: bool) -> dict[str, Any]:
     """The schema of what a tool takes."""
     from priming.operations.schema import request_schema
 
-    schema: dict[str, Any] = _lean(request_schema(op))
+    schema: dict[str, Any] = replies.lean(request_schema(op, own=own))
     if op.name == "recall":
         schema["properties"]["tokens"]["default"] = TOKENS
     return schema
@@ -342,22 +361,12 @@ def _answer(op: Op) -> dict[str, Any]:
 
     schema = answer_schema(op.name)
     if _is_object(op):
-        fields = {name: _shallow(field, schema) for name, field in schema["properties"].items()}
+        fields = {name: replies.shallow(field, schema) for name, field in schema["properties"].items()}
         if replies.is_short(op):
             return replies.short_schema(op, fields)
     else:
-        fields = {"result": _shallow(schema, schema)}
+        fields = {"result": replies.shallow(schema, schema)}
     return {"type": "object", "properties": fields, "required": list(fields)}
-
-
-def _shallow(part: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A part of a schema by its type alone, and that of its members."""
-    if "$ref" in part:
-        part = schema["$defs"][str(part["$ref"]).rsplit("/", 1)[-1]]
-    if "anyOf" in part:
-        return {"anyOf": [_shallow(option, schema) for option in part["anyOf"]]}
-    shape = {name: part[name] for name in ("type", "format") if name in part}
-    return {**shape, "items": _shallow(part["items"], schema)} if "items" in part else shape
 
 
 @cache
@@ -365,25 +374,6 @@ def _is_object(op: Op) -> bool:
     from priming.operations.schema import answer_schema
 
     return bool(answer_schema(op.name).get("type") == "object")
-
-
-def _lean(schema: Any) -> Any:
-    """A request's schema without parts that no model needs: titles that repeat names, nulls, other forms of lists."""
-    if isinstance(schema, list):
-        return [_lean(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if "anyOf" in schema:
-        first = next(option for option in schema["anyOf"] if option.get("type") != "null")
-        return _lean({**{name: part for name, part in schema.items() if name != "anyOf"}, **first})
-    return {
-        name: {key: _lean(field) for key, field in part.items()} if name in _BY_NAME else _lean(part)
-        for name, part in schema.items()
-        if not (name == "title" and isinstance(part, str)) and not (name == "default" and part is None)
-    }
-
-
-_BY_NAME = ("properties", "$defs")
 
 
 def _contents(uri: str, mime: str, text: str) -> types.ReadResourceResult:

@@ -10,7 +10,7 @@ from typing import Any
 from starlette.responses import Response
 
 from priming.errors import NotFound, ParamError, PrimingError, StoreError
-from priming.operations.error_payload import error_payload, full_error_payload
+from priming.serialization import error_payload, full_error_payload
 
 JSON = "application/json"
 STATUS: Mapping[str, int] = {

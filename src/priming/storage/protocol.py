@@ -23,6 +23,7 @@ from priming.storage.rows import (
     LoopSessionRow,
     MemoryRow,
     PairRow,
+    RelationRow,
     Row,
     RowChange,
     RunRow,
@@ -37,10 +38,7 @@ VersionKey = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """One operation, ready to be applied. ``vectors`` are derived data and are not logged.
-
-    ``vectors`` maps (memory id, version) to little-endian float32 bytes of the embedding ``generation``.
-    """
+    """One operation, ready to be applied. ``vectors``, by (memory id, version), are float32 and not logged."""
 
     namespace: str
     id: str
@@ -320,6 +318,10 @@ class Store(Protocol):
 
     def weights(self, namespace: str, profile: str | None = None) -> list[WeightsRow]:
         """The weights that are set for a profile (None: for every profile), by name of profile."""
+
+    def relations(self, namespace: str) -> list[RelationRow]:
+        """The relations whose sign is stored, by name."""
+        ...
 
     def backup(self, path: Path) -> None:
         """Copy the whole store, every namespace, to a new file, atomically; others may write meanwhile.

@@ -47,7 +47,7 @@ def test_the_same_again_is_merged_and_strengthens(shell, known):
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"--type": "fact"}, "type must be"),
+        ({"--type": "fact"}, "must be failure or pattern"),
         ({"--trigger": "short"}, "too short"),
         ({"--resolution": " "}, "empty"),
     ],

@@ -86,10 +86,11 @@ def link_strength(
     target: Target,
     weight: Annotated[float, Argument(metavar="WEIGHT", help="In [0, 1], clamped to [0.05, 0.95]")],
     relation: Relation = None,
+    create: Annotated[bool, Option("--create", help="Make the link if there is none")] = False,
 ) -> Answer:
     """Set the weight of all links between two memories, in either direction."""
     with store.open() as memory:
-        operation = memory.set_strength(source, target, weight, relation)
+        operation = memory.set_strength(source, target, weight, relation, create)
     return Answer(operation, records.operation(operation))
 
 

@@ -87,7 +87,7 @@ def learned_lines(learned: Learned) -> Iterator[Part]:
         yield line((reason, DIM), indent=2)
     for link in learned.links:
         if link.relation != "mentions":
-            yield line((f"─{link.relation}→ {link.target} ({link.weight:.2f})", DIM), indent=2)
+            yield line((f"─{link.relation}→ {link.target} {records.strength(link)}", DIM), indent=2)
 
 
 @command(app)
