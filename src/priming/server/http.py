@@ -22,6 +22,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from priming.config.caller import Caller, calling
 from priming.config.environment import VERSION
 from priming.config.params.server import SERVER, SOCKET, ServerParams
 from priming.core.arguments.checks import check_name
@@ -199,6 +200,7 @@ def _operation(server: ServerState, op: Op) -> Endpoint:
             namespace,
             op,
             await _body(request),
+            caller=context.caller(request.headers, f"http {op.name}"),
             depth=context.limits.depth,
             operation_id=request.headers.get("idempotency-key") if op.writes and not op.long else None,
             forgiving=request.headers.get("prefer") == "handling=lenient",
@@ -220,6 +222,7 @@ def _carry_out(
     body: bytes,
     progress: Progress | None,
     *,
+    caller: Caller,
     depth: int,
     operation_id: str | None,
     forgiving: bool,
@@ -229,14 +232,15 @@ def _carry_out(
     arguments = parse_body(body, depth)
     if not own:
         schema.refuse_own(op, arguments)
-    return service.call(
-        namespace,
-        op.name,
-        arguments,
-        forgiving=forgiving,
-        progress=progress,
-        operation_id=operation_id,
-    )
+    with calling(caller):
+        return service.call(
+            namespace,
+            op.name,
+            arguments,
+            forgiving=forgiving,
+            progress=progress,
+            operation_id=operation_id,
+        )
 
 
 def _route_jobs(app: FastAPI, server: ServerState) -> None:
@@ -278,7 +282,9 @@ def _job(server: ServerState, op: Op) -> Endpoint:
         body = await _body(request)
         check = partial(_checked, namespace, op, body, context_of(request))
         arguments = await server.workers.run(check)
-        job = server.jobs.begin(namespace, op.name, arguments, everywhere=context_of(request).everywhere)
+        context = context_of(request)
+        caller = context.caller(request.headers, f"http {op.name}")
+        job = server.jobs.begin(namespace, op.name, arguments, caller, everywhere=context.everywhere)
         return respond(job.as_dict(), 202, {"Location": f"/v1/{quote(namespace, safe='')}/jobs/{job.id}"})
 
     return begin

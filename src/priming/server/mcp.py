@@ -24,7 +24,8 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
-from priming.config.environment import VERSION
+from priming.config.caller import Caller, calling
+from priming.config.environment import VERSION, default_actor
 from priming.config.ids import uuid7
 from priming.errors import NotFound, ParamError, PrimingError
 from priming.operations import replies
@@ -269,7 +270,24 @@ class _Handlers:
                 progress=progress,
                 operation_id=operation_id,
             )
-        return await to_thread.run_sync(call)
+        return await to_thread.run_sync(_call_as, _caller(context, operation), call)
+
+
+def _call_as(caller: Caller, call: Callable[[], Any]) -> Any:
+    with calling(caller):
+        return call()
+
+
+def _caller(context: Context, operation: str) -> Caller:
+    """Who calls a tool: the token of the request, else the client by the name that it gives itself."""
+    via = f"mcp {operation}"
+    request: Any = context.request  # None on stdio
+    if request is not None and (sender := request.scope["state"]["context"]).token is not None:
+        own: Caller = sender.caller(request.headers, via)
+        return own
+    params = context.session.client_params
+    name = None if params is None else params.client_info.name
+    return Caller(" ".join((name or "").split())[:120] or default_actor(), via)
 
 
 def _tool_result(text: str, structured: dict[str, Any]) -> types.CallToolResult:
@@ -327,7 +345,7 @@ def _input(op: Op, *, own: bool) -> dict[str, Any]:
     """The schema of what a tool takes."""
     from priming.operations.schema import request_schema
 
-    schema: dict[str, Any] = _lean(request_schema(op, own=own))
+    schema: dict[str, Any] = replies.lean(request_schema(op, own=own))
     if op.name == "recall":
         schema["properties"]["tokens"]["default"] = TOKENS
     return schema
@@ -343,22 +361,12 @@ def _answer(op: Op) -> dict[str, Any]:
 
     schema = answer_schema(op.name)
     if _is_object(op):
-        fields = {name: _shallow(field, schema) for name, field in schema["properties"].items()}
+        fields = {name: replies.shallow(field, schema) for name, field in schema["properties"].items()}
         if replies.is_short(op):
             return replies.short_schema(op, fields)
     else:
-        fields = {"result": _shallow(schema, schema)}
+        fields = {"result": replies.shallow(schema, schema)}
     return {"type": "object", "properties": fields, "required": list(fields)}
-
-
-def _shallow(part: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A part of a schema by its type alone, and that of its members."""
-    if "$ref" in part:
-        part = schema["$defs"][str(part["$ref"]).rsplit("/", 1)[-1]]
-    if "anyOf" in part:
-        return {"anyOf": [_shallow(option, schema) for option in part["anyOf"]]}
-    shape = {name: part[name] for name in ("type", "format") if name in part}
-    return {**shape, "items": _shallow(part["items"], schema)} if "items" in part else shape
 
 
 @cache
@@ -366,25 +374,6 @@ def _is_object(op: Op) -> bool:
     from priming.operations.schema import answer_schema
 
     return bool(answer_schema(op.name).get("type") == "object")
-
-
-def _lean(schema: Any) -> Any:
-    """A request's schema without parts that no model needs: titles that repeat names, nulls, other forms of lists."""
-    if isinstance(schema, list):
-        return [_lean(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if "anyOf" in schema:
-        first = next(option for option in schema["anyOf"] if option.get("type") != "null")
-        return _lean({**{name: part for name, part in schema.items() if name != "anyOf"}, **first})
-    return {
-        name: {key: _lean(field) for key, field in part.items()} if name in _BY_NAME else _lean(part)
-        for name, part in schema.items()
-        if not (name == "title" and isinstance(part, str)) and not (name == "default" and part is None)
-    }
-
-
-_BY_NAME = ("properties", "$defs")
 
 
 def _contents(uri: str, mime: str, text: str) -> types.ReadResourceResult:

@@ -23,7 +23,6 @@ from priming.maintenance.merge import MergePlan
 from priming.rules.trust import instructs
 from priming.sleep.plan import Conflicts, LeftAlone, Planned, PlannedItem, ProgressStep
 from priming.sleep.procedures.steps import StepChange, compare_steps
-from priming.sleep.procedures.words import READ
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.text.rule_kinds import forbids
 from priming.types import MemoryRecord
@@ -116,10 +115,7 @@ def _change(survivor: MemoryRecord, other: MemoryRecord) -> StepChange | None:
     """The words that make the difference between two memories; None if they mean the same."""
     texts = [embedded_text(record.heading, record.content) for record in (survivor, other)]
     change = compare_steps(*texts)
-    whole = max(map(len, texts)) <= READ or texts[0] == texts[1]
-    if change.kind == "same" and whole:
-        return None
-    return change if change.kind != "same" else StepChange("variant", why="they are too long to compare")
+    return None if change.kind == "same" else change
 
 
 def _merge(

@@ -7,6 +7,7 @@ import pytest
 from priming.sleep.procedures.comparison import actions, compare_procedures
 from priming.sleep.procedures.reading import ProcedureText
 from priming.sleep.procedures.steps import compare_steps
+from priming.text.word_lists import read_word_groups
 
 PAIRS = Path(__file__).with_name("procedure_pairs.tsv")
 LABELS = {"same", "paraphrase", "opposite", "target", "version", "part"}
@@ -45,7 +46,14 @@ def test_nothing_is_merged_wrongly():
 
 @pytest.mark.parametrize(
     ("half", "least"),
-    [("tuning", 0.8), ("held-out", 0.8), ("adversarial", 0.8), ("second", 0.8), ("third", 0.5)],
+    [
+        ("tuning", 0.8),
+        ("held-out", 0.8),
+        ("adversarial", 0.8),
+        ("second", 0.8),
+        ("third", 0.5),
+        ("fourth", 0.8),
+    ],
 )
 def test_most_of_what_may_be_merged_is(half, least):
     right = [merges(pair) for pair in pairs() if pair["half"] == half and pair["merge"] == "yes"]
@@ -79,6 +87,20 @@ def test_the_words_that_make_the_difference_are_named(left, right, words):
         ("Test before you deploy", "Deploy before you test"),
         ("Delete it", "Never delete it"),
         ("Keep at least 3 copies", "Keep at most 3 copies"),
+        ("Set flag X to on", "Set flag X to off"),
+        ("Set restart to always", "Set restart to never"),
+        ("Answer yes", "Answer no"),
+        ("Press the on button", "Press the off button"),
+        ("Lay the cable over the beam", "Lay the cable under the beam"),
+        ("Take it from the shelf", "Put it on the shelf"),
+        ("Zoom in", "Zoom out"),
+        ("Set the offset to -5", "Set the offset to 5"),
+        ("Wait while load > 5", "Wait while load < 5"),
+        ("Run chmod +x on it", "Run chmod -x on it"),
+        ("Restore the first backup", "Restore the second backup"),
+        ("First backup", "Second backup"),
+        ("✅", "❌"),
+        ("Read it. " * 200 + "Keep it.", "Read it. " * 200 + "Delete it."),
     ],
 )
 def test_the_same_words_the_other_way_round_are_not_the_same(left, right):
@@ -137,3 +159,21 @@ def test_triggers_that_differ_keep_procedures_apart():
     )
     change = compare_procedures(full, empty)
     assert (change.likeness, change.words) == ("alike", ("full", "empty"))
+
+
+OPPOSITES = [
+    (left, right)
+    for group in read_word_groups("antonyms")
+    for left in group[: group.index("-")]
+    for right in group[group.index("-") + 1 :]
+]
+
+
+@pytest.mark.parametrize("step", ["{} the widget", "Set it to {}", "{}"])
+def test_no_listed_opposites_are_the_same(step):
+    same = [
+        (left, right)
+        for left, right in OPPOSITES
+        if compare_steps(step.format(left), step.format(right)).kind == "same"
+    ]
+    assert same == []

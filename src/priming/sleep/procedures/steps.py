@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from priming.sleep.procedures.words import StepWord, kind_nouns, read_step
+from priming.sleep.procedures.words import READ, StepWord, kind_nouns, read_step
 from priming.text.word_values import are_antonyms, stem_of, value_types
 
 OPPOSITES, REJECTED, TURNED = "opposites", "one rejects what the other asks for", "the other way round"
@@ -17,7 +17,10 @@ _FEW = 2
 """Most words that make the difference between two texts that say the opposite."""
 StepKind = Literal["same", "variant", "other"]
 _CACHED = 1 << 15
-_OPPOSED_ROLES = (frozenset({"source", "goal"}), frozenset({"after before", "after after"}))
+_OPPOSED_ROLES = frozenset(
+    frozenset(pair)
+    for pair in (("source", "goal"), ("source", "place"), ("over", "under"), ("after before", "after after"))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,14 @@ def compare_steps(left: str, right: str) -> StepChange:
     >>> compare_steps("Deploy it to staging", "Release it to production").words
     ('staging', 'production')
     """
+    if left == right:
+        return StepChange("same", shared=len(read_step(left)))
+    if max(len(left), len(right)) > READ:
+        return StepChange("other", why="they are too long to compare")
     a, b = read_step(left), read_step(right)
+    if not a and not b:
+        same = _letters(left) == _letters(right)
+        return StepChange("same") if same else StepChange("other", (left,), (right,), "other signs")
     pairs, only_a, only_b = _paired(a, b)
     only_a, only_b = _bare(a, only_a, only_b), _bare(b, only_b, only_a)
     if not only_a and not only_b:
@@ -63,6 +73,10 @@ def compare_steps(left: str, right: str) -> StepChange:
         if not opposed:
             return StepChange("other", ours, theirs, "other words", len(pairs))
     return StepChange("variant", ours, theirs, _sort(only_a, only_b), len(pairs))
+
+
+def _letters(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(".;,!")
 
 
 _VERSION = re.compile(r"^v\d|^\d+\.\d")

@@ -19,7 +19,7 @@ READ = 1_000
 _CACHED = 1 << 14
 
 _TOKEN = re.compile(
-    r"--?[a-z][\w-]*|[~.]?/?[^\W_]\w*(?:[./:@\\_+&=*'’-]+\w+)*(?:\+\+|#|%)?|%|[.;:!?]+(?=\s|$)|,|\n",
+    r"--?[a-z][\w-]*|[<>!=]=|&&|\|\||[<>≤≥|^~$€£¥]|[+−-](?=\d)|[~.]?/?[^\W_]\w*(?:[./:@\\_+&=*'’-]+\w+)*(?:\+\+|#|%)?|%|[.;:!?]+(?=\s|$)|,|\n",
     re.IGNORECASE,
 )
 _BREAK = re.compile(r"^(?:[.;:!?]+|,|\n)$")
@@ -35,7 +35,7 @@ _TITLE = re.compile(
     re.IGNORECASE,
 )
 _OPENING = re.compile(
-    r"^\s*(?:and )?(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|then|next|finally|lastly|afterwards|after that),?\s+",
+    r"^\s*(?:and )?(?:(?:first|second|third|next)(?:ly)?,|(?:then|finally|lastly|afterwards|after that),?)\s+",
     re.IGNORECASE,
 )
 _PHRASES = tuple(
@@ -63,7 +63,7 @@ _PHRASES = tuple(
         (r"\bput (?P<what>[\w ]{1,30}?) together\b|\bput together\b", r"put_together \g<what>"),
         (r"\bget (?P<what>[\w ]{1,40}?) ready\b", r"prepare \g<what>"),
         (r"\b(?:get|have) (?:it|them) (?P<what>\w+ed)\b", r"\g<what>"),
-        (r"\b(?:publish|cut|make|do) (?:the |a |another )?release\b", "release"),
+        (r"\b(?:publish|cut|make|do|create) (?:the |a |another )?(?:new )?release\b", "release"),
         (r"\b(?:make|extend) (?:an |the )?offer\b", "offer"),
         (r"\b(?:make|do|carry out|perform) (?:a |an |the |your )?(?P<what>change|search|review|scan|comparison)(?: (?:of|on|for))?\b", r"\g<what>"),  # noqa: E501
         (r"\bdispose of\b", "discard"),
@@ -96,9 +96,11 @@ _ROLES = {
     "to": "goal", "into": "goal", "onto": "goal", "towards": "goal",
     "with": "means", "by": "means", "via": "means", "using": "means", "through": "means",
     "for": "for", "as": "as",
-    "in": "place", "on": "place", "at": "place", "under": "place", "inside": "place", "over": "place",
+    "in": "place", "on": "place", "at": "place", "inside": "place", "under": "under", "over": "over",
 }  # fmt: skip
 _ORDERING = frozenset(("before", "after", "until", "while", "during", "when", "if", "once"))
+_STANDING = _NOT | _ROLES.keys() | {"always"}
+"""Words that are values of their own at the end of a clause, or before a noun."""
 _UNITS = {
     "ms": "millisecond", "s": "second", "sec": "second", "secs": "second", "min": "minute", "mins": "minute",
     "h": "hour", "hr": "hour", "hrs": "hour", "d": "day", "ml": "ml", "l": "litre", "g": "g", "kg": "kg", "mg": "mg",
@@ -209,8 +211,12 @@ def _joined(tokens: Sequence[str]) -> list[str]:
 def _words(tokens: Sequence[str]) -> Iterator[StepWord]:
     """Each token that is no filler, with its sign and its role."""
     sign, role = 1, "object"
-    for token in tokens:
-        if _BREAK.match(token) or token == "but":
+    for place, token in enumerate(tokens):
+        following = tokens[place + 1] if place + 1 < len(tokens) else "."
+        previous = tokens[place - 1] if place else ""
+        if token in _STANDING and (_BREAK.match(following) or previous in ("the", "an")):
+            yield StepWord(token, token, sign, role)  # "set it to off", "the off button"
+        elif _BREAK.match(token) or token == "but":
             sign, role = 1, "object"
         elif token in _NOT:
             sign = -1
