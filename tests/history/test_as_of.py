@@ -74,7 +74,7 @@ def test_before_anything_was_remembered_nothing_is(memory, clock):
     memory.remember("Gulls nest on cliffs.", key="gulls")
     found = memory.recall("gulls", known_at=clock.at - DAY)
     assert found.hits == ()
-    assert found.reason == "nothing is remembered in this namespace yet"
+    assert found.reason == "nothing was remembered at that time"
 
 
 def test_the_future_knows_what_is_known_now(memory, clock):
@@ -351,7 +351,7 @@ def test_what_is_no_yes_or_no_is_refused(moved):
 
 
 def test_of_another_namespace_nothing_is_known(open_memory):
-    with pytest.raises(NotFound, match="there is no namespace"):
+    with pytest.raises(NotFound, match="no memory 'meeting' was known in 'elsewhere'"):
         open_memory(namespace="elsewhere").as_of("meeting")
 
 

@@ -54,6 +54,15 @@ def test_a_memory_is_due_after_some_prompts_and_then_after_twice_as_many():
     assert due == [HOOK.again, 3 * HOOK.again, 7 * HOOK.again]
 
 
+def test_a_rule_that_was_told_by_name_alone_may_be_told_whole_and_is_not_named_again():
+    state = SessionState(named=["id"])
+    assert state.is_due("id")
+    assert not state.is_due("id", by_name=True)
+    assert SessionState().is_due("id", by_name=True)
+    state.show("id", "key", "recall", rule=True)
+    assert not state.is_due("id")
+
+
 def test_a_hook_that_waits_too_long_for_another_one_is_busy(database, monkeypatch):
     monkeypatch.setattr(module, "HOOK", replace(HOOK, lock=0.0))
     with locked_session(database, "s"):

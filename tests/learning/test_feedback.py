@@ -3,7 +3,7 @@ from datetime import timedelta
 
 import pytest
 
-from priming import Conflict, Cue, NotFound, ParamError
+from priming import Cue, NotFound, ParamError
 from priming.config.params.laws import PLASTICITY
 from priming.config.params.store import STORE
 from priming.recall import traces
@@ -222,6 +222,17 @@ def test_the_automatic_tier_moves_a_thousandth_of_the_conscious_one(chain):
     assert operation.source == "automatic"
 
 
+@pytest.mark.parametrize("verdict", ["overridden", "not_relevant", "not_useful"])
+def test_silence_takes_nothing_back_that_was_said_in_the_session(chain, verdict):
+    said = chain.feedback(chain.recall(CUE, session="s").recall_id, **{verdict: ["hit"]})
+    again = chain.feedback(chain.recall(CUE, session="s").recall_id, confirmed=["hit"], tier="automatic")
+    assert again.id == said.id
+    assert verdict.replace("_", "-") in again.message
+    assert chain.get("hit").use.followed == 0
+    chain.feedback(chain.recall(CUE, session="t").recall_id, confirmed=["hit"], tier="automatic")
+    assert chain.get("hit").use.followed == 1
+
+
 def test_an_automatic_confirmation_counts_as_followed_once_a_session(chain):
     for _ in range(2):
         chain.feedback(chain.recall(CUE, session="s").recall_id, confirmed=["hit"], tier="automatic")
@@ -391,11 +402,20 @@ def test_a_memory_whose_remember_was_undone_is_not_found(chain):
         chain.feedback(recall.recall_id, used=["owl"])
 
 
-def test_an_older_verdict_cannot_be_undone_under_a_newer_one(chain):
+def test_an_older_verdict_is_undone_under_a_newer_one_and_leaves_what_that_one_gave(chain):
+    def weights():
+        return {(x.source, x.relation, x.target): x.weight for x in chain.links()}
+
+    start = weights()
     first = chain.feedback(chain.recall(CUE).recall_id, used=["hit"])
-    second = chain.feedback(chain.recall(CUE).recall_id, used=["hit"])
-    with pytest.raises(Conflict, match=second.id):
-        chain.undo(first.id)
+    once = weights()
+    chain.feedback(chain.recall(CUE).recall_id, used=["hit"])
+    twice, helped = weights(), chain.get("hit").use.helped
+    chain.undo(first.id)
+    assert chain.get("hit").use.helped == helped - 1
+    left = {name: weight - (once[name] - start[name]) for name, weight in twice.items()}
+    assert weights() == pytest.approx(left)
+    assert left != twice
 
 
 def test_ten_verdicts_turn_the_wrong_route_into_the_last_and_the_right_one_into_the_first(memory, clock):

@@ -20,6 +20,7 @@ from priming.storage.protocol import Logged, VersionKey
 from priming.storage.rows import (
     LinkRow,
     MemoryRow,
+    RelationRow,
     Row,
     RowChange,
     VerdictRow,
@@ -69,7 +70,6 @@ def namespace_at(memory: Namespace, queried: Moment | None) -> Namespace:
     now = queried.known_at or memory.now()
     valid = queried.valid_at or now
     with memory.store.transaction(write=False):
-        memory.require_exists()
         _discard_erased(memory)
         latest = _latest(memory, queried.known_at)
         matches = (past for past in memory.pasts if past.matches(latest, valid, queried.superseded))
@@ -112,6 +112,7 @@ class _Rows:
     links: list[LinkRow]
     verdicts: list[VerdictRow]
     weights: list[WeightsRow]
+    relations: list[RelationRow]
     vectors: dict[VersionKey, bytes]
 
 
@@ -123,7 +124,8 @@ def _past_namespace(
     if superseded:
         rows, outdated = _with_outdated(rows, valid)
     store = SqliteStore(None)
-    everything: list[Row] = [*rows.memories, *rows.versions, *rows.links, *rows.verdicts, *rows.weights]
+    everything: list[Row] = [*rows.memories, *rows.versions, *rows.links, *rows.verdicts]
+    everything += [*rows.weights, *rows.relations]
     # A single operation in the log makes the working set read the store.
     now = known_at or memory.now()
     store.restore(memory.namespace, everything, [Logged(1, "past", "past", now)])
@@ -160,6 +162,7 @@ def _rows_at(memory: Namespace, known_at: datetime | None) -> _Rows:
         list(past.of(LinkRow, store.links(namespace)).values()),
         list(past.of(VerdictRow, store.verdicts(namespace)).values()),
         list(past.of(WeightsRow, store.weights(namespace)).values()),
+        list(past.of(RelationRow, store.relations(namespace)).values()),
         _vectors(memory, versions, present),
     )
 
@@ -280,7 +283,7 @@ def as_of(
         past = PastRows() if queried.known_at is None else rows_at(memory, known_time)
         row = _memory_at(memory, key, past)
         if row is None:
-            raise NotFound(
+            raise memory.not_found(
                 f"no memory {key!r} was known in {memory.namespace!r} at {known_time.isoformat()}:"
                 " see the log for when it was remembered"
             )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from priming.config.params.hooks import HOOK
+from priming.config.words import HOOK as HOOK_SOURCE
 from priming.errors import Conflict, NotFound
 from priming.hooks import context
 from priming.hooks.agents import Event
@@ -31,7 +32,6 @@ REMINDER = (
     "Before you end: report once, with the tool feedback of priming, whether the memories shown in this session were"
     " useful (used, not_relevant or not_useful by key, confirmed or overridden for rules). Shown were: "
 )
-_SOURCE = "hook"
 _COMMITTED = re.compile(r"^\[[^\]\n]+ [0-9a-f]{7,}\] ", re.MULTILINE)
 _BYTES_PER_TOKEN = 4
 
@@ -43,6 +43,12 @@ class Candidate:
     line: str
     memory: Mapping[str, Any]
     recall_id: str
+
+    @property
+    def is_name(self) -> bool:
+        """Whether the line names a rule without a word of its text."""
+        rest = self.line.removeprefix(f"- [{self.memory['key']}]")
+        return self.memory["kind"] == "behavior" and ": " not in rest
 
 
 @dataclass(slots=True)
@@ -84,6 +90,7 @@ def _session_start(call: HookCall) -> None:
 
     if call.event.context_cleared:
         call.session.shown.clear()
+        call.session.named.clear()
     _start_run(call)
     _inject_rules(call, call.cue(language=context.languages_of(call.project)))
     topic = f"{call.project.name} {context.branch_of(call.project)}".strip()
@@ -172,7 +179,8 @@ def _inject_rules(call: HookCall, cue: Mapping[str, Any]) -> None:
         header, rules = _candidates(active)
         for rule in rules:
             content = rule.memory["content"]
-            if call.session.is_due(rule.memory["id"]) and content not in contents:
+            is_due = call.session.is_due(rule.memory["id"], by_name=rule.is_name)
+            if is_due and content not in contents:
                 contents.add(content)
                 candidates.append(rule)
     _inject(call, header, sorted(candidates, key=_is_preference), rule=True)
@@ -232,7 +240,10 @@ def _inject(call: HookCall, header: str, candidates: Iterable[Candidate], *, rul
         if count_tokens("\n".join([*lines, candidate.line, ""])) <= call.tokens_left:
             lines.append(candidate.line)
             memory = candidate.memory
-            call.session.show(memory["id"], memory["key"], candidate.recall_id, rule=rule)
+            if candidate.is_name:
+                call.session.named.append(memory["id"])
+            else:
+                call.session.show(memory["id"], memory["key"], candidate.recall_id, rule=rule)
     if len(lines) > 1:
         call.add(*lines)
 
@@ -250,7 +261,7 @@ def _learn(call: HookCall, correction: Correction) -> None:
     request = {
         "right": correction.right,
         "cue": _scope(call.session, correction.right),
-        "source": _SOURCE,
+        "source": HOOK_SOURCE,
         "trust": "user",
         **({"wrong": correction.wrong} if correction.wrong else {}),
     }

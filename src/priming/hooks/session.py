@@ -29,12 +29,14 @@ class SessionState:
     """What a session was shown and when, counted in prompts, and what it works on.
 
     ``shown`` maps memory ids to: how often shown, at which prompt last, key, recall id, whether it is a rule.
-    ``since`` is when the session began, ``run`` the run under way, ``busy`` whether the run was shown anything;
-    ``waiting`` are ended runs that a commit will mark as used.
+    ``named`` are the ids of rules that were told by name alone: they may be told whole yet. ``since`` is when the
+    session began, ``run`` the run under way, ``busy`` whether the run was shown anything; ``waiting`` are ended runs
+    that a commit will mark as used.
     """
 
     prompts: int = 0
     shown: dict[str, list[Any]] = field(default_factory=dict)
+    named: list[str] = field(default_factory=list)
     file: str | None = None
     task: str | None = None
     since: float = 0.0
@@ -44,8 +46,13 @@ class SessionState:
     confirmed: list[str] = field(default_factory=list)
     reminded: bool = False
 
-    def is_due(self, memory_id: str) -> bool:
-        """Whether a memory may be shown: it never was, or was long enough ago; each time twice as long."""
+    def is_due(self, memory_id: str, *, by_name: bool = False) -> bool:
+        """Whether a memory may be shown: it never was, or was long enough ago; each time twice as long.
+
+        ``by_name``: only its name would be shown, which is done once.
+        """
+        if by_name and memory_id in self.named:
+            return False
         if memory_id not in self.shown:
             return True
         times, last_prompt = self.shown[memory_id][:2]

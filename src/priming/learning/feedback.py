@@ -34,6 +34,7 @@ from priming.learning.credit import (
     profile_of,
 )
 from priming.learning.retention import REVIEW_RATINGS, with_use
+from priming.learning.runs import settle_by_output
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.remember.drafts import gist_of
@@ -47,6 +48,7 @@ _CONTRADICTIONS: tuple[tuple[str, str], ...] = (
     ("confirmed", "overridden"),
 )
 """Pairs of verdicts that cannot both be given on one memory."""
+_AGAINST = frozenset(("not-relevant", "not-useful", "overridden"))
 _LINK_SIGNS = {"used": 1.0, "not-relevant": -1.0}
 """The verdicts that move the links of the path, and in which direction."""
 _WEIGHT_SIGNS = {"used": 1.0, "not-useful": -1.0}
@@ -131,8 +133,7 @@ def _record_verdicts(memory: Namespace, batch: VerdictBatch) -> Operation:
     Verdicts that repeat earlier ones on the same recall and memory move nothing. If all do, the operation that
     recorded the first is returned.
     """
-    with memory.writing() as now:
-        memory.require_exists()
+    with memory.changing() as now:
         trace = None if batch.recall_id is None else traces.find_trace(memory, batch.recall_id)
         judged = _resolve_verdicts(memory, batch, now)
         effect = VerdictEffect(now, memory.next_operation_id(now), memory.profile.forgetting_params)
@@ -141,7 +142,7 @@ def _record_verdicts(memory: Namespace, batch: VerdictBatch) -> Operation:
             earlier = _gather_verdict(memory, batch, effect, verdict, record, trace)
             if earlier is not None:
                 repeated.append(earlier)
-                already = f"{verdict} already, by operation {earlier.operation}"
+                already = f"{earlier.verdict} already, by operation {earlier.operation}"
                 effect.lines.append(EffectLine(record.key, rest=already))
         rows = effect.rows(memory)
         message = effect.message(memory, rows)
@@ -156,7 +157,14 @@ def _record_verdicts(memory: Namespace, batch: VerdictBatch) -> Operation:
             message=message,
             operation_id=effect.operation,
         )
-        return memory.to_operation(logged)
+        useful = {row.id for row in effect.verdicts if row.verdict in POSITIVE}
+        if useful:
+            strengthened = [identity for identity, (step, _) in effect.moves.items() if step > 0]
+            for run in settle_by_output(memory, useful, strengthened, now, logged.id):
+                message += (
+                    f"\nthe run {run.id} is settled as used, by what it wrote: operation {run.operation}"
+                )
+        return replace(memory.to_operation(logged), message=message or None)
 
 
 def _resolve_verdicts(
@@ -192,7 +200,7 @@ def _gather_verdict(
     same = next((row for row in before if row.verdict == verdict), None)
     if same is not None and not (same.tier == "automatic" and batch.tier == "conscious"):
         return same
-    same_session = _confirmed_in_session(memory, batch, verdict, record, trace)
+    same_session = _judged_in_session(memory, batch, verdict, record, trace)
     if same_session is not None:
         return same_session
     if same is not None:
@@ -224,15 +232,19 @@ def _gather_verdict(
     return None
 
 
-def _confirmed_in_session(
+def _judged_in_session(
     memory: Namespace, batch: VerdictBatch, verdict: str, record: MemoryRecord, trace: Trace | None
 ) -> VerdictRow | None:
-    """The automatic confirmation of the memory in the same session, if any: it counts once a session."""
+    """What forbids an automatic confirmation in a session: an earlier one, or a verdict against the memory.
+
+    Silence confirms once a session, and takes nothing back that somebody said.
+    """
     session = trace.session if trace else batch.session
     if batch.tier != "automatic" or verdict != "confirmed" or session is None:
         return None
     for row in memory.store.verdicts(memory.namespace, [record.id]):
-        if (row.verdict, row.tier, row.session) == (verdict, batch.tier, session):
+        confirms = row.verdict == verdict and row.tier == batch.tier
+        if row.session == session and (confirms or row.verdict in _AGAINST):
             return row
     return None
 

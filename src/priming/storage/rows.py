@@ -145,7 +145,19 @@ class WeightsRow:
     weights: Mapping[str, float] = field(default_factory=lambda: EMPTY)
 
 
-Row = MemoryRow | VersionRow | LinkRow | VerdictRow | PairRow | RunRow | WeightsRow
+@dataclass(frozen=True, slots=True)
+class RelationRow:
+    """A sign given to a relation in a namespace: 1 brings activation, −1 takes it away.
+
+    ``introduced``: with the first link of the relation, rather than for links that were there.
+    """
+
+    relation: str
+    sign: int
+    introduced: bool = False
+
+
+Row = MemoryRow | VersionRow | LinkRow | VerdictRow | PairRow | RunRow | WeightsRow | RelationRow
 RowIdentity = tuple[str, ...]
 """What identifies a row: its table, and the fields that never change."""
 LinkIdentity = tuple[str, str, str]
@@ -161,6 +173,7 @@ ROOMS: dict[str, type[Row]] = {
     "pairs": PairRow,
     "runs": RunRow,
     "weights": WeightsRow,
+    "relations": RelationRow,
 }
 _ROOM_OF = {cls: room for room, cls in ROOMS.items()}
 
@@ -198,7 +211,7 @@ def ends_of(row: Row) -> tuple[str, ...]:
     """The ids of the memories that a row is about: both ends of a link or pair, all that a run has shown."""
     if isinstance(row, RunRow):
         return row.shown
-    if isinstance(row, WeightsRow):
+    if isinstance(row, (WeightsRow, RelationRow)):
         return ()
     return (row.source, row.target) if isinstance(row, (LinkRow, PairRow)) else (row.id,)
 
@@ -217,6 +230,8 @@ def identity(row: Row) -> RowIdentity:
             return room, row.id, row.verdict, row.operation
         case WeightsRow():
             return room, row.profile
+        case RelationRow():
+            return room, row.relation
     return room, row.id
 
 
@@ -252,6 +267,18 @@ def _row(room: str, names: Sequence[str], values: list[Any] | None) -> Row | Non
     if len(names) == len(values) == len(column_names(cls)) and tuple(names) == column_names(cls):
         return from_columns(cls, values)
     return decode_row(cls, dict(zip(names, values, strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The counts that ``stats`` reports."""
+
+    memories: Mapping[str, Mapping[str, int]]
+    links: Mapping[str, int]
+    operations: int
+    traces: int
+    bytes: int
+    generation: str | None
 
 
 def use_of(memory: MemoryRow) -> Use:

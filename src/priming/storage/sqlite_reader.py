@@ -1,4 +1,4 @@
-"""Reads of a SQLite store: memories, versions, links, verdicts, pairs, runs, weights and vectors."""
+"""Reads of a SQLite store: memories, versions, links, verdicts, pairs, runs, weights, relations and vectors."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from typing import Any
 from priming.results import Finding
 from priming.serialization import column_names, from_columns, stamp
 from priming.storage.filters import Condition
-from priming.storage.protocol import Counts, VersionKey
+from priming.storage.protocol import VersionKey
 from priming.storage.rows import (
+    Counts,
     LinkRow,
     MemoryRow,
     PairRow,
     R,
+    RelationRow,
     Row,
     RunRow,
     VerdictRow,
     VersionRow,
     WeightsRow,
-    identity,
     record,
 )
 from priming.storage.sqlite_backup import file_findings
@@ -238,6 +239,11 @@ class SqliteReader:
         rows = self._db.run(f"{sql} ORDER BY profile", (namespace, profile))
         return [_stored(WeightsRow, row) for row in rows]
 
+    def relations(self, namespace: str) -> list[RelationRow]:
+        """The relations whose sign is stored, by name."""
+        sql = "SELECT relation, sign, introduced FROM relations WHERE namespace = ? ORDER BY relation"
+        return [from_columns(RelationRow, row) for row in self._db.run(sql, (namespace,))]
+
     def _ids(self, namespace: str, numbers: Collection[int] | None) -> dict[int, str]:
         """The ids of memories by their numbers (None: of all)."""
         if numbers is None:
@@ -255,37 +261,6 @@ class SqliteReader:
                 f"SELECT m.id, m.number {_LISTED}", {"namespace": namespace, "listed": json_list(ids)}
             )
         )
-
-    def present(self, namespace: str, row: Row) -> Row | None:
-        """The stored row with the same identity, or None."""
-        if isinstance(row, MemoryRow):
-            return next(iter(self.memories(namespace, [row.id])), None)
-        if isinstance(row, VersionRow):
-            sql = f"{_BOTH} WHERE m.namespace = ? AND m.id = ? AND v.revision = ?"
-            rows = self._db.run(sql, (namespace, row.id, row.revision))
-            return _pair(rows[0])[1] if rows else None
-        if isinstance(row, LinkRow):
-            return self._present_link(namespace, row)
-        alike: Sequence[Row]
-        if isinstance(row, VerdictRow):
-            alike = self.verdicts(namespace, [row.id])
-        elif isinstance(row, PairRow):
-            alike = self.pairs(namespace, [row.source, row.target])
-        elif isinstance(row, WeightsRow):
-            alike = self.weights(namespace, row.profile)
-        else:
-            alike = self.runs(namespace, [row.id])
-        return next((candidate for candidate in alike if identity(candidate) == identity(row)), None)
-
-    def _present_link(self, namespace: str, row: LinkRow) -> LinkRow | None:
-        end = "(SELECT number FROM memories WHERE namespace = :namespace AND id = :{})"
-        sql = (
-            f"SELECT {', '.join(LINK_COLUMNS)} FROM links WHERE namespace = :namespace AND relation = :relation"
-            f" AND source = {end.format('source')} AND target = {end.format('target')}"
-        )
-        values = {"source": row.source, "target": row.target, "relation": row.relation}
-        rows = self._db.run(sql, {"namespace": namespace, **values})
-        return from_columns(LinkRow, (row.source, row.target, *rows[0])) if rows else None
 
     def keys(self, namespace: str, keys: Collection[str]) -> dict[str, str]:
         """Key → id, for those of ``keys`` that are taken."""

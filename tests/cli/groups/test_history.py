@@ -168,7 +168,7 @@ def test_contradictions_are_listed_and_settled(shell):
     )
     assert [one["id"] for one in shell.ask("review", "--limit", "1")] == ["a+b"]
     assert shell.ask("review", "--keep", "a+b")["kind"] == "keep-both"
-    assert shell.run("review").stdout == "no facts contradict each other\n"
+    assert shell.run("review").stdout == "no facts or rules contradict each other\n"
 
 
 DISK = "The deploy failed because the disk was full."
