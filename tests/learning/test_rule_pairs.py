@@ -89,6 +89,36 @@ def test_a_rule_comes_up_by_the_link_when_its_own_condition_is_not_spoken_of(mem
     assert keys(memory.active(Cue(language="rust", task="review"))) == {"pin-the-toolchain"}
 
 
+def sitting(memory, clock, name, *cues, tier="automatic"):
+    """A session that sees a context after the other, and confirms all rules at its end."""
+    seen = set()
+    for cue in cues:
+        clock.at += timedelta(minutes=10)
+        seen |= keys(memory.active(cue, session=name))
+    memory.feedback(confirmed=sorted(seen), tier=tier, session=name)
+    clock.at += timedelta(hours=9)
+
+
+@pytest.mark.parametrize("tier", ["conscious", "automatic"])
+def test_rules_that_two_recalls_of_a_session_brought_up_are_linked_in_the_third_session(memory, clock, tier):
+    rule(memory, "name-the-breaking-change", file="CHANGELOG.md")
+    rule(memory, "tag-the-commit", task="release")
+    for number in range(3):
+        assert pairs(memory) == set()
+        sitting(memory, clock, f"s{number}", Cue(file="CHANGELOG.md"), Cue(task="release"), tier=tier)
+    assert pairs(memory) == {("name-the-breaking-change", "tag-the-commit")}
+
+
+def test_rules_of_different_sessions_or_of_the_same_condition_do_not_pair_across_recalls(memory, clock):
+    rule(memory, "name-the-breaking-change", file="CHANGELOG.md")
+    rule(memory, "tag-the-commit", task="release")
+    rule(memory, "look-twice", task="review")
+    for number in range(5):
+        sitting(memory, clock, f"a{number}", Cue(file="CHANGELOG.md"))
+        sitting(memory, clock, f"b{number}", Cue(task="release"), Cue(task="review"))
+    assert pairs(memory) == set()
+
+
 def test_reading_alone_links_nothing(memory, clock):
     rule(memory, "pin-the-toolchain", language="rust")
     rule(memory, "tag-the-commit", task="release")

@@ -318,7 +318,7 @@ def test_the_text_has_a_rule_on_each_line(memory):
     header, first, second = answer.text.splitlines()
     assert header.startswith("Rules learned from corrections")
     assert first == f"- [{whole.key}] procedure: 1. Tag 2. Push"
-    assert second == f"- [{done.key}] procedure: 1. Stop the server"
+    assert second == f"- [{done.key}] procedure: 1. Stop the server 2. Migrate 3. Start it"
 
 
 @pytest.mark.parametrize("trust", ["untrusted", "tool"])
@@ -333,7 +333,7 @@ def test_a_behaviour_that_may_not_instruct_is_quoted_and_marked(memory, trust):
 
 
 def test_tiers_follow_activation_and_constraints_are_never_below_their_gist(memory):
-    rest = "More about it. " * 5
+    rest = "More about it. " * 12
     for key, when in (("full", "abc"), ("gist", ""), ("name", "adefghijkl")):
         behavior(memory, key, dict.fromkeys(when, "1"), f"The {key}. {rest}", metadata={"rule": "directive"})
     behavior(memory, "faint", {"z": "1"}, f"The faint. {rest}")

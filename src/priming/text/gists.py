@@ -25,7 +25,6 @@ _LEANING = re.compile(
     re.IGNORECASE,
 )
 """How a sentence begins that leans on the one before it."""
-_LABEL_WORDS = 2
 _READ = 10_000
 """Characters that are looked at."""
 _PAUSE = re.compile(r"[,;:—–]\s")
@@ -129,7 +128,7 @@ def _independent(parts: list[str]) -> list[str]:
     joined: list[str] = []
     for part in parts:
         before = joined[-1] if joined else None
-        is_label = before is not None and (before.endswith(":") or len(before.split()) <= _LABEL_WORDS)
+        is_label = before is not None and (before.endswith(":") or len(before.split()) == 1)
         leans = before is not None and _LEANING.match(part) and len(before) + len(part) < GIST_LETTERS
         if before is not None and (is_label or leans):
             joined[-1] = f"{before} {part}"
