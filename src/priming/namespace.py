@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from threading import RLock
 from typing import Any, TypeVar
 
+from priming.config.caller import present_caller
 from priming.config.ids import uuid7
 from priming.config.profiles import ALL, Profile
 from priming.config.relations import RelationSigns
-from priming.config.words import TEXT_KINDS
+from priming.config.words import REASONS, TEXT_KINDS
 from priming.core.arguments.checks import check_text, check_time
 from priming.embedding.protocol import Embedder
 from priming.errors import Conflict, NotFound, ParamError, StoreError
@@ -218,6 +219,7 @@ class Namespace:
         operation_id: str | None = None,
     ) -> Logged:
         """Apply one operation; the working set reads it from the log at its next use."""
+        caller, why = present_caller(), reason or REASONS.get(kind) or message or f"{kind} was requested"
         changes = Changes(
             namespace=self.namespace,
             id=operation_id or self.next_operation_id(at),
@@ -226,15 +228,28 @@ class Namespace:
             rows=tuple(rows),
             vectors=vectors or {},
             generation=self.embedder.generation if vectors else None,
-            actor="user",
+            actor=caller.actor,
             source=source,
-            reason=reason,
+            reason=why,
             message=message,
             undoes=tuple(undoes),
+            via=caller.via,
+            session=caller.session,
         )
         number = self.store.apply(changes)
         return Logged(
-            number, changes.id, kind, at, changes.actor, source, reason, None, message, changes.rows
+            number,
+            changes.id,
+            kind,
+            at,
+            changes.actor,
+            source,
+            why,
+            None,
+            message,
+            changes.rows,
+            via=caller.via,
+            session=caller.session,
         )
 
     def next_operation_id(self, at: datetime) -> str:
@@ -289,6 +304,8 @@ class Namespace:
             changes=changes,
             undone_by=logged.undone_by,
             message=logged.message,
+            via=logged.via,
+            session=logged.session,
         )
 
 

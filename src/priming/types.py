@@ -157,7 +157,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One entry of the log."""
+    """One entry of the log: ``actor`` is who asked for it, ``via`` by what, ``session`` that of an agent.
+
+    ``source`` is the tier of learning, ``reason`` why it was done, ``message`` what came of it.
+    """
 
     id: str
     kind: str
@@ -168,6 +171,8 @@ class Operation:
     changes: tuple[Change, ...] = ()
     undone_by: str | None = None
     message: str | None = None
+    via: str | None = None
+    session: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,7 +150,6 @@ READS = [
     ("review",),
     ("aliases", "--dry-run"),
     ("deduplicate", "--dry-run"),
-    ("rollback", "--dry-run", "--since", "2026-01-01"),
     ("diff", "2026-01-01", "2026-02-01"),
     ("graph",),
     ("graph", "strengths"),

@@ -277,6 +277,7 @@ def test_a_program_opens_its_memory_by_arguments_alone_unless_it_gives_settings(
     with Memory.open(embedder=HashedEmbedder()) as memory:
         assert (memory.namespace, memory.profile.name) == ("default", "priming")
         assert memory.profiles["ethos"] == profiles.get("ethos")
+        memory.remember("The ferry leaves at nine.")
     assert (desk.project / ".priming" / "memory.db").is_file()
     found = load()
     with Memory.open("sqlite://", embedder=HashedEmbedder(), settings=found) as memory:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from priming import Conflict, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
+from priming.config.caller import Caller, calling
 from priming.core.bitemporal import visible
 from priming.serialization import encode_row
 from priming.storage.rows import identity
@@ -762,3 +763,47 @@ def test_an_operation_shows_its_rows_as_json(memory):
     memory.remember("We paint walls.", when={"language": ["go"]}, metadata={"a": [1]})
     (operation,) = memory.log()
     assert json.loads(json.dumps([dict(change.after) for change in operation.changes]))
+
+
+# Who, by what, and why
+
+
+def test_every_operation_says_who_by_what_and_why(memory):
+    memory.remember("Gulls nest.", key="gulls")
+    memory.remember("Terns nest.", key="terns")
+    memory.link("gulls", "terns")
+    memory.set_strength("gulls", "terns", 0.7)
+    memory.supersede("gulls", "Gulls nest upon cliffs.")
+    memory.feedback(used=["gulls"])
+    memory.undo(memory.forget("terns").id)
+    memory.learn("Count the gulls.")
+    run = memory.run_start("s")
+    memory.run_end(run.id, used=True)
+    operations = memory.log()
+    assert {(operation.actor, operation.via) for operation in operations} == {("user", "library")}
+    assert [operation.kind for operation in operations if not operation.reason] == []
+    assert [
+        event
+        for event in memory.events()
+        if not (event.actor and event.via and event.source and event.reason)
+    ] == []
+    assert {event.source for event in memory.events()} == {"linker", "manual", "conscious"}
+
+
+def test_a_callers_operations_are_logged_under_its_name_and_session(memory):
+    with calling(Caller("codex", "hook prompt", "s1")):
+        memory.learn("Count the gulls.")
+    memory.remember("Gulls nest.")
+    assert [(one.actor, one.via, one.session) for one in memory.log()] == [
+        ("user", "library", None),
+        ("codex", "hook prompt", "s1"),
+    ]
+
+
+def test_who_and_by_what_survive_an_export(memory, open_memory, tmp_path):
+    with calling(Caller("codex", "mcp remember", "s1")):
+        memory.remember("Gulls nest.")
+    memory.export(tmp_path / "all.jsonl")
+    other = open_memory("sqlite://")
+    other.import_(tmp_path / "all.jsonl")
+    assert ("codex", "mcp remember", "s1") in [(one.actor, one.via, one.session) for one in other.log()]

@@ -294,3 +294,10 @@ def test_another_application_stands_behind_the_same_gate(serve):
     assert served.client.get("/greeting").status_code == 401
     assert served.client.get("/greeting", headers=bearer(theirs.secret)).status_code == 403
     assert served.client.get("/greeting", headers=bearer(shop.secret)).text == "hello Ada"
+
+
+def test_the_log_says_which_token_called_by_which_route(served):
+    secret = served.tokens.new("default", name="laptop").secret
+    served.ask("remember", {"content": "Gulls nest."}, token=secret, **{"Priming-Actor": "somebody else"})
+    (logged,) = served.ask("log", token=secret).json()
+    assert (logged["actor"], logged["via"], logged["session"]) == ("token laptop", "http remember", None)

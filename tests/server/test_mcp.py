@@ -451,3 +451,15 @@ def test_a_reply_names_the_operation_that_undo_takes(url):
     assert undone.startswith("undid a supersede")
     with Memory.open(url) as memory:
         assert memory.get("ada").content == "Ada wrote it."
+
+
+def test_the_log_says_which_client_called_which_tool(url):
+    async def talk():
+        async with connected(url, "all") as client:
+            await client.call_tool("remember", {"content": "Ada wrote it.", "key": "ada"})
+            return (await client.call_tool("log", {})).structured_content["result"]
+
+    (logged,) = anyio.run(talk)
+    assert logged["via"] == "mcp remember"
+    assert logged["actor"] not in (None, "", "user")
+    assert logged["reason"]

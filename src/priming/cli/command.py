@@ -29,7 +29,8 @@ from priming.cli.options import (
     StoreOptions,
     Url,
 )
-from priming.config.environment import VERSION
+from priming.config.caller import Caller, calling
+from priming.config.environment import VERSION, default_actor
 from priming.results import Listing
 from priming.serialization import encode
 
@@ -145,7 +146,8 @@ def command(app: typer.Typer, name: str | None = None, *, hidden: bool = False) 
         @functools.wraps(function)
         def run(context: typer.Context, **values: Any) -> None:
             options = _gather(store, values).within(context.find_root().params)
-            respond(options, function(options, **{each.name: _gather(each, values) for each in own}))
+            with calling(Caller(default_actor(), _command_name(context))):
+                respond(options, function(options, **{each.name: _gather(each, values) for each in own}))
 
         _declare(run, [single for each in (*own, store) for single in _singles(each)])
         panel = app.info.rich_help_panel
@@ -153,6 +155,12 @@ def command(app: typer.Typer, name: str | None = None, *, hidden: bool = False) 
         return function
 
     return register
+
+
+def _command_name(context: typer.Context) -> str:
+    """The command as it was typed, without its options: what the log has as the way of a call."""
+    _, _, words = context.command_path.partition(" ")
+    return f"command {words}"
 
 
 def respond(store: StoreOptions, answer: Answer) -> None:

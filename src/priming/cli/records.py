@@ -86,13 +86,25 @@ def operations(records: Sequence[Operation]) -> Iterator[Part]:
 
 def operation(record: Operation) -> Iterator[Part]:
     """An operation: its kind, its time, and what it changed."""
-    yield line((record.id, KEY), f"  {record.kind}", (f"  {timestamp(record.at)}", DIM))
+    caller = caller_text(record.actor, record.via, record.session)
+    ending = f"  {timestamp(record.at)}" + (f"  {caller}" if caller else "")
+    yield line((record.id, KEY), f"  {record.kind}", (ending, DIM))
     yield from (line(text, indent=4) for text in (record.message or "").splitlines())
     details = [text for text in (record.reason, _changed(record)) if text]
     if details:
         yield line(("; ".join(details), DIM), indent=4)
     if record.undone_by:
         yield line((f"undone by {record.undone_by}", WARN), indent=4)
+
+
+def caller_text(actor: str | None, via: str | None, session: str | None) -> str:
+    """Who asked for an operation, by what, and in which session.
+
+    >>> caller_text("claude-code", "hook prompt", "s1"), caller_text("user", None, None)
+    ('claude-code by hook prompt in session s1', 'user')
+    """
+    parts = (actor or "", f"by {via}" if via else "", f"in session {session}" if session else "")
+    return " ".join(part for part in parts if part)
 
 
 def moved_links(record: Operation) -> Iterator[Part]:

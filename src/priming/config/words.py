@@ -81,3 +81,26 @@ STRUCTURE = frozenset(
 """Relations that say how memories belong together, and not how strongly one brings up the other.
 
 Hebb's rule and the linear fading of World Weaver leave them alone."""
+
+REASONS = {
+    "remember": "a memory was stored",
+    "learn": "a correction was learned",
+    "link": "memories were linked by hand",
+    "set-strength": "the weight was set by hand",
+    "supersede": "a newer text was stored",
+    "forget": "it was taken out of recall by hand",
+    "purge": "it was to be erased for good",
+    "deprecate": "it no longer applies",
+    "restore": "it applies again",
+    "merge": "both say the same",
+    "deduplicate": "rules that nearly repeat each other",
+    "alias": "two names of one entity",
+    "keep-both": "the conflict was resolved by hand",
+    "feedback": "memories were judged, without a recall",
+    "done": "a procedure was carried out",
+    "run-start": "a piece of work began",
+    "run-end": "a piece of work ended; its output waits for a verdict",
+    "import": "an export was read",
+    "sleep": "it was time to sleep",
+}
+"""Why an operation is carried out, by its kind, where its caller gives no reason; of others the message says it."""

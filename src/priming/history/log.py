@@ -8,6 +8,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from priming.config.caller import present_caller
+from priming.config.words import REASONS
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_source, check_time, check_uuid
 from priming.core.bitemporal import split
 from priming.errors import Conflict, ParamError
@@ -149,7 +151,17 @@ def purge(memory: Namespace, key: str) -> Receipt:
             memory_id, name = _stored_or_logged(memory, key, now)
             ids = {memory_id, *_orphans(memory, memory_id), *_logged_orphans(memory, memory_id)}
             ids |= gists_quoting(memory, memory_id)
-            changes = Changes(memory.namespace, memory.next_operation_id(now), "purge", now, actor="user")
+            caller = present_caller()
+            changes = Changes(
+                memory.namespace,
+                memory.next_operation_id(now),
+                "purge",
+                now,
+                actor=caller.actor,
+                reason=REASONS["purge"],
+                via=caller.via,
+                session=caller.session,
+            )
             erased = memory.store.purge(changes, ids)
         memory.drop_snapshot()
         memory.store.flush()

@@ -19,7 +19,7 @@ from priming.namespace import Namespace
 from priming.storage.protocol import Logged
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, RowIdentity, ends_of, identity
 
-MANUAL = "manual"
+MANUAL, LINKER = "manual", "linker"
 LEARNT = ("similar-to", "co-activated")
 """Relations whose weight measures how closely two memories are related."""
 BINS = 10
@@ -122,13 +122,16 @@ def _strength_event(change: RowChange, event: str, logged: Logged, names: Mappin
     return StrengthEvent(
         ts=logged.at,
         event=event,
-        source=logged.source,
+        source=logged.source or (LINKER if logged.kind == "remember" else None),
         edge=edge,
         old=old,
         new=new,
         delta=(new or 0.0) - (old or 0.0),
         reason=logged.reason or logged.message,
         operation=logged.id or None,
+        actor=logged.actor,
+        via=logged.via,
+        session=logged.session,
     )
 
 

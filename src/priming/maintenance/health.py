@@ -7,6 +7,7 @@ from datetime import datetime
 from itertools import count
 from pathlib import Path
 
+from priming.config.caller import present_caller
 from priming.config.environment import VERSION
 from priming.config.ids import uuid7
 from priming.config.params.embedding import EMBEDDER
@@ -229,7 +230,21 @@ def restore_backup(memory: Namespace, path: str | Path) -> Path:
 def _restore_operations(memory: Namespace, now: datetime, message: str) -> list[Changes]:
     """An operation for each namespace, after which processes that follow the log reload everything."""
     names = {*memory.store.namespaces(), memory.namespace}
-    return [Changes(name, uuid7(now), RESTORE, now, actor="user", message=message) for name in sorted(names)]
+    caller = present_caller()
+    return [
+        Changes(
+            name,
+            uuid7(now),
+            RESTORE,
+            now,
+            actor=caller.actor,
+            reason="a backup was put back by hand",
+            message=message,
+            via=caller.via,
+            session=caller.session,
+        )
+        for name in sorted(names)
+    ]
 
 
 def _free_path(memory: Namespace, now: datetime) -> Path | None:

@@ -86,7 +86,8 @@ def _link_all(memory: Namespace, requests: Sequence[LinkRequest], source: str | 
         changes = [*signed, *(change for change in results if change.before != change.after)]
         if changes:
             message = "\n".join((_links_message(memory, changes), *messages.values()))
-            memory.write("link", now, changes, source=source, message=message.strip() or None)
+            reason = None if source == MANUAL else "an importer or a program linked memories"
+            memory.write("link", now, changes, source=source, reason=reason, message=message.strip() or None)
         links = memory.to_links([row.after for row in results if isinstance(row.after, LinkRow)])
         return [replace(link, message=messages.pop(link.relation, None)) for link in links]
 

@@ -20,6 +20,9 @@ from priming.types import EMPTY, Progress
 
 _ROOM_ORDER = {"memories": 0, "versions": 1, "links": 2}
 
+_AUTOMATIC = "automatic"
+_AGAIN = "a memory was stored again, so the links to its nearest grew"
+
 
 def remember(
     memory: Namespace,
@@ -130,7 +133,14 @@ def _remember(
             if plan.rows:
                 documents = plan.documents()
                 rows = sorted(plan.rows, key=lambda change: _ROOM_ORDER[change.room])
-                logged = memory.write("remember", now, rows, vectors=plan.vectors)
+                logged = memory.write(
+                    "remember",
+                    now,
+                    rows,
+                    vectors=plan.vectors,
+                    source=_AUTOMATIC if plan.strengthened else None,
+                    reason=_AGAIN if plan.strengthened else None,
+                )
                 operations |= {"stored": logged.id, **({"duplicate": logged.id} if plan.strengthened else {})}
             if plan.echoed:
                 operations["echo"] = count_as_used(memory, list(plan.echoed)).id

@@ -17,16 +17,20 @@ from priming.core.when import scope
 from priming.embedding.protocol import Vectors
 from priming.history.log import current_version, succeeding_rows
 from priming.index.document import CONFLICTS, KEPT_BESIDE
+from priming.llm.agents import check_agent
+from priming.llm.protocol import Agent
 from priming.namespace import Namespace
 from priming.recall.formatting import rule_kind
 from priming.remember.drafts import Draft
 from priming.remember.planner import RememberPlan, embed_drafts
 from priming.remember.relink import relink
+from priming.rules.judge import judge
 from priming.rules.lesson import Lesson, check_lesson
-from priming.rules.placement import BehaviorPlacement, place_behavior
+from priming.rules.placement import BehaviorPlacement, compare_behaviors, place_behavior
 from priming.rules.results import Learned
 from priming.rules.trust import is_trusted_as
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
+from priming.text.change import TextChange, contrast
 from priming.types import Cue, MemoryRecord
 
 CONSCIOUS = "conscious"
@@ -50,6 +54,7 @@ def learn(
     source: str | None = None,
     trust: str = "user",
     rule: str | None = None,
+    agent: Agent | None = None,
 ) -> Learned:
     """Store a correction and the behaviour that follows from it, which applies in the context of ``cue``.
 
@@ -62,6 +67,7 @@ def learn(
         source: where the correction comes from.
         trust: who vouches for it: untrusted, tool, agent or user.
         rule: constraint, directive, procedure or preference; None: read from the words of ``right``.
+        agent: who is asked what the correction changes where the words leave it open; None: nobody.
 
     Raises:
         ParamError: a blank text, the same text right and wrong, or an argument outside its range.
@@ -70,7 +76,7 @@ def learn(
     lesson = check_lesson(
         right=right, wrong=wrong, cue=cue, tags=tags, priority=priority, source=source, trust=trust, rule=rule
     )
-    return _learn(memory, lesson)
+    return _learn(memory, lesson, check_agent(agent))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +88,17 @@ class LearnPlan:
     links: Sequence[LinkRow]
 
 
-def _learn(memory: Namespace, lesson: Lesson) -> Learned:
-    """Store a correction and its behaviour as one operation."""
+def _learn(memory: Namespace, lesson: Lesson, agent: Agent | None) -> Learned:
+    """Store a correction and its behaviour as one operation; the agent is asked before the store is locked."""
     drafts = (lesson.correction(), lesson.behavior())
     vectors = embed_drafts(drafts, memory.embedder)
+    verdicts, failure = ({}, None) if agent is None else _ask(memory, lesson, drafts[1], agent)
     with memory.lock:
         with memory.writing() as now:
             existing = memory.store.page(memory.namespace, now, kinds=["behavior"], limit=None)
-            placed = place_behavior(drafts[1], existing, wrong=lesson.wrong)
+            placed = place_behavior(drafts[1], existing, wrong=lesson.wrong, verdicts=verdicts)
+            if failure is not None:
+                placed = replace(placed, reasons=(*placed.reasons, failure))
             plan = RememberPlan(memory.store, memory.working(now), memory.embedder, now, memory.echo)
             if placed.placement in ("widen", "supersede"):
                 outcome = _plan_version(memory, plan, lesson, placed, drafts, vectors)
@@ -112,6 +121,18 @@ def _learn(memory: Namespace, lesson: Lesson) -> Learned:
         if placed.placement not in ("widen", "supersede"):
             memory.queue_operation(plan.working.head, logged, documents)
     return replace(outcome.learned, links=links, operation=logged.id)
+
+
+def _ask(
+    memory: Namespace, lesson: Lesson, behavior: Draft, agent: Agent
+) -> tuple[dict[str, TextChange], str | None]:
+    """What the agent says of the changes that the words leave open; it is not asked if there are none."""
+    with memory.reading() as now:
+        existing = memory.store.page(memory.namespace, now, kinds=["behavior"], limit=None)
+    comparisons = compare_behaviors(behavior, existing, wrong=lesson.wrong)
+    if any(near.placement != "create" for near in comparisons):
+        return {}, None  # the words decide
+    return judge(agent, contrast(lesson.right, lesson.wrong), comparisons)
 
 
 def _plan_new(

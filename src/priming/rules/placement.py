@@ -75,7 +75,7 @@ class BehaviorPlacement:
 
 
 Verdicts = Mapping[str, TextChange]
-"""What an agent says of unclear changes, by the key of the existing behaviour."""
+"""What an agent says of unclear changes, by the earlier text."""
 
 
 def place_behavior(
@@ -98,7 +98,10 @@ def place_behavior(
         content = new.content if decided == "supersede" else nearest.existing.content
         rest = [near.existing for near in comparisons if near is not nearest]
         after = replace(new, content=content, when=when)
-        others = compare_behaviors(after, rest, wrong=wrong if decided == "supersede" else None)
+        restated = decided == "supersede"
+        others = compare_behaviors(
+            after, rest, wrong=wrong if restated else None, verdicts=verdicts if restated else EMPTY
+        )
     links = tuple(link for near in others for link in _links(near))
     remarks = [remark for near in others for remark in _remarks(near, nearest)]
     remarks += [f"takes the place of {near.existing.key} too: {near.change.reason}" for near in reversals]
@@ -117,7 +120,7 @@ def compare_behaviors(
     """How a new behaviour relates to each of the existing ones, the nearest first."""
     parts = ComparedBehaviour.of(new.content, new.when)
     text = contrast(new.content, wrong)
-    comparisons = (_compare(new, text, parts, record, verdicts.get(record.key)) for record in existing)
+    comparisons = (_compare(new, text, parts, record, verdicts.get(record.content)) for record in existing)
     return sorted(comparisons, key=_by_nearness)
 
 

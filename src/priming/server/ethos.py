@@ -17,7 +17,8 @@ from threading import Event
 from time import monotonic
 from typing import Any
 
-from priming.config.environment import VERSION
+from priming.config.caller import Caller, calling
+from priming.config.environment import USER, VERSION
 from priming.config.params.server import SocketParams
 from priming.errors import ParamError, PrimingError
 from priming.operations.ethos_actions import act
@@ -172,15 +173,15 @@ def reply(
 ) -> dict[str, Any]:
     """The envelope that answers a message; it repeats the ``id`` of a request for an operation."""
     try:
-        answer = envelope(_carry_out(service, message, progress))
+        caller = Caller(USER, f"socket {message.get('action') or message.get('op')}"[:64])
+        answer = envelope(calling(caller)(_carry_out)(service, message, progress))
     except PrimingError as error:
         answer = envelope(error=full_error_payload(error))
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001
         telemetry.write(logging.ERROR, "a bug", error=error)
-        text = "something is wrong with the server: its log says what"
-        answer = envelope(error={"code": "internal", "message": text})
+        answer = envelope(error={"code": "internal", "message": "a bug: the server's log has it"})
     return {**answer, "id": message["id"]} if "op" in message and "id" in message else answer
 
 
@@ -195,11 +196,10 @@ def _carry_out(service: LocalService, message: Mapping[str, Any], progress: Prog
     namespace, operation_id = message.get("namespace"), message.get("operation_id")
     if operation_id is not None and not isinstance(operation_id, str):
         raise ParamError("operation_id", operation_id, "must be a UUID, as text")
-    arguments = message.get("args")
     return service.call(
         "default" if namespace is None else namespace,
         message["op"],
-        {} if arguments is None else arguments,
+        {} if (arguments := message.get("args")) is None else arguments,
         forgiving=message.get("forgiving") is True,
         progress=progress,
         operation_id=operation_id,

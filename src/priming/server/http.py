@@ -22,6 +22,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from priming.config.caller import Caller, calling
 from priming.config.environment import VERSION
 from priming.config.params.server import SERVER, SOCKET, ServerParams
 from priming.core.arguments.checks import check_name
@@ -37,7 +38,7 @@ from priming.server import openapi, telemetry
 from priming.server.auth import Authenticator, RequestContext, RequestMiddleware, context_of
 from priming.server.jobs import Jobs, ProgressStream, events
 from priming.server.limits import WorkerPool
-from priming.server.responses import JSON, Refused, json_bytes, parse_body, refusal, respond
+from priming.server.responses import JSON, Refused, json_bytes, parse_body, reason_header, refusal, respond
 from priming.server.scheduler import SleepScheduler
 from priming.server.tokens import Tokens
 from priming.types import Clock, Progress, SystemClock
@@ -203,6 +204,7 @@ def _operation(server: ServerState, op: Op) -> Endpoint:
             namespace,
             op,
             await _body(request),
+            caller=context.caller(request.headers, f"http {op.name}"),
             depth=context.limits.depth,
             operation_id=request.headers.get("idempotency-key") if op.writes and not op.long else None,
             forgiving=request.headers.get("prefer") == "handling=lenient",
@@ -214,7 +216,11 @@ def _operation(server: ServerState, op: Op) -> Endpoint:
             return StreamingResponse(stream.lines(server.workers, call), media_type=JSON_LINES)
         run = server.workers.run_patiently if context.local else server.workers.run
         content, reason = await run(lambda: _with_reason(server.service, namespace, op, call(None)))
-        return Response(content, headers=_reason_header(context, namespace, reason), media_type=JSON)
+        return Response(
+            content,
+            headers=reason_header(reason if context.everywhere else reason and no_memories(namespace)),
+            media_type=JSON,
+        )
 
     return answer
 
@@ -226,6 +232,7 @@ def _carry_out(
     body: bytes,
     progress: Progress | None,
     *,
+    caller: Caller,
     depth: int,
     operation_id: str | None,
     forgiving: bool,
@@ -236,28 +243,21 @@ def _carry_out(
     arguments = parse_body(body, depth)
     if not own:
         schema.refuse_own(op, arguments)
-    answer = service.call(
-        namespace,
-        op.name,
-        arguments,
-        forgiving=forgiving,
-        progress=progress,
-        operation_id=operation_id,
-    )
+    with calling(caller):
+        answer = service.call(
+            namespace,
+            op.name,
+            arguments,
+            forgiving=forgiving,
+            progress=progress,
+            operation_id=operation_id,
+        )
     return answer if everywhere else without_other_names(namespace, answer)
 
 
 def _with_reason(service: LocalService, namespace: str, op: Op, answer: Any) -> tuple[bytes, str | None]:
     """An answer as bytes, and the reason why it is empty."""
     return json_bytes(answer), reason_of(service, namespace, op, answer)
-
-
-def _reason_header(context: RequestContext, namespace: str, reason: str | None) -> dict[str, str]:
-    """The header that says why an answer without a field for it is empty."""
-    if reason is None:
-        return {}
-    text = reason if context.everywhere else no_memories(namespace)
-    return {"Priming-Reason": " ".join(text.split()).encode("ascii", "backslashreplace").decode()}
 
 
 def _route_jobs(app: FastAPI, server: ServerState) -> None:
@@ -299,7 +299,9 @@ def _job(server: ServerState, op: Op) -> Endpoint:
         body = await _body(request)
         check = partial(_checked, namespace, op, body, context_of(request))
         arguments = await server.workers.run(check)
-        job = server.jobs.begin(namespace, op.name, arguments, everywhere=context_of(request).everywhere)
+        context = context_of(request)
+        caller = context.caller(request.headers, f"http {op.name}")
+        job = server.jobs.begin(namespace, op.name, arguments, caller, everywhere=context.everywhere)
         return respond(job.as_dict(), 202, {"Location": f"/v1/{quote(namespace, safe='')}/jobs/{job.id}"})
 
     return begin

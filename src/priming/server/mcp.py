@@ -24,12 +24,12 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
-from priming.config.environment import VERSION
+from priming.config.caller import Caller, calling
+from priming.config.environment import VERSION, default_actor
 from priming.config.ids import uuid7
 from priming.errors import NotFound, ParamError, PrimingError
 from priming.operations import replies
 from priming.operations.op import Op
-from priming.operations.replies import lean, shallow
 from priming.operations.service import Service, call_here, reason_of, without_other_names
 from priming.operations.table import BY_NAME, tools
 from priming.results import no_memories
@@ -186,8 +186,8 @@ class _Handlers:
         if not replies.is_short(op):
             answer = replies.without_rows(op, await self._call(context, op.name, request))
             reason = await self._reason(context, op, answer)
-            structured = answer if _is_object(op) else _wrapped(answer, reason)
-            return _tool_result(reason or shown(op, answer), structured)
+            structured = answer if _is_object(op) else replies.wrapped(answer, reason)
+            return _tool_result(reason or replies.shown(op, answer), structured)
         operation_id = uuid7(datetime.now(UTC))
         answer = await self._call(context, op.name, request, operation_id)
         logged = None
@@ -220,7 +220,7 @@ class _Handlers:
         if not uri.startswith(MEMORY) or uri == MEMORY:
             raise MCPError(types.INVALID_PARAMS, f"no resource {uri!r}: there are {ACTIVE} and {MEMORY}KEY")
         record = await self._read(context, "get", {"key": unquote(uri.removeprefix(MEMORY))})
-        return _contents(uri, JSON, _compact(record))
+        return _contents(uri, JSON, replies.compact(record))
 
     async def list_prompts(self, _context: Context, _params: Any) -> types.ListPromptsResult:
         """The prompts."""
@@ -236,7 +236,7 @@ class _Handlers:
             return _prompt(REFLECT)
         question = (params.arguments or {}).get("question", "")
         recall = await self._read(context, "recall", {"text": question})
-        return _prompt(f"{question}\n\n{shown(BY_NAME['recall'], recall)}")
+        return _prompt(f"{question}\n\n{replies.shown(BY_NAME['recall'], recall)}")
 
     async def _read(self, context: Context, operation: str, request: Mapping[str, Any]) -> Any:
         """Call, where an error can only be one of the protocol itself."""
@@ -278,7 +278,7 @@ class _Handlers:
                 progress=progress,
                 operation_id=operation_id,
             )
-        answer = await to_thread.run_sync(call)
+        answer = await to_thread.run_sync(_call_as, _caller(context, operation), call)
         return answer if self._everywhere(context) else without_other_names(self._namespace(context), answer)
 
     def _payload(self, context: Context, error: PrimingError) -> dict[str, str]:
@@ -295,9 +295,21 @@ class _Handlers:
         return reason if reason is None or self._everywhere(context) else no_memories(namespace)
 
 
-def _wrapped(answer: Any, reason: str | None) -> dict[str, Any]:
-    """An answer that is no object, as one."""
-    return {"result": answer} if reason is None else {"result": answer, "reason": reason}
+def _call_as(caller: Caller, call: Callable[[], Any]) -> Any:
+    with calling(caller):
+        return call()
+
+
+def _caller(context: Context, operation: str) -> Caller:
+    """Who calls a tool: the token of the request, else the client by the name that it gives itself."""
+    via = f"mcp {operation}"
+    request: Any = context.request  # None on stdio
+    if request is not None and (sender := request.scope["state"]["context"]).token is not None:
+        own: Caller = sender.caller(request.headers, via)
+        return own
+    params = context.session.client_params
+    name = None if params is None else params.client_info.name
+    return Caller(" ".join((name or "").split())[:120] or default_actor(), via)
 
 
 def _tool_result(text: str, structured: dict[str, Any]) -> types.CallToolResult:
@@ -317,18 +329,6 @@ def _budgeted(op: Op, request: Mapping[str, Any]) -> Mapping[str, Any]:
     if op.name != "recall" or any(op.other_names.get(name, name) == "tokens" for name in request):
         return request
     return {**request, "tokens": TOKENS}
-
-
-def shown(op: Op, answer: Any) -> str:
-    """An answer as a model reads it."""
-    if op.name not in ("recall", "active"):
-        return _compact(answer)
-    parts = [answer["text"] or answer["reason"] or "nothing"]
-    if answer["hits"]:
-        parts.append(f"recall_id: {answer['recall_id']}")
-    if answer["degraded"]:
-        parts.append(f"degraded: {', '.join(answer['degraded'])}")
-    return "\n".join(parts)
 
 
 @cache
@@ -355,7 +355,7 @@ def _input(op: Op, *, own: bool) -> dict[str, Any]:
     """The schema of what a tool takes."""
     from priming.operations.schema import request_schema
 
-    schema: dict[str, Any] = lean(request_schema(op, own=own))
+    schema: dict[str, Any] = replies.lean(request_schema(op, own=own))
     if op.name == "recall":
         schema["properties"]["tokens"]["default"] = TOKENS
     return schema
@@ -371,11 +371,11 @@ def _answer(op: Op) -> dict[str, Any]:
 
     schema = answer_schema(op.name)
     if _is_object(op):
-        fields = {name: shallow(field, schema) for name, field in schema["properties"].items()}
+        fields = {name: replies.shallow(field, schema) for name, field in schema["properties"].items()}
         if replies.is_short(op):
             return replies.short_schema(op, fields)
     else:
-        fields = {"result": shallow(schema, schema)}
+        fields = {"result": replies.shallow(schema, schema)}
     return {"type": "object", "properties": fields, "required": list(fields)}
 
 
@@ -393,7 +393,3 @@ def _contents(uri: str, mime: str, text: str) -> types.ReadResourceResult:
 def _prompt(text: str) -> types.GetPromptResult:
     content = types.TextContent(type="text", text=text)
     return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

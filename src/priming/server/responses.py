@@ -92,6 +92,13 @@ def respond(value: Any, status: int = 200, headers: Mapping[str, str] | None = N
     return Response(json_bytes(value), status, headers, JSON)
 
 
+def reason_header(reason: str | None) -> dict[str, str]:
+    """The header that says why an answer without a field for it is empty."""
+    if reason is None:
+        return {}
+    return {"Priming-Reason": " ".join(reason.split()).encode("ascii", "backslashreplace").decode()}
+
+
 def json_bytes(value: Any) -> bytes:
     """A value as JSON."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

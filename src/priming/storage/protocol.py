@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from priming.results import Finding
 from priming.storage.filters import Condition
 from priming.storage.rows import (
+    Counts,
     LinkRow,
     LoopSessionRow,
     MemoryRow,
@@ -51,6 +52,8 @@ class Changes:
     reason: str | None = None
     message: str | None = None
     undoes: tuple[str, ...] = ()
+    via: str | None = None
+    session: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,8 @@ class Logged:
     rows: tuple[RowChange, ...] = ()
     erased: tuple[str, ...] = ()
     undoes: tuple[str, ...] = ()
+    via: str | None = None
+    session: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +106,6 @@ class ActivationCount:
     id: str
     day: str
     total: int
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """The counts that ``stats`` reports."""
-
-    memories: Mapping[str, Mapping[str, int]]
-    links: Mapping[str, int]
-    operations: int
-    traces: int
-    bytes: int
-    generation: str | None
 
 
 class Store(Protocol):

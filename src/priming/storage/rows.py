@@ -270,6 +270,18 @@ def _row(room: str, names: Sequence[str], values: list[Any] | None) -> Row | Non
     return decode_row(cls, dict(zip(names, values, strict=True)))
 
 
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The counts that ``stats`` reports."""
+
+    memories: Mapping[str, Mapping[str, int]]
+    links: Mapping[str, int]
+    operations: int
+    traces: int
+    bytes: int
+    generation: str | None
+
+
 def use_of(memory: MemoryRow) -> Use:
     """The use of a memory so far."""
     return Use(

@@ -10,8 +10,9 @@ from typing import Any
 from priming.results import Finding
 from priming.serialization import column_names, from_columns, stamp
 from priming.storage.filters import Condition
-from priming.storage.protocol import Counts, VersionKey
+from priming.storage.protocol import VersionKey
 from priming.storage.rows import (
+    Counts,
     LinkRow,
     MemoryRow,
     PairRow,

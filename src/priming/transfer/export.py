@@ -113,6 +113,8 @@ def _encoded(logged: Logged) -> dict[str, Any]:
         "undone_by": logged.undone_by,
         "undoes": list(logged.undoes),
         "message": logged.message,
+        "via": logged.via,
+        "session": logged.session,
         "erased": list(logged.erased),
         "changes": [
             {
@@ -340,6 +342,8 @@ def _logged(value: dict[str, Any]) -> Logged:
         erased=tuple(value["erased"]),
         undoes=tuple(value.get("undoes", ())),
         **{name: value[name] for name in names},
+        via=value.get("via"),
+        session=value.get("session"),
     )
 
 

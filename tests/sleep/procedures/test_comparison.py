@@ -46,7 +46,14 @@ def test_nothing_is_merged_wrongly():
 
 @pytest.mark.parametrize(
     ("half", "least"),
-    [("tuning", 0.8), ("held-out", 0.8), ("adversarial", 0.8), ("second", 0.8), ("third", 0.5)],
+    [
+        ("tuning", 0.8),
+        ("held-out", 0.8),
+        ("adversarial", 0.8),
+        ("second", 0.8),
+        ("third", 0.5),
+        ("fourth", 0.8),
+    ],
 )
 def test_most_of_what_may_be_merged_is(half, least):
     right = [merges(pair) for pair in pairs() if pair["half"] == half and pair["merge"] == "yes"]

@@ -216,7 +216,8 @@ def events(changes: Sequence[StrengthEvent]) -> Iterator[Part]:
         yield line(
             (timestamp(change.ts), DIM), f"  {change.event}  ", (_subject(change.edge), KEY), f"  {values}"
         )
-        details = [text for text in (change.source, change.reason, change.operation) if text]
+        caller = records.caller_text(change.actor, change.via, change.session)
+        details = [text for text in (change.source, change.reason, caller, change.operation) if text]
         yield line(("; ".join(details), DIM), indent=4)
     if not changes:
         yield line(("no weight changed", DIM))

@@ -10,7 +10,7 @@ from typing import Literal
 
 from priming.core.when import stem
 from priming.sleep.procedures.reading import ProcedureText
-from priming.sleep.procedures.steps import StepChange, compare_steps, names_value
+from priming.sleep.procedures.steps import REJECTED, StepChange, compare_steps, names_value
 from priming.sleep.procedures.words import StepWord, observing_verbs, read_step
 from priming.text.word_lists import read_words
 
@@ -125,7 +125,11 @@ def _compare(left: str, right: str, left_named: str, right_named: str, topic: fr
         return StepChange("same", shared=change.shared)
     if change.kind != "same" and (left, right) != (left_named, right_named):
         named = compare_steps(left_named, right_named)
-        change = named if named.kind == "same" else change
+        pronoun, other = (left_named, right) if left != left_named else (right_named, left)
+        spoken = {word.stem for word in read_step(pronoun)}
+        is_meant = one_sided and spoken.issuperset(rest) and _PRONOUN.search(other) is None
+        if named.kind == "same" or (change.kind == "variant" and is_meant and change.why != REJECTED):
+            change = StepChange("same", shared=named.shared)
     return change
 
 

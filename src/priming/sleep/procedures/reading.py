@@ -16,7 +16,7 @@ _MARKER = re.compile(r"(?:^|(?<=\s))(?P<step>step\s+)?(?P<number>\d{1,3})[.):]\s
 _ENDS = (".", "!", "?", ";", ":", ",", ")", "\n")
 _TITLE_LINE = re.compile(r"^[^\n]{1,200}?\s*:\s*\n|^[^\n.:!?]{1,100}:\s+(?=\S)")
 _ARROW = re.compile(r"\s*(?:→|->|=>)\s*")
-_COMMAS = re.compile(r"\s*[,;]\s+(?:and\s+|then\s+|and then\s+)?")
+_LISTED = tuple(re.compile(rf"\s*{mark}\s+(?:and\s+|then\s+|and then\s+)?") for mark in ";,")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def _written(content: str, *, titled: bool = False) -> tuple[str, ...]:
         split = [part for part in SENTENCE_END.split(content) if part.strip()]
         if len(split) == 1:
             arrows = _ARROW.split(content)
-            split = arrows if len(arrows) > 1 or not titled else _COMMAS.split(content)
+            split = arrows if len(arrows) > 1 or not titled else _LISTED[";" not in content].split(content)
         parts = (_NUMBER.sub("", part).strip() for part in split)
     return tuple(part for part in parts if part)
 

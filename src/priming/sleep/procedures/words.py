@@ -63,7 +63,7 @@ _PHRASES = tuple(
         (r"\bput (?P<what>[\w ]{1,30}?) together\b|\bput together\b", r"put_together \g<what>"),
         (r"\bget (?P<what>[\w ]{1,40}?) ready\b", r"prepare \g<what>"),
         (r"\b(?:get|have) (?:it|them) (?P<what>\w+ed)\b", r"\g<what>"),
-        (r"\b(?:publish|cut|make|do) (?:the |a |another )?release\b", "release"),
+        (r"\b(?:publish|cut|make|do|create) (?:the |a |another )?(?:new )?release\b", "release"),
         (r"\b(?:make|extend) (?:an |the )?offer\b", "offer"),
         (r"\b(?:make|do|carry out|perform) (?:a |an |the |your )?(?P<what>change|search|review|scan|comparison)(?: (?:of|on|for))?\b", r"\g<what>"),  # noqa: E501
         (r"\bdispose of\b", "discard"),
