@@ -72,8 +72,8 @@ def test_history_shows_each_version_once_with_the_time_that_it_held(memory, cloc
     assert (first.valid_from, first.valid_to) == (None, start + DAY)
     assert (second.valid_from, second.valid_to) == (start + DAY, start + 2 * DAY)
     assert (third.valid_from, third.valid_to) == (start + 2 * DAY, None)
-    assert first.recorded_at == second.valid_from
-    assert all(one.retired_at is None for one in (first, second, third))
+    assert [one.recorded_at for one in (first, second, third)] == [start, start + DAY, start + 2 * DAY]
+    assert [one.retired_at for one in (first, second, third)] == [start + DAY, start + 2 * DAY, None]
 
 
 def test_a_memory_may_be_superseded_at_the_instant_that_it_was_remembered(memory):

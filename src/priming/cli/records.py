@@ -20,7 +20,18 @@ _MISSING_PARTS = {
 }
 _FIELDS = (
     *("id", "kind", "status", "version", "heading", "speaker", "session", "occurred_at", "recorded_at"),
-    *("valid_from", "valid_to", "tags", "metadata", "source", "trust", "importance", "outcome", "weight"),
+    *(
+        "retired_at",
+        "valid_from",
+        "valid_to",
+        "tags",
+        "metadata",
+        "source",
+        "trust",
+        "importance",
+        "outcome",
+        "weight",
+    ),
 )
 _RULE = "behavior"
 

@@ -26,7 +26,7 @@ from priming.storage.rows import (
     VerdictRow,
     VersionRow,
     WeightsRow,
-    record,
+    record_among,
 )
 from priming.storage.sqlite import SqliteStore
 from priming.types import FixedClock, Version
@@ -155,7 +155,7 @@ def _rows_at(memory: Namespace, known_at: datetime | None) -> _Rows:
         positions = created_at(memory, known_at)
         memories.sort(key=lambda row: positions.get(row.id, (0, 0)))
     present = store.versions(namespace)
-    versions = [row for row in past.of(VersionRow, present).values() if row.retired_at is None]
+    versions = _told_first(list(past.of(VersionRow, present).values()))
     return _Rows(
         memories,
         versions,
@@ -165,6 +165,15 @@ def _rows_at(memory: Namespace, known_at: datetime | None) -> _Rows:
         list(past.of(RelationRow, store.relations(namespace)).values()),
         _vectors(memory, versions, present),
     )
+
+
+def _told_first(rows: Sequence[VersionRow]) -> list[VersionRow]:
+    """The current rows, each recorded when its version was told: the store of a past has no other rows."""
+    first: dict[VersionKey, datetime] = {}
+    for row in rows:
+        key = row.id, row.version
+        first[key] = min(row.recorded_at, first.get(key, row.recorded_at))
+    return [replace(row, recorded_at=first[row.id, row.version]) for row in rows if row.retired_at is None]
 
 
 def _vectors(
@@ -287,8 +296,9 @@ def as_of(
                 f"no memory {key!r} was known in {memory.namespace!r} at {known_time.isoformat()}:"
                 " see the log for when it was remembered"
             )
-        rows = past.of(VersionRow, memory.store.versions(memory.namespace, row.id)).values()
-        versions = [version for version in rows if version.id == row.id and version.retired_at is None]
+        stored = past.of(VersionRow, memory.store.versions(memory.namespace, row.id)).values()
+        rows = [version for version in stored if version.id == row.id]
+        versions = [version for version in rows if version.retired_at is None]
     # A stored version is known since it was recorded, even if the clock was ahead at that time.
     valid_versions = [
         version for version in versions if visible(version, valid_at=valid_time, known_at=version.recorded_at)
@@ -298,7 +308,7 @@ def as_of(
             f"no version of {row.key!r} was true at {valid_time.isoformat()}, as known at {known_time.isoformat()}:"
             " see its history"
         )
-    return record(memory.namespace, row, valid_versions[0])
+    return record_among(memory.namespace, row, valid_versions[0], rows)
 
 
 def _memory_at(memory: Namespace, key: str, past: PastRows) -> MemoryRow | None:

@@ -21,7 +21,7 @@ from priming.remember.relink import relink_mentions
 from priming.results import Receipt
 from priming.sleep.quotations import gists_quoting, requote
 from priming.storage.protocol import Changes
-from priming.storage.rows import LinkRow, RowChange, VersionRow, record
+from priming.storage.rows import LinkRow, RowChange, VersionRow, record, record_among
 from priming.types import MemoryRecord, Operation, Version
 
 _NOT_SUPERSEDED = ("kind", "key")
@@ -121,12 +121,13 @@ def _arguments(old: VersionRow, kind: str) -> dict[str, Any]:
 
 
 def history(memory: Namespace, key: str) -> list[Version]:
-    """Return the versions of a memory, oldest first, each as its latest row has it."""
+    """Return the versions of a memory, oldest first: when each was true, and when it was told and closed."""
     with memory.lock:
         memory_id = memory.find(key).id
         (row,) = memory.store.memories(memory.namespace, [memory_id])
-        latest = {version.version: version for version in memory.store.versions(memory.namespace, memory_id)}
-        return [record(memory.namespace, row, latest[number]) for number in sorted(latest)]
+        versions = memory.store.versions(memory.namespace, memory_id)
+        latest = {version.version: version for version in versions}
+        return [record_among(memory.namespace, row, latest[number], versions) for number in sorted(latest)]
 
 
 def forget(memory: Namespace, key: str) -> Operation:

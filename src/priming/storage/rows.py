@@ -7,11 +7,12 @@ A memory is two rows: its identity and state (``MemoryRow``), and the versions o
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
+from priming.core.bitemporal import told_and_closed
 from priming.serialization import column_names, decode_row, from_columns, json_text, parse_time, to_columns
 from priming.types import EMPTY, MemoryRecord, Retention, Use
 
@@ -299,6 +300,14 @@ def use_of(memory: MemoryRow) -> Use:
 def retention_of(memory: MemoryRow) -> Retention:
     """How well a memory is retained."""
     return Retention(memory.stability, memory.difficulty, memory.endurance, memory.reviewed_at)
+
+
+def record_among(
+    namespace: str, memory: MemoryRow, version: VersionRow, versions: Iterable[VersionRow]
+) -> MemoryRecord:
+    """The same, with when the version was told and closed, of which ``versions`` are all rows."""
+    recorded_at, retired_at = told_and_closed(version, versions)
+    return record(namespace, memory, replace(version, recorded_at=recorded_at, retired_at=retired_at))
 
 
 def record(namespace: str, memory: MemoryRow, version: VersionRow) -> MemoryRecord:

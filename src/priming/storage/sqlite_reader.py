@@ -52,13 +52,20 @@ _JSON: dict[type[Any], tuple[tuple[int, bool], ...]] = {
 
 _M = ", ".join(f"m.{name}" for name in MEMORY_COLUMNS)
 _V = ", ".join(("m.id", *(f"v.{name}" for name in VERSION_COLUMNS)))
+_KNOWN = "SELECT min(w.recorded_at) FROM versions w WHERE w.namespace = v.namespace AND w.memory = v.memory"
+_INTERVAL = {
+    "v.recorded_at": f"CASE v.revision WHEN 1 THEN v.recorded_at ELSE ({_KNOWN} AND w.version = v.version) END",
+    "v.retired_at": f"CASE WHEN v.valid_to IS NOT NULL THEN ({_KNOWN} AND w.version = v.version + 1) END",
+}
+# A version as a record: from its first row on, up to the first row of the next version (``core.bitemporal``).
+_R = ", ".join(("m.id", *(_INTERVAL.get(f"v.{name}", f"v.{name}") for name in VERSION_COLUMNS)))
 _OF_MEMORY = "ON v.namespace = m.namespace AND v.memory = m.number"
 # CROSS JOIN fixes the order in which SQLite visits the tables: otherwise it reads whole namespaces.
 _LISTED = "FROM json_each(:listed) i CROSS JOIN memories m ON m.namespace = :namespace AND m.id = i.value"
 _VERSIONS = f"CROSS JOIN versions v {_OF_MEMORY}"
-_BOTH = f"SELECT {_M}, {_V} FROM memories m {_VERSIONS}"
+_BOTH = f"SELECT {_M}, {_R} FROM memories m {_VERSIONS}"
 _BY_WORDS = (
-    f"SELECT {_M}, {_V} FROM words CROSS JOIN versions v ON v.number = words.rowid"
+    f"SELECT {_M}, {_R} FROM words CROSS JOIN versions v ON v.number = words.rowid"
     f" CROSS JOIN memories m {_OF_MEMORY}"
 )
 _CURRENT = "v.retired_at IS NULL"
@@ -94,7 +101,7 @@ class SqliteReader:
 
     def records(self, namespace: str, ids: Collection[str], at: datetime) -> dict[str, MemoryRecord]:
         """The memories among ``ids`` that have a current version valid at ``at``, by id."""
-        sql = f"SELECT {_M}, {_V} {_LISTED} {_VERSIONS} WHERE {_CURRENT} AND {_VALID}"
+        sql = f"SELECT {_M}, {_R} {_LISTED} {_VERSIONS} WHERE {_CURRENT} AND {_VALID}"
         values = {"namespace": namespace, "at": stamp(at), "listed": json_list(ids)}
         records = (_record(namespace, row) for row in self._db.run(sql, values))
         return {record.id: record for record in records}

@@ -68,7 +68,10 @@ def version_lines(versions: Sequence[MemoryRecord]) -> Iterator[Part]:
     for version in versions:
         end = timestamp(version.valid_to) or "now"
         start = timestamp(version.valid_from) or "the beginning"
-        yield line((f"version {version.version}", KEY), (f"  valid from {start} to {end}", DIM))
+        times = f"recorded {timestamp(version.recorded_at)}"
+        if version.retired_at is not None:
+            times += f", superseded {timestamp(version.retired_at)}"
+        yield line((f"version {version.version}", KEY), (f"  valid from {start} to {end}; {times}", DIM))
         yield from records.content(version)
 
 
