@@ -21,6 +21,8 @@ from priming.config.params.checked import rule_of
 from priming.config.profiles import Profile
 from priming.graph import layout
 from priming.maintenance import health
+from priming.operations.loop_table import LOOP
+from priming.operations.schema import summary
 from priming.operations.table import SERVED
 from priming.recall.term_weights import TERMS
 from priming.storage import filters, sqlite_backup
@@ -44,6 +46,7 @@ _ROWS: tuple[tuple[str, Callable[[Profile], Any]], ...] = (
     ("rho", lambda profile: profile.spread.rho),
     ("epsilon", lambda profile: profile.spread.epsilon),
     ("max_neighbours", lambda profile: profile.spread.max_neighbours),
+    ("max_links", lambda profile: profile.spread.max_links),
 )
 _PARTS: tuple[tuple[str, Callable[[Profile], Any]], ...] = (
     ("anchors", lambda profile: _anchors(profile)),
@@ -178,6 +181,12 @@ def tools(*_: str) -> str:
     return table(("group", "tools"), [*rows, ("`all`", f"all of these: {len(SERVED)}")])
 
 
+def loop(*_: str) -> str:
+    """The operations of the loop: what each does, and where it is."""
+    rows = [(f"`{op.name}`", summary(op), "this machine" if op.local else "everywhere") for op in LOOP]
+    return table(("operation", "what it does", "where"), rows)
+
+
 def _allowed(about: Mapping[str, Any]) -> str:
     return "" if rule_of(about) == "any" else _WHOLE.sub("", rule_of(about))
 
@@ -288,5 +297,6 @@ TABLES: dict[str, Callable[..., str]] = {
     "environment": environment,
     "settings": settings,
     "tools": tools,
+    "loop": loop,
     "year": year,
 }

@@ -31,6 +31,8 @@ def test_the_default_store_is_beside_the_working_directory(embedder, tmp_path, m
     monkeypatch.setenv("PRIMING_URL", "sqlite:///other.db")
     with Memory.open(embedder=embedder) as memory:
         assert memory.list() == []
+        assert not (tmp_path / "other.db").exists()
+        memory.remember("we paint doors")
     assert (tmp_path / "other.db").is_file()
 
 
@@ -66,7 +68,9 @@ def test_what_cannot_be_opened_is_named(open_memory, tmp_path, monkeypatch, sett
 
 
 def test_a_file_of_a_newer_schema_is_left_as_it_was(open_memory, url, tmp_path):
-    open_memory(url).close()
+    memory = open_memory(url)
+    memory.remember("we paint walls")
+    memory.close()
     path = tmp_path / "memory.db"
     data = bytearray(path.read_bytes())
     data[60:64] = (10_000).to_bytes(4, "big")

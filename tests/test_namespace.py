@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from priming import Conflict, FixedClock, NotFound, ParamError, StoreError
+from priming import Conflict, Cue, FixedClock, NotFound, ParamError, StoreError
 
 
 @pytest.fixture
@@ -229,3 +229,84 @@ def test_two_processes_see_each_other(open_memory, url, other_process):
     other_process("purge", "a")
     assert found(ours, "paint") == []
     assert ours.validate() == []
+
+
+# Namespaces without memories
+
+READS = {
+    "list": lambda memory: memory.list(),
+    "list of all": lambda memory: memory.list(status=None, kinds=["fact", "entity"]),
+    "recall": lambda memory: memory.recall("when does the ferry leave"),
+    "active": lambda memory: memory.active(Cue(language="go")),
+    "links": lambda memory: memory.links(),
+    "log": lambda memory: memory.log(),
+    "events": lambda memory: memory.events(),
+    "oscillating": lambda memory: memory.oscillating(),
+    "normalise": lambda memory: memory.normalize_strengths(),
+    "validate": lambda memory: memory.validate(),
+    "fading": lambda memory: memory.fading(),
+    "review": lambda memory: memory.review(),
+    "runs": lambda memory: memory.run_list(),
+    "packs": lambda memory: memory.pack_list(),
+    "duplicates": lambda memory: memory.deduplicate(dry_run=True),
+    "aliases": lambda memory: memory.aliases(dry_run=True),
+    "would undo": lambda memory: memory.would_undo(since=memory.now()),
+    "diff": lambda memory: memory.diff(memory.now(), memory.now()),
+    "stats": lambda memory: memory.stats(),
+    "status": lambda memory: memory.status(),
+}
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+def test_a_misspelt_namespace_is_empty_and_the_reason_names_the_right_one(open_memory, url, read):
+    open_memory(url, namespace="harbour").remember("The ferry leaves at nine.")
+    open_memory(url, namespace="zoo").remember("The gates close at six.")
+    answer = read(open_memory(url, namespace="harbor"))
+    assert answer.reason == 'there are no memories in "harbor"; did you mean "harbour"?'
+    assert not getattr(answer, "hits", None)
+    assert open_memory(url, namespace="harbor").log() == []
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+def test_the_default_namespace_without_memories_is_read_alike(open_memory, url, read):
+    open_memory(url, namespace="zoo").remember("The gates close at six.")
+    answer = read(open_memory(url))
+    assert answer.reason == 'there are no memories in "default"; there are some in "zoo"'
+
+
+@pytest.mark.parametrize(
+    ("others", "name", "ending"),
+    [
+        ([], "work", ""),
+        (["work"], "worked", '; did you mean "work"?'),
+        (["work"], "WORK", '; did you mean "work"?'),
+        (["shop-2026", "garden"], "shop", '; did you mean "shop-2026"?'),
+        (["alpha", "alphas", "zoo"], "alpah", '; did you mean "alpha" or "alphas"?'),
+        (["a1", "b2", "c3", "d4", "e5"], "poetry", '; there are some in "a1", "b2", "c3" and 2 more'),
+    ],
+)
+def test_the_reason_names_what_resembles_the_name_else_what_exists(open_memory, url, others, name, ending):
+    for other in others:
+        open_memory(url, namespace=other).remember("The ferry leaves at nine.")
+    assert open_memory(url, namespace=name).list().reason == f'there are no memories in "{name}"{ending}'
+
+
+def test_a_namespace_whose_memories_were_forgotten_is_not_suggested(open_memory, url):
+    work = open_memory(url, namespace="work")
+    work.remember("The ferry leaves at nine.", key="ferry")
+    work.forget("ferry")
+    assert open_memory(url, namespace="worked").list().reason == 'there are no memories in "worked"'
+    assert work.list(status="forgotten").reason is None
+
+
+def test_an_empty_answer_from_a_namespace_with_memories_gives_no_such_reason(memory):
+    memory.remember("The ferry leaves at nine.")
+    assert memory.list(kinds=["procedure"]).reason is None
+    assert memory.recall("zzz qqq").reason.startswith("nothing above the floor")
+
+
+def test_a_memory_that_is_sought_in_a_misspelt_namespace_names_the_right_one(open_memory, url):
+    open_memory(url, namespace="harbour").remember("The ferry leaves at nine.", key="ferry")
+    with pytest.raises(NotFound, match="no memory 'ferry' in 'harbor'") as caught:
+        open_memory(url, namespace="harbor").get("ferry")
+    assert caught.value.__notes__ == ['there are no memories in "harbor"; did you mean "harbour"?']

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from life import FACT, FIX, ONE_OFF, RIGHT, Told, question_once, questions_of_facts, recurring
+from life import AGAIN, FACT, FIX, ONE_OFF, RIGHT, TWIN, Told, question_once, questions_of_facts, recurring
 from living import Answer, Lived
-from world import Mistake
+from world import TWINS, Mistake
 
 from lives import SHOWN, Check, none, share
 from priming import Memory
@@ -210,6 +210,37 @@ def audit_differences(memory: Memory, lived: Lived, _: Expected) -> Check:
     return none("diff of then and now", "the facts that changed, the ranks of then", looked, wrong)
 
 
+def alike_stays_apart(memory: Memory, lived: Lived, _: Expected) -> Check:
+    """Opposites, other targets and other versions are all in use, in one family, and a night named their words."""
+    wrong = []
+    families = {(one.source, one.target) for one in memory.links(relation="source-of")}
+    for twin in TWINS:
+        keys = [
+            key for key, one in lived.told.items() if (one.topic, one.role) == (f"twin {twin.name}", TWIN)
+        ]
+        wrong += [f"{key} is {memory.get(key).status}" for key in keys if memory.get(key).status != "active"]
+        targets = [{target for source, target in families if source == key} for key in keys]
+        if len(keys) != 2 or not set.intersection(*targets):
+            wrong.append(f"{twin.name} has no family")
+        words = {word.casefold() for word in lived.left_alone.get(frozenset(keys), ())}
+        if not words >= set(twin.words):
+            wrong.append(f"no night named {' and '.join(twin.words)}")
+    return none("what is alike stays apart", "opposites, targets, versions", f"{len(TWINS)} pairs", wrong)
+
+
+def paraphrases_become_one(memory: Memory, lived: Lived, _: Expected) -> Check:
+    """A procedure that was told again in other words is deprecated for the first, which says it still."""
+    led = {one.source: one.target for one in memory.links(relation="consolidated-into")}
+    again = [key for key, one in lived.told.items() if one.role == AGAIN]
+    wrong = [f"{key} stands beside it" for key in again if led.get(key) != key.replace("-again", "-left")]
+    return none(
+        "paraphrases become one",
+        "into the first",
+        f"{len(again)} told again",
+        wrong or ["none"] * (not again),
+    )
+
+
 def night_can_be_undone(memory: Memory, lived: Lived, _: Expected) -> Check:
     """The last night is taken back whole, and done again by undoing that."""
     last = next((one for one in reversed(lived.nights) if one.operation is not None), None)
@@ -256,6 +287,8 @@ CHECKS: tuple[Callable[[Memory, Lived, Expected], Check], ...] = (
     history_is_whole,
     nothing_is_lost,
     sources_are_reachable,
+    alike_stays_apart,
+    paraphrases_become_one,
     night_can_be_undone,
     archived_comes_back,
     audit_recalls,

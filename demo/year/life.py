@@ -7,13 +7,30 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from world import HABITS, MISTAKES, NOTES, ONCE, PEOPLE, PLACES, PROJECTS, SLOTS, WORK, Mistake, Project, Slot
+from world import (
+    HABITS,
+    MISTAKES,
+    NOTES,
+    ONCE,
+    PEOPLE,
+    PLACES,
+    PROJECTS,
+    SLOTS,
+    TWINS,
+    WORK,
+    Mistake,
+    Project,
+    Slot,
+    Twin,
+)
 
 BEGIN = datetime(2025, 1, 1, 8, tzinfo=UTC)
 PER_DAY = 10_000 / 365
 
 FIX, STEPS, BAD, ONE_OFF, FACT = "fix", "steps", "bad", "one-off", "fact"
 SYMPTOM, TRIED, WORKED, HABIT = "symptom", "tried", "work", "habit"
+TWIN, AGAIN = "twin", "paraphrase"
+"""One of two procedures that are alike and not the same, and the same as the first in other words."""
 RIGHT = frozenset((FIX, STEPS, ONE_OFF, FACT))
 """What answers a question about its topic."""
 
@@ -125,6 +142,7 @@ class Life:
         mixed = [*parts, *work]
         self._chance.shuffle(mixed)
         events += habits[: max(0, quota - told)]
+        events += self._twins(number)
         return [*events, *(one for part in mixed for one in part)]
 
     def _is_due(self, name: str, number: int, days: float) -> bool:
@@ -203,6 +221,15 @@ class Life:
         text = "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1))
         return Told(self._key("steps"), text, one.name, STEPS, "procedure", steps=steps)
 
+    def _twins(self, number: int) -> Iterator[Told]:
+        """Two procedures that are alike and not the same, on a day of the first week each."""
+        if number < len(TWINS):
+            twin = TWINS[number]
+            yield _twin(twin, "left", TWIN, twin.left)
+            yield _twin(twin, "right", TWIN, twin.right)
+        elif number - len(TWINS) < len(TWINS) and (twin := TWINS[number - len(TWINS)]).again is not None:
+            yield _twin(twin, "again", AGAIN, twin.again)
+
     def _once(self) -> list[Event]:
         letters = "".join(self._chance.choices("BCDFGHJKLMNPQRSTVWXZ", k=2))
         code = f"{letters}-{self._chance.randint(1000, 9999)}"
@@ -235,6 +262,11 @@ class Life:
         )
         text = self._chance.choice(WORK).format(**chosen, note=note)
         return Told(self._key("work"), text, project.name, WORKED, session=_session(project, number))
+
+
+def _twin(twin: Twin, which: str, role: str, procedure: tuple[str, tuple[str, ...]]) -> Told:
+    title, steps = procedure
+    return Told(f"{twin.name}-{which}", title, f"twin {twin.name}", role, "procedure", steps=steps)
 
 
 def question_of(project: Project, slot: Slot) -> str:

@@ -76,6 +76,8 @@ class Lived:
     """What the facts said on the day of the audit, by key."""
     sizes: list[Size] = field(default_factory=list)
     nights: list[Night] = field(default_factory=list)
+    left_alone: dict[frozenset[str], tuple[str, ...]] = field(default_factory=dict)
+    """What the nights named as alike and left alone, by its keys, and the words that made the difference."""
 
     def holds(self, key: str) -> str:
         """What is true of a fact now."""
@@ -95,7 +97,7 @@ def live(
         if day.number == lived.audited:
             _audit(lived, memory, clock.at)
         clock.at = day.begin + NIGHT
-        lived.nights.append(_slept(memory, day.number))
+        lived.nights.append(_slept(lived, memory, day.number))
         if (day.number + 1) % MONTH == 0 or day.number + 1 == life.days:
             lived.sizes.append(Size(day.number, clock.at, memory.stats(), _gists(memory)))
         progress(day.number + 1)
@@ -183,8 +185,9 @@ def _gists(memory: Memory) -> int:
     return len({one.target for one in memory.links(relation="source-of")})
 
 
-def _slept(memory: Memory, day: int) -> Night:
+def _slept(lived: Lived, memory: Memory, day: int) -> Night:
     began = time.perf_counter()
     night = memory.sleep()
     seconds = time.perf_counter() - began
+    lived.left_alone |= {frozenset(one.keys): one.words for one in night.left_alone}
     return Night(day, seconds, Counter(one.action for one in night.items), night.operation)

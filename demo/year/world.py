@@ -42,6 +42,62 @@ class Mistake:
     bad: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """Two procedures that are alike and not the same, each as a title and its steps, and a paraphrase of the first.
+
+    ``words`` are those that make the difference; a night has to name them.
+    """
+
+    name: str
+    left: tuple[str, tuple[str, ...]]
+    right: tuple[str, tuple[str, ...]]
+    words: tuple[str, str]
+    again: tuple[str, tuple[str, ...]] | None = None
+
+
+TWINS = (
+    Twin(
+        "flag",
+        ("Enable the night flag", ("Open the console.", "Switch the night flag on.", "Save.")),
+        ("Disable the night flag", ("Open the console.", "Switch the night flag off.", "Save.")),
+        ("enable", "disable"),
+    ),
+    Twin(
+        "chart",
+        ("Upgrade the chart", ("Fetch the chart.", "Upgrade it with helm.", "Look at the pods.")),
+        ("Downgrade the chart", ("Fetch the chart.", "Downgrade it with helm.", "Look at the pods.")),
+        ("upgrade", "downgrade"),
+    ),
+    Twin(
+        "place",
+        ("Deploy to staging", ("Pull main.", "Run deploy.sh staging.", "Read the log.")),
+        ("Deploy to production", ("Pull main.", "Run deploy.sh production.", "Read the log.")),
+        ("staging", "production"),
+        ("Release to staging", ("Fetch main.", "Execute deploy.sh staging.", "Look at the log.")),
+    ),
+    Twin(
+        "version",
+        ("Migrate to v1", ("Take a backup.", "Install v1.", "Compare the counts.")),
+        ("Migrate to v2", ("Take a backup.", "Install v2.", "Compare the counts.")),
+        ("v1", "v2"),
+    ),
+    Twin(
+        "host",
+        ("Restart Kestrel", ("Drain Kestrel.", "Restart Kestrel.", "Watch its log.")),
+        ("Restart Heron", ("Drain Heron.", "Restart Heron.", "Watch its log.")),
+        ("kestrel", "heron"),
+        ("Reboot Kestrel", ("Drain Kestrel.", "Reboot Kestrel.", "Monitor its log.")),
+    ),
+    Twin(
+        "day",
+        ("Send the report on Monday", ("Write the report.", "Send it on Monday.", "File it.")),
+        ("Send the report on Friday", ("Write the report.", "Send it on Friday.", "File it.")),
+        ("monday", "friday"),
+    ),
+)
+"""Procedures that no night may make one of."""
+
 PROJECTS = (
     Project("Kestrel", "signing builds", ("key store", "signer", "audit trail", "release gate")),
     Project("Heron", "billing", ("invoice printer", "tax table", "ledger", "reminder letters")),

@@ -2,7 +2,7 @@
 
     PrimingError
     ├── ParamError      bad_param       an argument outside its range or of the wrong shape
-    ├── NotFound        not_found       a key, id, namespace or operation that is not there
+    ├── NotFound        not_found       a key, id, session or operation that is not there
     ├── Conflict        conflict        a key that is taken, or an undo that later changes forbid
     ├── StoreError      store           the database could not be read or written
     │   ├── Busy        busy            another process held the write lock for too long

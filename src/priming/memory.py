@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Self
+from importlib import import_module
+from types import MethodType, TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 from priming.config import profiles
 from priming.config.environment import locate
@@ -42,6 +43,60 @@ from priming.storage.sqlite import SqliteStore
 from priming.transfer.export import export, import_
 from priming.types import Clock, SystemClock
 
+if TYPE_CHECKING:
+    from priming.loop.report import loop_list, loop_report
+    from priming.loop.steps.lessons import (
+        loop_chunk,
+        loop_connected,
+        loop_consolidate,
+        loop_context,
+        loop_decay,
+        loop_feedback,
+        loop_health,
+        loop_prune,
+        loop_recall,
+        loop_store,
+    )
+    from priming.loop.steps.tasks import (
+        loop_meta_assess,
+        loop_meta_clear,
+        loop_meta_record,
+        loop_meta_summary,
+        loop_task_add,
+        loop_task_block,
+        loop_task_complete,
+        loop_task_get,
+        loop_task_new_session,
+    )
+
+_LATE = {
+    "priming.loop.steps.lessons": (
+        "context",
+        "store",
+        "chunk",
+        "recall",
+        "feedback",
+        "connected",
+        "prune",
+        "consolidate",
+        "decay",
+        "health",
+    ),
+    "priming.loop.steps.tasks": (
+        "task_new_session",
+        "task_add",
+        "task_complete",
+        "task_block",
+        "task_get",
+        "meta_record",
+        "meta_assess",
+        "meta_summary",
+        "meta_clear",
+    ),
+    "priming.loop.report": ("report", "list"),
+}
+"""The verbs of the loop, each after ``loop_``, by their modules."""
+
 
 class Memory(Namespace):
     """An associative memory: one namespace of one store. Open it with ``Memory.open``.
@@ -61,7 +116,7 @@ class Memory(Namespace):
         clock: Clock | None = None,
         settings: Settings | None = None,
     ) -> Memory:
-        """Open a memory, and create its store if there is none.
+        """Open a memory. Where there is no store, reads answer empty, and the first write creates it.
 
         Args:
             url: ``sqlite:///relative.db``, ``sqlite:////absolute.db``, ``sqlite://`` (in memory); None means
@@ -161,6 +216,29 @@ class Memory(Namespace):
     apply = apply
     ablate = ablate
 
+    if TYPE_CHECKING:  # bound below, loaded at first use
+        loop_context = loop_context
+        loop_store = loop_store
+        loop_chunk = loop_chunk
+        loop_recall = loop_recall
+        loop_feedback = loop_feedback
+        loop_connected = loop_connected
+        loop_prune = loop_prune
+        loop_consolidate = loop_consolidate
+        loop_decay = loop_decay
+        loop_health = loop_health
+        loop_task_new_session = loop_task_new_session
+        loop_task_add = loop_task_add
+        loop_task_complete = loop_task_complete
+        loop_task_block = loop_task_block
+        loop_task_get = loop_task_get
+        loop_meta_record = loop_meta_record
+        loop_meta_assess = loop_meta_assess
+        loop_meta_summary = loop_meta_summary
+        loop_meta_clear = loop_meta_clear
+        loop_report = loop_report
+        loop_list = loop_list
+
     status = status
     stats = stats
     validate = validate
@@ -169,3 +247,20 @@ class Memory(Namespace):
     backup = backup
     restore_backup = restore_backup
     reembed = reembed
+
+
+class _LateVerb:
+    """A verb whose module is loaded when it is first used, so that a memory opens quickly."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self._module, self._name = module, name
+
+    def __get__(self, memory: Memory | None, owner: type[Memory]) -> Any:
+        verb = getattr(import_module(self._module), self._name)
+        setattr(Memory, self._name, verb)
+        return verb if memory is None else MethodType(verb, memory)
+
+
+for _module, _names in _LATE.items():
+    for _name in _names:
+        setattr(Memory, f"loop_{_name}", _LateVerb(_module, f"loop_{_name}"))

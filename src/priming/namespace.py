@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from threading import RLock
-from typing import Any
+from typing import Any, TypeVar
 
+from priming.config.caller import present_caller
 from priming.config.ids import uuid7
 from priming.config.profiles import ALL, Profile
+from priming.config.relations import RelationSigns
+from priming.config.words import REASONS, TEXT_KINDS
 from priming.core.arguments.checks import check_text, check_time
 from priming.embedding.protocol import Embedder
 from priming.errors import Conflict, NotFound, ParamError, StoreError
@@ -18,13 +21,17 @@ from priming.index.document import Document
 from priming.index.snapshot import SnapshotFile
 from priming.index.working_set import PreparedOperation, WorkingSet
 from priming.remember.echo_filter import EchoGuard
+from priming.results import Listing, no_memories
 from priming.serialization import encode_row
 from priming.sleep.plan import Proposal
 from priming.storage.protocol import Changes, Logged, Store, VersionKey
-from priming.storage.rows import LinkRow, PairRow, RowChange, WeightsRow
+from priming.storage.rows import LinkRow, PairRow, RelationRow, RowChange, WeightsRow
 from priming.types import Change, Clock, Link, MemoryRecord, Operation
 
 DEFAULT_NAMESPACE = "default"
+T = TypeVar("T")
+_SUGGESTED = 3
+"""Maximum number of other namespaces that a reason names."""
 _PROPOSALS = 8
 """Number of proposals of sleep that stay available."""
 
@@ -126,23 +133,47 @@ class Namespace:
         """Keep a proposal of sleep available; only the latest few stay."""
         self.proposals = {**dict([*self.proposals.items()][1 - _PROPOSALS :]), proposal.id: proposal}
 
-    def require_exists(self) -> None:
-        """Raise ``NotFound`` if the namespace was never written to; the default namespace can always be read."""
-        if self.namespace != DEFAULT_NAMESPACE and not self.store.head(self.namespace):
-            error = NotFound(f"there is no namespace {self.namespace!r}: writing creates one")
-            # A note, which a server leaves out: its clients must not learn the names of other namespaces.
-            error.add_note(f"there are {', '.join(self.store.namespaces()) or 'none yet'}")
-            raise error
+    def empty_reason(self) -> str | None:
+        """Why answers are empty: the namespace has no memories, and which others resemble it; None if it has some."""
+        if self._has_memories(self.namespace):
+            return None
+        others = [
+            name for name in self.store.namespaces() if name != self.namespace and self._has_memories(name)
+        ]
+        return no_memories(self.namespace) + _suggestion(self.namespace, others)
+
+    def _has_memories(self, namespace: str) -> bool:
+        return bool(self.store.page(namespace, self.now(), kinds=TEXT_KINDS, limit=1))
+
+    def listed(self, items: Iterable[T], *, empty: bool | None = None) -> list[T]:
+        """The items of an answer, with the reason if there are none because the namespace has no memories.
+
+        ``empty`` says whether items that are there amount to nothing.
+        """
+        listing = Listing(items)
+        if not listing if empty is None else empty:
+            listing.reason = self.empty_reason()
+        return listing
+
+    def not_found(self, message: str) -> NotFound:
+        """An error, with a note if the namespace has no memories.
+
+        A server leaves the note out where a client must not learn the names of other namespaces.
+        """
+        error = NotFound(message)
+        reason = self.empty_reason()
+        if reason is not None:
+            error.add_note(reason)
+        return error
 
     def find(self, key: str, now: datetime | None = None) -> MemoryRecord:
         """The memory of a key or id, or ``NotFound``."""
         if not check_text("key", key).strip():
             raise ParamError("key", key, "must be a memory's key or id")
-        self.require_exists()
         record = self.store.get(self.namespace, key, now or self.now())
         if record is None:
             near = ", ".join(self._similar_keys(key)[:3])
-            raise NotFound(
+            raise self.not_found(
                 f"there is no memory {key!r} in {self.namespace!r}"
                 + (f": did you mean {near}?" if near else "")
             )
@@ -158,15 +189,20 @@ class Namespace:
 
     @contextmanager
     def reading(self) -> Iterator[datetime]:
-        """Hold the lock over one state of the store and yield the present; ``NotFound`` for an unknown namespace."""
+        """Hold the lock over one state of the store and yield the present."""
         with self.lock, self.store.transaction(write=False):
-            self.require_exists()
             yield self.now()
 
     @contextmanager
     def writing(self) -> Iterator[datetime]:
         """Hold the write lock and yield the present, read after the lock is acquired."""
         with self.lock, self.store.transaction():
+            yield self.now()
+
+    @contextmanager
+    def changing(self) -> Iterator[datetime]:
+        """The same to change what exists: where there is no store yet, nothing does, and none is created."""
+        with self.lock, self.store.transaction(write=self.store.exists):
             yield self.now()
 
     def write(
@@ -183,6 +219,7 @@ class Namespace:
         operation_id: str | None = None,
     ) -> Logged:
         """Apply one operation; the working set reads it from the log at its next use."""
+        caller, why = present_caller(), reason or REASONS.get(kind) or message or f"{kind} was requested"
         changes = Changes(
             namespace=self.namespace,
             id=operation_id or self.next_operation_id(at),
@@ -191,15 +228,28 @@ class Namespace:
             rows=tuple(rows),
             vectors=vectors or {},
             generation=self.embedder.generation if vectors else None,
-            actor="user",
+            actor=caller.actor,
             source=source,
-            reason=reason,
+            reason=why,
             message=message,
             undoes=tuple(undoes),
+            via=caller.via,
+            session=caller.session,
         )
         number = self.store.apply(changes)
         return Logged(
-            number, changes.id, kind, at, changes.actor, source, reason, None, message, changes.rows
+            number,
+            changes.id,
+            kind,
+            at,
+            changes.actor,
+            source,
+            why,
+            None,
+            message,
+            changes.rows,
+            via=caller.via,
+            session=caller.session,
         )
 
     def next_operation_id(self, at: datetime) -> str:
@@ -211,6 +261,7 @@ class Namespace:
 
     def to_links(self, rows: Collection[LinkRow]) -> tuple[Link, ...]:
         """Link rows with their ends named by key."""
+        signs = self.signs()
         names = self.store.names(self.namespace, {end for row in rows for end in (row.source, row.target)})
         return tuple(
             Link(
@@ -221,9 +272,14 @@ class Namespace:
                 created_at=row.created_at,
                 last_activated=row.last_activated,
                 given=row.given,
+                sign=signs.sign(row.relation),
             )
             for row in rows
         )
+
+    def signs(self) -> RelationSigns:
+        """The signs of the relations."""
+        return RelationSigns({row.relation: row.sign for row in self.store.relations(self.namespace)})
 
     def to_changes(self, rows: Iterable[RowChange], names: Mapping[str, str]) -> tuple[Change, ...]:
         """Changes of rows in their public form; ``names`` are keys by id."""
@@ -248,7 +304,34 @@ class Namespace:
             changes=changes,
             undone_by=logged.undone_by,
             message=logged.message,
+            via=logged.via,
+            session=logged.session,
         )
+
+
+def _suggestion(name: str, others: Sequence[str]) -> str:
+    """The namespaces with memories that resemble a name, else the first of all; empty if there are none."""
+    from difflib import get_close_matches
+
+    by_form = {other.casefold(): other for other in others}
+    form = name.casefold()
+    near = get_close_matches(form, by_form, n=_SUGGESTED)
+    near += [other for other in by_form if (form in other or other in form) and other not in near]
+    if near:
+        return f"; did you mean {_either([by_form[other] for other in near[:_SUGGESTED]])}?"
+    if not others:
+        return ""
+    more = f" and {len(others) - _SUGGESTED:,} more" if len(others) > _SUGGESTED else ""
+    return f"; there are some in {', '.join(_quoted(other) for other in others[:_SUGGESTED])}{more}"
+
+
+def _either(names: Sequence[str]) -> str:
+    *first, last = map(_quoted, names)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"'
 
 
 def _side(row: Any) -> Mapping[str, Any] | None:
@@ -262,6 +345,8 @@ def _row_name(row: Any, names: Mapping[str, str]) -> str:
         return f"{names.get(row.source, row.source)} + {names.get(row.target, row.target)}"
     if isinstance(row, WeightsRow):
         return row.profile
+    if isinstance(row, RelationRow):
+        return row.relation
     return str(names.get(row.id, row.id))
 
 

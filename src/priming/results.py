@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TypeVar
 
 from priming.types import EMPTY, Link, MemoryRecord
+
+T = TypeVar("T")
+
+
+class Listing(list[T]):
+    """A list that a verb returns; ``reason`` says why it is empty, where the namespace has no memories."""
+
+    def __init__(self, items: Iterable[T] = (), reason: str | None = None) -> None:
+        super().__init__(items)
+        self.reason = reason
+
+
+def no_memories(namespace: str) -> str:
+    """The reason why answers about a namespace are empty, without the names of others.
+
+    >>> no_memories("work")
+    'there are no memories in "work"'
+    """
+    return f'there are no memories in "{namespace}"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +116,8 @@ class Stats:
     generation: str | None
     weights: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: EMPTY)
     """By profile, the weights that this namespace overrides."""
+    reason: str | None = None
+    """Why there is nothing to count; None where there are memories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +133,8 @@ class Status:
     operations: int
     generation: str
     """The embedder in use: model, dimension and preparation."""
+    reason: str | None = None
+    """Why there are no memories: the namespace, and those with memories that resemble it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +143,8 @@ class Exported:
 
     memories: int
     lines: str
+    reason: str | None = None
+    """Why there are no memories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +234,8 @@ class Diff:
     links: tuple[LinkMove, ...] = ()
     question: str | None = None
     answers: tuple[RankMove, ...] = ()
+    reason: str | None = None
+    """Why there is nothing to compare; None where there are memories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +262,7 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class ConflictingFact:
-    """One of two conflicting facts: its key, text and value, and the time of its statement."""
+    """One of two conflicting facts or rules: its key, text and value, and the time of its statement."""
 
     key: str
     content: str
@@ -244,7 +272,11 @@ class ConflictingFact:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """Two facts that give a subject different values in one slot, and the commands that resolve the conflict."""
+    """Two facts that give a subject different values in one slot, and the commands that resolve the conflict.
+
+    Two rules that disagree have the subject "rules", their conditions as slot, and a ``reason`` that says which is
+    told where both apply.
+    """
 
     id: str
     subject: str
@@ -252,3 +284,4 @@ class Review:
     older: ConflictingFact
     newer: ConflictingFact
     commands: tuple[str, ...]
+    reason: str | None = None

@@ -1,4 +1,4 @@
-"""Values ↔ JSON, rows ↔ JSON: one codec for the command line, every server, the store's log and its columns.
+"""Values, rows and errors ↔ JSON: one codec for the command line, every server, the store's log and its columns.
 
 Both ways are compiled from the fields of frozen dataclasses, once a type. Two forms differ in their times only: a
 value has them in ISO 8601 as short as they are, a row in a fixed width that sorts as text.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
@@ -17,12 +18,22 @@ from pathlib import Path
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from priming import errors
+from priming.errors import MissingExtra, ParamError, PrimingError
+
 R = TypeVar("R")
 T = TypeVar("T")
 Coder = Callable[[Any], Any]
 TIMES = ("occurred_at", "recorded_at", "valid_from", "valid_to")
 """Fields of a filter whose values are times."""
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
+
+_CLASSES: Mapping[str, type[PrimingError]] = {
+    kind.code: kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, PrimingError)
+}
+_EXTRA = re.compile(r"needs the extra '([^']*)'")
 
 
 def _once(function: Callable[[Any], T]) -> Callable[[Any], T]:
@@ -267,3 +278,37 @@ def column_text(values: Mapping[str, Any] | Sequence[str]) -> str | None:
     if not values:
         return None
     return json_text(dict(values) if isinstance(values, Mapping) else list(values))
+
+
+def error_payload(error: PrimingError) -> dict[str, str]:
+    """An error as every surface answers it: its stable code, and its message with its notes.
+
+    >>> error_payload(errors.NotFound("there is no memory 'x'"))
+    {'code': 'not_found', 'message': "there is no memory 'x'"}
+    """
+    return {"code": error.code, "message": "; ".join([str(error), *getattr(error, "__notes__", [])])}
+
+
+def full_error_payload(error: PrimingError) -> dict[str, Any]:
+    """An error with its violations in a list as well, so that a client can raise the same error again."""
+    payload: dict[str, Any] = {**error_payload(error)}
+    if isinstance(error, ParamError):
+        payload["violations"] = list(error.violations)
+    return payload
+
+
+def error_from_payload(payload: Mapping[str, Any]) -> PrimingError:
+    """The error that a payload describes, in the class that has its code."""
+    message = str(payload["message"])
+    kind = _CLASSES.get(payload["code"], PrimingError)
+    if issubclass(kind, ParamError):
+        error: PrimingError = ParamError.of(payload.get("violations") or [message])
+        if note := message.removeprefix(str(error)).removeprefix("; "):
+            error.add_note(note)
+        return error
+    error = kind.__new__(kind)
+    Exception.__init__(error, message)
+    if isinstance(error, MissingExtra):
+        extra = _EXTRA.search(message)
+        error.extra = extra[1] if extra else ""
+    return error

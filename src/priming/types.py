@@ -139,6 +139,10 @@ class Link:
     created_at: datetime
     last_activated: datetime | None = None
     given: bool = False
+    sign: int = 1
+    """Of its relation: 1 brings activation to the target, −1 takes it away."""
+    message: str | None = field(default=None, compare=False)
+    """In the answer of ``link``: what is new about the relation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +157,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One entry of the log."""
+    """One entry of the log: ``actor`` is who asked for it, ``via`` by what, ``session`` that of an agent.
+
+    ``source`` is the tier of learning, ``reason`` why it was done, ``message`` what came of it.
+    """
 
     id: str
     kind: str
@@ -164,6 +171,8 @@ class Operation:
     changes: tuple[Change, ...] = ()
     undone_by: str | None = None
     message: str | None = None
+    via: str | None = None
+    session: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,8 +44,8 @@ BAD = [
     (["recall", "x", "--profile", "best"], "profile = 'best': must be one of priming"),
     (["recall", "x", "--context", "at=now"], "context = 'at': has its own option or argument"),
     (
-        ["recall", "x", "--namespace", "nowhere"],
-        "there is no namespace 'nowhere': writing creates one; there are default",
+        ["show", "x", "--namespace", "defualt"],
+        "there is no memory 'x' in 'defualt'; there are no memories in \"defualt\"; did you mean \"default\"?",
     ),
     (["list", "--status", "lost"], "status = 'lost': must be one of active, forgotten"),
     (["list", "--after", "nothing"], "there is no memory 'nothing'"),

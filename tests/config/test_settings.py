@@ -164,7 +164,7 @@ def test_everything_that_is_wrong_is_told_at_once_with_its_place(desk, monkeypat
         "PRIMING_SERVICE_LOG_LEVEL = 'loud': must be one of debug, info, warning, error",
         f"{here}:1: [retreival] is not a section: did you mean retrieval?",
         f"{here}:4: retrieval.iteration is not a setting: did you mean iterations?",
-        f"{here}:5: retrieval.spreading_strength = -1.0: must be ≥ 0.0",
+        f"{here}:5: retrieval.spreading_strength = -1.0: must be ≥ 0.0 and < 1.0",
         f"{here}:6: retrieval.iterations = 2.5: must be a whole number",
         f"{here}:7: retrieval.anchor_top_k_facts = True: must be a whole number",
         f"{here}:9: store.profile = 'etho': must be one of {', '.join(PROFILES)}",
@@ -277,6 +277,7 @@ def test_a_program_opens_its_memory_by_arguments_alone_unless_it_gives_settings(
     with Memory.open(embedder=HashedEmbedder()) as memory:
         assert (memory.namespace, memory.profile.name) == ("default", "priming")
         assert memory.profiles["ethos"] == profiles.get("ethos")
+        memory.remember("The ferry leaves at nine.")
     assert (desk.project / ".priming" / "memory.db").is_file()
     found = load()
     with Memory.open("sqlite://", embedder=HashedEmbedder(), settings=found) as memory:

@@ -137,6 +137,7 @@ def test_json_holds_the_texts_as_they_are():
         "target": "a",
         "relation": "next",
         "weight": 0.5,
+        "sign": 1,
         "given": True,
         "created_at": AT.isoformat(),
         "last_activated": None,

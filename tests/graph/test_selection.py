@@ -169,6 +169,7 @@ def test_an_empty_memory_is_an_empty_drawing(memory):
         "around": None,
         "known_at": None,
         "left_out": 0,
+        "reason": 'there are no memories in "default"',
         "nodes": [],
         "links": [],
     }
@@ -195,6 +196,7 @@ def test_a_key_that_is_not_there_is_not_found(memory):
         memory.graph(key="nothing")
 
 
-def test_a_namespace_that_is_not_there_is_not_found(open_memory):
-    with pytest.raises(NotFound, match="there is no namespace 'else'"):
-        open_memory(namespace="else").graph()
+@pytest.mark.parametrize("form", ["dot", "json"])
+def test_the_drawing_of_a_namespace_without_memories_says_so(open_memory, form):
+    text = open_memory(namespace="else").graph(form)
+    assert 'there are no memories in "else"' in text.replace("\\", "")

@@ -74,7 +74,7 @@ def test_before_anything_was_remembered_nothing_is(memory, clock):
     memory.remember("Gulls nest on cliffs.", key="gulls")
     found = memory.recall("gulls", known_at=clock.at - DAY)
     assert found.hits == ()
-    assert found.reason == "nothing is remembered in this namespace yet"
+    assert found.reason == "nothing was remembered at that time"
 
 
 def test_the_future_knows_what_is_known_now(memory, clock):
@@ -351,7 +351,7 @@ def test_what_is_no_yes_or_no_is_refused(moved):
 
 
 def test_of_another_namespace_nothing_is_known(open_memory):
-    with pytest.raises(NotFound, match="there is no namespace"):
+    with pytest.raises(NotFound, match="no memory 'meeting' was known in 'elsewhere'"):
         open_memory(namespace="elsewhere").as_of("meeting")
 
 
@@ -374,3 +374,36 @@ def test_pages_of_another_time_follow_each_other(memory, clock):
     rest = memory.list(limit=2, after=first[-1].id, known_at=then)
     assert [one.key for one in (*first, *rest)] == ["a", "b", "c"]
     assert [one.key for one in memory.list(matching="note b", known_at=then)] == ["b"]
+
+
+def test_each_version_has_when_it_was_told_and_when_it_was_closed(memory, clock):
+    told, closed = clock.at, clock.at + timedelta(days=3)
+    memory.remember("The ferry leaves at nine.", key="ferry")
+    clock.at = closed
+    memory.supersede("ferry", "The ferry leaves at ten.", valid_from=told + timedelta(days=1))
+    first, second = memory.history("ferry")
+    assert (first.recorded_at, first.retired_at) == (told, closed)
+    assert (first.valid_from, first.valid_to) == (None, told + timedelta(days=1))
+    assert (second.recorded_at, second.retired_at) == (closed, None)
+    for before in (
+        memory.as_of("ferry", valid_at=told),
+        memory.list(valid_at=told)[0],
+        memory.recall("when does the ferry leave", valid_at=told).hits[0].memory,
+    ):
+        assert (before.content, before.recorded_at) == ("The ferry leaves at nine.", told)
+        assert before.retired_at == closed
+    then = memory.as_of("ferry", known_at=told)
+    assert (then.recorded_at, then.retired_at, then.valid_to) == (told, None, None)
+    assert (memory.get("ferry").recorded_at, memory.list()[0].retired_at) == (closed, None)
+
+
+def test_a_version_that_is_superseded_from_a_later_time_on_is_closed_already(memory, clock):
+    told = clock.at
+    memory.remember("The ferry leaves at nine.", key="ferry")
+    clock.at += timedelta(days=1)
+    memory.supersede("ferry", "The ferry leaves at ten.", valid_from=told + timedelta(days=30))
+    present = memory.get("ferry")
+    assert present.content == "The ferry leaves at nine."
+    assert (present.recorded_at, present.retired_at) == (told, clock.at)
+    memory.undo(memory.log(limit=1)[0].id)
+    assert (memory.get("ferry").recorded_at, memory.get("ferry").retired_at) == (told, None)

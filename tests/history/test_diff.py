@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from priming import NotFound, ParamError
+from priming import ParamError
 from priming.results import LinkMove, MemoryMove, RankMove
 
 DAY = timedelta(days=1)
@@ -220,6 +220,7 @@ def test_the_earlier_time_comes_first(two, clock):
         two.diff(clock.at, clock.at - DAY)
 
 
-def test_an_unknown_namespace_is_refused(open_memory, clock):
-    with pytest.raises(NotFound, match="there is no namespace"):
-        open_memory(namespace="elsewhere").diff(clock.at, clock.at)
+def test_in_a_namespace_without_memories_nothing_differs(open_memory, clock):
+    difference = open_memory(namespace="elsewhere").diff(clock.at, clock.at, question="who?")
+    assert (difference.memories, difference.links, difference.answers) == ((), (), ())
+    assert difference.reason == 'there are no memories in "elsewhere"'

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from priming import Conflict, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
+from priming.config.caller import Caller, calling
 from priming.core.bitemporal import visible
 from priming.serialization import encode_row
 from priming.storage.rows import identity
@@ -71,8 +72,8 @@ def test_history_shows_each_version_once_with_the_time_that_it_held(memory, cloc
     assert (first.valid_from, first.valid_to) == (None, start + DAY)
     assert (second.valid_from, second.valid_to) == (start + DAY, start + 2 * DAY)
     assert (third.valid_from, third.valid_to) == (start + 2 * DAY, None)
-    assert first.recorded_at == second.valid_from
-    assert all(one.retired_at is None for one in (first, second, third))
+    assert [one.recorded_at for one in (first, second, third)] == [start, start + DAY, start + 2 * DAY]
+    assert [one.retired_at for one in (first, second, third)] == [start + DAY, start + 2 * DAY, None]
 
 
 def test_a_memory_may_be_superseded_at_the_instant_that_it_was_remembered(memory):
@@ -558,6 +559,7 @@ def test_an_undone_batch_keeps_what_was_purged_away(memory):
 def test_what_changed_nothing_cannot_be_taken_back(memory):
     memory.remember("We paint walls.", key="a")
     memory.remember("We sing.", key="b")
+    memory.link("a", "b", weight=0.5)
     with pytest.raises(Conflict, match="changed nothing"):
         memory.undo(memory.set_strength("a", "b", 0.5).id)
 
@@ -658,6 +660,7 @@ class Life(RuleBasedStateMachine):
         store = self.memory.store
         memories = store.memories("default")
         every = [*memories, *store.links("default"), *store.verdicts("default")]
+        every += store.relations("default")
         every += [version for one in memories for version in store.versions("default", one.id)]
         return {identity(row): encode_row(row) for row in every}
 
@@ -688,6 +691,10 @@ class Life(RuleBasedStateMachine):
     @rule(a=numbers, b=numbers, weight=st.floats(0, 1), relation=st.sampled_from(["near", "mentions"]))
     def link(self, a, b, weight, relation):
         self.do(self.memory.link, self.key(a), self.key(b), relation, weight)
+
+    @rule(a=numbers, b=numbers, relation=st.sampled_from(["near", "opposes"]), sign=st.sampled_from([-1, 1]))
+    def sign(self, a, b, relation, sign):
+        self.do(self.memory.link, self.key(a), self.key(b), relation, sign=sign)
 
     @rule(a=numbers, b=numbers, weight=st.floats(0, 1))
     def set_strength(self, a, b, weight):
@@ -756,3 +763,47 @@ def test_an_operation_shows_its_rows_as_json(memory):
     memory.remember("We paint walls.", when={"language": ["go"]}, metadata={"a": [1]})
     (operation,) = memory.log()
     assert json.loads(json.dumps([dict(change.after) for change in operation.changes]))
+
+
+# Who, by what, and why
+
+
+def test_every_operation_says_who_by_what_and_why(memory):
+    memory.remember("Gulls nest.", key="gulls")
+    memory.remember("Terns nest.", key="terns")
+    memory.link("gulls", "terns")
+    memory.set_strength("gulls", "terns", 0.7)
+    memory.supersede("gulls", "Gulls nest upon cliffs.")
+    memory.feedback(used=["gulls"])
+    memory.undo(memory.forget("terns").id)
+    memory.learn("Count the gulls.")
+    run = memory.run_start("s")
+    memory.run_end(run.id, used=True)
+    operations = memory.log()
+    assert {(operation.actor, operation.via) for operation in operations} == {("user", "library")}
+    assert [operation.kind for operation in operations if not operation.reason] == []
+    assert [
+        event
+        for event in memory.events()
+        if not (event.actor and event.via and event.source and event.reason)
+    ] == []
+    assert {event.source for event in memory.events()} == {"linker", "manual", "conscious"}
+
+
+def test_a_callers_operations_are_logged_under_its_name_and_session(memory):
+    with calling(Caller("codex", "hook prompt", "s1")):
+        memory.learn("Count the gulls.")
+    memory.remember("Gulls nest.")
+    assert [(one.actor, one.via, one.session) for one in memory.log()] == [
+        ("user", "library", None),
+        ("codex", "hook prompt", "s1"),
+    ]
+
+
+def test_who_and_by_what_survive_an_export(memory, open_memory, tmp_path):
+    with calling(Caller("codex", "mcp remember", "s1")):
+        memory.remember("Gulls nest.")
+    memory.export(tmp_path / "all.jsonl")
+    other = open_memory("sqlite://")
+    other.import_(tmp_path / "all.jsonl")
+    assert ("codex", "mcp remember", "s1") in [(one.actor, one.via, one.session) for one in other.log()]

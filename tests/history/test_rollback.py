@@ -102,20 +102,61 @@ def test_only_the_operations_of_a_source_are_undone(two):
         two.rollback(since=NOW, source="automatic")
 
 
-def test_an_operation_of_another_source_that_prevents_the_rollback_is_named(two, clock):
-    (first,) = learn(two, "automatic", 0.50001)
-    (verdict,) = learn(two, "conscious", 0.51001)
+def test_the_steps_of_a_source_are_taken_back_whatever_came_between_and_after(two, clock):
+    learn(two, "automatic", 0.50001)
+    learn(two, "conscious", 0.51001)
     learn(two, "automatic", 0.51002)
-    before, counted = rows(two), marks(two)
-    for ask in (two.rollback, two.would_undo):
-        with pytest.raises(
-            Conflict,
-            match=f"^operation {first} cannot be undone: operation {verdict} \\(feedback\\) changed the same",
-        ):
-            ask(since=clock.at, source="automatic")
-        assert (rows(two), marks(two)) == (before, counted)
+    learn(two, "conscious", 0.50002)
+    judged, counted = rows(two), marks(two)
+    planned = two.rollback(since=clock.at, source="automatic", dry_run=True)
+    assert (planned.id, planned.message) == ("", "would roll back 2 operations")
+    assert [(change.before["weight"], change.after["weight"]) for change in planned.changes] == [
+        (0.50002, pytest.approx(0.5))
+    ]
+    assert (rows(two), marks(two)) == (judged, counted)
+    done = two.rollback(since=clock.at, source="automatic")
+    assert weight(two) == pytest.approx(0.5)
+    two.undo(done.id)
+    assert (rows(two), weight(two)) == (judged, 0.50002)
     two.rollback(since=clock.at)
     assert weight(two) == 0.5
+
+
+def test_a_step_is_taken_back_within_the_bounds(two):
+    (up,) = learn(two, "conscious", 0.94)
+    learn(two, "automatic", 0.06)
+    two.undo(up)
+    assert weight(two) == 0.05
+
+
+def test_only_what_lies_before_until_is_rolled_back(two, clock):
+    for moved in (0.51, 0.52, 0.54):
+        learn(two, "conscious", moved)
+        clock.at += HOUR
+    span = {"since": NOW + HOUR, "until": NOW + 3 * HOUR}
+    assert [one.message for one in (two.rollback(**span, dry_run=True),)] == ["would roll back 2 operations"]
+    assert len(two.would_undo(**span)) == 2
+    two.rollback(**span, source="conscious")
+    assert weight(two) == pytest.approx(0.52)
+    with pytest.raises(
+        Conflict, match=r"nothing was done since 2024-05-17T10:30.* and before 2024-05-17T12:30"
+    ):
+        two.rollback(**span)
+    with pytest.raises(ParamError, match=r"until = .*: must be after since"):
+        two.rollback(since=NOW + HOUR, until=NOW)
+    with pytest.raises(ParamError, match="dry_run = 'no': must be true or false"):
+        two.rollback(since=NOW, dry_run="no")
+
+
+def test_a_run_that_went_on_after_the_span_stays(two, clock):
+    start = clock.at
+    run = two.run_start("s")
+    learn(two, "automatic", 0.51)
+    clock.at += HOUR
+    two.run_end(run.id)
+    two.rollback(since=start, until=clock.at, source="automatic")
+    assert weight(two) == 0.5
+    assert [one.id for one in two.run_list()] == [run.id]
 
 
 def test_a_link_that_one_source_made_and_another_moved_stays(two, clock):
@@ -255,13 +296,11 @@ def test_bad_arguments_of_a_rollback_are_named(two, arguments, name):
     assert two.stats().operations == count
 
 
-def test_nothing_is_rolled_back_in_an_empty_or_unknown_namespace(memory, open_memory):
-    with pytest.raises(Conflict, match="nothing was done"):
-        memory.rollback(since=NOW)
-    elsewhere = open_memory(namespace="elsewhere")
-    for ask in (elsewhere.rollback, elsewhere.would_undo):
-        with pytest.raises(NotFound, match="elsewhere"):
-            ask(since=NOW)
+def test_nothing_is_rolled_back_in_a_namespace_without_a_log(memory, open_memory):
+    for empty in (memory, open_memory(namespace="elsewhere")):
+        assert empty.would_undo(since=NOW) == []
+        with pytest.raises(Conflict, match="nothing was done"):
+            empty.rollback(since=NOW)
 
 
 def step(memory, deed, a, b, weight):

@@ -1,6 +1,7 @@
 """Undo of operations that learnt something: verdicts, pairs and runs are rows like others."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -65,20 +66,24 @@ def test_changed_rows_return_to_their_earlier_state(two, clock):
     assert rows(two) == before
 
 
-def test_a_pair_or_run_changed_since_prevents_an_undo(two, clock):
+def test_a_run_changed_since_prevents_an_undo_and_a_pair_loses_only_its_own_times(two, clock):
     first, run = pair(two, clock.at), RunRow("run", "s", clock.at)
     pairing, starting = write(two, "pairing", first), write(two, "run-start", run)
-    again = write(two, "again", RowChange(first, replace(first, times=(*first.times, stamp(clock.at)))))
+    more = replace(first, times=(*first.times, stamp(clock.at + timedelta(hours=1))))
+    write(two, "again", RowChange(first, more))
     ending = write(two, "run-end", RowChange(run, replace(run, settled="unused")))
     before = rows(two), two.log()
-    for operation, later, what in ((pairing, again, "pair"), (starting, ending, "run")):
-        words = rf"{operation} cannot be undone: operation {later} \(.*\) changed the same {what} since"
-        with pytest.raises(Conflict, match=words):
-            two.undo(operation)
+    words = rf"{starting} cannot be undone: operation {ending} \(.*\) changed the same run since"
+    with pytest.raises(Conflict, match=words):
+        two.undo(starting)
     assert (rows(two), two.log()) == before
-    for operation in (ending, again, starting, pairing):
+    taken = two.undo(pairing)
+    assert two.store.pairs("default") == [replace(first, times=more.times[1:])]
+    two.undo(taken.id)
+    assert rows(two) == before[0]
+    for operation in (ending, starting):
         two.undo(operation)
-    assert rows(two)[1:] == [[], [], []]
+    assert two.store.runs("default") == []
 
 
 def test_undoing_a_memory_removes_its_verdicts_and_pairs(two, clock):
@@ -95,19 +100,29 @@ def test_undoing_a_memory_removes_its_verdicts_and_pairs(two, clock):
     assert (rows(two), two.list()) == before
 
 
-def test_a_later_verdict_must_be_undone_before_an_earlier_one(two):
+def test_an_earlier_verdict_is_undone_under_a_later_one(two, clock):
     (link,) = [one for one in two.store.links("default") if one.relation == "next"]
     (row,) = two.store.memories("default", [two.get("paint").id])
-    before = rows(two), two.get("paint").weight
-    stronger, strongest = replace(link, weight=link.weight + 0.01), replace(link, weight=link.weight + 0.02)
-    heavier, heaviest = replace(row, weight=row.weight + 0.01), replace(row, weight=row.weight + 0.02)
+    use, later = stamp(clock.at), stamp(clock.at + timedelta(hours=1))
+    stronger, strongest = replace(link, weight=link.weight + 0.01), replace(link, weight=link.weight + 0.03)
+    heavier = replace(row, weight=row.weight + 0.01, uses=1, helped=1, recent=(use,))
+    heaviest = replace(heavier, weight=row.weight + 0.03, uses=2, helped=2, recent=(later, use))
     first = write(two, "feedback", RowChange(link, stronger), RowChange(row, heavier))
     second = write(two, "feedback", RowChange(stronger, strongest), RowChange(heavier, heaviest))
-    with pytest.raises(Conflict, match=rf"operation {second} \(feedback\) .*: undo that first"):
-        two.undo(first)
-    two.undo(second)
+    after = rows(two), two.get("paint")
+    taken = two.undo(first)
+    (moved,) = [one for one in two.store.links("default") if one.relation == "next"]
+    assert moved.weight == pytest.approx(link.weight + 0.02)
+    (left,) = two.store.memories("default", [row.id])
+    assert (left.weight, left.uses, left.helped, left.recent) == (
+        *(pytest.approx(row.weight + 0.02), 1, 1, (later,)),
+    )
+    two.undo(taken.id)
+    assert (rows(two), two.get("paint")) == after
     two.undo(first)
-    assert (rows(two), two.get("paint").weight) == before
+    two.undo(second)
+    (gone,) = two.store.memories("default", [row.id])
+    assert (gone.weight, gone.uses, gone.recent) == (pytest.approx(row.weight), 0, ())
 
 
 def test_a_link_to_a_removed_memory_is_not_restored(memory):

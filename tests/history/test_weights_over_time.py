@@ -198,13 +198,15 @@ def test_bad_arguments_of_the_events_are_named(memory, arguments, name):
         memory.log(**arguments)
 
 
-def test_events_of_an_unknown_memory_or_namespace_are_not_found(memory, open_memory):
+def test_events_of_an_unknown_memory_are_not_found(memory):
     with pytest.raises(NotFound):
         memory.events(key="nothing")
+
+
+def test_a_namespace_without_memories_has_no_weights(open_memory):
     other = open_memory(namespace="elsewhere")
-    for ask in (other.events, other.strengths, other.oscillating, other.normalize_strengths):
-        with pytest.raises(NotFound, match="elsewhere"):
-            ask()
+    assert [read() for read in (other.events, other.oscillating, other.normalize_strengths)] == [[], [], []]
+    assert [each.links for each in other.strengths()] == [0]
 
 
 # Strengths

@@ -226,3 +226,16 @@ def test_each_agent_is_answered_in_its_own_format(project, payload, keys):
     for key in keys:
         output = output[key]
     assert "Never push to main" in output
+
+
+def test_what_a_hook_writes_is_logged_under_the_agent_the_event_and_the_session(project):
+    project.text("session-start")
+    project.text("prompt", prompt="no, use pnpm instead of npm")
+    with project.memory() as memory:
+        written = {
+            (one.actor, one.via, one.session) for one in memory.log() if (one.via or "").startswith("hook")
+        }
+        assert written == {
+            ("claude-code", "hook session-start", "s1"),
+            ("claude-code", "hook prompt", "s1"),
+        }

@@ -3,7 +3,7 @@ from datetime import timedelta
 
 import pytest
 
-from priming import NotFound, ParamError
+from priming import ParamError
 from priming.config import profiles
 from priming.learning.reviews import expected_loss
 from priming.types import MemoryRecord, Use
@@ -139,6 +139,5 @@ def test_arguments_are_checked(told, wrong, said):
         told.fading(**wrong)
 
 
-def test_an_unknown_namespace_is_not_found(open_memory):
-    with pytest.raises(NotFound, match="elsewhere"):
-        open_memory(namespace="elsewhere").fading()
+def test_in_a_namespace_without_memories_nothing_fades(open_memory):
+    assert open_memory(namespace="elsewhere").fading() == []

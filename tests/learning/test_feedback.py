@@ -3,7 +3,7 @@ from datetime import timedelta
 
 import pytest
 
-from priming import Conflict, Cue, NotFound, ParamError
+from priming import Cue, NotFound, ParamError
 from priming.config.params.laws import PLASTICITY
 from priming.config.params.store import STORE
 from priming.recall import traces
@@ -402,11 +402,20 @@ def test_a_memory_whose_remember_was_undone_is_not_found(chain):
         chain.feedback(recall.recall_id, used=["owl"])
 
 
-def test_an_older_verdict_cannot_be_undone_under_a_newer_one(chain):
+def test_an_older_verdict_is_undone_under_a_newer_one_and_leaves_what_that_one_gave(chain):
+    def weights():
+        return {(x.source, x.relation, x.target): x.weight for x in chain.links()}
+
+    start = weights()
     first = chain.feedback(chain.recall(CUE).recall_id, used=["hit"])
-    second = chain.feedback(chain.recall(CUE).recall_id, used=["hit"])
-    with pytest.raises(Conflict, match=second.id):
-        chain.undo(first.id)
+    once = weights()
+    chain.feedback(chain.recall(CUE).recall_id, used=["hit"])
+    twice, helped = weights(), chain.get("hit").use.helped
+    chain.undo(first.id)
+    assert chain.get("hit").use.helped == helped - 1
+    left = {name: weight - (once[name] - start[name]) for name, weight in twice.items()}
+    assert weights() == pytest.approx(left)
+    assert left != twice
 
 
 def test_ten_verdicts_turn_the_wrong_route_into_the_last_and_the_right_one_into_the_first(memory, clock):

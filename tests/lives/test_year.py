@@ -87,6 +87,8 @@ def wrong_lives(year, lived):
         checks.history_is_whole: replace(lived, truth=untrue),
         checks.nothing_is_lost: replace(lived, told=told["said"]),
         checks.sources_are_reachable: replace(lived, told={}),
+        checks.alike_stays_apart: replace(lived, left_alone={}),
+        checks.paraphrases_become_one: replace(lived, told={}),
         checks.night_can_be_undone: replace(lived, nights=[]),
         checks.archived_comes_back: replace(lived, told=told["said"]),
         checks.audit_recalls: replace(lived, answers=cut),

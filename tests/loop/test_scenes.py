@@ -7,7 +7,6 @@ import pytest
 
 from priming import Memory
 from priming.llm.scripted import ScriptedAgent
-from priming.loop import arc
 from priming.loop.environment import LoopEnvironment
 from priming.loop.run import run
 from priming.loop.session_store import limits
@@ -90,7 +89,7 @@ def test_what_failed_once_takes_fewer_attempts_in_other_words_and_nobody_else_he
     lessons = memory.list(kinds=["failure", "pattern"], limit=100)
     assert {record.use.failed for record in lessons} == {0}
     assert [record.use.helped for record in lessons if record.kind == "pattern"] == [2] * len(SUBJECTS)
-    assert arc.health(memory)["status"] == "HEALTHY"
+    assert memory.loop_health().status == "HEALTHY"
 
 
 def test_good_runs_of_one_task_leave_its_neighbours_in_time_alone(memory, clock, tmp_path):

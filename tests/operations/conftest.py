@@ -43,6 +43,8 @@ class Server:
         service = LocalService(self.url, settings=self.settings)
         self.stack.enter_context(closing(service))
         tokens = self.stack.enter_context(Tokens(self.url))
+        with service.memory("default") as memory, memory.store.transaction():
+            pass  # the first write creates the store
         local = self.stack.enter_context(local_listener(service))
         listener = self.stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         app, listening = create_app(service, tokens, greeting=local.greeting), threading.Event()

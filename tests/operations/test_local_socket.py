@@ -89,7 +89,7 @@ def test_the_other_end_of_a_pair_is_us():
 def test_a_greeting_changes_with_file_and_care(tmp_path):
     def greeting(options=""):
         with Memory.open(f"sqlite:///{tmp_path}/memory.db") as memory:
-            memory.stats()
+            memory.remember("The ferry leaves at nine.")
         return local_socket.greeting(local_socket.real(f"sqlite:///{tmp_path}/memory.db{options}"), "priming")
 
     first = greeting()

@@ -8,8 +8,8 @@ import pytest
 
 from priming import HashedEmbedder, Memory
 from priming.errors import Conflict, NotFound, ParamError
-from priming.operations.error_payload import error_payload
 from priming.operations.service import LocalService
+from priming.serialization import error_payload
 
 
 @pytest.fixture

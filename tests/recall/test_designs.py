@@ -488,7 +488,7 @@ def test_every_profile_answers_with_finite_scores_from_the_best_down(told, profi
 
 @pytest.mark.parametrize("profile", profiles.ALL)
 def test_every_profile_answers_from_a_single_memory_and_from_none(memory, profile):
-    assert memory.recall("banjo", profile=profile).reason == "nothing is remembered in this namespace yet"
+    assert memory.recall("banjo", profile=profile).reason == 'there are no memories in "default"'
     memory.remember("they banjo")
     assert [hit.memory.key for hit in memory.recall("the banjo", profile=profile).hits] == ["they-banjo"]
 

@@ -335,17 +335,6 @@ def test_links_by_rule_are_walked_both_ways(open_memory):
     assert scores(memory.recall("at two")) == pytest.approx({"two": matched, "one": reached}, abs=1e-6)
 
 
-def test_of_a_hub_the_500_strongest_links_are_read(told):
-    told.remember_many({"content": f"leaf {i}", "key": f"leaf-{i}"} for i in range(501))
-    told.link_many(
-        {"source": "near", "target": f"leaf-{i}", "relation": "requires", "weight": 0.4 if i == 7 else 0.5}
-        for i in range(501)
-    )
-    found = scores(told.recall("cue", limit=1000))
-    leaves = {key for key in found if key.startswith("leaf-")}
-    assert leaves == {f"leaf-{i}" for i in range(501)} - {"leaf-7"}
-
-
 def test_a_trace_has_the_activations_of_every_iteration(told):
     told.link("near", "apart", "requires", 0.5)
     steps = told.recall("cue", trace=True).spread

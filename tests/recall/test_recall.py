@@ -377,7 +377,7 @@ def test_the_budget_is_never_exceeded_and_what_is_left_out_is_named(embedder, bu
 
 
 def test_an_empty_answer_says_why(memory):
-    assert memory.recall("paint").reason == "nothing is remembered in this namespace yet"
+    assert memory.recall("paint").reason == 'there are no memories in "default"'
     tell(memory, a="We paint walls.")
     for asked in (
         {"kinds": ["fact"]},
@@ -393,7 +393,7 @@ def test_an_empty_answer_says_why(memory):
     assert memory.recall("zzz qqq").reason.startswith("nothing above the floor")
     assert memory.recall("paint").reason is None
     memory.forget("a")
-    assert memory.recall("paint").reason == "nothing is remembered in this namespace yet"
+    assert memory.recall("paint").reason == 'there are no memories in "default"'
 
 
 def test_a_cue_without_any_word_finds_nothing(memory):

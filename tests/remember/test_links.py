@@ -166,11 +166,42 @@ def test_strength_is_clamped_and_says_so(three, requested, clamped):
     assert weights(three) == {("a", "similar-to", "b"): clamped}
 
 
-def test_strength_between_strangers_makes_no_link(three):
-    operation = three.set_strength("a", "b", 0.5)
-    assert (operation.message, operation.changes) == ("0 links set to 0.5", ())
+@pytest.mark.parametrize("relation", [None, "requires", "my-own"])
+def test_strength_between_strangers_is_an_error_that_names_the_remedy(three, relation):
+    before = three.log(limit=1)
+    with pytest.raises(NotFound, match=r"between 'a' and 'b': make it with --create \(create = true\)"):
+        three.set_strength("a", "b", 0.5, relation)
+    assert (three.links(), three.log(limit=1)) == ([], before)
+
+
+def test_strength_between_strangers_makes_the_link_where_that_is_wanted(three):
+    operation = three.set_strength("a", "b", 0.3, create=True)
+    assert operation.message == "1 link made, similar-to, at 0.3"
+    (link,) = three.links()
+    assert (link.source, link.target, link.relation, link.weight, link.given) == (
+        *("a", "b", "similar-to", 0.3, True),
+    )
+    three.undo(operation.id)
     assert three.links() == []
-    assert three.log(limit=1) == [operation]
+
+
+def test_a_link_that_is_made_is_clamped_and_of_the_relation_named(three):
+    operation = three.set_strength("b", "c", 1.0, "refutes", create=True)
+    assert operation.message is not None
+    assert operation.message.startswith(
+        "1 link made, refutes, at 0.95; a weight of 1 was requested, and the highest is 0.95\n"
+        "the relation 'refutes' is new: it takes"
+    )
+    (link,) = three.links()
+    assert (link.source, link.relation, link.weight, link.sign) == ("b", "refutes", 0.95, -1)
+
+
+def test_create_sets_the_links_that_exist_and_makes_no_other(three):
+    three.link("b", "a", "requires", 0.4)
+    assert three.set_strength("a", "b", 0.7, create=True).message == "1 link set to 0.7: 0.40 → 0.70"
+    assert [(link.source, link.weight) for link in three.links()] == [("b", 0.7)]
+    with pytest.raises(ParamError, match="create = 'yes': must be true or false"):
+        three.set_strength("a", "b", 0.7, create="yes")
 
 
 @pytest.mark.parametrize("weight", [-0.1, 1.1, float("inf"), "strong", None])

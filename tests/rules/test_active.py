@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming import Cue, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
+from priming import Cue, FixedClock, HashedEmbedder, Memory, ParamError
 from priming.config.params.recall import ACTIVE
 from priming.config.words import RULES
 from priming.core.pack import estimate_tokens
@@ -466,11 +466,10 @@ def test_two_memories_can_read_each_other_at_once(open_memory):
     assert answers == [2] * 40
 
 
-def test_an_unknown_namespace_is_an_error_but_not_beside_another(open_memory, url):
+def test_a_namespace_without_memories_has_no_rules_and_adds_none_to_another(open_memory, url):
     memory, other = open_memory(url), open_memory(url, namespace="nowhere")
     behavior(memory, "rule")
-    with pytest.raises(NotFound, match="no namespace 'nowhere'"):
-        other.active(Cue())
+    assert other.active(Cue()).reason == 'there are no memories in "nowhere"; there are some in "default"'
     assert keys(memory.active(Cue(), beside={"global": other})) == ["rule"]
 
 

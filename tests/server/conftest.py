@@ -44,6 +44,8 @@ class Served:
         self.service = LocalService(url, embedder=HashedEmbedder(), clock=options.get("clock"))
         self.tokens = Tokens(url)
         self.stack = ExitStack()
+        with self.service.memory("default") as memory, memory.store.transaction():
+            pass  # the first write creates the store
         self.local = self.stack.enter_context(local_listener(self.service))
         greeting = self.local.greeting
         self.app = create_app(self.service, self.tokens, params=params, greeting=greeting, **options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 
-from priming.server import openapi as examples
+from priming.operations import examples
 
 OPERATIONS = sorted(examples.EXAMPLES)
 
@@ -30,7 +30,9 @@ def prepare(call):
     done("recall", {"text": "which port does the server listen on"})
     run = done("run_start", {"session": "build"})
     proposal = done("sleep", {"dry_run": True, "stages": ["light"]})
-    return {examples.RUN: run["id"], examples.PROPOSAL: proposal["id"]}
+    session = done("loop_task_new_session", {"objective": "Release version 2.1"})["session_id"]
+    done("loop_task_add", {"session": session, "seq": 1, "objective": "Write the release notes"})
+    return {examples.RUN: run["id"], examples.PROPOSAL: proposal["id"], examples.SESSION: session}
 
 
 def example(operation, ids):

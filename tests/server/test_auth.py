@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from priming.operations.table import SERVED
@@ -69,6 +71,23 @@ def test_an_error_tells_nothing_of_other_namespaces(secured, operations):
     for operation in operations:
         answer = secured.ask(operation, example(operation, secured.ids), "ours", token)
         assert not [one for one in ("theirs", "memory.db", "Lisbon") if one in answer.text], operation
+
+
+@pytest.mark.parametrize(
+    ("operation", "request_"),
+    [("list", {}), ("recall", {"text": "ferry"}), ("status", {}), ("graph", {"format": "json"}), ("log", {})],
+)
+def test_a_reason_names_other_namespaces_only_to_who_may_use_them(served, operation, request_):
+    served.done("remember", {"content": "The ferry leaves at nine."}, "harbour")
+    own, all_ = served.tokens.new("harbor").secret, served.tokens.new("*").secret
+
+    def reasons(token):
+        answer = served.ask(operation, request_, "harbor", token)
+        return answer.text + json.dumps(dict(answer.headers))
+
+    assert 'no memories in \\"harbor' in reasons(own)
+    assert "harbour" not in reasons(own)
+    assert "harbour" in reasons(all_)
 
 
 def test_a_job_of_another_namespace_is_not_there(secured):

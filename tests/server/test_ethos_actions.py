@@ -83,6 +83,93 @@ def test_a_search_has_five_results_by_default(service):
     assert len(done(service, action="search", query="Note on tokens.", limit=7)["results"]) == 7
 
 
+ROOF, SIDE = "The roof of the barn leaks in the rain.", "The roof of the barn leaks in the snow."
+
+
+@pytest.mark.parametrize("between", [None, "search", "recall"])
+@pytest.mark.parametrize("more", [{}, {"echo_guard": False}])
+def test_the_same_text_again_strengthens_and_is_no_second_row(service, between, more):
+    done(service, action="ingest", content=SIDE)
+    first = done(service, action="ingest", content=ROOF)
+    (link,) = service.call("default", "links", {"key": first["key"], "relation": "similar-to"})
+    assert link["weight"] >= 0.6
+    if between == "search":
+        done(service, action="search", query=ROOF, use_spreading=True)
+    elif between == "recall":
+        service.call("default", "recall", {"text": ROOF})
+    again = done(service, action="ingest", content=ROOF, **more)
+    assert (again["status"], again["key"]) == ("duplicate", first["key"])
+    (after,) = service.call("default", "links", {"key": first["key"], "relation": "similar-to"})
+    assert after["weight"] == pytest.approx(min(1.0, link["weight"] + 0.1))
+    assert service.call("default", "stats", {})["memories"]["episode"]["active"] == 2
+    service.call("default", "undo", {"operation_id": again["operation"]})
+    (before,) = service.call("default", "links", {"key": first["key"], "relation": "similar-to"})
+    assert before["weight"] == link["weight"]
+
+
+def test_outside_the_actions_a_plain_store_strengthens_nothing(service):
+    done(service, action="ingest", content=SIDE)
+    first = done(service, action="ingest", content=ROOF)
+    weights = [link["weight"] for link in service.call("default", "links", {"relation": "similar-to"})]
+    assert service.call("default", "remember", {"content": ROOF})["key"] == first["key"]
+    assert [
+        link["weight"] for link in service.call("default", "links", {"relation": "similar-to"})
+    ] == weights
+
+
+def test_an_echo_is_stored_where_the_guard_is_off(service):
+    done(service, action="ingest", content=f"{ROOF}\n{SIDE}")
+    done(service, action="search", query=ROOF)
+    assert done(service, action="ingest", content=ROOF)["status"] == "echo"
+    assert done(service, action="ingest", content=ROOF, echo_guard=False)["status"] == "stored"
+    assert refused(service, action="ingest", content=SIDE, echo_guard="perhaps")["code"] == "bad_param"
+
+
+def test_verdicts_on_a_search_follow_the_laws_of_ethos(three):
+    found = done(three, action="search", query="The parser reads tokens.", use_spreading=True)
+    for _ in range(4):
+        again = done(three, action="search", query="The parser reads tokens.", use_spreading=True)
+        three.call("default", "feedback", {"recall_id": again["recall_id"], "used": ["brackets", "parser"]})
+    relations = {link["relation"] for link in three.call("default", "links", {})}
+    assert "co-activated" not in relations
+    assert three.call("default", "why", {"key": "brackets"})
+    assert found["recall_id"] != again["recall_id"]
+
+
+def test_a_search_honours_every_argument_of_recall(three):
+    search = {"action": "search", "query": "The parser reads tokens."}
+    assert (
+        done(three, **search, spread=True)["results"] == done(three, **search, use_spreading=True)["results"]
+    )
+    traced = done(three, **search, use_spreading=True, trace=True)
+    assert set(traced) == {"results", "recall_id", "reason", "spread", "carried"}
+    assert len(traced["spread"]) == 4
+    assert traced["carried"]
+    packed = done(three, **search, tokens=12)
+    assert "parser" in packed["text"] or packed["omitted"]
+    assert done(three, **search, tokens=0)["text"] == ""
+    other = done(three, **search, profile="poc", spread=True)
+    assert (other["profile"], "activation" in other["results"][0]["components"]) == ("poc", True)
+    assert [one["kind"] for one in done(three, **search, kinds=["fact"])["results"]] == []
+
+
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [
+        ({"profile": "etho"}, "profile"),
+        ({"text": "rain"}, "text = 'rain': is called query here"),
+        ({"spread": "yes"}, "spread"),
+        ({"spread": True, "use_spreading": False}, "spread = True: contradicts use_spreading"),
+        ({"trace": "loud"}, "trace"),
+        ({"tokens": "few"}, "tokens"),
+        ({"floor": 0.5}, "floor = 0.5: is of no use: the profile ethos"),
+    ],
+)
+def test_a_search_refuses_by_name_what_it_cannot_honour(three, more, named):
+    error = refused(three, action="search", query="The parser reads tokens.", **more)
+    assert any(named in violation for violation in error["violations"]), error
+
+
 def test_a_memory_is_got_by_key_or_id(three):
     by_key = done(three, action="get", key="rain")
     assert done(three, action="get", id=by_key["id"]) == by_key

@@ -7,6 +7,7 @@ import hashlib
 import json
 import logging
 import re
+from contextlib import closing
 from uuid import uuid4
 
 import jsonschema
@@ -19,6 +20,7 @@ from starlette.responses import PlainTextResponse
 
 from priming import HashedEmbedder
 from priming.operations import schema as wire
+from priming.operations.connection import connect
 from priming.operations.service import LocalService
 from priming.operations.table import BY_NAME, SERVED
 from priming.server.http import Mount, create_app
@@ -54,6 +56,26 @@ def test_what_was_remembered_is_recalled(served):
     assert (done["key"], done["status"]) == ("port", "stored")
     found = served.done("recall", {"text": "which port"})
     assert [hit["memory"]["key"] for hit in found["hits"]] == ["port"]
+
+
+def test_a_folder_or_a_command_of_this_machine_is_named_by_the_user_only(served, tmp_path):
+    session = served.done("loop_task_new_session", {"objective": "Mend it"})["session_id"]
+    task = {"session": session, "seq": 1, "objective": "Mend it", "verify": "true"}
+    for operation, request in (
+        ("loop_context", {"objective": "Mend it", "folder": str(tmp_path)}),
+        ("loop_task_new_session", {"folder": str(tmp_path)}),
+        ("loop_task_add", task),
+    ):
+        answer = served.ask(operation, request)
+        assert answer.status_code == 400
+        assert "only its own user's processes may name it" in answer.json()["error"]["message"]
+    with closing(connect(served.local.path, served.local.greeting, 60.0)) as own:
+        begun = own.call("default", "loop_task_new_session", {"folder": str(tmp_path)})
+        added = own.call("default", "loop_task_add", {**task, "session": begun["session_id"]})
+    assert added["status"] == "pending"
+    refused = served.ask("loop_task_close", {"session": added["session_id"], "seq": 1, "delivered": "Done."})
+    assert refused.status_code == 409
+    assert [row["tasks"] for row in served.done("loop_list")] == [1, 0]
 
 
 def test_every_operation_has_an_example():
@@ -272,3 +294,10 @@ def test_another_application_stands_behind_the_same_gate(serve):
     assert served.client.get("/greeting").status_code == 401
     assert served.client.get("/greeting", headers=bearer(theirs.secret)).status_code == 403
     assert served.client.get("/greeting", headers=bearer(shop.secret)).text == "hello Ada"
+
+
+def test_the_log_says_which_token_called_by_which_route(served):
+    secret = served.tokens.new("default", name="laptop").secret
+    served.ask("remember", {"content": "Gulls nest."}, token=secret, **{"Priming-Actor": "somebody else"})
+    (logged,) = served.ask("log", token=secret).json()
+    assert (logged["actor"], logged["via"], logged["session"]) == ("token laptop", "http remember", None)

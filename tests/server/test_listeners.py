@@ -15,6 +15,7 @@ from priming.server.listeners import beside_store, local_listener
 @pytest.fixture
 def service(tmp_path):
     opened = LocalService(f"sqlite:///{tmp_path}/memory.db", embedder=HashedEmbedder())
+    opened.call("default", "remember", {"content": "The ferry leaves at nine."})
     yield opened
     opened.close()
 

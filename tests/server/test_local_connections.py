@@ -7,17 +7,19 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import httpx2
 import msgpack
 import pytest
 
+from priming.config.caller import Caller, calling
 from priming.config.params.server import SocketParams
+from priming.operations.connection import connect
 from priming.operations.local_socket import MESSAGE_BYTES
 
-from .conftest import until
+from .conftest import DEADLINE, until
 
 PING = {"action": "ping"}
 PONG = {"status": "ok", "data": "pong", "error": None, "version": "0.1.0"}
@@ -359,3 +361,13 @@ def test_a_server_ends_though_a_client_does_not_read(serve, monkeypatch):
         end.sendall(line({"op": "get", "args": {"key": "long"}}) * 5)
         until(lambda: server.app.state.server.workers.at_work == 0, "the first answer")
         server.stop()
+
+
+def test_a_command_that_a_server_carries_out_is_logged_as_that_command(served):
+    with (
+        calling(Caller("claude-code", "command learn", "s1")),
+        closing(connect(served.local.path, served.local.greeting, DEADLINE)) as connection,
+    ):
+        connection.call("default", "learn", {"right": "Count the gulls."})
+        (logged,) = connection.call("default", "log", {})
+    assert (logged["actor"], logged["via"], logged["session"]) == ("claude-code", "command learn", "s1")

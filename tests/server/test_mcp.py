@@ -3,6 +3,7 @@
 import json
 import sys
 from contextlib import asynccontextmanager, closing
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -13,6 +14,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
 from priming import HashedEmbedder, Memory
+from priming.llm.scripted import ScriptedAgent
 from priming.operations.service import LocalService
 from priming.operations.table import BY_NAME, SERVED
 from priming.server.mcp import server
@@ -27,10 +29,10 @@ def url(tmp_path):
 
 
 @asynccontextmanager
-async def connected(url, groups="core"):
+async def connected(url, groups="core", **options):
     """A client of a server in this process."""
     with closing(LocalService(url, embedder=HashedEmbedder())) as service:
-        async with Client(server(lambda: service, lambda _: "default", groups)) as client:
+        async with Client(server(lambda: service, lambda _: "default", groups, **options)) as client:
             yield client
 
 
@@ -91,7 +93,7 @@ def test_eight_tools_are_offered_and_all_on_request(url):
     [
         ("time", {"supersede", "as_of", "history", "log", "undo"}),
         ("care", {"sleep", "validate", "get", "list", "stats"}),
-        ("loop", {"done", "run_start", "run_used", "run_end", "run_list"}),
+        ("loop", {"done", "run_start", "run_list", "loop_context", "loop_task_close", "loop_report"}),
         ("rules", {"why", "review", "pack_list"}),
         ("core,time", {"remember", "recall", "history"}),
     ],
@@ -100,6 +102,61 @@ def test_a_group_offers_its_tools_and_those_of_no_other(url, groups, some_of_the
     names = {tool.name for tool in anyio.run(listed, url, groups)}
     assert names >= some_of_them
     assert {BY_NAME[name].group for name in names} == set(groups.split(","))
+
+
+RUNS = {"loop_task_complete", "loop_think", "loop_run", "loop_resume"}
+"""What runs commands, or an agent."""
+
+
+def test_what_runs_commands_is_offered_to_the_own_process_of_a_user_only(url, tmp_path):
+    async def names(**options):
+        async with connected(url, "loop", **options) as client:
+            return {tool.name: tool for tool in (await client.list_tools()).tools}
+
+    elsewhere = anyio.run(names)
+    here = anyio.run(partial(names, agent=lambda: None))
+    assert here.keys() - elsewhere.keys() == RUNS
+    assert elsewhere.keys() - here.keys() == {"loop_task_close"}
+    for own, tools in ((True, here), (False, elsewhere)):
+        assert ("folder" in tools["loop_context"].input_schema["properties"]) is own
+        assert ("verify" in tools["loop_task_add"].input_schema["properties"]) is own
+
+    async def talk():
+        async with connected(url, "loop") as client:
+            return await client.call_tool("loop_context", {"objective": "x", "folder": str(tmp_path)})
+
+    refused = anyio.run(talk)
+    assert refused.is_error
+    assert "only its own user's processes may name it" in text(refused)
+
+
+def test_an_agent_drives_the_loop_or_has_it_run(url, tmp_path):
+    plan = {"assessment": "simple", "question": None, "impasse": None, "reasoning": "so"}
+    plan["tasks"] = [{"objective": "Mend it", "delta": [], "verify": "true"}]
+    did = {"status": "delivered", "details": "Mended.", "utilized": [], "obstacle": None, "learning": None}
+    scripted = ScriptedAgent(lambda prompt, _: plan if "PHASE: reason" in prompt else did)
+    here = {"folder": str(tmp_path)}
+
+    async def talk():
+        async with connected(url, "loop", agent=lambda: scripted) as client:
+
+            async def call(tool, **arguments):
+                result = await client.call_tool(tool, arguments)
+                assert not result.is_error, text(result)
+                return json.loads(text(result))
+
+            session = (await call("loop_task_new_session", **here))["session_id"]
+            await call("loop_task_add", session=session, seq=1, objective="Make it", verify="test -e made")
+            (tmp_path / "made").touch()
+            done = await call("loop_task_complete", session=session, seq=1, delivered="Made it.")
+            waiting = await call("loop_run", objective="Mend what is broken", **here)
+            ended = await call("loop_resume", session=waiting["session"], yes=True)
+            return done, waiting, ended
+
+    done, waiting, ended = anyio.run(talk)
+    assert (done["status"], done["verified"]) == ("complete", True)
+    assert (waiting["status"], waiting["waits"]["what"]) == (4, "approval")
+    assert (ended["ended"], ended["tasks"][0]["status"]) == ("delivered", "delivered")
 
 
 def test_an_agent_with_the_tools_of_time_supersedes_and_takes_it_back(url):
@@ -312,6 +369,30 @@ def test_ten_clients_at_once_on_one_file_lose_nothing(url):
     assert kept == {f"client {number} turn {turn}" for number in range(10) for turn in range(5)}
 
 
+@pytest.mark.parametrize(
+    ("tool", "sent"),
+    [
+        ("list", {}),
+        ("links", {}),
+        ("recall", {"text": "ferry"}),
+        ("active", {"cue": {}}),
+        ("strengths", {}),
+    ],
+)
+def test_a_misspelt_namespace_answers_with_the_reason(url, tool, sent):
+    async def talk(service):
+        async with Client(server(lambda: service, lambda _: "harbor", "all")) as client:
+            return await client.call_tool(tool, sent)
+
+    with closing(LocalService(url, embedder=HashedEmbedder())) as service:
+        service.call("harbour", "remember", {"content": "The ferry leaves at nine."})
+        answer = anyio.run(talk, service)
+    reason = 'there are no memories in "harbor"; did you mean "harbour"?'
+    assert not answer.is_error
+    assert text(answer) == reason
+    assert answer.structured_content["reason"] == reason
+
+
 def test_four_verdicts_take_a_short_reply_and_no_rows(url):
     texts = {
         "deploys": "Kestrel is deployed by GitHub Actions on the first Monday of the month.",
@@ -370,3 +451,15 @@ def test_a_reply_names_the_operation_that_undo_takes(url):
     assert undone.startswith("undid a supersede")
     with Memory.open(url) as memory:
         assert memory.get("ada").content == "Ada wrote it."
+
+
+def test_the_log_says_which_client_called_which_tool(url):
+    async def talk():
+        async with connected(url, "all") as client:
+            await client.call_tool("remember", {"content": "Ada wrote it.", "key": "ada"})
+            return (await client.call_tool("log", {})).structured_content["result"]
+
+    (logged,) = anyio.run(talk)
+    assert logged["via"] == "mcp remember"
+    assert logged["actor"] not in (None, "", "user")
+    assert logged["reason"]

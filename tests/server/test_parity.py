@@ -16,9 +16,9 @@ from priming import HashedEmbedder
 from priming.errors import PrimingError
 from priming.operations import replies
 from priming.operations.connection import connect
-from priming.operations.error_payload import error_payload
 from priming.operations.service import LocalService
 from priming.operations.table import BY_NAME, SERVED
+from priming.serialization import error_payload
 from priming.server.mcp import server
 
 from .conftest import DEADLINE
@@ -95,6 +95,38 @@ SCRIPT = [
     ("reembed", {}, None),
     ("ablate", {"terms": ["bm25", "date"]}, ["ablate", "bm25", "date"]),
     ("ablate", {"terms": ["luck"]}, ["ablate", "luck"]),
+    ("loop_store", {"trigger": "short", "resolution": "x"}, None),
+    (
+        "loop_store",
+        {"trigger": "Release a version: 403", "resolution": "Log in first", "type": "pattern"},
+        [
+            *["loop", "store", "--type", "pattern", "--trigger", "Release a version: 403"],
+            *["--resolution", "Log in first"],
+        ],
+    ),
+    ("loop_chunk", {"task": "Tidy up", "outcome": "failed", "approach": "x"}, None),
+    ("loop_context", {"objective": "Release a version", "cue": {"language": "go"}}, None),
+    ("loop_recall", {"query": "release a version", "limit": 2}, None),
+    (
+        "loop_feedback",
+        {"utilized": ["release-a-version-403"], "injected": ["release-a-version-403", "nobody"]},
+        [
+            *["loop", "feedback", "--utilized", '["release-a-version-403"]'],
+            *["--injected", '["release-a-version-403", "nobody"]'],
+        ],
+    ),
+    ("loop_connected", {"name": "release-a-version-403"}, ["loop", "connected", "release-a-version-403"]),
+    ("loop_health", {}, ["loop", "health"]),
+    ("loop_decay", {"days": 3}, ["loop", "decay", "--days", "3"]),
+    ("loop_prune", {}, ["loop", "prune"]),
+    ("loop_consolidate", {}, ["loop", "consolidate"]),
+    ("loop_task_new_session", {"objective": "Release it"}, None),
+    ("loop_task_get", {"session": "none"}, ["loop", "task", "get", "--session", "none"]),
+    ("loop_task_add", {"session": "none", "seq": 0, "objective": "Tag it"}, None),
+    ("loop_task_block", {"session": "none", "seq": 1, "reason": " "}, None),
+    ("loop_meta_assess", {"session": "none"}, ["loop", "meta", "assess", "--session", "none"]),
+    ("loop_report", {}, ["loop", "status"]),
+    ("loop_list", {"limit": 1}, ["loop", "list", "--limit", "1"]),
     ("stats", {}, ["stats"]),
     ("validate", {}, ["validate"]),
 ]
@@ -131,12 +163,17 @@ def alike(operation, answer):
     return stripped(answer)
 
 
+CALLER = ("actor", "via")
+
+
 def stripped(value, name=""):
     if name == "timings":
         return sorted(value)
     if isinstance(value, dict):
-        return {  # clients at the socket get the violations one by one as well
-            name: stripped(inner, name) for name, inner in value.items() if name != "violations"
+        return {  # clients at the socket get the violations one by one as well, and each says by what it was called
+            name: stripped(inner, name)
+            for name, inner in value.items()
+            if name not in ("violations", *CALLER)
         }
     if isinstance(value, list):
         return [stripped(item) for item in value]

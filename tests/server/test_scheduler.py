@@ -54,7 +54,7 @@ def test_a_namespace_sleeps_sooner_after_much_that_is_new(host, nights):
 
 
 def test_a_namespace_that_nobody_wrote_to_is_left_alone(host, nights, clock):
-    with pytest.raises(NotFound, match="there is no namespace"):
+    with pytest.raises(NotFound, match="no memory 'x' in 'nobody'"):
         host.call("nobody", "get", {"key": "x"})
     clock.at += 9 * HOURS
     assert nights.sleep_due() == []

@@ -3,6 +3,7 @@ import pytest
 
 from priming.sleep.clustering import centroid
 from priming.sleep.deep import DeepStage, KnownEntity
+from priming.sleep.plan import LeftAlone
 from priming.storage.rows import LinkRow, MemoryRow, VersionRow
 
 from .making import NOW, around, embed_words, row, told
@@ -163,3 +164,28 @@ def test_another_theme_of_the_same_name_is_told_apart_by_a_word():
 def test_a_key_that_is_taken_gets_an_end():
     (planned,) = deep(*window(DISK), taken=lambda key: key in ("concept:kestrel", "concept:kestrel-disk"))
     assert made(planned)[0].key.startswith("concept:kestrel-disk-")
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("Flag X was enabled.", "Flag X was disabled."),
+        ("Kestrel was deployed to staging.", "Kestrel was deployed to production."),
+        ("Kestrel v1 was released.", "Kestrel v2 was released."),
+        ("Kestrel meets on Monday.", "Kestrel meets on Friday."),
+    ],
+)
+def test_an_episode_that_says_the_opposite_is_no_source_of_the_gist(text, other):
+    episodes = [told(f"m{i}", text) for i in range(4)] + [told("m4", other)]
+    vectors = np.tile(np.eye(26)[0], (5, 1))
+    vectors[4, 1] = 0.3
+    item, left = sorted(deep(episodes, vectors), key=lambda one: isinstance(one, LeftAlone))
+    assert (set(item.ids), item.evidence["text"]) == ({"m0", "m1", "m2", "m3"}, text)
+    assert left.keys[1] == "m4"
+    memory, version, members = as_known(item)
+    known = KnownEntity(memory, [version], members, centroid(vectors))
+    turned = [told(f"n{i}", other) for i in range(9)]
+    later = deep(
+        [*episodes, *turned], np.concatenate([vectors, np.tile(np.eye(26)[0], (9, 1))]), entities=[known]
+    )
+    assert [one for one in later if not isinstance(one, LeftAlone)] == []

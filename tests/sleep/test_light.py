@@ -1,4 +1,7 @@
+import pytest
+
 from priming.sleep import light
+from priming.sleep.plan import LeftAlone
 
 from .making import NOW, told, versions_of
 
@@ -36,7 +39,24 @@ def test_texts_that_differ_in_words_title_or_outcome_are_no_duplicates():
         told("c", TEXT, speaker="Ada"),
         told("d", TEXT, outcome="failure"),
     ]
-    assert plan(told("a", TEXT), *others) == []
+    left = plan(told("a", TEXT), *others)
+    assert left == [
+        LeftAlone(("a", "c"), "the same text, and their titles differ", ("none", "Ada")),
+        LeftAlone(("a", "d"), "the same text, and their outcomes differ", ("none", "failure")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("Enable flag X", "Disable flag X"),
+        ("It runs on staging", "It runs on production"),
+        ("Install v1", "Install v2"),
+        ("We meet on Monday", "We meet on Friday"),
+    ],
+)
+def test_opposites_are_no_duplicates(text, other):
+    assert plan(told("a", text), told("b", other)) == []
 
 
 def test_what_is_marked_is_not_marked_again():

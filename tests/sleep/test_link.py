@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from priming.config.params.learning import LINKING
 from priming.config.params.sleep import SLEEP
@@ -103,3 +104,33 @@ def test_a_night_looks_at_so_many_and_other_nights_at_others():
     few = replace(SLEEP, linked=2)
     assert len(links(vectors, params=few)) <= 2
     assert links(vectors, params=few) == links(vectors, params=few)
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "words"),
+    [
+        ("Enable flag X", "Disable flag X", ("enable", "disable")),
+        ("It broke on staging", "It broke on production", ("staging", "production")),
+        ("It broke in v1", "It broke in v2", ("v1", "v2")),
+        ("It broke on Monday", "It broke on Friday", ("Monday", "Friday")),
+        ("Ask Ada", "Ask Grace", ("Ada", "Grace")),
+        ("Copy A to B", "Copy B to A", ("A", "B", "A", "B")),
+    ],
+)
+def test_what_differs_in_a_word_is_left_alone_however_near_it_is(text, other, words):
+    (left,) = merges(twin("a", NEAR[0], text=text), twin("b", NEAR[0], text=other))
+    assert (left.keys, left.words) == (("a", "b"), words)
+
+
+def test_what_is_too_long_to_compare_is_merged_only_word_for_word():
+    long = "It broke again. " * 100
+    assert merges(twin("a", NEAR[0], text=long), twin("b", NEAR[0], text=long))[0].ids == ("b",)
+    (left,) = merges(twin("a", NEAR[0], text=long), twin("b", NEAR[0], text=f"{long}Not here."))
+    assert left.reason == "they are too long to compare"
+
+
+def test_a_paraphrase_is_merged():
+    (one,) = merges(
+        twin("a", NEAR[0], text="Delete the folder"), twin("b", NEAR[0], text="Remove the directory")
+    )
+    assert one.ids == ("b",)

@@ -204,9 +204,10 @@ def test_what_is_wrong_with_the_arguments_is_said(memory):
         memory.sleep(window=0)
 
 
-def test_an_unknown_namespace_is_not_found(open_memory):
-    with pytest.raises(NotFound):
-        open_memory(namespace="elsewhere").sleep()
+def test_a_night_over_a_namespace_without_memories_does_nothing(open_memory):
+    memory = open_memory(namespace="elsewhere")
+    assert memory.sleep().items == ()
+    assert memory.log() == []
 
 
 def test_progress_begins_at_nothing_for_every_stage_and_ends_whole(lived):
@@ -564,3 +565,51 @@ def test_a_night_is_due_after_so_long_or_after_a_hundred_new_memories():
     assert is_due(NOW + 8 * hours, NOW, 8 * hours, 0)
     assert is_due(NOW, NOW, 8 * hours, 100)
     assert is_due(NOW - hours, NOW, 8 * hours, 0)
+
+
+def test_the_procedure_that_stays_does_not_answer_for_the_failures_of_the_other(memory):
+    memory.remember("Deploy: 1. Pull main. 2. Restart the service.", kind="procedure", key="good")
+    memory.remember("Release: 1. Fetch main. 2. Reboot the service.", kind="procedure", key="bad")
+    for number in range(10):
+        memory.done("good", success=number > 0)
+        memory.done("bad", success=False)
+    memory.sleep(["skill"])
+    assert (memory.get("good").use.helped, memory.get("good").use.failed) == (9, 1)
+    assert (memory.get("bad").status, memory.get("bad").use.failed) == ("deprecated", 10)
+
+    def share():
+        return memory.recall("deploy", profile="world-weaver").hits[0].components["success_rate"]
+
+    assert share() == pytest.approx(0.95)
+    memory.done("good", success=True)
+    assert share() == pytest.approx(0.95 + 10 / 11 - 0.9)
+
+
+def test_a_night_reports_what_it_left_alone_each_time_and_makes_a_family_once(memory):
+    for verb, state in (("Enable", "on"), ("Disable", "off")):
+        text = f"{verb} flag X: 1. Open the console. 2. Turn flag X {state}. 3. Save."
+        memory.remember(text, kind="procedure", key=verb.lower())
+    night = memory.sleep(["skill"])
+    assert [(one.action, one.keys, one.into) for one in night.items] == [
+        ("family", ("enable", "disable"), "family:flag-x")
+    ]
+    (left,) = night.left_alone
+    assert (left.stage, left.keys, left.words) == ("skill", ("enable", "disable"), ("enable", "disable"))
+    again = memory.sleep(["skill"])
+    assert (again.items, again.left_alone) == ((), (left,))
+    assert {memory.get(key).status for key in ("enable", "disable")} == {"active"}
+    memory.undo(night.operation)
+    assert [one.key for one in memory.list(kinds=["entity"], limit=100) if one.source == "sleep"] == []
+
+
+def test_a_family_names_what_its_members_say_now_and_nothing_that_was_purged(memory):
+    for place in ("staging", "production"):
+        text = f"Deploy to {place}: 1. Pull main. 2. Run the script. 3. Read the log."
+        memory.remember(text, kind="procedure", key=place)
+    memory.sleep(["skill"])
+    memory.supersede("staging", "Deploy to QA: 1. Pull main. 2. Run the script. 3. Read the log.")
+    assert "“Deploy to QA”" in memory.get("family:deploy-to").content
+    memory.forget("production")
+    memory.purge("production")
+    rows = memory.list(kinds=["entity"], status=None, limit=100)
+    assert not any("production" in one.content for one in rows)

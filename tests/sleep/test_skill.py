@@ -1,22 +1,33 @@
 import numpy as np
 import pytest
 
-from priming.sleep.skill import ProcedureCandidate, merge_steps, plan_skill, steps_as_text, steps_of
+from priming.sleep.plan import LeftAlone, PlannedItem
+from priming.sleep.procedures.families import FamilyEntity, FamilyMember, family_gist
+from priming.sleep.procedures.reading import read_procedure
+from priming.sleep.skill import ProcedureCandidate, SkillStage, merge_steps
 from priming.storage.rows import LinkRow, MemoryRow, VersionRow
 
 from .making import DAY, NOW, embed_words, row, told, versions_of
 
-STOP, CLEAN = "1. Stop it. 2. Start it.", "1. Stop it. 2. Clean it. 3. Start it."
+STOP, CLEAN = "1. Stop it. 2. Start it.", "1. Stop it. 2. Look at it. 3. Start it."
 
 
 def skill(memory_id, text, helped=0, failed=0, state=None, **fields):
     counts = {"helped": helped, "failed": failed, "uses": helped + failed, **(state or {})}
     one = told(memory_id, text, "procedure", state=counts, **fields)
-    return ProcedureCandidate(one, row(memory_id, "procedure", **counts), steps_of(text, {}))
+    return ProcedureCandidate(one, row(memory_id, "procedure", **counts), read_procedure(None, text, {}))
+
+
+def night(*skills, embed=embed_words, **more):
+    return SkillStage(skills, versions_of([one.record for one in skills]), embed, NOW, **more).plan()
 
 
 def planned(*skills, **more):
-    return plan_skill(skills, versions_of([one.record for one in skills]), embed_words, NOW, **more)
+    return [one for one in night(*skills, **more) if isinstance(one, PlannedItem)]
+
+
+def left_alone(*skills, **more):
+    return [one for one in night(*skills, **more) if isinstance(one, LeftAlone)]
 
 
 def states(one):
@@ -27,18 +38,24 @@ def test_the_best_is_kept_and_the_others_lead_to_it():
     (one,) = planned(skill("a", STOP, 1, 1), skill("b", STOP, 3, 1), skill("c", STOP, 0, 2))
     assert (one.into, set(one.ids)) == ("b", {"a", "c"})
     assert {name: state.status for name, state in states(one).items()} == {
-        "a": "deprecated", "b": "active", "c": "deprecated",
+        "a": "deprecated", "c": "deprecated",
     }  # fmt: skip
     links = {(c.after.source, c.after.target) for c in one.rows if isinstance(c.after, LinkRow)}
     assert links == {("a", "b"), ("c", "b")}
     assert {c.after.relation for c in one.rows if isinstance(c.after, LinkRow)} == {"consolidated-into"}
 
 
-def test_counts_are_summed_and_the_estimate_rises_by_five_hundredths_for_each():
-    (one,) = planned(skill("a", STOP, 1, 1), skill("b", STOP, 3, 1), skill("c", STOP, 0, 2))
-    kept = states(one)["b"]
-    assert (kept.helped, kept.failed, kept.uses) == (4, 4, 8)
-    assert one.evidence["estimate"] == pytest.approx(0.75 + 2 * 0.05)
+def test_each_keeps_its_own_counts_and_the_estimate_rises_by_five_hundredths_for_each():
+    (one,) = planned(skill("a", STOP, 1, 1), skill("b", STOP, 9, 1), skill("c", STOP, 0, 10))
+    assert "b" not in states(one)
+    assert {(state.helped, state.failed) for state in states(one).values()} == {(1, 1), (0, 10)}
+    assert one.evidence["estimate"] == pytest.approx(0.9 + 2 * 0.05)
+
+
+def test_an_estimate_of_an_earlier_night_is_raised_further():
+    estimated = {"success_estimate": 0.65, "success_rate": 0.6}
+    (one,) = planned(skill("a", STOP, 3, 2, metadata=estimated), skill("b", STOP, 1, 3))
+    assert one.evidence["estimate"] == pytest.approx(0.7)
 
 
 def test_the_estimate_is_at_most_one():
@@ -47,11 +64,11 @@ def test_the_estimate_is_at_most_one():
 
 
 def test_steps_that_the_best_lacks_make_a_new_version():
-    (one,) = planned(skill("a", STOP, 3, 0), skill("b", CLEAN, 1, 2, trust="agent"))
+    (one,) = planned(skill("a", STOP, 3, 0), skill("b", CLEAN, 2, 1, trust="agent"))
     fresh = [c.after for c in one.rows if isinstance(c.after, VersionRow) and c.before is None][-1]
-    assert fresh.content == "1. Stop it.\n2. Clean it.\n3. Start it."
+    assert fresh.content == "1. Stop it.\n2. Look at it.\n3. Start it."
     assert (fresh.version, fresh.trust) == (2, "agent")
-    assert one.evidence["added"] == ["Clean it."]
+    assert one.evidence["added"] == ["Look at it."]
 
 
 def test_where_no_step_is_new_the_version_stays():
@@ -73,23 +90,87 @@ def test_what_is_for_something_else_elsewhere_or_trusted_otherwise_stays(other):
     assert planned(skill("a", STOP), other) == []
 
 
-def clustered(*angles):
-    """Which become one of procedures at these angles, of two that say the same elsewhere, and of two far from all."""
-    here = [(np.cos(angle), np.sin(angle), 0.0, 0.0, 0.0) for angle in angles]
-    vectors = np.array([*here, *np.eye(5)[[2, 2, 3, 4]]], np.float32)
-    some = [skill(memory_id, CLEAN) for memory_id in "abcdefgh"[: len(vectors)]]
-    found = plan_skill(some, versions_of([one.record for one in some]), lambda _: vectors, NOW)
-    return sorted("".join(sorted((*one.ids, one.into))) for one in found)
+def test_only_procedures_of_a_like_meaning_are_compared():
+    def embed(angle):
+        return lambda _: np.array([(1.0, 0.0), (np.cos(angle), np.sin(angle))])
+
+    same = skill("a", STOP), skill("b", STOP)
+    assert [one.ids for one in planned(*same, embed=embed(np.arccos(0.41)))] == [("b",)]
+    assert night(*same, embed=embed(np.arccos(0.39))) == []
 
 
-def test_two_that_are_merely_nearer_to_each_other_than_to_the_rest_stay_apart():
-    assert clustered(0.0, np.arccos(0.76)) == ["ab", "cd"]
-    assert clustered(0.0, np.arccos(0.74)) == ["cd"]
+def test_of_three_only_those_become_one_of_which_every_two_mean_the_same():
+    # The first has all steps of the others, which have each a step of their own.
+    told_too = "1. Stop it. 2. Start it. 3. Tell the team."
+    both = "1. Stop it. 2. Look at it. 3. Start it. 4. Tell the team."
+    (one, family) = planned(skill("a", both, 3), skill("b", CLEAN, 2), skill("c", told_too, 1))
+    assert (one.action, one.into, one.ids) == ("consolidate", "a", ("b",))
+    assert (family.action, set(family.ids)) == ("family", {"a", "c"})
 
 
-def test_of_a_cluster_only_those_become_one_of_which_every_two_are_alike():
-    # Each is .8 from the next, but .8² - .6² = .28 from the one after it.
-    assert clustered(0.0, np.arccos(0.8), 2 * np.arccos(0.8)) == ["ab", "de"]
+ENABLE, DISABLE = (
+    f"{verb} flag X: 1. Open the console. 2. Switch it {state}. 3. Save."
+    for verb, state in (("Enable", "on"), ("Disable", "off"))
+)
+
+
+def shared(_):
+    return np.ones((len(_), 2))
+
+
+def test_what_is_alike_and_not_the_same_becomes_a_family_and_nothing_is_deprecated():
+    (family, left) = night(skill("a", ENABLE, 9), skill("b", DISABLE), embed=shared)
+    entity, text = (change.after for change in family.rows[:2])
+    links = [(c.after.source, c.after.target, c.after.relation) for c in family.rows[2:]]
+    assert (entity.kind, entity.key, text.heading) == ("entity", "family:flag-x", "… flag X")
+    assert links == [("a", entity.id, "source-of"), ("b", entity.id, "source-of")]
+    assert "“Enable flag X”; “Disable flag X”" in text.content
+    assert text.content.endswith("What tells them apart: enable, disable.")
+    assert left == LeftAlone(("a", "b"), "their titles differ: opposites", ("enable", "disable"))
+
+
+def test_a_family_of_an_earlier_night_gets_what_it_lacks_and_is_not_made_again():
+    enable, disable = skill("a", ENABLE), skill("b", DISABLE)
+    (made, _) = night(enable, disable, embed=shared)
+    entity, text = (change.after for change in made.rows[:2])
+    family = FamilyEntity(entity, [text], frozenset("ab"))
+    assert planned(enable, disable, embed=shared, families=[family]) == []
+    toggle = skill("c", ENABLE.replace("Enable", "Toggle"))
+    (more,) = planned(enable, disable, toggle, embed=shared, families=[family])
+    assert (more.action, more.ids, more.into) == ("family", ("c",), entity.id)
+    assert "“Toggle flag X”" in more.evidence["text"]
+    gone = FamilyEntity(row(entity.id, "entity", status="forgotten"), [text], frozenset("ab"))
+    assert planned(enable, disable, toggle, embed=shared, families=[gone]) == []
+
+
+def test_a_family_names_so_many_members_only():
+    members = [
+        FamilyMember(one.record, one.text)
+        for one in (skill(f"m{number}", f"Deploy v{number}: 1. Pull. 2. Run.") for number in range(20))
+    ]
+    heading, text = family_gist(members)
+    assert heading == "Deploy …"
+    assert text.startswith("Alike and not the same: “Deploy v0”")
+    assert "“Deploy v11” and 8 more" in text
+
+
+def test_what_failed_more_often_than_it_helped_gives_no_step_away():
+    (left,) = left_alone(skill("a", STOP, 3, 0), skill("b", CLEAN, 1, 2))
+    assert left.reason == "key-b failed more often than it helped, and has steps of its own"
+    assert left.words == ("Look at it.",)
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        (skill("b", STOP, when={"language": "go"}), "they apply elsewhere"),
+        (skill("b", STOP, trust="tool"), "they are trusted otherwise"),
+        (skill("b", STOP, valid_to=NOW + DAY), "key-b has an end of validity"),
+    ],
+)
+def test_what_hinders_two_that_mean_the_same_is_told(other, reason):
+    (left,) = night(skill("a", STOP), other)
+    assert (left.keys, left.reason) == (("a", "b"), reason)
 
 
 def test_what_contradicts_stays():
@@ -98,11 +179,9 @@ def test_what_contradicts_stays():
 
 
 def test_what_forbids_a_step_of_the_other_stays():
-    never = "1. Stop it. 2. Never clean it. 3. Start it."
-    assert planned(skill("a", CLEAN), skill("b", never)) == []
+    never = "1. Stop it. 2. Never look at it. 3. Start it."
+    assert [one.action for one in planned(skill("a", CLEAN), skill("b", never))] == ["family"]
     assert planned(skill("a", never), skill("b", never))[0].ids == ("b",)
-    (one,) = planned(skill("a", never, 2), skill("b", CLEAN, 1), skill("c", STOP))
-    assert (one.into, one.ids) == ("a", ("c",))
 
 
 def test_what_ends_or_becomes_another_text_some_day_stays():
@@ -120,39 +199,14 @@ def test_none_and_one_are_nothing_to_consolidate():
     assert planned() == planned(skill("a", STOP)) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "steps"),
-    [
-        ("1. Stop it. 2. Delete it.", ("Stop it.", "Delete it.")),
-        ("1) Stop it\n2) Delete it", ("Stop it", "Delete it")),
-        ("- Stop it\n- Delete it", ("Stop it", "Delete it")),
-        ("Step 1: Stop it\nStep 2: Delete it", ("Stop it", "Delete it")),
-        ("Stop it. Delete it.", ("Stop it.", "Delete it.")),
-        ("Stop it", ("Stop it",)),
-    ],
-)
-def test_steps_are_read_from_a_text(text, steps):
-    assert steps_of(text, {}) == steps
-
-
-def test_steps_that_are_listed_count():
-    assert steps_of("How to stop it", {"steps": ["Stop", " Delete "]}) == ("Stop", "Delete")
-    assert steps_of("Stop it.", {"steps": "no list"}) == ("Stop it.",)
-
-
-def test_what_is_written_is_read_again():
-    text, metadata = steps_as_text("Stop it.", ("Stop it.", "Delete it."), {"ticket": 7})
-    assert steps_of(text, metadata) == ("Stop it.", "Delete it.")
-    assert metadata == {"ticket": 7}
-
-
-def test_steps_that_are_listed_are_listed_again_and_the_text_stays():
-    text, metadata = steps_as_text(
-        "How to stop it", ("Stop it.", "Delete it."), {"steps": ["Stop it."], "ticket": 7}
+def test_steps_are_merged_in_order_and_a_paraphrase_is_that_step():
+    steps = ("Stop the server.", "Delete old builds.", "Start the server.")
+    others = (
+        "Shut the server down",
+        "Remove old builds",
+        "Look at the disk",
+        "Launch the server",
+        "Tell Ada",
     )
-    assert (text, metadata) == ("How to stop it", {"steps": ["Stop it.", "Delete it."], "ticket": 7})
-
-
-def test_steps_are_merged_in_order_without_repeats():
-    assert merge_steps(("a", "b", "d"), ("A.", "c", "D", "e", "e")) == ("a", "b", "c", "d", "e")
-    assert merge_steps(("a",), ()) == ("a",)
+    assert merge_steps(steps, others) == (*steps[:2], "Look at the disk", steps[2], "Tell Ada")
+    assert merge_steps(steps, steps[:2]) == merge_steps(steps, ()) == steps

@@ -2,9 +2,11 @@
 
 import struct
 from collections.abc import Collection, Iterator
+from contextlib import closing
 from dataclasses import astuple
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from priming.serialization import stamp
@@ -20,6 +22,7 @@ from priming.storage.rows import (
     VersionRow,
     WeightsRow,
 )
+from priming.storage.sqlite import SqliteStore
 
 NOW = datetime(2026, 5, 1, 12, 0, 0, 250, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -149,3 +152,9 @@ def every_row(held: dict[str, Any]) -> list[Row]:
 
 def texts(log: Collection[Logged]) -> list[str]:
     return [one.id for one in log]
+
+
+def create(path: Path, **options: Any) -> None:
+    """Create a store, as its first write does."""
+    with closing(SqliteStore(path, **options)) as store, store.transaction():
+        pass

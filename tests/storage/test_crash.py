@@ -9,7 +9,7 @@ import pytest
 
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.storage.protocol import Changes, Store
-from priming.storage.rows import LinkRow, PairRow, RowChange, RunRow
+from priming.storage.rows import LinkRow, PairRow, RelationRow, RowChange, RunRow
 from priming.storage.sqlite import SqliteStore
 from priming.storage.sqlite_files import Migration, migrations
 
@@ -20,6 +20,7 @@ from .making import (
     GENERATION,
     NOW,
     added,
+    create,
     dump,
     every_row,
     link,
@@ -66,6 +67,8 @@ def named(state: State) -> State:
             return replace(one, source=end(one.source), target=end(one.target))
         if isinstance(one, RunRow):
             return replace(one, shown=tuple(map(end, one.shown)))
+        if isinstance(one, RelationRow):
+            return one
         return one and replace(one, id=end(one.id))
 
     log = [
@@ -207,7 +210,7 @@ def test_a_restore_is_whole_or_not_at_all(tmp_path: Path) -> None:
     source = SqliteStore(fill(tmp_path / "source.db"))
     held = dump(source)
     source.close()
-    SqliteStore(tmp_path / "base.db").close()
+    create(tmp_path / "base.db")
 
     def act(path: Path, begin: Callable[[], None]) -> None:
         store = SqliteStore(path, synchronous="off")
@@ -254,13 +257,14 @@ def test_a_backup_is_whole_or_not_there(tmp_path: Path) -> None:
 def test_a_store_whose_making_was_cut_short_is_made_at_the_next_try(tmp_path: Path) -> None:
     def act(path: Path, begin: Callable[[], None]) -> None:
         begin()
-        SqliteStore(path)
+        create(path)
 
-    SqliteStore(tmp_path / "empty.db").close()
+    create(tmp_path / "empty.db")
     empty = look(tmp_path / "empty.db")
     left = everywhere(tmp_path, act, None)
     assert left.statements > len(migrations()[0].sql.split(";\n\n"))
     for path in left.paths:
+        create(path)
         assert look(path) == empty
 
 

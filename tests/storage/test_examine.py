@@ -14,7 +14,7 @@ from priming.storage.sqlite import SqliteStore
 from priming.storage.sqlite_files import APPLICATION_ID, migrations
 
 from .files import contents, execute, schema
-from .making import dump, link, remember, whole
+from .making import create, dump, link, remember, whole
 from .processes import start
 
 PAGE = 4096
@@ -160,14 +160,14 @@ def test_what_holds_nothing_becomes_a_store(tmp_path: Path, make: Callable[[Path
     path = tmp_path / "new folder" / "memory.db"
     path.parent.mkdir()
     make(path)
-    SqliteStore(path).close()
+    create(path)
     assert schema(path) >= 1
     with closing(sqlite3.connect(path)) as raw:
         assert raw.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
 
 
 def test_folders_are_made_on_the_way(tmp_path: Path) -> None:
-    SqliteStore(tmp_path / "a" / "b" / "memory.db").close()
+    create(tmp_path / "a" / "b" / "memory.db")
     assert list(contents(tmp_path)) == ["a/b/memory.db"]
 
 

@@ -20,7 +20,7 @@ from priming.types import Retention
 
 from .crashing import everywhere
 from .files import check_text_index, contents, make_schema_1, schema
-from .making import dump, remember, whole
+from .making import create, dump, remember, whole
 from .processes import Gate, start
 
 SHIPPED = migrations()
@@ -72,7 +72,7 @@ def test_a_script_is_taken_apart_at_the_ends_of_its_statements() -> None:
 
 
 def test_a_new_file_needs_no_backup(tmp_path: Path) -> None:
-    SqliteStore(tmp_path / "memory.db", steps=NEXT).close()
+    create(tmp_path / "memory.db", steps=NEXT)
     assert list(contents(tmp_path)) == ["memory.db"]
 
 

@@ -8,13 +8,14 @@ from priming.storage.sqlite import SqliteStore
 
 from .contract import *  # noqa: F403
 from .files import check_text_index
+from .making import create
 
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """An empty store, to copy: making one takes the disk a while."""
     path = tmp_path_factory.mktemp("empty") / "memory.db"
-    SqliteStore(path).close()
+    create(path)
     return path.read_bytes()
 
 

@@ -29,7 +29,9 @@ from priming.cli.options import (
     StoreOptions,
     Url,
 )
-from priming.config.environment import VERSION
+from priming.config.caller import Caller, calling
+from priming.config.environment import VERSION, default_actor
+from priming.results import Listing
 from priming.serialization import encode
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -144,7 +146,8 @@ def command(app: typer.Typer, name: str | None = None, *, hidden: bool = False) 
         @functools.wraps(function)
         def run(context: typer.Context, **values: Any) -> None:
             options = _gather(store, values).within(context.find_root().params)
-            respond(options, function(options, **{each.name: _gather(each, values) for each in own}))
+            with calling(Caller(default_actor(), _command_name(context))):
+                respond(options, function(options, **{each.name: _gather(each, values) for each in own}))
 
         _declare(run, [single for each in (*own, store) for single in _singles(each)])
         panel = app.info.rich_help_panel
@@ -154,15 +157,34 @@ def command(app: typer.Typer, name: str | None = None, *, hidden: bool = False) 
     return register
 
 
+def _command_name(context: typer.Context) -> str:
+    """The command as it was typed, without its options: what the log has as the way of a call."""
+    _, _, words = context.command_path.partition(" ")
+    return f"command {words}"
+
+
 def respond(store: StoreOptions, answer: Answer) -> None:
-    """Print an answer."""
+    """Print an answer; an empty list with the reason, which goes to stderr where stdout has JSON."""
+    reason = answer.value.reason if isinstance(answer.value, Listing) else None
+    if reason is not None:
+        give_reason(store, reason)
     if store.as_json:
         text = json.dumps(encode(answer.value), ensure_ascii=not output.is_unicode(), allow_nan=False)
         typer.echo(text)
-    else:
+    elif reason is None:
         output.draw(answer.parts)
     if answer.status:
         raise typer.Exit(answer.status)
+
+
+def give_reason(store: StoreOptions, reason: str, *, apart: bool = False) -> None:
+    """Say why an answer is empty; ``apart`` from stdout, where that has a file's content or JSON."""
+    if store.as_json:
+        typer.echo(json.dumps({"reason": reason}), err=True)
+    elif apart:
+        typer.echo(output.clean(reason), err=True)
+    else:
+        output.draw([output.line((reason, output.WARN))])
 
 
 def _summary(help: str) -> str:

@@ -20,7 +20,18 @@ _MISSING_PARTS = {
 }
 _FIELDS = (
     *("id", "kind", "status", "version", "heading", "speaker", "session", "occurred_at", "recorded_at"),
-    *("valid_from", "valid_to", "tags", "metadata", "source", "trust", "importance", "outcome", "weight"),
+    *(
+        "retired_at",
+        "valid_from",
+        "valid_to",
+        "tags",
+        "metadata",
+        "source",
+        "trust",
+        "importance",
+        "outcome",
+        "weight",
+    ),
 )
 _RULE = "behavior"
 
@@ -42,9 +53,14 @@ def links(records: Sequence[Link], *, times: bool = False) -> Iterator[Part]:
     for link in records:
         origin: Span = ("  by hand", DIM) if link.given else ""
         at: Span = (f"  {timestamp(link.last_activated or link.created_at)}", DIM) if times else ""
-        yield line(f"{edge(link.source, link.relation, link.target)} ({link.weight:.2f})", origin, at)
+        yield line(f"{edge(link.source, link.relation, link.target)} {strength(link)}", origin, at)
     if not records:
         yield line(("no links", DIM))
+
+
+def strength(link: Link) -> str:
+    """The weight of a link, and that it suppresses if it does."""
+    return f"({link.weight:.2f})" if link.sign > 0 else f"({link.weight:.2f}, suppresses)"
 
 
 def edge(source: str, relation: str, target: str) -> str:
@@ -70,13 +86,25 @@ def operations(records: Sequence[Operation]) -> Iterator[Part]:
 
 def operation(record: Operation) -> Iterator[Part]:
     """An operation: its kind, its time, and what it changed."""
-    yield line((record.id, KEY), f"  {record.kind}", (f"  {timestamp(record.at)}", DIM))
+    caller = caller_text(record.actor, record.via, record.session)
+    ending = f"  {timestamp(record.at)}" + (f"  {caller}" if caller else "")
+    yield line((record.id, KEY), f"  {record.kind}", (ending, DIM))
     yield from (line(text, indent=4) for text in (record.message or "").splitlines())
     details = [text for text in (record.reason, _changed(record)) if text]
     if details:
         yield line(("; ".join(details), DIM), indent=4)
     if record.undone_by:
         yield line((f"undone by {record.undone_by}", WARN), indent=4)
+
+
+def caller_text(actor: str | None, via: str | None, session: str | None) -> str:
+    """Who asked for an operation, by what, and in which session.
+
+    >>> caller_text("claude-code", "hook prompt", "s1"), caller_text("user", None, None)
+    ('claude-code by hook prompt in session s1', 'user')
+    """
+    parts = (actor or "", f"by {via}" if via else "", f"in session {session}" if session else "")
+    return " ".join(part for part in parts if part)
 
 
 def moved_links(record: Operation) -> Iterator[Part]:
@@ -96,6 +124,12 @@ def moved_links(record: Operation) -> Iterator[Part]:
 def undo_hint(operation_id: str | None, subject: str = "", *, indent: int = 0) -> Line:
     """How to undo an operation."""
     return line((f"to undo {subject or 'this'}: priming undo {operation_id}", DIM), indent=indent)
+
+
+def reason(text: str | None) -> Iterator[Part]:
+    """Why an answer is empty, if it is."""
+    if text is not None:
+        yield line((text, WARN))
 
 
 def degraded(parts: Sequence[str]) -> Line:

@@ -35,8 +35,11 @@ VERSION = "0.1.0"
 """The version of the package, as in ``pyproject.toml``."""
 DEFAULT_PATH = Path(".priming") / FILE
 SYNCHRONOUS = ("normal", "full")
-OTHERS = ("PRIMING_EMBEDDER_KEY", "PRIMING_DEBUG", "PRIMING_BENCH_DATA")
-"""Variables that are no settings: a key, a switch of hooks, and where the sets of the benchmarks are."""
+ACTOR, USER = "PRIMING_ACTOR", "user"
+OTHERS = ("PRIMING_EMBEDDER_KEY", "PRIMING_DEBUG", "PRIMING_BENCH_DATA", ACTOR)
+"""Variables that are no settings: a key, a switch of hooks, where the sets of the benchmarks are, and who calls."""
+
+_LONGEST_ACTOR = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,11 @@ class AgentSettings:
     command: str | None = None
     model: str | None = None
     key: str | None = field(default=None, repr=False)
+
+
+def default_actor() -> str:
+    """Who uses this process, for the log: what ``PRIMING_ACTOR`` names, else the user."""
+    return " ".join(os.environ.get(ACTOR, "").split())[:_LONGEST_ACTOR] or USER
 
 
 def agent_settings(command: str | None = None, model: str | None = None) -> AgentSettings:

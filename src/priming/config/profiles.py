@@ -18,6 +18,7 @@ from priming.config.params.laws import (
 from priming.config.params.learning import LearningParams, LinkParams
 from priming.config.params.recall import AnchorParams, ConfidenceParams, LinkFactors, RecallParams
 from priming.core.arguments.checks import check_choice
+from priming.errors import ParamError
 
 NO_STRUCTURE = (("next", 0.0), ("next-but-one", 0.0), ("part-of", 0.0), ("mentions", 0.0))
 """Factors of the profiles whose designs have neither sessions nor names."""
@@ -59,6 +60,12 @@ class Profile:
     learning: LearningParams = field(default_factory=LearningParams)
     tiers: TierParams | None = None
     confidence: ConfidenceParams | None = None
+
+    def __post_init__(self) -> None:
+        """Check what only the design as a whole can tell."""
+        if self.score == "ethos" and self.spread.gain >= 1.0:
+            rule = "must be < 1 in ethos, which adds up arrivals: activation would grow with every hop"
+            raise ParamError("gain", self.spread.gain, rule)
 
 
 PRIMING = Profile(
@@ -139,7 +146,7 @@ ETHOS = Profile(
         normalise="none",
         rho=0.0,
         epsilon=0.0,
-        max_neighbours=500,
+        max_links=500,
     ),
     anchors=AnchorParams(widen=False),
     links=LinkFactors(by_relation=(*NO_STRUCTURE, *FOREIGN), mirror=True),
@@ -229,7 +236,8 @@ def laws(profile: Profile) -> dict[str, str]:
     )
     return {
         "verdicts": verdicts[law.verdicts],
-        "runs": f"used or not, ± {p.automatic:g} on the links among what was shown"
+        "runs": f"used: + {p.automatic:g} on the links that its actions followed, without any on all among what was"
+        f" shown; unused: − {p.automatic:g} on all"
         if law.runs
         else "nothing moves",
         "co-activation": pairs if law.coactivation else "nothing is linked",

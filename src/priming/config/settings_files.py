@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +103,7 @@ def checked(setting: Setting, value: Any, *, text: bool) -> tuple[Any, str]:
     about = setting.range
     low, high = about.get("low"), about.get("high")
     outside = (low is not None and value < low) or (high is not None and value > high)
+    outside = outside or value >= about.get("below", inf)
     return value, f"must be {rule_of(about)}" if outside or not isfinite(value) else ""
 
 
@@ -208,7 +209,7 @@ TABLE: tuple[Setting, ...] = (
         "spreading_strength",
         float,
         0.85,
-        param="SpreadParams.gain",
+        about={"low": 0.0, "below": 1.0},
         doc="of activation that a hop keeps",
     ),
     Setting("retrieval", "iterations", int, 3, param="SpreadParams.steps", doc="steps of spreading; 0: none"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 KINDS = ("episode", "fact", "procedure", "behavior", "correction", "failure", "pattern", "entity")
+TEXT_KINDS = tuple(kind for kind in KINDS if kind != "entity")
+"""The kinds of memories that somebody remembered: entities are made by rule."""
 OUTCOMES = ("success", "partial", "neutral", "failure")
 TRUST = ("untrusted", "tool", "agent", "user")
 PROFILES = ("priming", "floop", "synapse", "ethos", "arc", "poc", "world-weaver")
@@ -13,6 +15,10 @@ VERDICTS = ("used", "not-relevant", "not-useful", "confirmed", "overridden")
 """What a caller may say of a hit."""
 SOURCES = ("automatic", "conscious", "manual")
 """Who moves weights: what runs came to, a verdict, a hand. What rules and importers make has no source."""
+HOOK = "hook"
+"""The source of a correction that a hook read from a prompt: its conditions are of the moment, nobody stated them."""
+BY_VERDICT = ", by the verdict "
+"""In the reason of an operation that settled a run: before the id of the verdict that did it."""
 PACK = "pack:"
 """The source of what a pack brought begins so: ``pack:NAME@VERSION``."""
 STAGES = ("decay", "light", "deep", "skill", "prune", "link")
@@ -75,3 +81,26 @@ STRUCTURE = frozenset(
 """Relations that say how memories belong together, and not how strongly one brings up the other.
 
 Hebb's rule and the linear fading of World Weaver leave them alone."""
+
+REASONS = {
+    "remember": "a memory was stored",
+    "learn": "a correction was learned",
+    "link": "memories were linked by hand",
+    "set-strength": "the weight was set by hand",
+    "supersede": "a newer text was stored",
+    "forget": "it was taken out of recall by hand",
+    "purge": "it was to be erased for good",
+    "deprecate": "it no longer applies",
+    "restore": "it applies again",
+    "merge": "both say the same",
+    "deduplicate": "rules that nearly repeat each other",
+    "alias": "two names of one entity",
+    "keep-both": "the conflict was resolved by hand",
+    "feedback": "memories were judged, without a recall",
+    "done": "a procedure was carried out",
+    "run-start": "a piece of work began",
+    "run-end": "a piece of work ended; its output waits for a verdict",
+    "import": "an export was read",
+    "sleep": "it was time to sleep",
+}
+"""Why an operation is carried out, by its kind, where its caller gives no reason; of others the message says it."""

@@ -175,6 +175,36 @@ def history(rows: Iterable[N]) -> list[N]:
     return [latest[number] for number in sorted(latest)]
 
 
+def told_and_closed(version: N, rows: Iterable[N]) -> tuple[datetime, datetime | None]:
+    """Return when a version was told, and when it was closed, in system time.
+
+    A version is told in its first row, and closed in the first row of the next version.
+
+    Parameters
+    ----------
+    version : any row of the version.
+    rows : every row of its memory, retired ones included, in any order.
+
+    Returns
+    -------
+    ``(recorded_at, retired_at)``; the latter is None while no version follows.
+
+    Examples
+    --------
+    >>> from datetime import timezone
+    >>> from types import SimpleNamespace
+    >>> day = lambda d: datetime(2026, 1, d, tzinfo=timezone.utc)
+    >>> row = lambda version, d: SimpleNamespace(version=version, recorded_at=day(d))
+    >>> rows = [row(1, 1), row(1, 8), row(2, 8)]  # told on the 1st, superseded on the 8th
+    >>> [time.day for time in told_and_closed(rows[1], rows)]
+    [1, 8]
+    """
+    every = list(rows)
+    first = min(row.recorded_at for row in (version, *every) if row.version == version.version)
+    following = (row.recorded_at for row in every if row.version == version.version + 1)
+    return first, min(following, default=None)
+
+
 def _holds(start: str, since: datetime | None, end: str, until: datetime | None, time: datetime) -> bool:
     begun = since is None or aware(start, since) <= time
     return begun and (until is None or time < aware(end, until))

@@ -83,8 +83,9 @@ def spread(
     Notes
     -----
     Departures from [1] and [2]: links may suppress, and the norms of suppressing and of other links are
-    apart. ``max_neighbours`` counts the two apart as well, and compares weights after the gate; a link whose
-    gate is 0 counts in no norm. Each thread keeps one array of 8 bytes a row for its spreads.
+    apart. ``max_links`` bounds the links that a step reads, those that enter an active node included, all together
+    and before the gate. ``max_neighbours`` counts suppressing and other links apart, and compares weights after the
+    gate; a link whose gate is 0 counts in no norm. Each thread keeps one array of 8 bytes a row for its spreads.
 
     Examples
     --------

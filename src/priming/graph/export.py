@@ -64,6 +64,8 @@ class GraphDrawing:
     left_out: int = 0
     around: str | None = None
     known_at: datetime | None = None
+    reason: str | None = None
+    """Why the drawing is empty."""
 
 
 def as_dot(drawing: GraphDrawing) -> str:
@@ -77,10 +79,12 @@ def as_dot(drawing: GraphDrawing) -> str:
     lines += [
         f"  {_quoted(link.source)} -> {_quoted(link.target)}"
         f" [label={_quoted(link.relation)}, weight={1 + round((_STIFFEST - 1) * link.weight)}"
-        f", penwidth={_width(link.weight)}, tooltip={_quoted(f'{link.relation} {link.weight:.2f}')}];"
+        f", penwidth={_width(link.weight)}, tooltip={_quoted(f'{link.relation} {link.weight:.2f}')}"
+        f"{'' if link.sign > 0 else ', arrowhead=tee, style=dashed'}];"
         for link in drawing.links
     ]
-    return "\n".join([*lines, "}", ""])
+    notes = [] if drawing.reason is None else [f"  // {_INVISIBLE.sub(' ', drawing.reason)}"]
+    return "\n".join([*lines, *notes, "}", ""])
 
 
 def _quoted(text: str) -> str:
@@ -112,6 +116,7 @@ def as_json(drawing: GraphDrawing) -> dict[str, Any]:
         "around": drawing.around,
         "known_at": _time(drawing.known_at),
         "left_out": drawing.left_out,
+        "reason": drawing.reason,
         "nodes": [_node(node) for node in drawing.nodes],
         "links": [_link(link) for link in drawing.links],
     }
@@ -139,6 +144,7 @@ def _link(link: Link) -> dict[str, Any]:
         "target": link.target,
         "relation": link.relation,
         "weight": link.weight,
+        "sign": link.sign,
         "given": link.given,
         "created_at": _time(link.created_at),
         "last_activated": _time(link.last_activated),

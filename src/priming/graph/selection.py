@@ -14,6 +14,7 @@ from priming.graph import export
 from priming.graph.export import DrawnNode, GraphDrawing
 from priming.history.weights_over_time import links_at
 from priming.namespace import Namespace
+from priming.results import no_memories
 from priming.storage.rows import LinkRow, MemoryRow, record
 from priming.types import MemoryRecord
 
@@ -149,7 +150,9 @@ def _drawing(
     bare -= set() if centre is None else {centre.id}
     nodes = tuple(_drawn_node(node, degree[node.id]) for node in records if node.id not in bare)
     key = None if centre is None else centre.key
-    return GraphDrawing(memory.namespace, nodes, memory.to_links(between), left_out, key, at)
+    # The drawing may be handed on: it names no other namespace.
+    reason = no_memories(memory.namespace) if not nodes and memory.empty_reason() else None
+    return GraphDrawing(memory.namespace, nodes, memory.to_links(between), left_out, key, at, reason)
 
 
 def _drawn_node(record: MemoryRecord, links: int) -> DrawnNode:

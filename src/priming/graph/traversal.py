@@ -6,7 +6,6 @@ from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from priming.config.params.laws import SUPPRESSING
 from priming.maintenance.merge import REPLACED
 from priming.namespace import Namespace
 from priming.types import MemoryRecord
@@ -75,7 +74,7 @@ def _shortest_cycle(start: str, nodes: set[str], successors: Successors) -> tupl
     return tuple(reversed(path))
 
 
-_EXCLUDED_RELATIONS = frozenset((*SUPPRESSING, *REPLACED, "part-of"))
+_EXCLUDED_RELATIONS = frozenset((*REPLACED, "part-of"))
 """A replaced or suppressed memory is no neighbour, and a session would reach all its memories."""
 
 
@@ -102,7 +101,6 @@ def neighbors(
     not returned. Without ``automatic``, only links count that somebody made, or that were learned.
     """
     with memory.lock:
-        memory.require_exists()
         now = memory.now()
         start = [memory.find(key, now).id for key in keys]
         visited = dict.fromkeys(start, 1.0)
@@ -128,8 +126,10 @@ def _next_hop(
 ) -> dict[str, tuple[float, str]]:
     """The memories that are one link further: by id the best weakest weight on a path, and the last relation."""
     paths: dict[str, tuple[float, str]] = defaultdict(lambda: (0.0, ""))
+    signs = memory.signs()
     for link in memory.store.links(memory.namespace, frontier) if frontier else ():
-        if link.weight < least or link.relation in _EXCLUDED_RELATIONS:
+        excluded = link.relation in _EXCLUDED_RELATIONS or signs.suppresses(link.relation)
+        if link.weight < least or excluded:
             continue
         if not (automatic or link.given or link.relation in _LEARNED_RELATIONS):
             continue

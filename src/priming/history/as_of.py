@@ -20,12 +20,13 @@ from priming.storage.protocol import Logged, VersionKey
 from priming.storage.rows import (
     LinkRow,
     MemoryRow,
+    RelationRow,
     Row,
     RowChange,
     VerdictRow,
     VersionRow,
     WeightsRow,
-    record,
+    record_among,
 )
 from priming.storage.sqlite import SqliteStore
 from priming.types import FixedClock, Version
@@ -69,7 +70,6 @@ def namespace_at(memory: Namespace, queried: Moment | None) -> Namespace:
     now = queried.known_at or memory.now()
     valid = queried.valid_at or now
     with memory.store.transaction(write=False):
-        memory.require_exists()
         _discard_erased(memory)
         latest = _latest(memory, queried.known_at)
         matches = (past for past in memory.pasts if past.matches(latest, valid, queried.superseded))
@@ -112,6 +112,7 @@ class _Rows:
     links: list[LinkRow]
     verdicts: list[VerdictRow]
     weights: list[WeightsRow]
+    relations: list[RelationRow]
     vectors: dict[VersionKey, bytes]
 
 
@@ -123,7 +124,8 @@ def _past_namespace(
     if superseded:
         rows, outdated = _with_outdated(rows, valid)
     store = SqliteStore(None)
-    everything: list[Row] = [*rows.memories, *rows.versions, *rows.links, *rows.verdicts, *rows.weights]
+    everything: list[Row] = [*rows.memories, *rows.versions, *rows.links, *rows.verdicts]
+    everything += [*rows.weights, *rows.relations]
     # A single operation in the log makes the working set read the store.
     now = known_at or memory.now()
     store.restore(memory.namespace, everything, [Logged(1, "past", "past", now)])
@@ -153,15 +155,25 @@ def _rows_at(memory: Namespace, known_at: datetime | None) -> _Rows:
         positions = created_at(memory, known_at)
         memories.sort(key=lambda row: positions.get(row.id, (0, 0)))
     present = store.versions(namespace)
-    versions = [row for row in past.of(VersionRow, present).values() if row.retired_at is None]
+    versions = _told_first(list(past.of(VersionRow, present).values()))
     return _Rows(
         memories,
         versions,
         list(past.of(LinkRow, store.links(namespace)).values()),
         list(past.of(VerdictRow, store.verdicts(namespace)).values()),
         list(past.of(WeightsRow, store.weights(namespace)).values()),
+        list(past.of(RelationRow, store.relations(namespace)).values()),
         _vectors(memory, versions, present),
     )
+
+
+def _told_first(rows: Sequence[VersionRow]) -> list[VersionRow]:
+    """The current rows, each recorded when its version was told: the store of a past has no other rows."""
+    first: dict[VersionKey, datetime] = {}
+    for row in rows:
+        key = row.id, row.version
+        first[key] = min(row.recorded_at, first.get(key, row.recorded_at))
+    return [replace(row, recorded_at=first[row.id, row.version]) for row in rows if row.retired_at is None]
 
 
 def _vectors(
@@ -280,12 +292,13 @@ def as_of(
         past = PastRows() if queried.known_at is None else rows_at(memory, known_time)
         row = _memory_at(memory, key, past)
         if row is None:
-            raise NotFound(
+            raise memory.not_found(
                 f"no memory {key!r} was known in {memory.namespace!r} at {known_time.isoformat()}:"
                 " see the log for when it was remembered"
             )
-        rows = past.of(VersionRow, memory.store.versions(memory.namespace, row.id)).values()
-        versions = [version for version in rows if version.id == row.id and version.retired_at is None]
+        stored = past.of(VersionRow, memory.store.versions(memory.namespace, row.id)).values()
+        rows = [version for version in stored if version.id == row.id]
+        versions = [version for version in rows if version.retired_at is None]
     # A stored version is known since it was recorded, even if the clock was ahead at that time.
     valid_versions = [
         version for version in versions if visible(version, valid_at=valid_time, known_at=version.recorded_at)
@@ -295,7 +308,7 @@ def as_of(
             f"no version of {row.key!r} was true at {valid_time.isoformat()}, as known at {known_time.isoformat()}:"
             " see its history"
         )
-    return record(memory.namespace, row, valid_versions[0])
+    return record_among(memory.namespace, row, valid_versions[0], rows)
 
 
 def _memory_at(memory: Namespace, key: str, past: PastRows) -> MemoryRow | None:

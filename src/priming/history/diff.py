@@ -41,7 +41,9 @@ def diff(
         memories, links = tuple(_memory_moves(memory, span)), tuple(_link_moves(memory, span))
         times = () if question is None else (since, until)
         answers = [recall(memory, question, limit=limit, known_at=at).hits for at in times]
-    return Diff(since, until, memories, links, question, tuple(_rank_moves(*answers)) if answers else ())
+        reason = None if memories or links else memory.empty_reason()
+    moves = tuple(_rank_moves(*answers)) if answers else ()
+    return Diff(since, until, memories, links, question, moves, reason)
 
 
 @dataclass

@@ -8,6 +8,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from priming.config.caller import present_caller
+from priming.config.words import REASONS
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_source, check_time, check_uuid
 from priming.core.bitemporal import split
 from priming.errors import Conflict, ParamError
@@ -19,7 +21,7 @@ from priming.remember.relink import relink_mentions
 from priming.results import Receipt
 from priming.sleep.quotations import gists_quoting, requote
 from priming.storage.protocol import Changes
-from priming.storage.rows import LinkRow, RowChange, VersionRow, record
+from priming.storage.rows import LinkRow, RowChange, VersionRow, record, record_among
 from priming.types import MemoryRecord, Operation, Version
 
 _NOT_SUPERSEDED = ("kind", "key")
@@ -44,7 +46,7 @@ def supersede(
                 name, changes[name], "stays the same over versions: remember a new memory instead"
             )
     boundary = None if valid_from is None else check_time("valid_from", valid_from)
-    with memory.writing() as now:
+    with memory.changing() as now:
         current = memory.find(key, now)
         if current.status != "active":
             raise Conflict(f"{current.key!r} is {current.status}: restore it first")
@@ -119,17 +121,18 @@ def _arguments(old: VersionRow, kind: str) -> dict[str, Any]:
 
 
 def history(memory: Namespace, key: str) -> list[Version]:
-    """Return the versions of a memory, oldest first, each as its latest row has it."""
+    """Return the versions of a memory, oldest first: when each was true, and when it was told and closed."""
     with memory.lock:
         memory_id = memory.find(key).id
         (row,) = memory.store.memories(memory.namespace, [memory_id])
-        latest = {version.version: version for version in memory.store.versions(memory.namespace, memory_id)}
-        return [record(memory.namespace, row, latest[number]) for number in sorted(latest)]
+        versions = memory.store.versions(memory.namespace, memory_id)
+        latest = {version.version: version for version in versions}
+        return [record_among(memory.namespace, row, latest[number], versions) for number in sorted(latest)]
 
 
 def forget(memory: Namespace, key: str) -> Operation:
     """Take a memory out of recall; ``undo`` restores it."""
-    with memory.writing() as now:
+    with memory.changing() as now:
         target = memory.find(key, now)
         (row,) = memory.store.memories(memory.namespace, [target.id])
         if row.status == "forgotten":
@@ -144,11 +147,21 @@ def purge(memory: Namespace, key: str) -> Receipt:
     Names that only this memory mentioned are erased with it. Earlier backups and exports are not changed.
     """
     with memory.lock:
-        with memory.writing() as now:
+        with memory.changing() as now:
             memory_id, name = _stored_or_logged(memory, key, now)
             ids = {memory_id, *_orphans(memory, memory_id), *_logged_orphans(memory, memory_id)}
             ids |= gists_quoting(memory, memory_id)
-            changes = Changes(memory.namespace, memory.next_operation_id(now), "purge", now, actor="user")
+            caller = present_caller()
+            changes = Changes(
+                memory.namespace,
+                memory.next_operation_id(now),
+                "purge",
+                now,
+                actor=caller.actor,
+                reason=REASONS["purge"],
+                via=caller.via,
+                session=caller.session,
+            )
             erased = memory.store.purge(changes, ids)
         memory.drop_snapshot()
         memory.store.flush()
@@ -217,7 +230,6 @@ def log(
     ``source`` selects a tier of learning: "conscious", "automatic" or "manual".
     """
     with memory.lock:
-        memory.require_exists()
         operations = memory.store.operations(
             memory.namespace,
             memory_id=memory.find(key).id if key is not None else None,
@@ -226,7 +238,7 @@ def log(
             source=check_source(source),
             limit=check_count("limit", limit, 1, PAGE_LIMIT),
         )
-        return [memory.to_operation(logged) for logged in operations]
+        return memory.listed(memory.to_operation(logged) for logged in operations)
 
 
 def operation(memory: Namespace, operation_id: str) -> Operation | None:

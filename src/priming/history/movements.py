@@ -120,10 +120,19 @@ def set_text(moves: Sequence[WeightMove], requested: float) -> str:
     text = f"{number} set to {value:g}" + (f": {_listed(moved)}" if moved else "")
     if moves and not moved:
         text = f"{number} did not move: {'it is' if len(moves) == 1 else 'they are'} {value:g} already"
-    if value != requested:
-        bound = "lowest" if value > requested else "highest"
-        text += f"; a weight of {requested:g} was requested, and the {bound} is {value:g}"
-    return text
+    return text + bound_text(requested, value)
+
+
+def bound_text(requested: float, value: float) -> str:
+    """What to add where a weight was requested that the bounds do not allow; else nothing.
+
+    >>> bound_text(1, 0.95)
+    '; a weight of 1 was requested, and the highest is 0.95'
+    """
+    if value == requested:
+        return ""
+    bound = "lowest" if value > requested else "highest"
+    return f"; a weight of {requested:g} was requested, and the {bound} is {value:g}"
 
 
 def memory_text(before: MemoryRow, after: MemoryRow, move: tuple[float, float, float]) -> str:

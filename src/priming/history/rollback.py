@@ -1,4 +1,4 @@
-"""Rollback: everything since a time is undone as one operation."""
+"""Rollback: everything in a span of time, or what one source did in it, is undone as one operation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from priming.core.arguments.checks import check_source, check_time
-from priming.errors import Conflict
+from priming.errors import Conflict, ParamError
 from priming.history.log_replay import newest_first
 from priming.history.undo import ChangeSet, add_inverse, restored_vectors
 from priming.namespace import Namespace
@@ -26,54 +26,98 @@ class RollbackPlan:
     purges: Sequence[Logged]
     rows: Sequence[RowChange]
 
-    @property
-    def message(self) -> str:
+    def message(self, *, dry_run: bool = False) -> str:
         """The number of operations undone, and the purges left."""
         number = len(self.undone)
-        text = f"rolled back {number:,} {'operation' if number == 1 else 'operations'}"
+        did = "would roll back" if dry_run else "rolled back"
+        text = f"{did} {number:,} {'operation' if number == 1 else 'operations'}"
         if not self.purges:
             return text
         left = ", ".join(logged.id for logged in self.purges)
         return f"{text}; left what cannot be taken back: {_PURGE} {left}"
 
 
-def rollback(memory: Namespace, *, since: datetime, source: str | None = None) -> Operation:
-    """Undo every operation from ``since`` on, or those of one ``source``, as one operation that can be undone.
+def rollback(
+    memory: Namespace,
+    *,
+    since: datetime,
+    until: datetime | None = None,
+    source: str | None = None,
+    dry_run: bool = False,
+) -> Operation:
+    """Undo every operation from ``since`` on and before ``until``, or those of one ``source``, as one operation.
+
+    What verdicts and runs added to weights and counts is subtracted, whatever came after, within the bounds.
+    The rollback can be undone. With ``dry_run`` nothing is written: the operation returned has no id, and the changes
+    that would be made.
 
     Raises:
         ParamError: an argument outside its range.
-        Conflict: there is nothing to roll back, or an operation of another source changed the same rows.
+        Conflict: there is nothing to roll back, or an operation outside it set the same anew.
 
     """
-    since, source = check_time("since", since), check_source(source)
-    with memory.writing() as now:
-        plan = _plan(memory, since, source)
+    if not isinstance(dry_run, bool):
+        raise ParamError("dry_run", dry_run, "must be true or false")
+    span = _Span.checked(since, until, source)
+    if dry_run:
+        with memory.reading() as now:
+            plan = _plan(memory, span)
+            planned = Logged(
+                0, "", "rollback", now, rows=tuple(plan.rows), message=plan.message(dry_run=True)
+            )
+            return memory.to_operation(planned)
+    with memory.changing() as now:
+        plan = _plan(memory, span)
         logged = memory.write(
             "rollback",
             now,
             plan.rows,
             vectors=restored_vectors(memory, plan.rows),
             undoes=[undone.id for undone in plan.undone],
-            message=plan.message,
+            message=plan.message(),
         )
         return memory.to_operation(logged)
 
 
-def would_undo(memory: Namespace, *, since: datetime, source: str | None = None) -> list[Operation]:
+def would_undo(
+    memory: Namespace, *, since: datetime, until: datetime | None = None, source: str | None = None
+) -> list[Operation]:
     """Return the operations that ``rollback`` would undo, newest first; same errors, no change."""
-    since, source = check_time("since", since), check_source(source)
+    span = _Span.checked(since, until, source)
     with memory.reading():
-        return [memory.to_operation(logged) for logged in _plan(memory, since, source).undone]
+        if not memory.store.head(memory.namespace):
+            return memory.listed([])
+        return [memory.to_operation(logged) for logged in _plan(memory, span).undone]
 
 
-def _plan(memory: Namespace, since: datetime, source: str | None) -> RollbackPlan:
-    memory.require_exists()
-    span = list(newest_first(memory, since=since, source=source))
-    ids = {logged.id for logged in span}
-    purges = [logged for logged in span if logged.kind == _PURGE]
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """The checked arguments of ``rollback``."""
+
+    since: datetime
+    until: datetime | None
+    source: str | None
+
+    @classmethod
+    def checked(cls, since: datetime, until: datetime | None, source: str | None) -> _Span:
+        start, end = check_time("since", since), None if until is None else check_time("until", until)
+        if end is not None and end <= start:
+            raise ParamError("until", end.isoformat(), f"must be after since, {start.isoformat()}")
+        return cls(start, end, check_source(source))
+
+    def __str__(self) -> str:
+        by = f" by the source {self.source!r}" if self.source else ""
+        before = f" and before {self.until.isoformat()}" if self.until else ""
+        return f"{by} since {self.since.isoformat()}{before}"
+
+
+def _plan(memory: Namespace, span: _Span) -> RollbackPlan:
+    inside = list(newest_first(memory, since=span.since, until=span.until, source=span.source))
+    ids = {logged.id for logged in inside}
+    purges = [logged for logged in inside if logged.kind == _PURGE]
     # An operation undone from outside the span stays undone; one undone within it is reversed with its undo.
     reversible = [
-        logged for logged in span if logged.rows and (logged.undone_by is None or logged.undone_by in ids)
+        logged for logged in inside if logged.rows and (logged.undone_by is None or logged.undone_by in ids)
     ]
     cancelled = _cancelled(reversible)
     undone = [logged for logged in reversible if logged.id not in cancelled]
@@ -82,8 +126,7 @@ def _plan(memory: Namespace, since: datetime, source: str | None) -> RollbackPla
         add_inverse(memory, changes, logged, together=ids, lenient=False)
     rows = changes.changes()
     if not undone or not rows:
-        by = f" by the source {source!r}" if source else ""
-        raise Conflict(f"nothing was done{by} since {since.isoformat()} that can be rolled back: see the log")
+        raise Conflict(f"nothing was done{span} that can be rolled back: see the log")
     return RollbackPlan(undone, purges, rows)
 
 

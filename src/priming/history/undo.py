@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import TypeVar
 
-from priming.config.words import NIGHT, STAGES
+from priming.config.params.laws import PlasticityParams
+from priming.config.words import BY_VERDICT, NIGHT, STAGES
 from priming.core.arguments.checks import check_text
-from priming.errors import Conflict, NotFound
+from priming.errors import Conflict
+from priming.history.inverse import Superseded, taken_back
+from priming.history.movements import count_text
+from priming.history.weights_over_time import MANUAL
 from priming.index.document import RULES, SESSION, TERM, embedded_text
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged, VersionKey
@@ -18,6 +23,7 @@ from priming.storage.rows import (
     LinkRow,
     MemoryRow,
     PairRow,
+    RelationRow,
     Row,
     RowChange,
     RowIdentity,
@@ -32,6 +38,7 @@ from priming.text.names import KINDS
 from priming.types import Operation
 
 _FORMS = (SESSION, TERM, *KINDS)
+_INSTANT = timedelta(microseconds=1)
 _ORDER = {room: place for place, room in enumerate(ROOMS)}
 R = TypeVar("R", bound=Row)
 
@@ -71,6 +78,15 @@ class ChangeSet:
     def links(self, ids: Collection[str]) -> list[LinkRow]:
         """The links with an end in ``ids``."""
         return self._updated(LinkRow, self._store.links(self._namespace, ids), ids)
+
+    def links_of(self, relation: str) -> list[LinkRow]:
+        """The links of a relation."""
+        rows = {identity(row): row for row in self._store.links(self._namespace, relation=relation)}
+        for name, change in self._changes.items():
+            rows.pop(name, None)
+            if isinstance(change.after, LinkRow) and change.after.relation == relation:
+                rows[name] = change.after
+        return list(rows.values())
 
     def rows_about(self, ids: Collection[str]) -> list[Row]:
         """The links, verdicts and pairs of the memories ``ids``."""
@@ -130,13 +146,12 @@ def undo(memory: Namespace, operation_id: str) -> Operation:
 
     Raises:
         NotFound: no such operation.
-        Conflict: the operation is undone already, is a purge, or a later operation changed the same rows.
+        Conflict: the operation is undone already, is a purge, or a later operation set the same anew.
 
     """
-    with memory.writing() as now:
-        memory.require_exists()
+    with memory.changing() as now:
         done = _undoable(memory, operation_id)
-        changes, together = ChangeSet(memory), _night(memory, done)
+        changes, together = ChangeSet(memory), [*_settled_by(memory, done), *_night(memory, done)]
         ids = [logged.id for logged in together]
         for logged in together:
             add_inverse(memory, changes, logged, together=ids)
@@ -152,7 +167,7 @@ def _undoable(memory: Namespace, operation_id: str) -> Logged:
     """The operation of an id, unless it cannot be undone at all."""
     done = memory.store.operation(memory.namespace, check_text("operation_id", operation_id))
     if done is None:
-        raise NotFound(f"there is no operation {operation_id!r} in {memory.namespace!r}: see the log")
+        raise memory.not_found(f"there is no operation {operation_id!r} in {memory.namespace!r}: see the log")
     if done.undone_by is not None:
         raise Conflict(
             f"operation {operation_id} is undone already, by {done.undone_by}: undo that to redo it"
@@ -173,10 +188,23 @@ def _night(memory: Namespace, done: Logged) -> list[Logged]:
     return [logged for logged in night if logged.undone_by is None] if night[0].id == done.id else [done]
 
 
+def _settled_by(memory: Namespace, done: Logged) -> list[Logged]:
+    """The operations that settled runs by a verdict on what they wrote, newest first: they go back with it."""
+    if done.kind != "feedback":
+        return []
+    later = memory.store.operations(memory.namespace, since=done.at, until=done.at + _INSTANT, limit=None)
+    own = f"{BY_VERDICT}{done.id}"
+    return [logged for logged in later if logged.undone_by is None and (logged.reason or "").endswith(own)]
+
+
 def _message(together: Sequence[Logged]) -> str:
-    kind = together[0].kind
+    kind = together[-1].kind
     text = f"undid {'an' if kind[0] in 'aeiou' else 'a'} {kind}"
-    return text if len(together) == 1 else f"{text}: all {len(together)} stages of the night"
+    if len(together) == 1:
+        return text
+    if kind == "feedback":
+        return f"{text}, and what it settled: {count_text(len(together) - 1, 'run')}"
+    return f"{text}: all {len(together)} stages of the night"
 
 
 def add_inverse(
@@ -189,8 +217,9 @@ def add_inverse(
 ) -> None:
     """Add the inverse of an operation to ``changes``; ``Conflict`` if a later operation prevents it.
 
-    ``together`` are the ids of the operations that are undone with it. If ``lenient``, a link that the operation
-    created is removed even if its weight has changed since.
+    ``together`` are the ids of the operations that are undone with it. Steps of weights and counts are taken back
+    whatever came after; what was set by hand is not taken back under what was set by hand later. A link that the
+    operation created is removed even if its weight has moved since; unless ``lenient``, not if it was set by hand.
     """
     created = {c.row.id for c in done.rows if c.before is None and isinstance(c.row, MemoryRow)}
     shared = _shared_entities(changes, done, created)
@@ -204,23 +233,39 @@ def add_inverse(
             continue
         if isinstance(row, (MemoryRow, VersionRow)) and change.before is None and row.id in shared:
             continue
+        if isinstance(row, RelationRow) and not change.before and _is_used_elsewhere(changes, done, row):
+            continue
         current = changes.current(row)
-        if lenient and change.before is None and isinstance(row, LinkRow):
-            if current is not None:
-                changes.add(RowChange(current, None))
-        elif _is_changed_since(change, current):
-            raise Conflict(_row_conflict(memory, done, row, f"changed the same {_noun(row)}", together))
-        else:
-            _require_free_key(memory, changes, done, change, together)
-            changes.add(RowChange(current, change.before))
+        by_hand = done.source == MANUAL if change.before else not lenient
+        if isinstance(row, LinkRow) and by_hand and current not in (None, change.after):
+            _require_no_hand(memory, done, row, together)
+        try:
+            restored = _restored(change, current, memory.profile.plasticity)
+        except Superseded:
+            if isinstance(row, RunRow) and not lenient:
+                continue  # a run that went on after the span of a rollback is a record, and stays
+            verb = f"changed the same {_noun(row)}"
+            raise Conflict(_row_conflict(memory, done, row, verb, together)) from None
+        _require_free_key(memory, changes, done, change, together)
+        if current is not None or restored is not None:
+            changes.add(RowChange(current, restored))
     _require_ends(memory, changes, done, together)
 
 
-def _is_changed_since(change: RowChange, current: Row | None) -> bool:
-    """Whether a row is another than its change left it; a new memory may have another state, but must exist."""
+def _restored(change: RowChange, current: Row | None, bounds: PlasticityParams) -> Row | None:
+    """A row without a change; a new memory may have another state since, but must exist."""
     if isinstance(change.row, MemoryRow) and change.before is None:
-        return current is None
-    return current != change.after
+        if current is None:
+            raise Superseded
+        return None
+    return taken_back(change, current, bounds)
+
+
+def _require_no_hand(memory: Namespace, done: Logged, row: LinkRow, together: Collection[str]) -> None:
+    """``Conflict`` if somebody has set the weight of a link by hand since an operation made or set it."""
+    for logged in _later(memory, done, row.source, together):
+        if logged.source == MANUAL and any(identity(change.row) == identity(row) for change in logged.rows):
+            raise Conflict(_conflict(done, logged, f"changed the same {_noun(row)}"))
 
 
 def _shared_entities(changes: ChangeSet, done: Logged, created: set[str]) -> set[str]:
@@ -239,6 +284,12 @@ def _shared_entities(changes: ChangeSet, done: Logged, created: set[str]) -> set
         for end in ends_of(link)
         if end in entities
     }
+
+
+def _is_used_elsewhere(changes: ChangeSet, done: Logged, row: RelationRow) -> bool:
+    """Whether a relation that an operation introduced has links of others by now: its sign stays then."""
+    own = {identity(change.row) for change in done.rows if isinstance(change.row, LinkRow)}
+    return row.introduced and any(identity(link) not in own for link in changes.links_of(row.relation))
 
 
 def _require_free_key(
@@ -304,6 +355,8 @@ def _conflict(done: Logged, later: Logged | None, verb: str) -> str:
 def _noun(row: Row) -> str:
     if isinstance(row, WeightsRow):
         return "weights"
+    if isinstance(row, RelationRow):
+        return "relation"
     if isinstance(row, (PairRow, RunRow)):
         return "pair" if isinstance(row, PairRow) else "run"
     return "memory"

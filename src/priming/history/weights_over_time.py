@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import islice, pairwise
 from statistics import fmean, median
 
-from priming.config.params.laws import SUPPRESSING
+from priming.config.relations import RelationSigns
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_name, check_source, check_time
 from priming.core.plasticity import normalize_strength
 from priming.errors import ParamError
@@ -19,7 +19,7 @@ from priming.namespace import Namespace
 from priming.storage.protocol import Logged
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, RowIdentity, ends_of, identity
 
-MANUAL = "manual"
+MANUAL, LINKER = "manual", "linker"
 LEARNT = ("similar-to", "co-activated")
 """Relations whose weight measures how closely two memories are related."""
 BINS = 10
@@ -89,7 +89,7 @@ def events(
             source=check_source(source),
         )
         moves = (event for logged in log for event in weight_events(memory, logged, memory_id))
-        return list(islice(moves, check_count("limit", limit, 1, PAGE_LIMIT)))
+        return memory.listed(islice(moves, check_count("limit", limit, 1, PAGE_LIMIT)))
 
 
 def weight_events(memory: Namespace, logged: Logged, memory_id: str | None = None) -> list[StrengthEvent]:
@@ -122,13 +122,16 @@ def _strength_event(change: RowChange, event: str, logged: Logged, names: Mappin
     return StrengthEvent(
         ts=logged.at,
         event=event,
-        source=logged.source,
+        source=logged.source or (LINKER if logged.kind == "remember" else None),
         edge=edge,
         old=old,
         new=new,
         delta=(new or 0.0) - (old or 0.0),
         reason=logged.reason or logged.message,
         operation=logged.id or None,
+        actor=logged.actor,
+        via=logged.via,
+        session=logged.session,
     )
 
 
@@ -164,7 +167,8 @@ def strengths(
             )
         steps = max(over - 1, 1)
         moments = [end - (end - start) * step / steps for step in range(over)]
-        return list(_distributions(memory, moments, relation))[::-1]
+        distributions = list(_distributions(memory, moments, relation))[::-1]
+        return memory.listed(distributions, empty=not any(each.links for each in distributions))
 
 
 def _start(memory: Namespace, end: datetime) -> datetime:
@@ -224,7 +228,7 @@ def oscillating(
             if link.turns >= turns
         ]
         turning.sort(key=lambda link: (-link.turns, -link.travelled, link.source, link.relation, link.target))
-        return _named(memory, turning[:limit])
+        return memory.listed(_named(memory, turning[:limit]))
 
 
 def _oscillation(name: RowIdentity, deltas: Sequence[float]) -> Oscillation:
@@ -268,25 +272,24 @@ def normalize_strengths(
     kind, reason = "normalize-strengths", "3 · Jaccard index of the neighbourhoods, in [.1, 1]"
     if not apply:
         with memory.reading() as now:
-            rows = _normalised(memory.store.links(memory.namespace), relations)
+            rows = _normalised(memory.store.links(memory.namespace), relations, memory.signs())
             planned = Logged(0, "", kind, now, source=MANUAL, reason=reason, rows=tuple(rows))
-            return weight_events(memory, planned)
-    with memory.writing() as now:
-        memory.require_exists()
-        rows = _normalised(memory.store.links(memory.namespace), relations)
+            return memory.listed(weight_events(memory, planned))
+    with memory.changing() as now:
+        rows = _normalised(memory.store.links(memory.namespace), relations, memory.signs())
         if not rows:
-            return []
+            return memory.listed([])
         message = f"{len(rows):,} {'link' if len(rows) == 1 else 'links'} normalised"
         logged = memory.write(kind, now, rows, source=MANUAL, reason=reason, message=message)
         return weight_events(memory, logged)
 
 
-def _normalised(links: Iterable[LinkRow], relations: Sequence[str]) -> list[RowChange]:
+def _normalised(links: Iterable[LinkRow], relations: Sequence[str], signs: RelationSigns) -> list[RowChange]:
     """The links of ``relations`` whose weight differs from the overlap of their ends' neighbourhoods."""
     neighbours: defaultdict[str, set[str]] = defaultdict(set)
     selected = []
     for link in links:
-        if link.relation not in SUPPRESSING:
+        if not signs.suppresses(link.relation):
             neighbours[link.source].add(link.target)
             neighbours[link.target].add(link.source)
         if link.relation in relations:

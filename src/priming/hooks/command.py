@@ -108,8 +108,8 @@ def respond(
     if event.folder is not None:
         with suppress(OSError):  # the agent's folder is gone or closed to us: stay in that of the process
             os.chdir(event.folder)
-    text = _text(name, event, options, server=server)
     agent = agent or agents.agent_of(payload)
+    text = _text(name, event, agent, options, server=server)
     if not text or not agents.accepts_text(agent, name):
         return ""
     return json.dumps(agents.format_output(agent, name, text))
@@ -125,9 +125,10 @@ def failure_line(event: str, error: Exception) -> str:
     return f"priming hook {event}: {type(error).__name__}{details}"
 
 
-def _text(name: str, event: Event, options: Mapping[str, str | None], *, server: bool) -> str:
+def _text(name: str, event: Event, agent: str, options: Mapping[str, str | None], *, server: bool) -> str:
     """The text that an event injects; empty where there is no store yet."""
     from priming.config import settings
+    from priming.config.caller import Caller, calling
     from priming.hooks import context, events, session, stores
 
     values = {f"store.{key}": (value, f"--{key}") for key, value in options.items() if value is not None}
@@ -143,7 +144,10 @@ def _text(name: str, event: Event, options: Mapping[str, str | None], *, server:
             return ""
         folder = Path.cwd()
         project = context.project_of(folder)
-        with session.locked_session(existing[0].database, event.session) as state:
+        with (
+            session.locked_session(existing[0].database, event.session) as state,
+            calling(Caller(agent, f"hook {name}", event.session)),
+        ):
             return events.handle(name, events.HookCall(event, state, folder, project, existing))
 
 

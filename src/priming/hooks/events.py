@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from priming.config.params.hooks import HOOK
+from priming.config.words import HOOK as HOOK_SOURCE
 from priming.errors import Conflict, NotFound
 from priming.hooks import context
 from priming.hooks.agents import Event
@@ -31,7 +32,6 @@ REMINDER = (
     "Before you end: report once, with the tool feedback of priming, whether the memories shown in this session were"
     " useful (used, not_relevant or not_useful by key, confirmed or overridden for rules). Shown were: "
 )
-_SOURCE = "hook"
 _COMMITTED = re.compile(r"^\[[^\]\n]+ [0-9a-f]{7,}\] ", re.MULTILINE)
 _BYTES_PER_TOKEN = 4
 
@@ -261,7 +261,7 @@ def _learn(call: HookCall, correction: Correction) -> None:
     request = {
         "right": correction.right,
         "cue": _scope(call.session, correction.right),
-        "source": _SOURCE,
+        "source": HOOK_SOURCE,
         "trust": "user",
         **({"wrong": correction.wrong} if correction.wrong else {}),
     }

@@ -148,7 +148,8 @@ class VectorColumn:
         For unit vectors that is the cosine.
         """
         late = max(0, since - len(self._base))
-        products = [self._base[since:] @ vector, self._tail[late : self._rows] @ vector]
+        with np.errstate(invalid="ignore"):  # some kernels of matmul look at lanes beyond a short row
+            products = [self._base[since:] @ vector, self._tail[late : self._rows] @ vector]
         joined: NDArray[np.float32] = np.concatenate(products)
         return joined
 

@@ -96,7 +96,9 @@ class SnapshotFile:
     def save(self, working: WorkingSet) -> None:
         """Write the working set, where that saves time and holds nothing that was purged."""
         path = self.path
-        if path is None or not working.snapshot_due or self._purged_since(working.head):
+        if path is None or not self._store.exists:
+            return
+        if not working.snapshot_due or self._purged_since(working.head):
             return
         if self._was_embedded(working):
             return

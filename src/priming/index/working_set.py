@@ -10,6 +10,7 @@ from datetime import datetime
 
 import numpy as np
 
+from priming.config.relations import RelationSigns
 from priming.embedding.protocol import Embedder
 from priming.index.arrays import NamespaceArrays
 from priming.index.cue_feedback import Practice
@@ -40,6 +41,9 @@ class WorkingSet(NamespaceArrays):
     def __init__(self, store: Store, namespace: str, embedder: Embedder) -> None:
         super().__init__(embedder)
         self.namespace = namespace
+        self.signs = RelationSigns()
+        self._signed_at = -1
+        """The operation up to which ``signs`` holds."""
         self._store = store
 
     def refresh(self, now: datetime, own: Mapping[int, PreparedOperation] | None = None) -> None:
@@ -61,6 +65,9 @@ class WorkingSet(NamespaceArrays):
                     break
                 self._apply(logged, now, {})
         self.head = head
+        if self._signed_at != head:
+            rows = self._store.relations(self.namespace)
+            self.signs, self._signed_at = RelationSigns({row.relation: row.sign for row in rows}), head
         due = [memory_id for memory_id, at in self.boundaries.items() if at <= now.timestamp()]
         if due:
             self._reread(due, now)

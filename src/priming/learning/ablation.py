@@ -178,7 +178,6 @@ def _too_few(cues: int) -> str:
 def _sample(memory: Namespace, query: AblationQuery) -> JudgedSample:
     """Read everything that replays need from one state of the store; replays then hold no lock."""
     with memory.lock, memory.store.transaction(write=False):
-        memory.require_exists()
         now = memory.now()
         working = WorkingSet(memory.store, memory.namespace, memory.embedder)
         working.refresh(now)
@@ -219,5 +218,5 @@ def _worth(now: RecallParams, term: str, base: Floats, without: Floats) -> Worth
 
 
 def _apply(memory: Namespace, profile: Profile, offer: Reweighing) -> str:
-    with memory.writing() as now:
+    with memory.changing() as now:
         return term_weights.write_weights(memory, profile, offer.weights, offer.before, now).id

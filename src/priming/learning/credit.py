@@ -10,8 +10,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from priming.config.params.laws import SUPPRESSING, ForgettingParams, PlasticityParams
+from priming.config.params.laws import ForgettingParams, PlasticityParams
 from priming.config.profiles import Profile
+from priming.config.relations import RelationSigns
 from priming.config.words import STRUCTURE
 from priming.core.plasticity import hebb, nudge
 from priming.errors import ParamError
@@ -198,7 +199,7 @@ def credit_path(
     flow = None if trace is None else traces.flow_of(trace)
     row = None if flow is None else flow.row(record.id)
     if flow is None or row is None:
-        incident = _spreading_links(memory.store.links(memory.namespace, [record.id]))
+        incident = _spreading_links(memory.store.links(memory.namespace, [record.id]), memory.signs())
         effect.move_links(incident, delta, params)
         missing = (
             "no kept recall brought it up" if trace is None else "the flow of that recall is no longer kept"
@@ -230,13 +231,13 @@ def _links_between(memory: Namespace, pairs: Collection[MemoryPair]) -> dict[Mem
     """The links between the two memories of each pair."""
     ends = {end for pair in pairs for end in pair}
     links_of: dict[MemoryPair, list[LinkRow]] = {pair: [] for pair in pairs}
-    for link in _spreading_links(memory.store.links(memory.namespace, ends)):
+    for link in _spreading_links(memory.store.links(memory.namespace, ends), memory.signs()):
         pair = (min(link.source, link.target), max(link.source, link.target))
         if pair in links_of:
             links_of[pair].append(link)
     return links_of
 
 
-def _spreading_links(links: Iterable[LinkRow]) -> list[LinkRow]:
+def _spreading_links(links: Iterable[LinkRow], signs: RelationSigns) -> list[LinkRow]:
     """The links that spread activation; credit must not strengthen a link that suppresses."""
-    return [link for link in links if link.relation not in SUPPRESSING and link.source != link.target]
+    return [link for link in links if not signs.suppresses(link.relation) and link.source != link.target]

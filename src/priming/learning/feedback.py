@@ -34,6 +34,7 @@ from priming.learning.credit import (
     profile_of,
 )
 from priming.learning.retention import REVIEW_RATINGS, with_use
+from priming.learning.runs import settle_by_output
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.remember.drafts import gist_of
@@ -132,8 +133,7 @@ def _record_verdicts(memory: Namespace, batch: VerdictBatch) -> Operation:
     Verdicts that repeat earlier ones on the same recall and memory move nothing. If all do, the operation that
     recorded the first is returned.
     """
-    with memory.writing() as now:
-        memory.require_exists()
+    with memory.changing() as now:
         trace = None if batch.recall_id is None else traces.find_trace(memory, batch.recall_id)
         judged = _resolve_verdicts(memory, batch, now)
         effect = VerdictEffect(now, memory.next_operation_id(now), memory.profile.forgetting_params)
@@ -157,7 +157,14 @@ def _record_verdicts(memory: Namespace, batch: VerdictBatch) -> Operation:
             message=message,
             operation_id=effect.operation,
         )
-        return memory.to_operation(logged)
+        useful = {row.id for row in effect.verdicts if row.verdict in POSITIVE}
+        if useful:
+            strengthened = [identity for identity, (step, _) in effect.moves.items() if step > 0]
+            for run in settle_by_output(memory, useful, strengthened, now, logged.id):
+                message += (
+                    f"\nthe run {run.id} is settled as used, by what it wrote: operation {run.operation}"
+                )
+        return replace(memory.to_operation(logged), message=message or None)
 
 
 def _resolve_verdicts(

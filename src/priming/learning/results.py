@@ -45,7 +45,8 @@ class StrengthEvent:
     """One weight that an operation moved: of a link (``edge`` is source, relation, target) or of a memory.
 
     ``old`` is None for a new link, ``new`` for a removed one; ``delta`` is the difference, where None counts as 0.
-    ``operation`` is None for a change that was only proposed.
+    ``operation`` is None for a change that was only proposed. ``actor`` is who asked for it, ``via`` by what, and
+    ``source`` the tier: conscious, automatic or manual, ``linker`` for links that a rule makes as a memory is stored.
     """
 
     ts: datetime
@@ -57,6 +58,9 @@ class StrengthEvent:
     delta: float
     reason: str | None
     operation: str | None
+    actor: str | None = field(default=None, compare=False)
+    via: str | None = field(default=None, compare=False)
+    session: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import numpy as np
 
 from priming.config.params.laws import ForgettingParams
 from priming.config.params.recall import FADING
+from priming.config.words import TEXT_KINDS
 from priming.core.arguments.arrays import Floats
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_fraction, check_name, check_text
 from priming.core.forgetting import (
@@ -31,7 +32,6 @@ from priming.learning.credit import (
     profile_of,
 )
 from priming.learning.retention import with_use
-from priming.maintenance.merge import TEXT_KINDS
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.results import Fading
@@ -52,16 +52,14 @@ def fading(memory: Namespace, *, limit: int = 20, below: float | None = None) ->
 
     Raises:
         ParamError: an argument outside its range.
-        NotFound: a namespace that does not exist.
 
     """
     most = check_count("limit", limit, 1, PAGE_LIMIT)
     bar = FADING.below if below is None else check_fraction("below", below)
     with memory.lock:
-        memory.require_exists()
         law = _LAWS.get(memory.profile.forgetting)
         if law is None:
-            return []
+            return memory.listed([])
         now = memory.now()
         page = memory.store.page(memory.namespace, now, kinds=TEXT_KINDS, limit=None)
     records = [
@@ -70,7 +68,7 @@ def fading(memory: Namespace, *, limit: int = 20, below: float | None = None) ->
         if expected_loss(record) > FADING.worth and _days_recorded(record, now) >= FADING.young_days
     ]
     if not records:
-        return []
+        return memory.listed([])
     weakening = [entry for entry in _forecasts(memory, law, records, now) if entry.later < bar]
     return sorted(weakening, key=lambda entry: (-entry.lost, entry.key))[:most]
 
@@ -191,7 +189,7 @@ def done(
         raise ParamError("success", success, "must be true or false")
     recall = None if recall_id is None else check_text("recall_id", recall_id)
     why = check_name("reason", reason)
-    with memory.writing() as now:
+    with memory.changing() as now:
         record = memory.find(key, now)
         if record.kind != KIND:
             rule = f"is of kind {record.kind}, and only a {KIND} is carried out: judge it with feedback"

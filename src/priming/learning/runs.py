@@ -1,28 +1,34 @@
-"""Runs: the use of a run's output is an automatic verdict on all memories that the run was shown.
+"""Runs: the use of a run's output is an automatic verdict on what the run was shown.
 
-When a run is settled, ``_settle`` moves the links among those memories by the automatic step: up if the output was
-used, down if not. Only the links among memories that a profile with this law brought up move.
+When a run is settled, ``_settle`` moves links by the automatic step: up if the output was used, down if not. If the
+agent wrote memories or links in the run, those rise that led between the memories that it followed; of a run that
+wrote nothing, and of one that came to nothing, all links among what was shown. Only links among memories that a
+profile with this law brought up move. A memory that was written in a run and proves useful settles it as used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from priming.config.ids import uuid7
-from priming.config.params.laws import SUPPRESSING
 from priming.config.params.store import STORE
 from priming.config.profiles import Profile
+from priming.config.relations import RelationSigns
+from priming.config.words import BY_VERDICT
 from priming.core.arguments.checks import check_name, check_text
 from priming.core.plasticity import nudge
-from priming.errors import Conflict, NotFound, ParamError
+from priming.errors import Conflict, ParamError
+from priming.graph.following import followed, followed_links
 from priming.history.movements import links_text, moves_of
-from priming.learning.coactivation import learn_coactivation, link_identity
+from priming.history.run_actions import run_actions
+from priming.learning.coactivation import POSITIVE, learn_coactivation, link_identity
 from priming.learning.results import Run
 from priming.namespace import Namespace
+from priming.recall import traces
 from priming.storage.protocol import Trace
-from priming.storage.rows import LinkIdentity, LinkRow, RowChange, RunRow
+from priming.storage.rows import LinkIdentity, LinkRow, MemoryPair, RowChange, RunRow
 
 _SOURCE = "automatic"
 
@@ -49,8 +55,8 @@ def run_start(memory: Namespace, session: str | None = None) -> Run:
 def run_end(memory: Namespace, run_id: str, *, used: bool | None = None) -> Run:
     """End a run and store which memories it was shown.
 
-    With ``used`` the run is settled at once; otherwise it waits for ``run_used``, and counts as unused after
-    ``PlasticityParams.run_days``.
+    With ``used`` the run is settled at once; otherwise it waits for ``run_used``, or until a memory that it wrote
+    proves useful, and counts as unused after ``PlasticityParams.run_days``.
 
     Raises:
         NotFound: no such run.
@@ -59,14 +65,14 @@ def run_end(memory: Namespace, run_id: str, *, used: bool | None = None) -> Run:
     """
     if used is not None and not isinstance(used, bool):
         raise ParamError("used", used, "must be True, False or None")
-    with memory.writing() as now:
+    with memory.changing() as now:
         _settle_overdue(memory, now, but=run_id)
         row = _find(memory, run_id)
         if row.ended_at is not None:
             raise Conflict(f"run {row.id} ended at {row.ended_at.isoformat()}")
         ended = replace(row, ended_at=now, shown=_shown_ids(memory, row))
-        if used is not None:
-            return _settle(memory, row, ended, now, used=used)
+        if used is not None or _output_proved_useful(memory, row):
+            return _settle(memory, row, ended, now, used=used is not False)
         logged = memory.write("run-end", now, [RowChange(row, ended)], source=_SOURCE)
         return _run(memory, ended, logged.id)
 
@@ -74,8 +80,7 @@ def run_end(memory: Namespace, run_id: str, *, used: bool | None = None) -> Run:
 def run_list(memory: Namespace) -> list[Run]:
     """The runs of the namespace, oldest first."""
     with memory.lock:
-        memory.require_exists()
-        return [_run(memory, row, None) for row in memory.store.runs(memory.namespace)]
+        return memory.listed(_run(memory, row, None) for row in memory.store.runs(memory.namespace))
 
 
 def run_used(memory: Namespace, run_id: str) -> Run:
@@ -86,7 +91,7 @@ def run_used(memory: Namespace, run_id: str) -> Run:
         Conflict: the run is settled already.
 
     """
-    with memory.writing() as now:
+    with memory.changing() as now:
         row = _find(memory, run_id)
         if row.settled is not None:
             raise Conflict(
@@ -99,10 +104,11 @@ def run_used(memory: Namespace, run_id: str) -> Run:
 
 
 def _find(memory: Namespace, run_id: str) -> RunRow:
-    memory.require_exists()
     rows = memory.store.runs(memory.namespace, [check_text("run_id", run_id)])
     if not rows:
-        raise NotFound(f"there is no run {run_id!r} in {memory.namespace!r}: start one with run_start")
+        raise memory.not_found(
+            f"there is no run {run_id!r} in {memory.namespace!r}: start one with run_start"
+        )
     return rows[0]
 
 
@@ -124,31 +130,102 @@ def _settle_overdue(memory: Namespace, now: datetime, but: str | None = None) ->
     oldest = now - timedelta(days=memory.profile.plasticity.run_days)
     for row in memory.store.runs(memory.namespace, settled=False):
         if row.id != but and row.ended_at is not None and row.ended_at < oldest:
-            _settle(memory, row, row, now, used=False)
+            _settle(memory, row, row, now, used=_output_proved_useful(memory, row))
 
 
-def _settle(memory: Namespace, before: RunRow, ended: RunRow, now: datetime, *, used: bool) -> Run:
-    """Strengthen or weaken the links among the memories that a run was shown, as one operation."""
+def settle_by_output(
+    memory: Namespace, useful: Collection[str], links: Collection[LinkIdentity], now: datetime, verdict: str
+) -> list[Run]:
+    """Settle as used the ended runs that wrote one of the memories ``useful``, or made one of ``links``.
+
+    ``verdict`` is the operation by which they proved useful.
+    """
+    settled = []
+    store, namespace = memory.store, memory.namespace
+    times = {version.recorded_at for memory_id in useful for version in store.versions(namespace, memory_id)}
+    ends = {end for source, target, _ in links for end in (source, target)}
+    times |= {link.created_at for link in store.links(namespace, ends) if link_identity(link) in links}
+    for row in store.runs(namespace, settled=False):
+        end = row.ended_at
+        if end is not None and any(row.started_at <= at <= end for at in times):
+            actions = run_actions(memory, row)
+            if any(action.written & set(useful) or action.links & set(links) for action in actions):
+                settled.append(_settle(memory, row, row, now, used=True, verdict=verdict))
+    return settled
+
+
+def _output_proved_useful(memory: Namespace, row: RunRow) -> bool:
+    """Whether a memory that a run wrote has had a positive verdict."""
+    written = {memory_id for action in run_actions(memory, row) for memory_id in action.written}
+    verdicts = memory.store.verdicts(memory.namespace, written) if written else []
+    return any(verdict.verdict in POSITIVE for verdict in verdicts)
+
+
+def _settle(
+    memory: Namespace,
+    before: RunRow,
+    ended: RunRow,
+    now: datetime,
+    *,
+    used: bool,
+    verdict: str | None = None,
+) -> Run:
+    """Strengthen or weaken the links that a run followed, as one operation."""
     row = replace(ended, settled="used" if used else "unused")
-    moved: dict[LinkIdentity, RowChange] = {}
+    actions = run_actions(memory, row)
+    own = {identity for action in actions for identity in action.links}
+    moved, useful = dict[LinkIdentity, RowChange](), set[str]()
+    recalls = [*_recalls(memory, row)] if used else []
+    ways = _ways(recalls) if actions else {}
     for profile, shown in _shown_by_profile(memory, row).items():
+        follows = [followed(memory, action, shown) for action in actions]
+        useful |= set[str]().union(*follows)
         if profile.learning.runs:
-            links = memory.store.links(memory.namespace, shown)
-            changed = _moved_links(_links_among(links, shown), profile, now, used=used)
+            links = _links_among(memory.store.links(memory.namespace, shown), shown, memory.signs())
+            links = [link for link in links if link_identity(link) not in own]
+            if actions and used:
+                links = _links_followed(links, follows, ways)
+            changed = _moved_links(links, profile, now, used=used)
             moved = {**{link_identity(change.row): change for change in changed}, **moved}  # type: ignore[arg-type]
-    changes = (
-        learn_coactivation(memory, now, _recalls(memory, row), moved.values()) if used else [*moved.values()]
-    )
+    taught = [(recall, useful if actions else None) for recall in recalls]
+    changes = learn_coactivation(memory, now, taught, moved.values())
     changes = [RowChange(before, row), *(change for change in changes if change.before != change.after)]
     logged = memory.write(
         "run",
         now,
         changes,
         source=_SOURCE,
-        reason=f"the output of run {row.id} was {row.settled}",
+        reason=f"the output of run {row.id} was {row.settled}"
+        + (f"{BY_VERDICT}{verdict}" if verdict else ""),
         message=links_text(moves_of(changes, memory.profile.plasticity)) or "no link moved",
     )
     return _run(memory, row, logged.id)
+
+
+def _links_followed(
+    links: Collection[LinkRow],
+    follows: Sequence[Collection[str]],
+    ways: Mapping[str, Collection[MemoryPair]],
+) -> list[LinkRow]:
+    """The links that the actions of a run followed, each once."""
+    rows: dict[LinkIdentity, LinkRow] = {}
+    for memories in follows:
+        rows |= followed_links(links, memories, ways)
+    return [*rows.values()]
+
+
+def _ways(recalls: Iterable[Trace]) -> dict[str, list[MemoryPair]]:
+    """The ends of the links by which each hit of some recalls was reached; of the first recall that has it."""
+    ways: dict[str, list[MemoryPair]] = {}
+    for recall in recalls:
+        flow = traces.flow_of(recall)
+        rows = {} if flow is None else {memory_id: flow.row(memory_id) for memory_id, _ in recall.hits}
+        if flow is not None:
+            paths = flow.paths([row for row in rows.values() if row is not None])
+            for memory_id, row in rows.items():
+                hops = paths[row] if row is not None else ()
+                ways.setdefault(memory_id, [(flow.nodes[hop.source], flow.nodes[hop.target]) for hop in hops])
+    return ways
 
 
 def _shown_by_profile(memory: Namespace, row: RunRow) -> Mapping[Profile, list[str]]:
@@ -176,14 +253,15 @@ def _moved_links(links: Iterable[LinkRow], profile: Profile, now: datetime, *, u
     ]
 
 
-def _links_among(links: Iterable[LinkRow], shown: Iterable[str]) -> list[LinkRow]:
+def _links_among(links: Iterable[LinkRow], shown: Iterable[str], signs: RelationSigns) -> list[LinkRow]:
     """The links with both ends among the memories, without those that suppress."""
     ids = set(shown)
-    return [link for link in links if {link.source, link.target} <= ids and link.relation not in SUPPRESSING]
+    among = [link for link in links if {link.source, link.target} <= ids]
+    return [link for link in among if not signs.suppresses(link.relation)]
 
 
-def _recalls(memory: Namespace, row: RunRow) -> Iterator[tuple[Trace, None]]:
-    """The stored recalls of a run, oldest first; None stands for every pair of each."""
+def _recalls(memory: Namespace, row: RunRow) -> Iterator[Trace]:
+    """The stored recalls of a run with their flows, oldest first."""
     recalls = memory.store.traces(
         memory.namespace, since=row.started_at, session=row.session, limit=STORE.flow_count
     )
@@ -191,7 +269,7 @@ def _recalls(memory: Namespace, row: RunRow) -> Iterator[tuple[Trace, None]]:
         if row.ended_at is None or recall.at <= row.ended_at:
             trace = memory.store.trace(memory.namespace, recall.recall_id)
             if trace is not None:
-                yield trace, None
+                yield trace
 
 
 def _run(memory: Namespace, row: RunRow, operation: str | None) -> Run:

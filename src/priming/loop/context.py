@@ -21,8 +21,9 @@ from priming.learning.lessons import OBJECTIVE, RESOLUTION, TRIGGER, closeness, 
 from priming.llm.prompts import fenced
 from priming.loop.codebase import look
 from priming.loop.session import Codebase, Complexity, ObjectiveContext, ShownMemory, Verification
-from priming.memory import Memory
+from priming.namespace import Namespace
 from priming.recall.formatting import quote_text
+from priming.recall.recall import recall
 from priming.results import Hit
 from priming.text.tokens import terms
 from priming.types import Cue, MemoryRecord, days_between
@@ -50,11 +51,12 @@ _ADVICE = {
 
 
 def gather(
-    memory: Memory,
+    memory: Namespace,
     objective: str,
-    folder: Path | str,
+    folder: Path | str | None,
     *,
     session: str | None,
+    cue: Cue | None = None,
     lineage: Sequence[str] = (),
     within: str | None = None,
     params: ContextParams = CONTEXT,
@@ -64,8 +66,9 @@ def gather(
     Args:
         memory: the memory, which is only read.
         objective: what is to be done.
-        folder: the project.
+        folder: the project; None: none is looked at.
         session: the session of the recalls, so that verdicts can refer to them.
+        cue: what surrounds the objective, where the folder does not show it.
         lineage: the tasks delivered before, in words.
         within: the objective that this is a task of: its lessons are shown too, after those of the task.
         params: limits of what is gathered.
@@ -73,8 +76,10 @@ def gather(
     """
     related = _related(memory, objective, session, params)
     mentions = [*map(_file_mentions, related), *lineage]
-    codebase = look(Path(folder), objective, mentions=mentions, store=_store_file(memory), params=params)
-    cue = _cue(objective, Path(folder), codebase)
+    codebase = Codebase()
+    if folder is not None:
+        codebase = look(Path(folder), objective, mentions=mentions, store=_store_file(memory), params=params)
+    cue = _cue(objective, folder, codebase, cue)
     failures, patterns = (
         _lessons(memory, kind, objective, within, cue, session, params) for kind in ("failure", "pattern")
     )
@@ -179,19 +184,24 @@ def _file_mentions(record: MemoryRecord) -> str:
     return "\n".join((record.heading or "", record.content, *_texts(record.metadata.get(DELTA))))
 
 
-def _cue(objective: str, folder: Path, codebase: Codebase) -> Cue:
-    """The cue of an objective, with the values of the conditions under which memories apply."""
-    return Cue(
-        objective,
-        file=list(codebase.relevant) or None,
-        language=list(codebase.languages) or None,
-        task=objective,
-        project=folder.resolve().name or None,
-    )
+def _cue(objective: str, folder: Path | str | None, codebase: Codebase, cue: Cue | None) -> Cue:
+    """The cue of an objective, with the values of the conditions under which memories apply.
+
+    What the caller says of the surroundings comes before what the folder shows.
+    """
+    surroundings: dict[str, Any] = {
+        "file": list(codebase.relevant) or None,
+        "language": list(codebase.languages) or None,
+        "task": objective,
+        "project": None if folder is None else Path(folder).resolve().name or None,
+    }
+    if cue is not None:
+        surroundings |= {**cue.context(), "at": cue.at}
+    return Cue(objective, **surroundings)
 
 
 def _lessons(
-    memory: Memory,
+    memory: Namespace,
     kind: str,
     objective: str,
     within: str | None,
@@ -241,16 +251,16 @@ def _score(record: MemoryRecord, relevance: float, now: datetime) -> float:
     return float(arc(min(1.0, relevance), worth, recency).total)
 
 
-def _hits(memory: Memory, objective: str, **arguments: Any) -> tuple[Hit, ...]:
+def _hits(memory: Namespace, objective: str, **arguments: Any) -> tuple[Hit, ...]:
     """The hits of a recall; none in a namespace that does not exist yet."""
     try:
-        return memory.recall(objective, **arguments).hits
+        return recall(memory, objective, **arguments).hits
     except NotFound:
         return ()
 
 
 def _related(
-    memory: Memory, objective: str, session: str | None, params: ContextParams
+    memory: Namespace, objective: str, session: str | None, params: ContextParams
 ) -> list[MemoryRecord]:
     """Memories about the objective: near to it in one of their texts, or with two of its words."""
     hits = _hits(memory, objective, limit=params.around, session=session)
@@ -264,13 +274,13 @@ def _related(
     ]
 
 
-def _store_file(memory: Memory) -> Path | None:
+def _store_file(memory: Namespace) -> Path | None:
     """The file of the store, which is no part of a project, nor what stands beside it under its name."""
     scratch = memory.store.scratch
     return None if scratch is None else scratch.with_suffix("")
 
 
-def _connected(memory: Memory, keys: Sequence[str], params: ContextParams) -> list[MemoryRecord]:
+def _connected(memory: Namespace, keys: Sequence[str], params: ContextParams) -> list[MemoryRecord]:
     """The memories that strong links connect with those that are shown: links that were made or learned."""
     if not keys:
         return []

@@ -13,7 +13,7 @@ from priming.llm.protocol import Agent
 from priming.loop.session import Session, Wait
 from priming.loop.session_store import Sessions
 from priming.loop.verification import Verifier, verify
-from priming.memory import Memory
+from priming.namespace import Namespace
 
 SECONDS = 60.0
 """Seconds in a minute."""
@@ -38,7 +38,7 @@ class LoopEnvironment:
     Without an agent a session can only be driven by another program, which reports what it did.
     """
 
-    memory: Memory
+    memory: Namespace
     agent: Agent | None = None
     person: Person | None = None
     yes: bool = False

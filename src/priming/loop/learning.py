@@ -14,7 +14,9 @@ from uuid import NAMESPACE_OID, uuid5
 
 from priming.config.params.loop import CONTEXT, ContextParams
 from priming.errors import NotFound, ParamError
+from priming.history.log import identified, operation
 from priming.learning import lessons
+from priming.learning.feedback import feedback
 from priming.learning.lessons import FAILED, OBJECTIVE, RESOLUTION, SOLVED, TASK, TRIGGER
 from priming.loop.context import DELTA, cut
 from priming.loop.session import (
@@ -28,7 +30,8 @@ from priming.loop.session import (
     TaskPlan,
 )
 from priming.loop.verification import symptom
-from priming.memory import Memory
+from priming.namespace import Namespace
+from priming.recall.records import get
 from priming.remember.drafts import draft
 from priming.remember.links import link_many
 from priming.types import Operation
@@ -43,7 +46,7 @@ _QUOTES = "[]`\"' "
 class _ClosedTask:
     """A closed task, and the ids of the operations that learn from it."""
 
-    memory: Memory
+    memory: Namespace
     session: Session
     task: Task
 
@@ -54,7 +57,7 @@ class _ClosedTask:
 
     def operation(self, part: str) -> Operation | None:
         """The operation of a part, if it was carried out."""
-        return self.memory.operation(self.id(part))
+        return operation(self.memory, self.id(part))
 
     @property
     def reason(self) -> str:
@@ -63,7 +66,7 @@ class _ClosedTask:
 
 
 def learn_from_task(
-    memory: Memory,
+    memory: Namespace,
     session: Session,
     task: Task,
     *,
@@ -98,7 +101,7 @@ def learn_from_task(
 
 
 def store_patterns(
-    memory: Memory, session: Session, *, project: str | None = None, params: ContextParams = CONTEXT
+    memory: Namespace, session: Session, *, project: str | None = None, params: ContextParams = CONTEXT
 ) -> LearningResult:
     """Store a pattern for each delivered task of a session that has none yet."""
     stored = []
@@ -258,15 +261,15 @@ def _repeated(closed: _ClosedTask, succeeded: dict[str, Any] | None, params: Con
 
 
 def _not_told_by(
-    memory: Memory, keys: Sequence[str], helpful: Sequence[str], params: ContextParams
+    memory: Namespace, keys: Sequence[str], helpful: Sequence[str], params: ContextParams
 ) -> list[str]:
     """The keys without the lessons whose resolution is that of a lesson which helped: it was told twice."""
-    advice = [text for key in helpful if (text := lessons.resolution_of(memory.get(key)))]
+    advice = [text for key in helpful if (text := lessons.resolution_of(get(memory, key)))]
     if not advice or not keys:
         return list(keys)
     same = [
         max(lessons.closeness(memory, text, [advice])) if text else 0.0
-        for text in (lessons.resolution_of(memory.get(key)) for key in keys)
+        for text in (lessons.resolution_of(get(memory, key)) for key in keys)
     ]
     return [key for key, cosine in zip(keys, same, strict=True) if cosine < params.similar]
 
@@ -323,18 +326,18 @@ def _unquoted(name: str, shown: Collection[str]) -> str:
     return name if name in shown else name.strip(_QUOTES)
 
 
-def is_in_use(memory: Memory, name: str) -> bool:
+def is_in_use(memory: Namespace, name: str) -> bool:
     """Whether the memory of a key is active."""
     try:
-        return memory.get(name).status == "active"
+        return get(memory, name).status == "active"
     except NotFound:
         return False
 
 
-def _key(memory: Memory, name: str) -> str | None:
+def _key(memory: Namespace, name: str) -> str | None:
     """The key of a memory by its key or id; None if there is none."""
     try:
-        return memory.get(name).key
+        return get(memory, name).key
     except (NotFound, ParamError):
         return None
 
@@ -350,8 +353,8 @@ def _judge(
     """One operation of verdicts, on the recalls of a session; None without verdicts."""
     if not used and not unused:
         return None
-    with closed.memory.identified(closed.id(part)):
-        return closed.memory.feedback(used=used, not_useful=unused, session=session, reason=closed.reason)
+    with identified(closed.memory, closed.id(part)):
+        return feedback(closed.memory, used=used, not_useful=unused, session=session, reason=closed.reason)
 
 
 def _stored(
@@ -370,7 +373,7 @@ def _stored(
         rows = [change for change in earlier.changes if change.table == "memories"]
         keys = [row.key for row in rows if row.after is not None and row.after.get("kind") == kind]
         return lessons.StoredLesson(keys[0], status, earlier.id) if keys else None
-    with closed.memory.identified(closed.id(kind)):
+    with identified(closed.memory, closed.id(kind)):
         return lessons.store_lesson(
             closed.memory,
             arguments,
@@ -384,7 +387,7 @@ def _stored(
 def _linked(closed: _ClosedTask, source: str, target: str) -> tuple[str, ...]:
     """Link the pattern with the failure before it, unless they are linked already."""
     if closed.operation(LEARNED_FROM) is None:
-        with closed.memory.identified(closed.id(LEARNED_FROM)):
+        with identified(closed.memory, closed.id(LEARNED_FROM)):
             link_many(closed.memory, [{"source": source, "target": target, "relation": LEARNED_FROM}])
     operation = closed.operation(LEARNED_FROM)
     return () if operation is None else (operation.id,)

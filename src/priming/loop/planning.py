@@ -23,7 +23,7 @@ from priming.loop.session import (
     Session,
     TaskPlan,
 )
-from priming.memory import Memory
+from priming.namespace import Namespace
 from priming.recall.formatting import quote_text
 from priming.text.tokens import terms
 
@@ -147,7 +147,9 @@ def _way(session: Session) -> tuple[str, ...] | None:
     return tuple(keys[0] for keys in patterns) if all(patterns) else None
 
 
-def is_repeated(memory: Memory, subgoal: str, others: Sequence[str], params: ContextParams = CONTEXT) -> bool:
+def is_repeated(
+    memory: Namespace, subgoal: str, others: Sequence[str], params: ContextParams = CONTEXT
+) -> bool:
     """Whether a subgoal is one of these objectives, or one in other words."""
     own = set(terms(subgoal))
     if any(own == set(terms(other)) for other in others):

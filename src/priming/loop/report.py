@@ -1,44 +1,18 @@
-"""The report of a session: what was tried and learnt, which memories helped, and how the session is going.
-
-Below it are tasks and metacognition in the shapes that Arc's commands return.
-"""
+"""The report of a session: what was tried and learnt, which memories helped, and how the session is going."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator
 
 from priming.core.metacognition import Assessment
 from priming.errors import NotFound
-from priming.loop.run import TaskReply
-from priming.loop.session import (
-    Attempt,
-    LearningResult,
-    Session,
-    SessionReport,
-    SessionSummary,
-    Task,
-    assessment_of,
-)
+from priming.loop.session import Attempt, LearningResult, Session, Task, assessment_of
 from priming.loop.session_store import Sessions
+from priming.loop.steps.results import SessionReport, SessionSummary
+from priming.namespace import Namespace
 
 DELIVERED, FAILED, NOT_DELIVERED, WAITING, INTERRUPTED = 0, 1, 3, 4, 130
 """Exit statuses of a run; 2 is bad input."""
-_STATUS = {"pending": "pending", "delivered": "complete", "unverified": "unverified", "blocked": "blocked"}
-_SUGGESTIONS: Mapping[str, tuple[bool | str, str, tuple[str, ...]]] = {
-    "pivot_now": (
-        True,
-        "Stop: what was tried failed again and again.",
-        ("make the objective simpler", "take another approach", "ask what is meant", "begin afresh"),
-    ),
-    "consider_pivot": (
-        "maybe",
-        "Most tasks fail: consider another approach.",
-        ("go on with smaller steps", "look at what fails first", "heed the failures that memory knows"),
-    ),
-}
-"""Suggestions by the advice of metacognition."""
 _WAITS = {"approval": "a yes to its plan", "destructive": "a yes to one task", "answer": "an answer"}
 _STOPPED = {"interrupt": INTERRUPTED, "minutes": NOT_DELIVERED, "agent": FAILED}
 
@@ -52,6 +26,27 @@ def status_of(session: Session) -> int | None:
     if session.ended is None or session.state != "SUMMARY":
         return None
     return DELIVERED if session.ended == "delivered" else NOT_DELIVERED
+
+
+def loop_report(memory: Namespace, session: str | None = None) -> SessionReport:
+    """What a session tried and learnt, which memories helped, how it is going, and which command continues it.
+
+    Args:
+        session: the session; null: the one that began last.
+
+    """
+    sessions = Sessions(memory)
+    return report(sessions, sessions.latest() if session is None else sessions.get(session))
+
+
+def loop_list(memory: Namespace, *, limit: int = 20) -> list[SessionSummary]:
+    """The sessions of the loop, the latest first.
+
+    Args:
+        limit: at most so many.
+
+    """
+    return [summarise(session) for session in Sessions(memory).list(limit)]
 
 
 def report(sessions: Sessions, session: Session) -> SessionReport:
@@ -230,97 +225,3 @@ def _code(text: str) -> str:
     ticks = "`" * (longest + 1)
     gap = " " if longest else ""
     return f"{ticks}{gap}{_line(text)}{gap}{ticks}"
-
-
-def assess(session: Session) -> dict[str, Any]:
-    """The metacognitive assessment of a session."""
-    assessment = assessment_of(session)
-    outcomes = session.outcomes[session.begun_with :]
-    return {
-        "status": assessment.state,
-        "success_rate": assessment.success_rate,
-        "total_tasks": len(outcomes),
-        "successes": sum(outcome.success for outcome in outcomes),
-        "consecutive_failures": assessment.consecutive_failures,
-        "recommendation": assessment.advice,
-        "reason": describe_assessment(assessment),
-    }
-
-
-def should_pivot(assessment: Assessment) -> dict[str, Any]:
-    """Whether to take another approach."""
-    pivot, suggestion, options = _SUGGESTIONS.get(assessment.advice, (False, "Go on.", ()))
-    confidence = {True: "high", "maybe": "medium"}.get(pivot, assessment.confidence)
-    return {
-        "should_pivot": pivot,
-        "confidence": confidence,
-        "suggestion": suggestion,
-        "options": list(options),
-    }
-
-
-def outcomes(session: Session) -> dict[str, Any]:
-    """The outcomes of a session's tasks."""
-    outcomes = session.outcomes
-    return {
-        "session_id": session.id,
-        "total_tasks": len(outcomes),
-        "successes": sum(outcome.success for outcome in outcomes),
-        "success_rate": assessment_of(replace(session, begun_with=0)).success_rate,
-        "tasks": [
-            {"seq": o.seq, "success": o.success, "notes": o.notes, "recorded_at": o.at} for o in outcomes
-        ],
-        "failure_notes": [o.notes for o in outcomes if not o.success and o.notes],
-        "success_notes": [o.notes for o in outcomes if o.success and o.notes],
-    }
-
-
-def task_counts(session: Session) -> dict[str, Any]:
-    """The number of tasks of each status."""
-    statuses = [_STATUS[task.status] for task in session.tasks]
-    counts = {status: statuses.count(status) for status in dict.fromkeys(_STATUS.values())}
-    return {"session_id": session.id, "total": len(statuses), **counts}
-
-
-def task_shape(session: Session, task: Task) -> dict[str, Any]:
-    """A task in Arc's shape, with its gate."""
-    last = task.results[-1] if task.results else None
-    delivered = None if last is None else last.details
-    if last is not None and last.obstacle is not None:
-        delivered = f"BLOCKED: {last.obstacle}"
-    return {
-        "session_id": session.id,
-        "seq": task.seq,
-        "objective": task.plan.objective,
-        "delta": list(task.plan.delta),
-        "verify": task.plan.verify,
-        "status": _STATUS[task.status],
-        "verified": task.status == "delivered",
-        "delivered": delivered,
-        "injected": list(task.injected),
-        "utilized": list(task.utilized),
-        "created_at": task.attempts[0].at if task.attempts else session.created_at,
-        "completed_at": task.closed_at,
-    }
-
-
-def reply_shape(reply: TaskReply) -> dict[str, Any]:
-    """The reply to a report on a task, with the verification if its gate ran."""
-    task = reply.task
-    shape: dict[str, Any] = {"status": _STATUS[task.status], "verified": task.status == "delivered"}
-    if reply.verified is not None:
-        shape["gate"] = reply.verified
-    if task.status == "pending":
-        return {**shape, "attempt": task.attempts[-1].number}
-    if task.status == "blocked":
-        last = task.attempts[-1].acted
-        shape["reason"] = "its gate did not pass" if last is None or last.obstacle is None else last.obstacle
-    learnt = task.learnt or LearningResult()
-    feedback = {
-        "helped": len(learnt.helped),
-        "unhelpful": len(learnt.unused),
-        "missing": list(learnt.unknown),
-        "stored": list(learnt.stored),
-        "strengthened": list(learnt.strengthened),
-    }
-    return {**shape, "feedback": feedback}

@@ -1,44 +1,32 @@
-"""Runs of the loop: an agent pursues an objective, or another program drives a session task by task.
-
-Both take the same steps of a task (``acting.advance``): the same gate, the same learning, the same lock.
-"""
+"""Runs of the loop: an agent pursues an objective, step by step."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 
-from priming.config.params.loop import LOOP, LoopParams
+from priming.config.params.loop import LOOP
 from priming.core.metacognition import assess
 from priming.errors import Conflict, NotFound, ParamError
-from priming.loop.acting import ReportDriver, advance
+from priming.llm.agents import with_timeout
+from priming.llm.protocol import Agent
 from priming.loop.context import gather
-from priming.loop.environment import SECONDS, LoopEnvironment, Turn
+from priming.loop.environment import SECONDS, LoopEnvironment
 from priming.loop.planning import plan
+from priming.loop.report import report
 from priming.loop.session import (
-    BLOCKED,
     DELIVERED,
     UNVERIFIED,
-    ActionResult,
-    Attempt,
     Limits,
-    ObjectiveContext,
-    PlanningResult,
     Session,
-    Task,
-    TaskOutcome,
-    TaskPlan,
-    Verification,
-    with_outcome,
-    with_task,
 )
-from priming.loop.session_store import Sessions
+from priming.loop.session_store import Sessions, check_folder, limits
 from priming.loop.state_machine import LAST, go_on, with_answer
-from priming.loop.verification import Verifier, verify
+from priming.loop.steps.results import SessionReport, Thought
+from priming.namespace import Namespace
+from priming.types import Progress
 
-DRIVEN = "Tasks that are driven from outside."
-"""The objective of a driven session that has none of its own."""
 _DIFFERENTLY = "What should be done differently?"
 
 
@@ -73,13 +61,10 @@ def run(
         return go_on(environment, session)
 
 
-def think(
-    environment: LoopEnvironment, objective: str, folder: Path | str
-) -> tuple[ObjectiveContext, PlanningResult]:
+def think(memory: Namespace, agent: Agent, objective: str, folder: Path | str) -> Thought:
     """Gather the context of an objective and plan; nothing is done, learnt or saved."""
-    assert environment.agent is not None, "planning needs an agent"
-    gathered = gather(environment.memory, objective, folder, session=None)
-    return gathered, plan(environment.agent, gathered, assess(()))
+    gathered = gather(memory, objective, folder, session=None)
+    return Thought(gathered, plan(agent, gathered, assess(())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +91,9 @@ def resume(environment: LoopEnvironment, session_id: str, options: ResumeOptions
     top = sessions.root(session_id)
     with sessions.lock(top.id):
         session = sessions.get(top.id)
+        if not session.folder:
+            rule = "has no folder to work in: the program that began it drives it, task by task"
+            raise ParamError("session", session_id, rule)
         if not Path(session.folder).is_dir():
             raise ParamError("session", session_id, f"works in {session.folder}, which no longer exists")
         if session.state == LAST and session.ended in (DELIVERED, UNVERIFIED):
@@ -173,110 +161,91 @@ def _new_round(session: Session, options: ResumeOptions) -> Session:
     return replace(fresh, answered=answered, begun_with=len(fresh.outcomes), without_progress=False)
 
 
-@dataclass(frozen=True, slots=True)
-class TaskReply:
-    """The reply to a report on a task: the task as it is now, and the verification if its gate ran."""
+def loop_think(memory: Namespace, objective: str, folder: str, *, agent: Agent | None = None) -> Thought:
+    """Gather the context of an objective and have the agent reason about it; nothing is done, learnt or saved.
 
-    task: Task
-    verified: Verification | None = None
+    Args:
+        objective: what is to be done.
+        folder: the absolute path of the project.
+        agent: the agent.
 
-
-def new_session(sessions: Sessions, objective: str, folder: Path | str, params: LoopParams = LOOP) -> Session:
-    """Begin a session without a plan: another program adds its tasks."""
-    limits = Limits(params.attempts, params.tasks, params.depth, params.timeout)
-    return sessions.begin(objective, folder, limits, state="ACT", approved=True, params=params)
+    """
+    return think(memory, _timed(agent, LOOP.timeout), objective, _folder(folder))
 
 
-def add(
-    sessions: Sessions, session_id: str, seq: int, plan: TaskPlan, injected: Sequence[str] = ()
-) -> tuple[Session, Task]:
-    """Add a task, with the memories shown to whoever carries it out."""
-    _check_seq(seq)
-    if not plan.objective.strip():
-        raise ParamError("objective", plan.objective, "must say what is to be done")
-    with sessions.lock(sessions.root(session_id).id):
-        session = sessions.get(session_id)
-        if any(task.seq == seq for task in session.tasks):
-            raise Conflict(f"task {seq} of session {session_id} already exists: take another seq")
-        task = Task(seq, plan, attempts=(Attempt(1, sessions.now(), tuple(injected)),))
-        tasks = tuple(sorted((*session.tasks, task), key=lambda other: other.seq))
-        return sessions.save(replace(session, tasks=tasks)), task
+def loop_run(
+    memory: Namespace,
+    objective: str,
+    folder: str,
+    *,
+    yes: bool = False,
+    deliberate: bool = False,
+    max_attempts: int | None = None,
+    budget_minutes: float | None = None,
+    agent: Agent | None = None,
+    progress: Progress | None = None,
+) -> SessionReport:
+    """Have the agent pursue an objective: it reasons, acts task by task until each gate passes, and learns from it.
+
+    Args:
+        objective: what is to be done.
+        folder: the absolute path of the folder to work in.
+        yes: whether to act on the plan without asking; otherwise the session waits, and ``loop_resume`` goes on.
+        deliberate: whether to reason even where the same plan was delivered three times.
+        max_attempts: most attempts at a task; null: 3.
+        budget_minutes: stop after so many minutes; the session can be resumed.
+        agent: the agent.
+        progress: called after every step with the number of steps.
+
+    """
+    bounds = limits(max_attempts, minutes=budget_minutes)
+    environment = _environment(memory, _timed(agent, bounds.timeout), yes, progress)
+    session = run(environment, objective, _folder(folder), bounds, deliberate=deliberate)
+    return report(Sessions(memory), session)
 
 
-def complete(
-    sessions: Sessions,
-    session_id: str,
-    seq: int,
-    delivered: str,
-    utilized: Sequence[str] = (),
-    params: LoopParams = LOOP,
-    verify: Verifier = verify,
-) -> TaskReply:
-    """Report a task as delivered. If its gate fails, it stays pending, and is blocked after its last attempt."""
-    environment = LoopEnvironment(sessions.memory, params=params, verify=verify)
-    return _report(environment, session_id, seq, ActionResult(DELIVERED, delivered, tuple(utilized)))
+def loop_resume(
+    memory: Namespace,
+    session: str,
+    *,
+    yes: bool = False,
+    answer: str | None = None,
+    budget_minutes: float | None = None,
+    agent: Agent | None = None,
+    progress: Progress | None = None,
+) -> SessionReport:
+    """Resume a session that waits, stopped, or ended without success.
+
+    Args:
+        session: the session.
+        yes: whether a person approves what it waits for.
+        answer: a person's answer to its question, or another approach.
+        budget_minutes: minutes more.
+        agent: the agent.
+        progress: called after every step with the number of steps.
+
+    """
+    timeout = Sessions(memory).root(session).limits.timeout
+    environment = _environment(memory, _timed(agent, timeout), yes, progress)
+    resumed = resume(environment, session, ResumeOptions(yes, answer, budget_minutes))
+    return report(Sessions(memory), resumed)
 
 
-def block(
-    sessions: Sessions, session_id: str, seq: int, reason: str, utilized: Sequence[str] = ()
-) -> TaskReply:
-    """Report a task as blocked."""
-    if not reason.strip():
-        raise ParamError("reason", reason, "must say what stands in the way")
-    result = ActionResult(BLOCKED, "", tuple(utilized), reason)
-    return _report(LoopEnvironment(sessions.memory), session_id, seq, result)
+def _timed(agent: Agent | None, timeout: float) -> Agent:
+    """The agent with a time limit for an answer."""
+    if agent is None:
+        raise ParamError("agent", None, "must be named: set PRIMING_AGENT, or agent.command in the settings")
+    return with_timeout(agent, timeout)
 
 
-def _report(environment: LoopEnvironment, session_id: str, seq: int, result: ActionResult) -> TaskReply:
-    """Advance a task with the result of its attempt, until it is closed or its next attempt is open."""
-    turn, driver = Turn(environment, Sessions(environment.memory)), ReportDriver(result)
-    with turn.sessions.lock(turn.sessions.root(session_id).id):
-        session = turn.sessions.get(session_id)
-        task = task_of(session, seq)
-        is_open = task.status == "pending"
-        if is_open:
-            session = with_task(session, _reopened(turn, task))
-        while (after := advance(turn, driver, session, task_of(session, seq))) is not None:
-            session = turn.sessions.save(after)
-    number, task = max(0, len(task.attempts) - 1), task_of(session, seq)
-    return TaskReply(task, task.attempts[number].verified if is_open else None)
+def _folder(folder: str) -> Path:
+    path = check_folder(folder)
+    assert path is not None, "a folder was named"
+    return path
 
 
-def _reopened(turn: Turn, task: Task) -> Task:
-    """The task with its last attempt open: what a process that was killed had begun with it is repeated."""
-    if not task.attempts:
-        return replace(task, attempts=(Attempt(1, turn.sessions.now()),))
-    last = replace(task.attempts[-1], acted=None, verified=None, error=None)
-    return replace(task, attempts=(*task.attempts[:-1], last))
-
-
-def record(sessions: Sessions, session_id: str, seq: int, success: bool, notes: str = "") -> bool:
-    """Record whether a task succeeded, for metacognition; True if that replaces an earlier record."""
-    _check_seq(seq)
-    with sessions.lock(sessions.root(session_id).id):
-        session = sessions.get(session_id)
-        replaces = any(outcome.seq == seq for outcome in session.outcomes)
-        sessions.save(with_outcome(session, TaskOutcome(seq, success, sessions.now(), notes)))
-    return replaces
-
-
-def clear(sessions: Sessions, session_id: str) -> int:
-    """Delete the outcomes of a session, because another approach begins; returns their number."""
-    with sessions.lock(sessions.root(session_id).id):
-        session = sessions.get(session_id)
-        sessions.save(replace(session, outcomes=(), begun_with=0))
-    return len(session.outcomes)
-
-
-def task_of(session: Session, seq: int) -> Task:
-    """The task of a number."""
-    task = next((task for task in session.tasks if task.seq == seq), None)
-    if task is None:
-        numbers = ", ".join(str(task.seq) for task in session.tasks) or "none yet"
-        raise NotFound(f"session {session.id} has no task {seq}: there are {numbers}")
-    return task
-
-
-def _check_seq(seq: int) -> None:
-    if seq < 1:
-        raise ParamError("seq", seq, "must be 1 or more")
+def _environment(memory: Namespace, agent: Agent, yes: bool, progress: Progress | None) -> LoopEnvironment:
+    """What a run of another program works with: nobody is at a terminal."""
+    steps = count(1)
+    on_step = (lambda _: None) if progress is None else (lambda _: progress(next(steps), None))
+    return LoopEnvironment(memory, agent, yes=yes, on_step=on_step)

@@ -242,6 +242,8 @@ class Wait:
 class Session:
     """One objective with everything that was done about it: enough to resume after the process is gone.
 
+    ``folder`` is empty for a session that another program drives from elsewhere: no command is run for it.
+
     ``state`` is one of ``words.STATES``: the step in progress or the next one. ``ended`` is one of ``words.ENDS``
     once the session has ended, ``stopped`` one of ``words.STOPS`` if it stopped before, and ``why`` gives the reason.
     """
@@ -317,51 +319,6 @@ class Session:
 
 def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
-
-
-@dataclass(frozen=True, slots=True)
-class SessionSummary:
-    """A session as a row of a list; ``stands`` describes its state in words."""
-
-    session: str
-    parent: str | None
-    objective: str
-    state: str
-    stands: str
-    tasks: int
-    delivered: int
-    created_at: datetime
-    updated_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class SessionReport:
-    """What a session tried and learnt, which memories helped, and how it is going."""
-
-    session: str
-    objective: str
-    state: str
-    ended: str | None
-    stopped: str | None
-    why: str | None
-    status: int | None
-    tasks: tuple[Task, ...]
-    helped: tuple[str, ...]
-    unused: tuple[str, ...]
-    unknown: tuple[str, ...]
-    stored: tuple[str, ...]
-    strengthened: tuple[str, ...]
-    alternatives: tuple[ShownMemory, ...]
-    waits: Wait | None
-    advice: str
-    line: str
-    """The metacognitive assessment, in words."""
-    seconds: float
-    children: tuple[SessionReport, ...] = ()
-    recurred: tuple[str, ...] = ()
-    proven: int = 0
-    next_command: str | None = None
-    """The command that continues the session; None if nothing is left to do."""
 
 
 def dump(session: Session) -> str:

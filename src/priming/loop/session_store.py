@@ -15,7 +15,7 @@ from priming.config.params.loop import LOOP, LoopParams
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text, check_time
 from priming.errors import NotFound, ParamError
 from priming.loop.session import Limits, Session, dump, parse
-from priming.memory import Memory
+from priming.namespace import Namespace
 from priming.sleep.night import sleep_lock
 from priming.storage.rows import LoopSessionRow
 
@@ -26,7 +26,7 @@ _DEEPEST = 10
 class Sessions:
     """The sessions of a memory's namespace."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Namespace) -> None:
         self.memory = memory
 
     def now(self) -> datetime:
@@ -36,7 +36,7 @@ class Sessions:
     def begin(
         self,
         objective: str,
-        folder: Path | str,
+        folder: Path | str | None,
         limits: Limits,
         *,
         parent: Session | None = None,
@@ -48,22 +48,22 @@ class Sessions:
         deliberate: bool = False,
         params: LoopParams = LOOP,
     ) -> Session:
-        """Begin a session, and save it."""
+        """Begin a session, and save it. Without a folder, no command can be run in it."""
         now = self.now()
-        path = Path(folder).absolute()
-        if not path.is_dir():
+        path = None if folder is None else Path(folder).absolute()
+        if path is not None and not path.is_dir():
             raise ParamError("folder", str(folder), "must be an existing folder")
         session = Session(
             id=session_id or uuid7(now),
             objective=_objective(objective, params),
-            folder=str(path),
+            folder="" if path is None else str(path),
             limits=limits,
             created_at=now,
             updated_at=now,
             state=state,
             parent=None if parent is None else parent.id,
             depth=0 if parent is None else parent.depth + 1,
-            project=path.name or None,
+            project=None if path is None else path.name or None,
             fresh_context=fresh_context,
             approved=approved,
             yes=yes,
@@ -94,6 +94,11 @@ class Sessions:
                 " 'priming loop list' shows them"
             )
         return parse(row.body)
+
+    def has(self, session_id: str) -> bool:
+        """Whether there is a session of this id."""
+        with self.memory.lock:
+            return self.memory.store.loop(self.memory.namespace, session_id) is not None
 
     def root(self, session_id: str) -> Session:
         """The session at the top, of which a session is a subgoal, or the session itself."""
@@ -154,6 +159,16 @@ def limits(
         timeout=params.timeout if timeout is None else timeout,
         minutes=minutes,
     )
+
+
+def check_folder(folder: str | None) -> Path | None:
+    """The folder of a project, which must be there; its path must not depend on where a server runs."""
+    if folder is None:
+        return None
+    path = Path(check_text("folder", folder))
+    if not path.is_absolute() or not path.is_dir():
+        raise ParamError("folder", folder, "must be the absolute path of an existing folder")
+    return path
 
 
 def _row(session: Session) -> LoopSessionRow:

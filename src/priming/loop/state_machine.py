@@ -33,6 +33,7 @@ from priming.loop.session import (
     assessment_of,
     with_task,
 )
+from priming.recall.recall import recall
 
 LAST = "SUMMARY"
 _WHY = {
@@ -346,10 +347,15 @@ def _alternatives(turn: Turn, session: Session) -> tuple[ShownMemory, ...]:
     """Patterns about the objective that no task was shown."""
     tried = {key for task in session.tasks for key in task.injected}
     most = turn.environment.params.alternatives
-    recall = turn.environment.memory.recall(
-        session.objective, kinds=["pattern"], limit=most + len(tried), session=session.id, profile=PROFILE
+    recalled = recall(
+        turn.environment.memory,
+        session.objective,
+        kinds=["pattern"],
+        limit=most + len(tried),
+        session=session.id,
+        profile=PROFILE,
     )
-    fresh = [shown_memory(hit.memory) for hit in recall.hits if hit.memory.key not in tried]
+    fresh = [shown_memory(hit.memory) for hit in recalled.hits if hit.memory.key not in tried]
     return tuple(fresh[:most])
 
 

@@ -11,10 +11,11 @@ from heapq import nlargest
 from itertools import combinations
 
 from priming.config.params.learning import LINKING
+from priming.config.words import TEXT_KINDS
 from priming.core.arguments.checks import PAGE_LIMIT, check_count
 from priming.index.document import CONFLICTS, is_rule_made, slot_of_record
 from priming.index.topology import MENTIONS
-from priming.maintenance.merge import TEXT_KINDS, plan_merge
+from priming.maintenance.merge import plan_merge
 from priming.namespace import Namespace
 from priming.remember.drafts import gist_of
 from priming.remember.entity_resolution import equivalent_names
@@ -52,13 +53,11 @@ def aliases(memory: Namespace, *, dry_run: bool = False, limit: int = 100) -> li
     most = check_count("limit", limit, 1, PAGE_LIMIT)
     with memory.lock, memory.store.transaction(write=False) if dry_run else nullcontext():
         if dry_run:
-            memory.require_exists()
-            return [alias for _, _, alias in _proposals(memory, memory.now())[:most]]
-        with memory.writing() as now:
-            memory.require_exists()
+            return memory.listed(alias for _, _, alias in _proposals(memory, memory.now())[:most])
+        with memory.changing() as now:
             proposals = _proposals(memory, now)[:most]
             if not proposals:
-                return []
+                return memory.listed([])
             plan = plan_merge(memory, {entity.id for *pair, _ in proposals for entity in pair})
             for source, survivor, _ in proposals:
                 plan.merge(source.id, survivor.id, now, vouched=is_trusted_as(source.trust, survivor.trust))

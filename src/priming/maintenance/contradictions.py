@@ -1,24 +1,25 @@
-"""Contradictions: pairs of facts that give one subject different values, and the commands that settle them."""
+"""Contradictions: facts that give one subject different values, rules that disagree, and how to settle them."""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text
-from priming.errors import NotFound
 from priming.index.document import CONFLICTS, FACT, KEPT_BESIDE
 from priming.namespace import Namespace
 from priming.remember.entity_resolution import equivalent_names
 from priming.results import ConflictingFact, Review
+from priming.rules.disagreements import Disagreement, disagreements
 from priming.storage.rows import LinkRow, RowChange
 from priming.text.statements import Statement, same_slot, statement, values_differ
 from priming.types import MemoryRecord, Operation
 
 
 def review(memory: Namespace, *, limit: int = 50) -> list[Review]:
-    """List facts that give one subject different values in one slot, the latest first, with commands that settle it.
+    """List facts and rules that contradict each other, the latest first, with commands that settle it.
 
     Args:
         limit: the maximum number to list.
@@ -29,24 +30,27 @@ def review(memory: Namespace, *, limit: int = 50) -> list[Review]:
     """
     most = check_count("limit", limit, 1, PAGE_LIMIT)
     with memory.reading() as now:
-        return [contradiction for _, contradiction in _unsettled(memory, now)[:most]]
+        return memory.listed(contradiction for _, _, contradiction in _unsettled(memory, now)[:most])
 
 
 def keep_both(memory: Namespace, id: str) -> Operation:
-    """Settle that both facts of a contradiction may hold; ``review`` does not list them again.
+    """Settle that both facts or rules of a contradiction may hold; ``review`` does not list them again.
 
     Raises:
         NotFound: ``review`` lists no contradiction with this id.
 
     """
     name = check_text("id", id)
-    with memory.writing() as now:
-        memory.require_exists()
-        match = next(((links, entry) for links, entry in _unsettled(memory, now) if entry.id == name), None)
+    with memory.changing() as now:
+        unsettled = _unsettled(memory, now)
+        match = next(((links, entry) for _, links, entry in unsettled if entry.id == name), None)
         if match is None:
-            raise NotFound(f"there is no contradiction {name!r} to settle: review lists those there are")
+            raise memory.not_found(
+                f"there is no contradiction {name!r} to settle: review lists those there are"
+            )
         links, contradiction = match
-        both_hold = LinkRow(links[0].source, links[0].target, KEPT_BESIDE, 0.0, now, given=True)
+        older, newer = (memory.find(each.key, now).id for each in (contradiction.older, contradiction.newer))
+        both_hold = LinkRow(newer, older, KEPT_BESIDE, 0.0, now, given=True)
         rows = [RowChange(link, None) for link in links]
         if memory.store.present(memory.namespace, both_hold) is None:
             rows.append(RowChange(None, both_hold))
@@ -54,7 +58,17 @@ def keep_both(memory: Namespace, id: str) -> Operation:
         return memory.to_operation(memory.write("keep-both", now, rows, message=message))
 
 
-def _unsettled(memory: Namespace, now: datetime) -> list[tuple[list[LinkRow], Review]]:
+Contradiction = tuple[datetime, Sequence[LinkRow], Review]
+"""When it came about, its links, and how it is shown."""
+
+
+def _unsettled(memory: Namespace, now: datetime) -> list[Contradiction]:
+    """The contradictions of facts and of rules, the latest first."""
+    unsettled = [*_facts(memory, now), *map(_rules, disagreements(memory, now))]
+    return sorted(unsettled, key=lambda each: each[0], reverse=True)
+
+
+def _facts(memory: Namespace, now: datetime) -> list[Contradiction]:
     """Contradictions with their links, where both facts are active and their values for one slot still differ."""
     linked: dict[frozenset[str], list[LinkRow]] = {}
     for link in memory.store.links(memory.namespace, relation=CONFLICTS):
@@ -62,14 +76,43 @@ def _unsettled(memory: Namespace, now: datetime) -> list[tuple[list[LinkRow], Re
     ids = {end for pair in linked for end in pair}
     records = memory.store.records(memory.namespace, ids, now) if ids else {}
     facts = {fact.id: fact for fact in records.values() if fact.kind == FACT and fact.status == "active"}
-    unsettled = []
+    unsettled: list[Contradiction] = []
     for pair, links in linked.items():
         if pair <= facts.keys():
             older, newer = _oldest_first([facts[links[0].target], facts[links[0].source]])
             statements = _contradiction(memory, older, newer, now)
             if statements is not None:
-                unsettled.append((links, _review(older, newer, *statements)))
-    return sorted(unsettled, key=lambda pair: max(link.created_at for link in pair[0]), reverse=True)
+                at = max(link.created_at for link in links)
+                unsettled.append((at, links, _review(older, newer, *statements)))
+    return unsettled
+
+
+def _rules(pair: Disagreement) -> Contradiction:
+    older, newer = pair.older, pair.newer
+    values = (" ".join(pair.change.removed) or older.content, " ".join(pair.change.added) or newer.content)
+    return (
+        pair.at,
+        pair.links,
+        Review(
+            id=f"{older.key}+{newer.key}",
+            subject="rules",
+            slot=_place(older, newer),
+            older=ConflictingFact(older.key, older.content, values[0], _stated_at(older)),
+            newer=ConflictingFact(newer.key, newer.content, values[1], _stated_at(newer)),
+            commands=_commands(older, newer),
+            reason=pair.reason,
+        ),
+    )
+
+
+def _place(older: MemoryRecord, newer: MemoryRecord) -> str:
+    """Where both rules apply."""
+    conditions = {**older.when, **newer.when}
+    parts = (
+        f"{name} = {' or '.join(map(str, value)) if isinstance(value, (list, tuple)) else value}"
+        for name, value in conditions.items()
+    )
+    return f"where {', '.join(parts)}" if conditions else "everywhere"
 
 
 def _oldest_first(pair: list[MemoryRecord]) -> list[MemoryRecord]:
@@ -92,20 +135,24 @@ def _contradiction(
 
 
 def _review(older: MemoryRecord, newer: MemoryRecord, first: Statement, second: Statement) -> Review:
-    pair_id = f"{older.key}+{newer.key}"
-    old, new = shlex.quote(older.key), shlex.quote(newer.key)
     return Review(
-        id=pair_id,
+        id=f"{older.key}+{newer.key}",
         subject=first.subject,
         slot=first.slot,
         older=ConflictingFact(older.key, older.content, first.value, _stated_at(older)),
         newer=ConflictingFact(newer.key, newer.content, second.value, _stated_at(newer)),
-        commands=(
-            f"priming supersede {old} {shlex.quote(newer.content)}",
-            f"priming deprecate {old} --by {new}",
-            f"priming deprecate {new} --by {old}",
-            f"priming review --keep {shlex.quote(pair_id)}",
-        ),
+        commands=_commands(older, newer),
+    )
+
+
+def _commands(older: MemoryRecord, newer: MemoryRecord) -> tuple[str, ...]:
+    """The commands that settle a contradiction, each in its own way."""
+    old, new = shlex.quote(older.key), shlex.quote(newer.key)
+    return (
+        f"priming supersede {old} {shlex.quote(newer.content)}",
+        f"priming deprecate {old} --by {new}",
+        f"priming deprecate {new} --by {old}",
+        f"priming review --keep {shlex.quote(f'{older.key}+{newer.key}')}",
     )
 
 

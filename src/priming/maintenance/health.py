@@ -7,11 +7,12 @@ from datetime import datetime
 from itertools import count
 from pathlib import Path
 
+from priming.config.caller import present_caller
 from priming.config.environment import VERSION
 from priming.config.ids import uuid7
 from priming.config.params.embedding import EMBEDDER
 from priming.core.arguments.checks import check_path
-from priming.errors import Conflict, ParamError
+from priming.errors import Conflict, NotFound, ParamError
 from priming.graph.traversal import cycles
 from priming.index.document import RULES, embedded_text
 from priming.index.working_set import RESTORE
@@ -27,27 +28,28 @@ from priming.types import Progress
 def stats(memory: Namespace) -> Stats:
     """Return the counts of the namespace: memories, links, operations, traces, bytes, fitted weights."""
     with memory.lock:
-        memory.require_exists()
         counts = memory.store.counts(memory.namespace)
         weights = {
             row.profile: current_weights(row.weights) for row in memory.store.weights(memory.namespace)
         }
+        reason = memory.empty_reason()
     return Stats(
         namespace=memory.namespace,
         memories=counts.memories,
         links=counts.links,
         operations=counts.operations,
         traces=counts.traces,
-        bytes=counts.bytes,
+        bytes=counts.bytes if memory.store.exists else 0,
         generation=counts.generation,
         weights=weights,
+        reason=reason,
     )
 
 
 def status(memory: Namespace) -> Status:
     """Return the version, the namespace, the profile and a few counts."""
     with memory.lock:
-        counts = memory.store.counts(memory.namespace)
+        counts, reason = memory.store.counts(memory.namespace), memory.empty_reason()
     active = {kind: n.get("active", 0) for kind, n in counts.memories.items() if kind != "entity"}
     return Status(
         version=VERSION,
@@ -57,13 +59,13 @@ def status(memory: Namespace) -> Status:
         links=sum(counts.links.values()),
         operations=counts.operations,
         generation=memory.embedder.generation,
+        reason=reason,
     )
 
 
 def validate(memory: Namespace) -> list[Finding]:
     """List what is wrong with the namespace, each finding with its remedy; an empty list means nothing is."""
     with memory.lock:
-        memory.require_exists()
         findings = memory.store.check(memory.namespace)
         for relation in (*RANKED, *REPLACED):
             links = memory.store.links(memory.namespace, relation=relation)
@@ -74,7 +76,7 @@ def validate(memory: Namespace) -> list[Finding]:
     if missing:
         subject = f"memories without a vector of {memory.embedder.generation}: they are found by words alone"
         findings.append(Finding("missing-vectors", memory.namespace, subject, "make them: priming reembed"))
-    return findings
+    return memory.listed(findings)
 
 
 VALIDATION_RULES = {
@@ -126,7 +128,6 @@ def reembed(memory: Namespace, *, progress: Progress | None = None) -> int:
     """
     # Vectors are derived: nothing is logged, and those of other generations stay.
     with memory.lock:
-        memory.require_exists()
         stored = {key for key, _ in memory.store.vectors(memory.namespace, memory.embedder.generation)}
         texts = {(row.id, row.version): row for row in _versions(memory)}  # a version may have several rows
     missing = [row for key, row in texts.items() if key not in stored]
@@ -178,6 +179,7 @@ def backup(memory: Namespace, path: str | Path | None = None) -> Path:
 
     Raises:
         ParamError: a store in memory needs a path.
+        NotFound: there is no store yet.
         Conflict: the file exists.
         StoreError: the file cannot be written.
 
@@ -186,6 +188,8 @@ def backup(memory: Namespace, path: str | Path | None = None) -> Path:
         file = _free_path(memory, memory.now()) if path is None else check_path(path)
         if file is None:
             raise ParamError("path", None, "must be given: a store in memory has no folder for backups")
+        if not memory.store.exists:
+            raise NotFound("there is no store yet, and so nothing to back up: the first write creates it")
         memory.store.backup(file)
         return file
 
@@ -226,7 +230,21 @@ def restore_backup(memory: Namespace, path: str | Path) -> Path:
 def _restore_operations(memory: Namespace, now: datetime, message: str) -> list[Changes]:
     """An operation for each namespace, after which processes that follow the log reload everything."""
     names = {*memory.store.namespaces(), memory.namespace}
-    return [Changes(name, uuid7(now), RESTORE, now, actor="user", message=message) for name in sorted(names)]
+    caller = present_caller()
+    return [
+        Changes(
+            name,
+            uuid7(now),
+            RESTORE,
+            now,
+            actor=caller.actor,
+            reason="a backup was put back by hand",
+            message=message,
+            via=caller.via,
+            session=caller.session,
+        )
+        for name in sorted(names)
+    ]
 
 
 def _free_path(memory: Namespace, now: datetime) -> Path | None:

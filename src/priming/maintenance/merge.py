@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from priming.config.params.laws import BASE_LEVEL, PLASTICITY, SIMILARITY
-from priming.config.words import KINDS
+from priming.config.words import TEXT_KINDS
 from priming.core.arguments.checks import check_choice, check_fraction, check_name
 from priming.errors import Conflict, ParamError
 from priming.learning.retention import with_retention
@@ -189,7 +189,6 @@ def _later(a: datetime | None, b: datetime | None) -> datetime | None:
     return max((at for at in (a, b) if at is not None), default=None)
 
 
-TEXT_KINDS = tuple(kind for kind in KINDS if kind != "entity")
 """The kinds whose memories can repeat each other: of a name there is only ever one entity."""
 
 
@@ -203,7 +202,7 @@ def deprecate(memory: Namespace, key: str, *, by: str | None = None, reason: str
 
     """
     why = check_name("reason", reason)
-    with memory.writing() as now:
+    with memory.changing() as now:
         row = _active(memory, key, now)
         rows = [RowChange(row, replace(row, status="deprecated"))]
         message = None
@@ -226,7 +225,7 @@ def restore(memory: Namespace, key: str) -> Operation:
         Conflict: the memory is active.
 
     """
-    with memory.writing() as now:
+    with memory.changing() as now:
         row = _row(memory, key, now)
         if row.status == "active":
             raise Conflict(f"{row.key!r} is active already: deprecate or forget it to take it out of recall")
@@ -259,7 +258,7 @@ def merge(memory: Namespace, key: str, into: str) -> Operation:
         ParamError: ``into`` is the memory itself.
 
     """
-    with memory.writing() as now:
+    with memory.changing() as now:
         source, survivor = _active(memory, key, now), _active(memory, into, now)
         if source.id == survivor.id:
             raise ParamError("into", into, "must be another memory than the one that is merged")
@@ -319,11 +318,11 @@ def deduplicate(
     opening = memory.store.transaction(write=False) if dry_run else nullcontext()
     with memory.lock, opening:
         if dry_run:
-            return [result for _, _, result in _find_duplicates(memory, kind, bar, memory.now())]
-        with memory.writing() as now:
+            return memory.listed(result for *_, result in _find_duplicates(memory, kind, bar, memory.now()))
+        with memory.changing() as now:
             duplicates = _find_duplicates(memory, kind, bar, now)
             if not duplicates:
-                return []
+                return memory.listed([])
             plan = plan_merge(memory, {record.id for *pair, _ in duplicates for record in pair})
             for source, survivor, _ in duplicates:
                 plan.merge(source.id, survivor.id, now, vouched=is_trusted_as(source.trust, survivor.trust))
@@ -336,7 +335,6 @@ def _find_duplicates(
     memory: Namespace, kind: str, bar: float, now: datetime
 ) -> list[tuple[MemoryRecord, MemoryRecord, NearDuplicates]]:
     """The memories to merge, each with its survivor, the most similar first."""
-    memory.require_exists()
     records = sorted(memory.store.page(memory.namespace, now, kinds=[kind], limit=None), key=_precedence)
     duplicates = [
         (source, survivor, NearDuplicates(survivor.key, source.key, similarity))

@@ -15,7 +15,8 @@ from priming.config.params.server import SOCKET
 from priming.errors import Conflict, PrimingError
 from priming.operations import local_socket
 from priming.operations.connection import ConnectionLost, NotSendable, ServerConnection, connect
-from priming.operations.table import Op, served
+from priming.operations.op import Op
+from priming.operations.table import served
 from priming.serialization import encode
 from priming.types import Progress
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from priming.config.caller import present_caller
 from priming.operations import local_socket
-from priming.operations.error_payload import error_from_payload
+from priming.serialization import error_from_payload
 
 if TYPE_CHECKING:
     from priming.types import Progress
@@ -77,7 +78,7 @@ class ServerConnection(HTTPConnection):
             ConnectionLost: no answer came.
 
         """
-        headers = {"Content-Type": JSON, "Accept": JSON_LINES if long else JSON}
+        headers = {"Content-Type": JSON, "Accept": JSON_LINES if long else JSON, **present_caller().headers()}
         if forgiving:
             headers["Prefer"] = "handling=lenient"
         if operation_id is not None:

@@ -15,7 +15,7 @@ from priming.types import Link, MemoryRecord, Operation
 
 if TYPE_CHECKING:
     from priming.memory import Memory
-    from priming.operations.table import Op
+    from priming.operations.op import Op
 
 Rebuild = Callable[["Memory", Operation], Any]
 

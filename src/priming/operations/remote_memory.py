@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from priming.errors import NotFound
 from priming.operations.client import Client, reach
-from priming.operations.table import BY_NAME, Op
+from priming.operations.op import Op
+from priming.operations.service import may_be_empty
+from priming.operations.table import BY_NAME
+from priming.results import Listing, Status
 from priming.serialization import decode, encode
 from priming.types import Cue
 
@@ -90,7 +93,15 @@ class RemoteMemory:
             return self._on_file(op, positional, named)
         arguments = {**dict(zip(op.takes, positional, strict=False)), **values}
         request = {name: _as_json(value) for name, value in arguments.items()}
-        return decode(op.answer, self._client.call(self.namespace, op.name, request, progress=progress))
+        answer = decode(op.answer, self._client.call(self.namespace, op.name, request, progress=progress))
+        if not isinstance(answer, list) or not may_be_empty(op, answer):
+            return answer
+        return Listing(answer, self._empty_reason())
+
+    def _empty_reason(self) -> str | None:
+        """Why a list is empty, as the file itself would say."""
+        status: Status = self._call(BY_NAME["status"])
+        return status.reason
 
     def _on_file(self, op: Op, positional: Sequence[Any], named: Mapping[str, Any]) -> Any:
         """The same call on the file, in this process."""

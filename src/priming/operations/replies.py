@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from priming.operations.table import Op
+from priming.operations.op import Op
 
 Fields = Mapping[str, Any]
 _LINES = 20
@@ -182,4 +182,55 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 
 
 def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def shallow(part: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A part of a schema by its type alone, and that of its members."""
+    if "$ref" in part:
+        part = schema["$defs"][str(part["$ref"]).rsplit("/", 1)[-1]]
+    if "anyOf" in part:
+        return {"anyOf": [shallow(option, schema) for option in part["anyOf"]]}
+    shape = {name: part[name] for name in ("type", "format") if name in part}
+    return {**shape, "items": shallow(part["items"], schema)} if "items" in part else shape
+
+
+def lean(schema: Any) -> Any:
+    """A request's schema without parts that no model needs: titles that repeat names, nulls, other forms of lists."""
+    if isinstance(schema, list):
+        return [lean(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "anyOf" in schema:
+        first = next(option for option in schema["anyOf"] if option.get("type") != "null")
+        return lean({**{name: part for name, part in schema.items() if name != "anyOf"}, **first})
+    return {
+        name: {key: lean(field) for key, field in part.items()} if name in _BY_NAME else lean(part)
+        for name, part in schema.items()
+        if not (name == "title" and isinstance(part, str)) and not (name == "default" and part is None)
+    }
+
+
+_BY_NAME = ("properties", "$defs")
+
+
+def shown(op: Op, answer: Any) -> str:
+    """An answer as a model reads it."""
+    if op.name not in ("recall", "active"):
+        return compact(answer)
+    parts = [answer["text"] or answer["reason"] or "nothing"]
+    if answer["hits"]:
+        parts.append(f"recall_id: {answer['recall_id']}")
+    if answer["degraded"]:
+        parts.append(f"degraded: {', '.join(answer['degraded'])}")
+    return "\n".join(parts)
+
+
+def wrapped(answer: Any, reason: str | None) -> dict[str, Any]:
+    """An answer that is no object, as one."""
+    return {"result": answer} if reason is None else {"result": answer, "reason": reason}
+
+
+def compact(value: Any) -> str:
+    """A value as JSON without spaces."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

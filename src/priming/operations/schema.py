@@ -30,7 +30,8 @@ from pydantic import (
 
 from priming.config.words import FORMATS, KINDS, OUTCOMES, RULES, STAGES, STATUSES, TRUST
 from priming.errors import ParamError, violation
-from priming.operations.table import BY_NAME, Op
+from priming.operations.op import Op
+from priming.operations.table import BY_NAME
 from priming.types import Cue
 
 NOT_SENT = ("self", "memory", "progress", "agent", "beside")
@@ -65,9 +66,11 @@ MEANINGS: Mapping[str, str] = {
     "source": "where it comes from",
     "trust": "how far its source is trusted",
     "limit": "at most so many",
+    "echo_guard": "whether text that a recall has just returned is taken for an echo, and not stored",
     "cue": "what surrounds the question: file, language, task, environment, project, speaker, and others by name",
     "reason": "why, for the log",
     "relation": "the name of the relation, such as similar-to, requires, overrides or one of your own",
+    "sign": "1: links of this relation bring activation to the target; -1: they take it away; else its name decides",
     "target": "key of the memory that the link reaches",
     "weight": "strength from 0 to 1",
     "valid_at": "ask for what was true then, ISO 8601 with a time zone",
@@ -106,15 +109,28 @@ def arguments(op: Op, request: Any, *, forgiving: bool = False) -> dict[str, Any
 
 
 @cache
-def request_schema(op: Op) -> dict[str, Any]:
-    """The JSON schema of an operation's request."""
-    return _model(op.name).model_json_schema()
+def request_schema(op: Op, *, own: bool = True) -> dict[str, Any]:
+    """The JSON schema of an operation's request; without ``own``, as others than the user may send it."""
+    schema = _model(op.name).model_json_schema()
+    if own or not op.own:
+        return schema
+    properties = {name: part for name, part in schema["properties"].items() if name not in op.own}
+    return {**schema, "properties": properties}
 
 
 @cache
 def answer_schema(name: str) -> dict[str, Any]:
     """The JSON schema of an operation's answer, as ``priming.serialization.encode`` writes it."""
     return TypeAdapter(BY_NAME[name].answer).json_schema(mode="serialization")
+
+
+def refuse_own(op: Op, request: Any) -> None:
+    """Raise ``ParamError`` for an argument that only the user's own processes may send (``Op.own``)."""
+    if isinstance(request, Mapping):
+        for name in op.own:
+            if request.get(name) is not None:
+                rule = "is of the server's machine: only its own user's processes may name it; leave it out"
+                raise ParamError(name, request[name], rule)
 
 
 def summary(op: Op) -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
 from priming.errors import Conflict
 from priming.operations.table import served
+from priming.results import no_memories
 from priming.serialization import encode
 from priming.types import Progress
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from priming.config.settings import Settings
     from priming.embedding.protocol import Embedder
     from priming.memory import Memory
+    from priming.operations.op import Op
     from priming.types import Clock
 
 MOST_OPEN = 64
@@ -40,9 +42,34 @@ class Service(Protocol):
         """Carry out an operation of the table and return its answer as JSON."""
         ...
 
+    def memory(self, namespace: str) -> AbstractContextManager[Memory]:
+        """The memory of a namespace in this process, for what a server does not do."""
+        ...
+
     def close(self) -> None:
         """Release its resources."""
         ...
+
+
+def call_here(
+    service: Service,
+    namespace: str,
+    op: Op,
+    request: Any,
+    *,
+    progress: Progress | None = None,
+    agent: Callable[[], Any] = lambda: None,
+) -> Any:
+    """Carry out an operation in this process, one for this machine only too; ``agent`` opens the agent it may ask."""
+    from priming.operations.schema import arguments
+
+    values = arguments(op, request, forgiving=True)
+    if op.long:
+        values["progress"] = progress
+    if op.asks:
+        values["agent"] = agent()
+    with service.memory(namespace) as memory:
+        return encode(op.function(memory, **values))
 
 
 @dataclass(slots=True)
@@ -179,3 +206,28 @@ class LocalService:
             last = self._closed and not entry.calls
         if last:
             entry.memory.close()
+
+
+_NEVER_EMPTY = ("graph", "strengths")
+"""Operations that answer something about a namespace without memories too, such as an empty drawing."""
+
+
+def may_be_empty(op: Op, answer: Any) -> bool:
+    """Whether an answer may be that of a namespace without memories."""
+    return not answer or op.name in _NEVER_EMPTY
+
+
+def reason_of(service: Service, namespace: str, op: Op, answer: Any) -> str | None:
+    """Why the answer of an operation that reads is empty; None if it is not, or has a field for the reason."""
+    if op.writes or isinstance(answer, dict) or not may_be_empty(op, answer):
+        return None
+    reason = service.call(namespace, "status", {})["reason"]
+    return None if reason is None else str(reason)
+
+
+def without_other_names(namespace: str, answer: Any) -> Any:
+    """An answer whose reason names no other namespace, for a client that must not learn their names."""
+    reason, plain = answer.get("reason") if isinstance(answer, dict) else None, no_memories(namespace)
+    if isinstance(reason, str) and reason.startswith(plain):
+        return {**answer, "reason": plain}
+    return answer

@@ -7,80 +7,13 @@ no engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from importlib import import_module
-from typing import Any
+from collections.abc import Mapping
 
 from priming.config.params.checked import rule_of
 from priming.config.words import TOOL_GROUPS
 from priming.errors import ParamError
-from priming.types import EMPTY
-
-MEMORY = "priming.memory:Memory"
-CALLS = "priming.operations.wire_calls"
-_HOMES = {
-    **dict.fromkeys(("str", "int"), "builtins"),
-    "Path": "pathlib",
-    **dict.fromkeys(("Link", "MemoryRecord", "Operation", "Version"), "priming.types"),
-    **dict.fromkeys(("Learned", "NearDuplicates", "Pack", "Why"), "priming.rules.results"),
-    **dict.fromkeys(
-        ("Ablation", "Oscillation", "Run", "StrengthEvent", "Strengths"), "priming.learning.results"
-    ),
-    "Proposal": "priming.sleep.plan",
-}
-"""The modules of the types of answers; the others are in ``priming.results``."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Op:
-    """One operation.
-
-    ``answers`` names the type of the answer, ``takes`` the arguments that may be passed by position. ``writes``,
-    ``destructive`` (data may be lost for good) and ``idempotent`` (a second call changes nothing more) are what a
-    client may want to know before it calls. ``long`` operations report their progress. ``group`` is the group of
-    tools that it belongs to in MCP; ``other_names`` are other words that callers use for the arguments. ``local`` is
-    the reason why an operation is for this machine only; servers do not offer it.
-    """
-
-    name: str
-    answers: str
-    takes: tuple[str, ...] = ()
-    writes: bool = False
-    destructive: bool = False
-    idempotent: bool = False
-    long: bool = False
-    group: str = ""
-    other_names: Mapping[str, str] = field(default_factory=lambda: EMPTY)
-    local: str = ""
-    at: str = ""
-
-    @property
-    def answer(self) -> Any:
-        """The type of what it answers, loaded when first needed: most commands need only a few."""
-        inner = self.answers.removeprefix("list[").removesuffix("]")
-        answer_type: Any = getattr(import_module(_HOMES.get(inner, "priming.results")), inner)
-        return answer_type if inner == self.answers else list[answer_type]
-
-    @property
-    def place(self) -> str:
-        """Where its function is, as ``module:name``: a method of ``Memory`` unless ``at`` names another."""
-        return self.at or f"{MEMORY}.{self.name}"
-
-    @property
-    def function(self) -> Callable[..., Any]:
-        """Its function, loaded when first needed: its first argument is an open ``Memory``."""
-        module, _, path = self.place.partition(":")
-        function: Any = import_module(module)
-        for name in path.split("."):
-            function = getattr(function, name)
-        return function  # type: ignore[no-any-return]
-
-    @property
-    def command(self) -> str:
-        """Its name on the command line."""
-        return self.name.replace("_", "-")
-
+from priming.operations.loop_table import LOOP
+from priming.operations.op import CALLS, Op
 
 _KEY = {"id": "key", "name": "key", "memory": "key", "memory_id": "key", "memory_key": "key"}
 _ENDS = {
@@ -109,6 +42,7 @@ OPS: tuple[Op, ...] = (
             "note": "content",
             "fact": "content",
             "value": "content",
+            "echo": "echo_guard",
             "title": "heading",
             "type": "kind",
         },
@@ -186,7 +120,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "link",
         "Link",
-        ("source", "target", "relation", "weight"),
+        ("source", "target", "relation", "weight", "sign"),
         writes=True,
         idempotent=True,
         other_names=_ENDS,
@@ -241,7 +175,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "set_strength",
         "Operation",
-        ("source", "target", "weight", "relation"),
+        ("source", "target", "weight", "relation", "create"),
         writes=True,
         idempotent=True,
         other_names=_ENDS,
@@ -296,6 +230,7 @@ OPS: tuple[Op, ...] = (
         at=f"{CALLS}:import_lines",
         group="care",
     ),
+    *LOOP,
     Op("pack_create", "Pack", ("path",), local=_FILE),
     Op("pack_install", "Pack", ("path",), writes=True, local=_FILE),
     Op("export", "int", ("path",), long=True, local=_FILE),
@@ -316,12 +251,16 @@ SERVED: tuple[Op, ...] = tuple(op for op in OPS if not op.local)
 """Those that a server offers."""
 
 
-def tools(groups: str, name: str = "tools") -> tuple[Op, ...]:
-    """The operations that a server offers of these groups, which have commas between; errors say ``name``."""
+def tools(groups: str, name: str = "tools", *, own: bool = False) -> tuple[Op, ...]:
+    """The operations of these groups, which have commas between; errors say ``name``.
+
+    They are those that a server offers; to the user's ``own`` process also those for this machine only.
+    """
     words = {word.strip() for word in groups.split(",")} - {""}
     if not words or words - {*TOOL_GROUPS}:
         raise ParamError(name, groups, f"must be {rule_of({'members': TOOL_GROUPS})}")
-    return tuple(op for op in SERVED if op.group in words or "all" in words)
+    offered = [op for op in OPS if op.group in words or (op.group and "all" in words)]
+    return tuple(op for op in offered if not (op.stands_for if own else op.local))
 
 
 def served(name: str) -> Op:

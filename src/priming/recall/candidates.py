@@ -120,7 +120,7 @@ def no_result_reason(
 ) -> str | None:
     """The reason why a recall has no result; None where it can have one."""
     if not evidence.working.memories:
-        return "nothing is remembered in this namespace yet"
+        return "nothing was remembered at that time"
     if not eligible.any():
         return "no memory passes the kinds, filters and predicates asked for"
     if not pool.any():

@@ -11,7 +11,7 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.config.params.laws import SUPPRESSING, SquashParams
+from priming.config.params.laws import SquashParams
 from priming.config.profiles import Profile
 from priming.config.words import KINDS
 from priming.core import score
@@ -23,7 +23,7 @@ from priming.core.base_level import (
 )
 from priming.core.forgetting import power_retrievability, recency_exponential, recency_half_life
 from priming.core.inhibit import inhibit, squash
-from priming.core.kernel.flow import foremost
+from priming.core.kernel.flow import foremost, strongest_links
 from priming.core.lexical import scaled
 from priming.core.spread import Activation, spread
 from priming.index.columns import NONE
@@ -56,7 +56,7 @@ def _priming(query: RankingQuery) -> Ranked:
     rows, x = anchors
     if query.spreading and "spread" not in query.ablate and len(rows):
         graph = query.graph()
-        activation = spread(graph, anchors, query.profile.spread, record_flow=True)
+        activation = spread(graph, anchors, query.spread_params(), record_flow=True)
         rows, x = activation.rows, activation.values
     prior = np.zeros(len(rows)) if "prior" in query.ablate else query.working.at(evidence.prior, rows)
     scores = route_score(x, prior, p.temperature, p.log_floor)
@@ -147,20 +147,27 @@ def _context(query: RankingQuery) -> Floats:
     return values
 
 
-def _spread(query: RankingQuery, anchors: dict[int, float]) -> tuple[Activation, Ints]:
-    """The activation, and the number of links into each active row."""
+def _spread(query: RankingQuery, anchors: dict[int, float]) -> tuple[Activation, Ints, bool]:
+    """The activation, the number of links into each active row, and whether any link leaves one."""
     graph = query.graph()
-    steps = query.profile.spread
+    steps = query.spread_params()
     if not query.spreading or "spread" in query.ablate:
         steps = replace(steps, steps=0)
     activation = spread(graph, anchors, steps, record_flow=True)
-    edges = graph.edges(np.sort(activation.rows), both=False)
+    active = np.sort(activation.rows)
+    edges = graph.edges(active, both=steps.max_links is not None)
+    if steps.max_links is not None:
+        edges = edges.only(strongest_links(edges, active, steps.max_links) & edges.forward)
     if steps.max_neighbours is not None:
         edges = edges.only(foremost(edges, edges.weight, steps.max_neighbours))
-    into = edges.neighbour[edges.weight > 0]
+    # Of the links that suppress, only the built-in ones are structure that counts.
+    opposing = set(steps.suppressing).difference(query.profile.spread.suppressing)
+    counted = np.array([name not in opposing for name in graph.relations], np.bool_)
+    walked = edges.weight > 0
+    into = edges.neighbour[walked & counted[edges.relation]]
     rows, inverse = np.unique(np.concatenate([activation.rows, into]), return_inverse=True)
     counts = np.bincount(inverse[len(activation.rows) :], minlength=len(rows))
-    return activation, counts[np.searchsorted(rows, activation.rows)]
+    return activation, counts[np.searchsorted(rows, activation.rows)], bool(walked.any())
 
 
 def final_activation(profile: Profile, activation: Activation) -> tuple[Floats, NDArray[np.bool_]]:
@@ -180,8 +187,8 @@ def _ethos(query: RankingQuery) -> Ranked:
     steps = query.profile.spread
     if not query.spreading or not steps.gain or not steps.steps or "spread" in query.ablate:
         return _nearest(query)
-    activation, in_degree = _spread(query, _anchors(query))
-    if not in_degree.any():
+    activation, in_degree, any_links = _spread(query, _anchors(query))
+    if not any_links:
         return _nearest(query)
     rows = activation.rows
     near, blend = query.working.at(query.evidence.cosine, rows), query.profile.scoring.ethos
@@ -198,7 +205,7 @@ def _nearest(query: RankingQuery) -> Ranked:
 
 
 def _synapse(query: RankingQuery) -> Ranked:
-    activation, in_degree = _spread(query, _anchors(query))
+    activation, in_degree, _ = _spread(query, _anchors(query))
     values, passing = final_activation(query.profile, activation)
     rows = activation.rows[passing]
     centrality = in_degree[passing] / max(int(in_degree.max(initial=0)), 1)
@@ -212,7 +219,7 @@ def _synapse(query: RankingQuery) -> Ranked:
 
 
 def _poc(query: RankingQuery) -> Ranked:
-    activation, _ = _spread(query, _anchors(query))
+    activation, _, _ = _spread(query, _anchors(query))
     records = query.records(activation.rows)
     weight = np.array([records[row].weight if row in records else 0.0 for row in activation.rows.tolist()])
     scored = score.poc(activation.values, weight)
@@ -224,7 +231,7 @@ def _floop(query: RankingQuery) -> Ranked:
 
     What is no rule and has no condition is as relevant as it is active.
     """
-    activation, _ = _spread(query, _anchors(query))
+    activation, _, _ = _spread(query, _anchors(query))
     values, passing = final_activation(query.profile, activation)
     rows, values = activation.rows[passing], values[passing]
     by_row = query.records(rows)
@@ -306,7 +313,7 @@ def _association(query: RankingQuery, rows: Ints) -> Floats:
         return np.zeros((len(rows), 1))
     graph = query.graph()
     edges = graph.edges(entities, both=True)
-    carrying = np.array([name not in SUPPRESSING for name in graph.relations], np.bool_)
+    carrying = np.array([not query.working.signs.suppresses(name) for name in graph.relations], np.bool_)
     positive = (edges.weight > 0) & carrying[edges.relation]
     associated = np.unique(edges.owner[positive] * graph.n + edges.neighbour[positive])
     fan = np.bincount(associated // graph.n, minlength=len(entities))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.params.laws import SpreadParams
 from priming.config.params.recall import LinkFactors, RecallParams
 from priming.config.profiles import Profile
 from priming.core.arguments.arrays import Floats, Ints
@@ -57,6 +58,10 @@ class RankingQuery:
     activations: Callable[[Sequence[MemoryRecord]], Mapping[str, int]] = _no_activations
     """How often memories were active so far, by id."""
 
+    def spread_params(self) -> SpreadParams:
+        """How the profile spreads, with the relations of this namespace that take activation away."""
+        return signed(self.profile.spread, self.working)
+
     def graph(self) -> WeightedGraph:
         """The links as the profile weighs them, without the ablated ones."""
         off = {"next": ("next", "next-but-one"), "names": ("mentions",)}
@@ -75,6 +80,12 @@ class Ranked:
     scores: Floats
     components: Mapping[str, Floats] = field(default_factory=dict)
     activation: Activation | None = None
+
+
+def signed(params: SpreadParams, working: WorkingSet) -> SpreadParams:
+    """``params``, in which the relations of a namespace suppress that are not built in and have this sign."""
+    names = working.signs.suppressing(working.topology.relations, params.suppressing)
+    return params if names == params.suppressing else replace(params, suppressing=names)
 
 
 def weighted_graph(

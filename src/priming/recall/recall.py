@@ -171,19 +171,19 @@ def _answer(memory: Namespace, query: RecallQuery) -> Recall:
     """Answer a checked query."""
     watch = Stopwatch()
     with memory.lock:
-        memory.require_exists()
         queried = as_of.namespace_at(memory, query.moment)
         with queried.store.transaction(write=False):
             query = replace(query, profile=weighted_profile(queried, query.profile))
             outcome = _find_hits(queried, query, watch)
         packed = _pack_hits(query, outcome.hits)
         watch.lap("pack")
+        reason = outcome.reason if outcome.hits else memory.empty_reason() or outcome.reason
         recall_id, untraced = _store_trace(memory, query, outcome)
         watch.lap("trace")
     return Recall(
         recall_id=recall_id,
         hits=outcome.hits,
-        reason=outcome.reason,
+        reason=reason,
         degraded=(*outcome.degraded, *untraced),
         text=packed.text if packed else "",
         omitted=tuple(Omitted(o.key, o.reason, o.tokens) for o in packed.omitted) if packed else (),

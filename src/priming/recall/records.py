@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
-from priming.config.words import KINDS, STATUSES
+from priming.config.words import KINDS, STATUSES, TEXT_KINDS
 from priming.core.arguments.checks import PAGE_LIMIT, check_choice, check_count, check_text
 from priming.errors import ParamError
 from priming.history import as_of
@@ -53,16 +53,13 @@ def list_memories(
     was known, at another time.
     """
     with memory.lock:
-        memory.require_exists()
         namespace = as_of.namespace_at(memory, as_of.moment(valid_at, known_at))
         kinds = [kinds] if isinstance(kinds, str) else kinds
         if not isinstance(gists, bool):
             raise ParamError("gists", gists, "must be true or false")
         if gists and kinds is not None:
             raise ParamError("gists", gists, "cannot be combined with kinds: leave one out")
-        listed = (
-            ["entity"] if gists else [kind for kind in KINDS if kind != "entity"] if kinds is None else kinds
-        )
+        listed = ["entity"] if gists else TEXT_KINDS if kinds is None else kinds
         if status is not None:
             check_choice("status", status, STATUSES)
         check_count("limit", limit, 1, PAGE_LIMIT)
@@ -78,8 +75,8 @@ def list_memories(
             after=after,
         )
         if gists:
-            return [record for record in page if _is_gist(memory, record)][:limit]
-        return _with_shown(memory, page)
+            return memory.listed([record for record in page if _is_gist(memory, record)][:limit])
+        return memory.listed(_with_shown(memory, page))
 
 
 def _is_gist(memory: Namespace, record: MemoryRecord) -> bool:

@@ -22,7 +22,7 @@ from priming.core.credit import path_credit, strongest_paths
 from priming.core.kernel.flow import Arrival
 from priming.core.kernel.routes import Routes, routes, trimmed
 from priming.core.spread import Activation
-from priming.errors import Corrupt, NotFound, StoreError
+from priming.errors import Corrupt, StoreError
 from priming.index.arrays import ENTITY
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
@@ -242,9 +242,14 @@ def store_trace(
     recall_id: str | None = None,
     counted: bool = False,
 ) -> tuple[str, list[str]]:
-    """Record a recall, with its hits as activated if ``counted``; its id, and ["trace"] if that failed."""
+    """Record a recall, with its hits as activated if ``counted``; its id, and ["trace"] if that failed.
+
+    A store that does not exist yet is not created for it.
+    """
     now = memory.now()
     recall_id = recall_id or uuid7(now)
+    if not memory.store.exists:
+        return recall_id, []
     trace = Trace(
         recall_id,
         now,
@@ -280,7 +285,7 @@ def find_trace(memory: Namespace, recall_id: str) -> Trace:
     """The trace of a recall by its id, or ``NotFound``."""
     trace = memory.store.trace(memory.namespace, check_text("recall_id", recall_id))
     if trace is None or trace.at < _oldest(memory.now()):
-        raise NotFound(
+        raise memory.not_found(
             f"there is no recall {recall_id!r} in {memory.namespace!r}: the latest {STORE.trace_count:,} are kept,"
             f" for {STORE.trace_days:g} days, but none that asked about another time or for superseded versions;"
             " leave it out to judge the latest that returned the memory"
@@ -291,12 +296,8 @@ def find_trace(memory: Namespace, recall_id: str) -> Trace:
 
 def _latest_recalls(memory: Namespace) -> str:
     """The latest recalls in words, for a message."""
-    recent = memory.store.traces(memory.namespace, since=_oldest(memory.now()), limit=_NAMED)
+    recent = memory.store.traces(memory.namespace, since=_oldest(memory.now()), limit=5)
     return f"; the latest: {', '.join(trace.recall_id for trace in recent)}" if recent else ""
-
-
-_NAMED = 5
-"""Recalls that a message names."""
 
 
 def latest_trace(memory: Namespace, memory_id: str, session: str | None = None) -> Trace | None:

@@ -1,20 +1,17 @@
-"""Who makes a link? Here users do, with ``link`` and ``set_strength``, and ``NearestLinker`` does by similarity.
+"""Who makes a link? Here users do, with ``link`` and ``set_strength``; ``nearest.py`` links by similarity.
 
 ``planner.py`` makes the links of sessions, names and contradictions; learning and sleep make theirs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from priming.config.params.laws import PLASTICITY
-from priming.config.params.learning import LinkParams
+from priming.config.relations import BRINGS, BUILT_IN, TAKES, sign_of_name
 from priming.core.arguments.checks import (
     PAGE_LIMIT,
     check_choice,
@@ -24,17 +21,19 @@ from priming.core.arguments.checks import (
     check_text,
     check_time,
 )
-from priming.core.plasticity import increment
-from priming.embedding.protocol import Vectors
 from priming.errors import NotFound, ParamError
-from priming.history.movements import WeightMove, change_text, set_text
+from priming.history.movements import WeightMove, bound_text, change_text, set_text
 from priming.history.weights_over_time import MANUAL, past
-from priming.index.columns import VectorColumn
-from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
-from priming.storage.protocol import Store
-from priming.storage.rows import LinkRow, RowChange
+from priming.storage.rows import LinkRow, RelationRow, RowChange
 from priming.types import Link, Operation
+
+_EFFECTS = {BRINGS: "brings activation to its target", TAKES: "takes activation away from its target"}
+_OPTIONS = {BRINGS: "--exciting (sign = 1)", TAKES: "--suppressing (sign = -1)"}
+
+
+_LISTED = 10
+"""Number of links up to which the message of their operation names each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +44,7 @@ class LinkRequest:
     target: str
     relation: str
     weight: float
+    sign: int | None = None
 
 
 def link(
@@ -53,9 +53,14 @@ def link(
     target: str,
     relation: str = "similar-to",
     weight: float = PLASTICITY.start,
+    sign: int | None = None,
 ) -> Link:
-    """Link two memories; linking them again sets the weight of the same link."""
-    return _link_all(memory, [_request(source, target, relation, weight)], MANUAL)[0]
+    """Link two memories; linking them again sets the weight of the same link.
+
+    ``sign`` is that of the relation, for all its links: 1 brings activation to the target, −1 takes it away. By
+    default a relation keeps its sign; the name of a new one decides, and the answer's ``message`` says how.
+    """
+    return _link_all(memory, [_request(source, target, relation, weight, sign)], MANUAL)[0]
 
 
 def link_many(memory: Namespace, items: Iterable[Mapping[str, Any]]) -> list[Link]:
@@ -65,7 +70,8 @@ def link_many(memory: Namespace, items: Iterable[Mapping[str, Any]]) -> list[Lin
 
 def _link_all(memory: Namespace, requests: Sequence[LinkRequest], source: str | None) -> list[Link]:
     """Make links as one operation with this source; the operations of importers have none."""
-    with memory.writing() as now:
+    signs = _requested_signs(requests)
+    with memory.changing() as now:
         ends: dict[str, str] = {}
         rows = {}
         for request in requests:
@@ -76,10 +82,66 @@ def _link_all(memory: Namespace, requests: Sequence[LinkRequest], source: str | 
             for row in memory.store.links(memory.namespace, {row.source for row in rows.values()})
         }
         results = [_change(stored.get(identity), row) for identity, row in rows.items()]
-        changes = [change for change in results if change.before != change.after]
+        signed, messages = _signed(memory, signs, now)
+        changes = [*signed, *(change for change in results if change.before != change.after)]
         if changes:
-            memory.write("link", now, changes, source=source, message=_links_message(memory, changes))
-        return list(memory.to_links([row.after for row in results if isinstance(row.after, LinkRow)]))
+            message = "\n".join((_links_message(memory, changes), *messages.values()))
+            reason = None if source == MANUAL else "an importer or a program linked memories"
+            memory.write("link", now, changes, source=source, reason=reason, message=message.strip() or None)
+        links = memory.to_links([row.after for row in results if isinstance(row.after, LinkRow)])
+        return [replace(link, message=messages.pop(link.relation, None)) for link in links]
+
+
+def _requested_signs(requests: Sequence[LinkRequest]) -> dict[str, int | None]:
+    """The sign requested for each relation that is not built in; None for its own."""
+    signs: dict[str, int | None] = {}
+    for request in requests:
+        relation, sign = request.relation, request.sign
+        if relation in BUILT_IN:
+            own = sign_of_name(relation)
+            if sign not in (None, own):
+                rule = (
+                    f"must be {own}: {relation!r} is built in and {_EFFECTS[own]}; choose a name of your own"
+                )
+                raise ParamError("sign", sign, rule)
+        elif sign is not None and signs.get(relation) not in (None, sign):
+            raise ParamError("sign", sign, f"must be the same for every link of {relation!r}")
+        else:
+            signs[relation] = signs.get(relation) if sign is None else sign
+    return signs
+
+
+def _signed(
+    memory: Namespace, requested: Mapping[str, int | None], now: datetime
+) -> tuple[list[RowChange], dict[str, str]]:
+    """The changes of the stored signs of relations, and by relation what to say about it."""
+    stored = {row.relation: row for row in memory.store.relations(memory.namespace)}
+    changes, messages = list[RowChange](), dict[str, str]()
+    for relation, sign in requested.items():
+        before = stored.get(relation)
+        own = sign_of_name(relation) if before is None else before.sign
+        after = own if sign is None else sign
+        is_new = before is None and not _in_use(memory, relation, now)
+        if after != own:
+            changes.append(
+                RowChange(before, RelationRow(relation, after, before.introduced if before else is_new))
+            )
+        if is_new:
+            messages[relation] = f"the relation {relation!r} is new: it {_EFFECTS[after]}"
+            if sign is None:
+                by_name = ", by its name" if own == TAKES else ""
+                messages[relation] += f"{by_name}; {_OPTIONS[-own]} makes it the reverse"
+        elif after != own:
+            messages[relation] = f"from now on the relation {relation!r} {_EFFECTS[after]}, in all its links"
+    return changes, messages
+
+
+def _in_use(memory: Namespace, relation: str, now: datetime) -> bool:
+    """Whether there is a link of a relation between memories that recall can reach."""
+    topology = memory.working(now).topology
+    if not topology.has_relation(relation):
+        return False
+    return bool((topology.alive.values & (topology.relation.values == topology.code(relation))).any())
 
 
 def _links_message(memory: Namespace, changes: Sequence[RowChange]) -> str:
@@ -109,15 +171,19 @@ def _parsed(item: Mapping[str, Any]) -> LinkRequest:
         item.get("target"),
         item.get("relation", "similar-to"),
         item.get("weight", PLASTICITY.start),
+        item.get("sign"),
     )
 
 
-def _request(source: Any, target: Any, relation: Any, weight: Any) -> LinkRequest:
+def _request(source: Any, target: Any, relation: Any, weight: Any, sign: Any) -> LinkRequest:
+    if sign is not None and (isinstance(sign, bool) or sign not in (BRINGS, TAKES)):
+        raise ParamError("sign", sign, "must be 1, to bring activation, or -1, to take it away")
     return LinkRequest(
         source=check_text("source", source),
         target=check_text("target", target),
         relation=check_name("relation", check_text("relation", relation)) or "",
         weight=check_fraction("weight", weight),
+        sign=sign,
     )
 
 
@@ -141,29 +207,46 @@ def _change(before: LinkRow | None, after: LinkRow) -> RowChange:
 
 
 def set_strength(
-    memory: Namespace, source: str, target: str, weight: float, relation: str | None = None
+    memory: Namespace,
+    source: str,
+    target: str,
+    weight: float,
+    relation: str | None = None,
+    create: bool = False,
 ) -> Operation:
     """Set the weight of all links between two memories, in either direction, clamped to [.05, .95].
 
-    Without a link between them nothing changes, and the operation's message says so.
+    ``create`` makes a link from ``source`` to ``target`` where there is none, of ``relation`` or else ``similar-to``.
+
+    Raises:
+        NotFound: there is no link between the two, and ``create`` is not set.
+
     """
     requested = check_fraction("weight", weight)
+    relation = check_name("relation", relation)
+    if not isinstance(create, bool):
+        raise ParamError("create", create, "must be true or false")
     p = memory.profile.plasticity
     clamped = min(max(requested, p.low), p.high)
-    with memory.writing() as now:
+    with memory.changing() as now:
         a, b = memory.find(source, now), memory.find(target, now)
         between = [
             row
             for row in memory.store.links(memory.namespace, [a.id])
             if {row.source, row.target} == {a.id, b.id} and relation in (None, row.relation)
         ]
-        if not between and relation is not None:
-            raise NotFound(
-                f"there is no link {relation!r} between {a.key!r} and {b.key!r}: make it with link"
-            )
         changes = [RowChange(row, replace(row, weight=clamped)) for row in between if row.weight != clamped]
-        moves = [WeightMove(row.weight, clamped, p.low, p.high) for row in between]
-        message = set_text(moves, requested)
+        message = set_text([WeightMove(row.weight, clamped, p.low, p.high) for row in between], requested)
+        if not between:
+            if not create:
+                which = "no link" if relation is None else f"no link {relation!r}"
+                remedy = "make it with --create (create = true), or with link"
+                raise NotFound(f"there is {which} between {a.key!r} and {b.key!r}: {remedy}")
+            request = _request(a.key, b.key, relation or "similar-to", clamped, None)
+            changes, messages = _signed(memory, _requested_signs([request]), now)
+            changes.append(RowChange(None, _row(memory, request, now, {})))
+            new = f"1 link made, {request.relation}, at {clamped:g}{bound_text(requested, clamped)}"
+            message = "\n".join((new, *messages.values()))
         return memory.to_operation(memory.write("set-strength", now, changes, source=MANUAL, message=message))
 
 
@@ -199,7 +282,7 @@ def links(
     most = None if limit is None else check_count("limit", limit, 1, PAGE_LIMIT)
     with memory.lock:
         rows = _read_links(memory, key, relation, known_at)
-    return _ordered(rows, order)[:most]
+        return memory.listed(_ordered(rows, order)[:most])
 
 
 def _ordered(rows: list[Link], order: str | None) -> list[Link]:
@@ -214,7 +297,6 @@ def _ordered(rows: list[Link], order: str | None) -> list[Link]:
 def _read_links(
     memory: Namespace, key: str | None, relation: str | None, known_at: datetime | None
 ) -> list[Link]:
-    memory.require_exists()
     at = None if known_at is None else check_time("known_at", known_at)
     ids = None if key is None else [memory.find(key).id]
     relation = check_name("relation", relation)
@@ -234,105 +316,3 @@ def _read_links(
         )
         for link in memory.to_links(rows)
     ]
-
-
-SIMILAR = "similar-to"
-_BLOCK = 64
-_LISTED = 10
-"""Number of links up to which the message of their operation names each."""
-
-Neighbours = list[tuple[str, float]]
-"""Ids of memories, each with its cosine."""
-
-
-@dataclass
-class NearestLinker:
-    """Links the memories of one ``remember`` call to their nearest: stored ones, and others of the same call."""
-
-    store: Store
-    working: WorkingSet
-    now: datetime
-    params: LinkParams
-    step: float = PLASTICITY.increment
-    """What an existing link gains when its memory is remembered again."""
-    _new_ids: list[str] = field(default_factory=list)
-    _new_vectors: VectorColumn | None = None
-    _changes: dict[tuple[str, str], RowChange] = field(default_factory=dict)
-    """The changes of links in this call, by the ends of the links."""
-
-    def find_nearest(self, vectors: Vectors) -> list[Neighbours]:
-        """For each vector, the nearest stored memories at or above the bar, and one more, which may be itself."""
-        living = self.working.living.values
-        nearest = []
-        for first in range(0, len(vectors), _BLOCK):
-            cosines = self.working.vectors.dot(vectors[first : first + _BLOCK].T)
-            for cosine in cosines.T:
-                close = np.flatnonzero((cosine >= self.params.similarity) & living)
-                order = close[np.argsort(-cosine[close], kind="stable")][: self.params.nearest + 1]
-                nearest.append([(self.working.ids[self.working.row[i]], float(cosine[i])) for i in order])
-        return nearest
-
-    def link_to_nearest(
-        self, memory_id: str, vector: NDArray[np.float32], stored: Neighbours
-    ) -> Iterator[LinkRow]:
-        """The links of a new memory to its nearest; the weight of each starts at the cosine."""
-        for other, cosine in self._nearest(memory_id, vector, stored):
-            link = LinkRow(memory_id, other, SIMILAR, min(1.0, cosine), self.now)
-            if self.params.strengthen:
-                self._changes[memory_id, other] = RowChange(None, link)
-            yield link
-
-    def add_new(self, memory_id: str, vector: NDArray[np.float32]) -> None:
-        """Make a new memory a possible neighbour of those that follow in the same call."""
-        if vector.any():
-            self._new_ids.append(memory_id)
-            if self._new_vectors is None:
-                self._new_vectors = VectorColumn(len(vector))
-            self._new_vectors.append(vector)
-
-    def strengthen_nearest(
-        self, memory_id: str, vector: NDArray[np.float32], stored: Neighbours
-    ) -> list[RowChange]:
-        """The changes for a memory that is remembered again: existing links grow by a step, others are created."""
-        changes = []
-        for other, cosine in self._nearest(memory_id, vector, stored):
-            before = self._link_between(memory_id, other)
-            if before is None:
-                after = LinkRow(memory_id, other, SIMILAR, min(1.0, cosine), self.now)
-            else:
-                after = replace(before, weight=float(increment(before.weight, self.step)))
-            if after != before:
-                changes.append(self._record_change(before, after))
-        return changes
-
-    def _nearest(self, memory_id: str, vector: NDArray[np.float32], stored: Neighbours) -> Neighbours:
-        """The nearest among the stored neighbours and the new memories; a text without a vector has none."""
-        if not vector.any():
-            return []
-        neighbours = stored
-        if self._new_vectors is not None:
-            cosines = self._new_vectors.dot(vector)
-            close = np.flatnonzero(cosines >= self.params.similarity)
-            neighbours = stored + [(self._new_ids[i], float(cosines[i])) for i in close]
-        others = [pair for pair in neighbours if pair[0] != memory_id]
-        return sorted(others, key=lambda pair: -pair[1])[: self.params.nearest]
-
-    def _link_between(self, a: str, b: str) -> LinkRow | None:
-        """The link between two memories, stored or planned, in either direction."""
-        for source, target in ((a, b), (b, a)):
-            change = self._changes.get((source, target))
-            link = (
-                self.store.present(self.working.namespace, LinkRow(source, target, SIMILAR, 0.0, self.now))
-                if change is None
-                else change.after
-            )
-            if isinstance(link, LinkRow):
-                return link
-        return None
-
-    def _record_change(self, before: LinkRow | None, after: LinkRow) -> RowChange:
-        """One change from what is stored, however often this call has moved the link."""
-        ends = after.source, after.target
-        stored = self._changes[ends].before if ends in self._changes else before
-        self._changes[ends] = RowChange(stored, after)
-        return self._changes[ends]

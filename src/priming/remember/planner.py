@@ -35,7 +35,7 @@ from priming.index.working_set import WorkingSet
 from priming.remember.drafts import Draft, free_key, slug
 from priming.remember.echo_filter import EchoGuard
 from priming.remember.entity_resolution import equivalent_names, resolve_entity
-from priming.remember.links import SIMILAR, NearestLinker, Neighbours
+from priming.remember.nearest import SIMILAR, NearestLinker, Neighbours
 from priming.storage.protocol import Store, VersionKey
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
 from priming.text.names import Name, find
@@ -100,6 +100,8 @@ class RememberPlan:
     """Whether a duplicate strengthens the links of its memory."""
     plasticity: PlasticityParams = PLASTICITY
     forgetting: ForgettingParams = FORGETTING
+    echo_guard: bool = True
+    """Whether text that a recall emitted is an echo."""
 
     def __post_init__(self) -> None:
         self._linker = NearestLinker(
@@ -125,7 +127,9 @@ class RememberPlan:
         neighbours = self._linker.find_nearest(vectors) if nearest else None
         self.echo.update(self.now)
         for i, draft in enumerate(drafts):
-            echoes_count = not always and draft.key is None
+            echoes_count = not always and draft.key is None and self.echo_guard
+            if self.params.strengthen and draft.digest in self._digests:
+                echoes_count = False  # the same text again strengthens links, whoever saw it meanwhile
             echoed = self.echo.sources(draft.content, draft.occurred_at) if echoes_count else ()
             existing = echoed[0] if echoed else None if always else self._find_duplicate(draft)
             if existing is not None:

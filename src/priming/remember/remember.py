@@ -7,7 +7,9 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
+from priming.config import profiles
 from priming.config.params.store import STORE
+from priming.config.profiles import Profile
 from priming.errors import ParamError
 from priming.learning.feedback import count_as_used
 from priming.namespace import Namespace
@@ -17,6 +19,9 @@ from priming.results import Remembered
 from priming.types import EMPTY, Progress
 
 _ROOM_ORDER = {"memories": 0, "versions": 1, "links": 2}
+
+_AUTOMATIC = "automatic"
+_AGAIN = "a memory was stored again, so the links to its nearest grew"
 
 
 def remember(
@@ -36,11 +41,14 @@ def remember(
     outcome: str | None = None,
     source: str | None = None,
     trust: str = "user",
+    profile: str | None = None,
+    echo_guard: bool = True,
 ) -> Remembered:
     """Store a memory and link it: to the previous memories of its session, the names in it, and similar memories.
 
     The same text of the same kind, title, session and time is a ``duplicate``; text that a recall emitted in
-    the last day is an ``echo``. Neither is stored again: the result names the existing memory.
+    the last day is an ``echo``, unless ``echo_guard`` is off. Neither is stored again: the result names the existing
+    memory. ``profile`` names another profile by which the memory is linked.
 
     Raises:
         ParamError: an argument is outside its range.
@@ -63,7 +71,10 @@ def remember(
         source=source,
         trust=trust,
     )
-    return remember_draft(memory, check_draft(raw))
+    if not isinstance(echo_guard, bool):
+        raise ParamError("echo_guard", echo_guard, "must be true or false")
+    linked_by = profiles.get(profile, memory.profiles) if profile else memory.profile
+    return remember_draft(memory, check_draft(raw), profile=linked_by, echo_guard=echo_guard)
 
 
 def remember_many(
@@ -86,22 +97,26 @@ def remember_many(
     return done
 
 
-def remember_draft(memory: Namespace, draft: Draft) -> Remembered:
+def remember_draft(
+    memory: Namespace, draft: Draft, *, profile: Profile | None = None, echo_guard: bool = True
+) -> Remembered:
     """Remember one draft; the result lists the new links."""
-    (planned,), operations = _remember(memory, [draft])
+    (planned,), operations = _remember(memory, [draft], profile, echo_guard=echo_guard)
     operation = operations.get(planned.status)
     with memory.lock:
         links = memory.to_links(planned.links)
     return Remembered(planned.id, planned.key, planned.status, links, operation)
 
 
-def _remember(memory: Namespace, drafts: Sequence[Draft]) -> tuple[list[PlannedMemory], dict[str, str]]:
+def _remember(
+    memory: Namespace, drafts: Sequence[Draft], profile: Profile | None = None, *, echo_guard: bool = True
+) -> tuple[list[PlannedMemory], dict[str, str]]:
     """Remember drafts as one batch; return the result of each draft, and the operations by status of the results."""
     operations: dict[str, str] = {}
     vectors = embed_drafts(drafts, memory.embedder)
     with memory.lock:
         with memory.writing() as now:
-            working, profile = memory.working(now), memory.profile
+            working, profile = memory.working(now), profile or memory.profile
             plan = RememberPlan(
                 memory.store,
                 working,
@@ -111,13 +126,21 @@ def _remember(memory: Namespace, drafts: Sequence[Draft]) -> tuple[list[PlannedM
                 profile.linking,
                 plasticity=profile.plasticity,
                 forgetting=profile.forgetting_params,
+                echo_guard=echo_guard,
             )
             nearest = len(drafts) == 1 or plan.working.memories <= plan.params.bulk_nearest
             plan.add_all(drafts, vectors, nearest=nearest)
             if plan.rows:
                 documents = plan.documents()
                 rows = sorted(plan.rows, key=lambda change: _ROOM_ORDER[change.room])
-                logged = memory.write("remember", now, rows, vectors=plan.vectors)
+                logged = memory.write(
+                    "remember",
+                    now,
+                    rows,
+                    vectors=plan.vectors,
+                    source=_AUTOMATIC if plan.strengthened else None,
+                    reason=_AGAIN if plan.strengthened else None,
+                )
                 operations |= {"stored": logged.id, **({"duplicate": logged.id} if plan.strengthened else {})}
             if plan.echoed:
                 operations["echo"] = count_as_used(memory, list(plan.echoed)).id

@@ -21,7 +21,7 @@ from priming.index.columns import NONE
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall import traces
-from priming.recall.ranking import Ranked, weighted_graph
+from priming.recall.ranking import Ranked, signed, weighted_graph
 from priming.recall.rule_relevance import Fit, fit_of
 from priming.results import Step
 from priming.rules.conflicts import resolve_conflicts, rule_claim
@@ -78,7 +78,7 @@ def activate(
         activation = spread(
             weighted_graph(working, memory.profiles[FLOOP.name], now),
             seeds,
-            memory.profiles[FLOOP.name].spread,
+            signed(memory.profiles[FLOOP.name].spread, working),
             gate=np.where(barred, 0.0, 1.0),
             record_flow=True,
         )

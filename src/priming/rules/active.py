@@ -99,12 +99,13 @@ def _active(memory: Namespace, query: ActiveQuery) -> Recall:
         with other.lock:
             others.append(activate(other, name, query.context, now))
     with memory.lock:
-        memory.require_exists()
         stores = [activate(memory, None, query.context, now), *others]
         hits, losses = _hits(stores, now)
         packed = pack(
             format_rules(hits), query.tokens, tiers=memory.profiles[FLOOP.name].tiers, header=RULES_HEADER
         )
+        has_rules = any(store.behaviors for store in stores)
+        reason = None if hits or has_rules else memory.empty_reason()
         recall_id, untraced = _store_trace(stores[0], query, hits)
     for store in others:
         if any(hit.origin == store.name for hit in hits):
@@ -114,7 +115,7 @@ def _active(memory: Namespace, query: ActiveQuery) -> Recall:
     return Recall(
         recall_id=recall_id,
         hits=tuple(hits),
-        reason=None if hits else _no_result_reason(stores),
+        reason=None if hits else reason or _no_result_reason(stores),
         degraded=tuple(dict.fromkeys(untraced)),
         text=packed.text,
         omitted=(*losses, *unpacked),

@@ -9,13 +9,15 @@ from itertools import combinations
 from typing import Literal
 
 from priming.config.words import TRUST
-from priming.core.similarity import tokens
 from priming.core.when import scope
 from priming.errors import ParamError
 from priming.results import Hit
+from priming.rules.placement import REVERSALS, is_apart
 from priming.rules.trust import instructs
 from priming.storage.rows import MemoryPair
-from priming.text.rule_kinds import contradicts, forbids
+from priming.text.change import compare
+from priming.text.polarity import comparison_keys
+from priming.text.rule_kinds import contradicts
 from priming.types import MemoryRecord
 
 
@@ -70,7 +72,7 @@ def resolve_candidates(
     # A rule overrides another only where all its conditions are confirmed.
     applies = [_applies(candidate) for candidate in candidates]
     overrides = [(by, of) for by, of in positions(overrides_by_store) if applies[by]]
-    conflicts = positions(conflicts_by_store) + _contradictions_across_stores(candidates)
+    conflicts = positions(conflicts_by_store) + _contradictions_across_stores(candidates, duplicates)
     involved = sorted({i for pair in (*overrides, *conflicts) for i in pair})
     index = {i: n for n, i in enumerate(involved)}
     losses = resolve_conflicts(
@@ -99,21 +101,26 @@ def _applies(candidate: RuleCandidate) -> bool:
     return not candidate.hit.memory.when or candidate.hit.components["context"] == 1.0
 
 
-def _contradictions_across_stores(candidates: Sequence[RuleCandidate]) -> list[PositionPair]:
+def _contradictions_across_stores(
+    candidates: Sequence[RuleCandidate], duplicates: Mapping[int, int]
+) -> list[PositionPair]:
     """Pairs of behaviours of two stores that contradict each other, which no link can record."""
     if len({candidate.store for candidate in candidates}) < 2:
         return []
     memories = [candidate.hit.memory for candidate in candidates]
-    forbidding = [forbids(memory.content) for memory in memories]
-    words = [tokens(memory.content) for memory in memories]
+    keys = [comparison_keys(memory.content) for memory in memories]
+    scopes = [scope("when", memory.when) for memory in memories]
     pairs = []
-    for i, j in combinations(range(len(candidates)), 2):
-        apart = candidates[i].store != candidates[j].store and forbidding[i] != forbidding[j]
-        if apart and 2 * len(words[i] & words[j]) > min(len(words[i]), len(words[j])):
-            a, b = memories[i], memories[j]
-            if contradicts(a.content, b.content, a.when, b.when):
-                pairs.append((i, j))
+    for i, j in combinations([i for i in range(len(candidates)) if i not in duplicates], 2):
+        apart = candidates[i].store == candidates[j].store or is_apart(scopes[i], scopes[j])
+        if not apart and not keys[i].isdisjoint(keys[j]) and _contradict(memories[i], memories[j]):
+            pairs.append((i, j))
     return pairs
+
+
+def _contradict(a: MemoryRecord, b: MemoryRecord) -> bool:
+    change = compare(a.content, b.content)
+    return (change.kind in REVERSALS and change.clear) or contradicts(a.content, b.content, a.when, b.when)
 
 
 PositionPair = tuple[int, int]

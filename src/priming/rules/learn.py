@@ -16,22 +16,30 @@ from priming.core.plasticity import increment
 from priming.core.when import scope
 from priming.embedding.protocol import Vectors
 from priming.history.log import current_version, succeeding_rows
+from priming.index.document import CONFLICTS, KEPT_BESIDE
+from priming.llm.agents import check_agent
+from priming.llm.protocol import Agent
 from priming.namespace import Namespace
 from priming.recall.formatting import rule_kind
 from priming.remember.drafts import Draft
 from priming.remember.planner import RememberPlan, embed_drafts
 from priming.remember.relink import relink
+from priming.rules.judge import judge
 from priming.rules.lesson import Lesson, check_lesson
-from priming.rules.placement import BehaviorPlacement, place_behavior
+from priming.rules.placement import BehaviorPlacement, compare_behaviors, place_behavior
 from priming.rules.results import Learned
 from priming.rules.trust import is_trusted_as
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
+from priming.text.change import TextChange, contrast
 from priming.types import Cue, MemoryRecord
 
 CONSCIOUS = "conscious"
 """The source of deliberate operations."""
 
 LEARNED_FROM = "learned-from"
+OVERRIDES, DEPRECATED = "overrides", "deprecated-to"
+_RULE_RELATIONS = (OVERRIDES, CONFLICTS, "similar-to")
+"""The relations that placement decides."""
 _KINDS = [KINDS.index(kind) for kind in ("behavior", "correction")]
 
 
@@ -46,6 +54,7 @@ def learn(
     source: str | None = None,
     trust: str = "user",
     rule: str | None = None,
+    agent: Agent | None = None,
 ) -> Learned:
     """Store a correction and the behaviour that follows from it, which applies in the context of ``cue``.
 
@@ -58,6 +67,7 @@ def learn(
         source: where the correction comes from.
         trust: who vouches for it: untrusted, tool, agent or user.
         rule: constraint, directive, procedure or preference; None: read from the words of ``right``.
+        agent: who is asked what the correction changes where the words leave it open; None: nobody.
 
     Raises:
         ParamError: a blank text, the same text right and wrong, or an argument outside its range.
@@ -66,7 +76,7 @@ def learn(
     lesson = check_lesson(
         right=right, wrong=wrong, cue=cue, tags=tags, priority=priority, source=source, trust=trust, rule=rule
     )
-    return _learn(memory, lesson)
+    return _learn(memory, lesson, check_agent(agent))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,27 +88,31 @@ class LearnPlan:
     links: Sequence[LinkRow]
 
 
-def _learn(memory: Namespace, lesson: Lesson) -> Learned:
-    """Store a correction and its behaviour as one operation."""
+def _learn(memory: Namespace, lesson: Lesson, agent: Agent | None) -> Learned:
+    """Store a correction and its behaviour as one operation; the agent is asked before the store is locked."""
     drafts = (lesson.correction(), lesson.behavior())
     vectors = embed_drafts(drafts, memory.embedder)
+    verdicts, failure = ({}, None) if agent is None else _ask(memory, lesson, drafts[1], agent)
     with memory.lock:
         with memory.writing() as now:
             existing = memory.store.page(memory.namespace, now, kinds=["behavior"], limit=None)
-            placed = place_behavior(drafts[1], existing, wrong=lesson.wrong)
+            placed = place_behavior(drafts[1], existing, wrong=lesson.wrong, verdicts=verdicts)
+            if failure is not None:
+                placed = replace(placed, reasons=(*placed.reasons, failure))
             plan = RememberPlan(memory.store, memory.working(now), memory.embedder, now, memory.echo)
             if placed.placement in ("widen", "supersede"):
                 outcome = _plan_version(memory, plan, lesson, placed, drafts, vectors)
             else:
                 plan_rows = _plan_merge if placed.placement == "merge" else _plan_new
                 outcome = plan_rows(plan, lesson, placed, drafts, vectors)
-            if not outcome.rows:
+            rows = [*outcome.rows, *_replaced_rows(plan, placed, outcome.learned.id)]
+            if not rows:
                 return outcome.learned
             documents = plan.documents()
             logged = memory.write(
                 "learn",
                 now,
-                outcome.rows,
+                rows,
                 vectors=plan.vectors,
                 source=CONSCIOUS,
                 reason=outcome.learned.reasons[0],
@@ -109,6 +123,18 @@ def _learn(memory: Namespace, lesson: Lesson) -> Learned:
     return replace(outcome.learned, links=links, operation=logged.id)
 
 
+def _ask(
+    memory: Namespace, lesson: Lesson, behavior: Draft, agent: Agent
+) -> tuple[dict[str, TextChange], str | None]:
+    """What the agent says of the changes that the words leave open; it is not asked if there are none."""
+    with memory.reading() as now:
+        existing = memory.store.page(memory.namespace, now, kinds=["behavior"], limit=None)
+    comparisons = compare_behaviors(behavior, existing, wrong=lesson.wrong)
+    if any(near.placement != "create" for near in comparisons):
+        return {}, None  # the words decide
+    return judge(agent, contrast(lesson.right, lesson.wrong), comparisons)
+
+
 def _plan_new(
     plan: RememberPlan, lesson: Lesson, placed: BehaviorPlacement, drafts: Sequence[Draft], vectors: Vectors
 ) -> LearnPlan:
@@ -116,12 +142,8 @@ def _plan_new(
     plan.add_all(drafts, vectors, nearest=True, always=True)
     correction, behavior = plan.results
     rows = [_with_state(change, behavior.id, lesson) for change in plan.rows if not _is_cosine(plan, change)]
-    links = [(correction.id, LEARNED_FROM, PLASTICITY.start)]
-    links += [(target.id, relation, weight) for relation, weight, target in placed.links]
-    rows += [
-        RowChange(None, LinkRow(behavior.id, target_id, relation, weight, plan.now))
-        for target_id, relation, weight in links
-    ]
+    rows += [RowChange(None, LinkRow(behavior.id, correction.id, LEARNED_FROM, PLASTICITY.start, plan.now))]
+    rows += [RowChange(None, link) for link in _rule_links(placed, behavior.id, plan)]
     learned = Learned(
         id=behavior.id,
         key=behavior.key,
@@ -211,15 +233,11 @@ def _plan_version(
         stored = dict(plan.store.vectors(plan.working.namespace, plan.embedder.generation, [target.id]))
         if packed := stored.get((target.id, old.version)):
             plan.vectors[target.id, version.version] = packed
-    links = [LinkRow(target.id, correction.id, LEARNED_FROM, PLASTICITY.start, plan.now)]
-    present = plan.store.links(plan.working.namespace, [target.id])
-    ends = {(link.source, link.relation, link.target) for link in present}
-    for relation, weight, other in placed.links:
-        if not ends & {(target.id, relation, other.id), (other.id, relation, target.id)}:
-            links.append(LinkRow(target.id, other.id, relation, weight, plan.now))
+    learned_from = LinkRow(target.id, correction.id, LEARNED_FROM, PLASTICITY.start, plan.now)
+    links = [RowChange(None, learned_from), *_refreshed_links(placed, target.id, plan, supersedes=supersedes)]
     rows = [change for change in plan.rows if not _is_cosine(plan, change)] + rows
     rows += [] if after == before else [RowChange(before, after)]
-    rows += [RowChange(None, link) for link in links]
+    rows += links
     earlier = f"before: {target.content!r}" if supersedes else f"before, it applied {_describe(target.when)}"
     learned = Learned(
         id=target.id,
@@ -237,6 +255,58 @@ def _plan_version(
         change=placed.nearest.change.kind,
     )
     return LearnPlan(learned, rows, _links_of(rows, target.id))
+
+
+def _replaced_rows(plan: RememberPlan, placed: BehaviorPlacement, behavior_id: str) -> list[RowChange]:
+    """The changes by which a behaviour stands for the others that the correction reverses."""
+    changes = []
+    for row in plan.store.memories(plan.working.namespace, [record.id for record in placed.reversed]):
+        changes.append(RowChange(row, replace(row, status="deprecated")))
+        link = LinkRow(row.id, behavior_id, DEPRECATED, PLASTICITY.start, plan.now)
+        if plan.store.present(plan.working.namespace, link) is None:
+            changes.append(RowChange(None, link))
+    return changes
+
+
+def _rule_links(placed: BehaviorPlacement, behavior_id: str, plan: RememberPlan) -> list[LinkRow]:
+    """The links of a behaviour to the others, as its placement says."""
+    return [
+        LinkRow(
+            *((link.other.id, behavior_id) if link.inward else (behavior_id, link.other.id)),
+            link.relation,
+            link.weight,
+            plan.now,
+        )
+        for link in placed.links
+    ]
+
+
+def _refreshed_links(
+    placed: BehaviorPlacement, behavior_id: str, plan: RememberPlan, *, supersedes: bool
+) -> list[RowChange]:
+    """The links of a behaviour whose text or conditions changed: those of its placement, without others by rule."""
+    present = plan.store.links(plan.working.namespace, [behavior_id])
+    settled = set() if supersedes else {_ends(link) for link in present if link.relation == KEPT_BESIDE}
+    links = {
+        (link.relation, _ends(link)): link
+        for link in _rule_links(placed, behavior_id, plan)
+        if not (link.relation == CONFLICTS and _ends(link) in settled)
+    }
+    changes = []
+    for link in present:
+        other = link.target if link.source == behavior_id else link.source
+        if link.relation not in _RULE_RELATIONS or other not in placed.compared:
+            continue
+        planned = links.get((link.relation, _ends(link)))
+        if planned is not None and (link.relation != OVERRIDES or planned.source == link.source):
+            del links[link.relation, _ends(link)]
+        elif not link.given:
+            changes.append(RowChange(link, None))
+    return [*changes, *(RowChange(None, link) for link in links.values())]
+
+
+def _ends(link: LinkRow) -> frozenset[str]:
+    return frozenset((link.source, link.target))
 
 
 def _first_state(before: MemoryRow, lesson: Lesson) -> MemoryRow:

@@ -15,7 +15,7 @@ from priming.core.arguments.checks import (
     check_tags,
     check_text,
 )
-from priming.errors import Conflict, NotFound, ParamError
+from priming.errors import Conflict, ParamError
 from priming.namespace import Namespace
 from priming.rules.pack_file import OWN_HISTORY, Origin, PackFile, PackLink, PackRule, pack_of, write_pack
 from priming.rules.results import Pack
@@ -78,7 +78,7 @@ def _select(
     if tags is not None or keys is not None:
         records = [record for record in records if record.id in named or tag_set.intersection(record.tags)]
     if not records:
-        raise NotFound(f"there is no active behaviour to pack in {memory.namespace!r}: see list")
+        raise memory.not_found(f"there is no active behaviour to pack in {memory.namespace!r}: see list")
     return records
 
 
@@ -184,9 +184,8 @@ def _packs(memory: Namespace, now: datetime) -> dict[str, PackMembers]:
 def pack_list(memory: Namespace) -> list[Pack]:
     """Return the installed packs, by name."""
     with memory.lock:
-        memory.require_exists()
         packs = _packs(memory, memory.now()).values()
-        return [describe_pack(memory, pack) for pack in packs if pack.active]
+        return memory.listed(describe_pack(memory, pack) for pack in packs if pack.active)
 
 
 def describe_pack(memory: Namespace, members: PackMembers) -> Pack:
@@ -221,12 +220,13 @@ def pack_remove(memory: Namespace, name: str) -> Operation:
 
     """
     check_text("name", name)
-    with memory.writing() as now:
-        memory.require_exists()
+    with memory.changing() as now:
         packs = _packs(memory, now)
         if name not in packs:
             names = ", ".join(packs) or "none"
-            raise NotFound(f"there is no pack {name!r} in {memory.namespace!r}: installed are {names}")
+            raise memory.not_found(
+                f"there is no pack {name!r} in {memory.namespace!r}: installed are {names}"
+            )
         active = packs[name].active
         if not active:
             raise Conflict(f"the pack {name!r} is removed already: install it to have it again")

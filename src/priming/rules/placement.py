@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from priming.config.params.laws import PLASTICITY, SIMILARITY
+from priming.config.words import HOOK
 from priming.core.similarity import ComparedBehaviour, is_similar, likeness, placement
-from priming.core.when import is_more_specific, scope
+from priming.core.when import is_more_specific
 from priming.remember.drafts import Draft
 from priming.rules.trust import instructs, is_trusted_as
 from priming.text.change import TextChange, compare, contrast
 from priming.text.rule_kinds import contradicts
-from priming.types import MemoryRecord
+from priming.types import EMPTY, MemoryRecord
 
 ScopeRelation = Literal["equal", "wider", "narrower", "values", "crossing", "apart"]
 """The conditions of a new behaviour beside those of an existing one.
@@ -22,8 +23,9 @@ ScopeRelation = Literal["equal", "wider", "narrower", "values", "crossing", "apa
 ``apart``: no context meets both.
 """
 
-_DECISIONS = ("merge", "widen", "supersede", "specialise")
-_REVERSALS = ("opposite", "other_value")
+_DECISIONS = ("supersede", "merge", "widen", "specialise")
+"""What decides, in this order; but a rule for the same conditions that says the same comes first of all."""
+REVERSALS = ("opposite", "other_value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,23 @@ class BehaviorComparison:
     contradicts: bool
     outranked: bool
     """Whether the new behaviour is not trusted enough to contradict the existing one."""
+    general: bool = False
+    """Whether the existing behaviour is the exception: it overrides the new one."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleLink:
+    """A link of a behaviour to another; ``inward``: from the other to the behaviour."""
+
+    relation: str
+    weight: float
+    other: MemoryRecord
+    inward: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class BehaviorPlacement:
-    """Where a new behaviour belongs: the comparison that decided it, and its links (relation, weight, target).
+    """Where a new behaviour belongs: the comparison that decided it, and its links to all others.
 
     ``when`` holds the conditions of the behaviour after the correction.
     """
@@ -52,80 +66,118 @@ class BehaviorPlacement:
     placement: str
     nearest: BehaviorComparison | None
     when: Mapping[str, Any]
-    links: tuple[tuple[str, float, MemoryRecord], ...]
+    links: tuple[RuleLink, ...]
     reasons: tuple[str, ...]
+    compared: frozenset[str] = frozenset()
+    """The ids of the behaviours that ``links`` are complete for."""
+    reversed: tuple[MemoryRecord, ...] = ()
+    """Further behaviours for the same conditions that the correction reverses: it stands for them."""
+
+
+Verdicts = Mapping[str, TextChange]
+"""What an agent says of unclear changes, by the earlier text."""
 
 
 def place_behavior(
-    new: Draft, existing: Sequence[MemoryRecord], *, wrong: str | None = None
+    new: Draft, existing: Sequence[MemoryRecord], *, wrong: str | None = None, verdicts: Verdicts = EMPTY
 ) -> BehaviorPlacement:
     """Decide where a new behaviour, instead of ``wrong``, belongs among the existing ones (docs/laws.md)."""
-    parts = ComparedBehaviour.of(new.content, new.when)
-    text = contrast(new.content, wrong)
-    comparisons = sorted((_compare(new, text, parts, record) for record in existing), key=_by_nearness)
-    for decision in _DECISIONS:
-        nearest = next((near for near in comparisons if near.placement == decision), None)
-        if nearest is not None:
-            break
-    else:
-        nearest = comparisons[0] if comparisons else None
+    comparisons = compare_behaviors(new, existing, wrong=wrong, verdicts=verdicts)
+    decisive = sorted((near for near in comparisons if near.placement != "create"), key=_by_precedence)
+    nearest = next(iter(decisive or comparisons), None)
     decided = nearest.placement if nearest else "create"
     reason = _reason(decided, nearest)
-    # A behaviour that takes the place of another keeps the links of that, and gets those to the rest.
-    replaced = decided in ("merge", "widen", "supersede")
-    others = [near for near in comparisons if near is not nearest] if replaced else comparisons
-    when = new.when if nearest is None or not replaced else _conditions_after(new.when, nearest)
-    if decided in ("merge", "widen"):
-        others = [near for near in others if near.contradicts]
+    # A behaviour that takes the place of another keeps its row, and gets links to the rest as it is afterwards.
+    replaced = nearest is not None and decided in ("merge", "widen", "supersede")
+    reversals = [near for near in comparisons if near is not nearest and _reverses(near)]
+    comparisons = [near for near in comparisons if near not in reversals]
+    if nearest is None or not replaced:
+        others, when = comparisons, new.when
+    else:
+        when = _conditions_after(new.when, nearest)
+        content = new.content if decided == "supersede" else nearest.existing.content
+        rest = [near.existing for near in comparisons if near is not nearest]
+        after = replace(new, content=content, when=when)
+        restated = decided == "supersede"
+        others = compare_behaviors(
+            after, rest, wrong=wrong if restated else None, verdicts=verdicts if restated else EMPTY
+        )
     links = tuple(link for near in others for link in _links(near))
-    remarks = (remark for near in others for remark in _remarks(near, nearest))
-    return BehaviorPlacement(decided, nearest, when, links, (reason, *remarks))
+    remarks = [remark for near in others for remark in _remarks(near, nearest)]
+    remarks += [f"takes the place of {near.existing.key} too: {near.change.reason}" for near in reversals]
+    compared = frozenset(near.existing.id for near in others)
+    stands_for = tuple(near.existing for near in reversals)
+    return BehaviorPlacement(decided, nearest, when, links, (reason, *remarks), compared, stands_for)
 
 
-def _compare(new: Draft, text: str, parts: ComparedBehaviour, existing: MemoryRecord) -> BehaviorComparison:
+def _reverses(near: BehaviorComparison) -> bool:
+    return near.placement == "supersede" and near.change.kind in REVERSALS
+
+
+def compare_behaviors(
+    new: Draft, existing: Sequence[MemoryRecord], *, wrong: str | None = None, verdicts: Verdicts = EMPTY
+) -> list[BehaviorComparison]:
+    """How a new behaviour relates to each of the existing ones, the nearest first."""
+    parts = ComparedBehaviour.of(new.content, new.when)
+    text = contrast(new.content, wrong)
+    comparisons = (_compare(new, text, parts, record, verdicts.get(record.content)) for record in existing)
+    return sorted(comparisons, key=_by_nearness)
+
+
+def _compare(
+    new: Draft, text: str, parts: ComparedBehaviour, existing: MemoryRecord, verdict: TextChange | None
+) -> BehaviorComparison:
     other = ComparedBehaviour.of(existing.content, existing.when)
     similarity, scopes = likeness(parts, other), _relate(parts.scope, other.scope)
-    change = compare(existing.content, text)
+    change = verdict or compare(existing.content, text)
     outranked = (instructs(existing.trust) and not instructs(new.trust)) or not is_trusted_as(
         new.trust, existing.trust
     )
-    meets = scopes != "apart"
+    meets = scopes != "apart" and not is_apart(parts.scope, other.scope)
     contradiction = meets and (
-        change.kind in _REVERSALS or contradicts(new.content, existing.content, new.when, existing.when)
+        (change.kind in REVERSALS and change.clear)
+        or contradicts(new.content, existing.content, new.when, existing.when)
     )
-    decided = _decide(change, scopes, similarity, specific=is_more_specific(new.when, existing.when))
+    specific = is_more_specific(new.when, existing.when)
+    inferred = HOOK in (existing.source, new.source)
+    decided = _decide(change, scopes, similarity, specific=specific, inferred=inferred)
     if outranked and decided != "merge":
         decided = "create"
-    if decided == "merge" and instructs(existing.trust) and not instructs(new.trust):
+    if decided == "merge" and instructs(existing.trust) != instructs(new.trust):
         decided = "create"
-    if decided == "merge" and instructs(new.trust) and not instructs(existing.trust):
-        decided = "create"
+    alike = similarity > SIMILARITY.specialise or (change.kind in REVERSALS and change.clear)
+    general = alike and decided == "create" and not outranked and is_more_specific(existing.when, new.when)
     return BehaviorComparison(
-        existing, similarity, change, scopes, parts.scope, decided, contradiction, outranked
+        existing, similarity, change, scopes, parts.scope, decided, contradiction, outranked, general
     )
 
 
-def _decide(change: TextChange, scopes: ScopeRelation, similarity: float, *, specific: bool) -> str:
-    """What the words, the conditions and the likeness of two behaviours come to."""
+def _decide(
+    change: TextChange, scopes: ScopeRelation, similarity: float, *, specific: bool, inferred: bool
+) -> str:
+    """What the words, the conditions and the likeness of two behaviours come to.
+
+    ``inferred``: conditions of one of them were read from the moment, so that they make no exception.
+    """
+    law = str(placement(similarity, more_specific=specific))
     if change.kind == "same":
-        law = str(placement(similarity, more_specific=specific))
         return {"equal": "merge", "wider": "widen", "values": "widen", "narrower": _merged(law)}.get(
             scopes, "create"
         )
-    if change.kind in _REVERSALS:
-        if scopes == "equal" or (scopes == "wider" and change.kind == "opposite"):
+    if change.kind in REVERSALS and change.clear:
+        if scopes == "equal" or (scopes == "wider" and change.kind == "opposite" and inferred):
             return "supersede"
         return "specialise" if specific else "create"
-    if change.kind == "wider" and scopes in ("equal", "wider"):
+    if change.clear and scopes == "equal" and _replaces(change, similarity):
         return "supersede"
-    if (
-        change.kind == "narrower"
-        and scopes == "equal"
-        and (similarity > SIMILARITY.merge or change.restricts)
-    ):
-        return "supersede"
-    law = str(placement(similarity, more_specific=specific))
-    return "create" if law == "merge" else law
+    return "specialise" if specific and similarity > SIMILARITY.specialise else "create"
+
+
+def _replaces(change: TextChange, similarity: float) -> bool:
+    """Whether a rule for the same conditions, which says more or less, takes the place of the earlier."""
+    if change.kind == "narrower":
+        return similarity > SIMILARITY.merge or change.restricts
+    return change.kind == "wider"
 
 
 def _merged(law: str) -> str:
@@ -139,7 +191,7 @@ def _relate(new: Mapping[str, frozenset[str]], old: Mapping[str, frozenset[str]]
         return "equal"
     if new.keys() == old.keys():
         return "values"
-    if any(name in old and values.isdisjoint(old[name]) for name, values in new.items()):
+    if is_apart(new, old):
         return "apart"
     if new.items() < old.items():
         return "wider"
@@ -165,21 +217,34 @@ def _both(old: Any, new: Any) -> Any:
     return values[0] if len(values) == 1 else values
 
 
+def _by_precedence(near: BehaviorComparison) -> tuple[bool, int]:
+    repeats = near.placement == "merge" and near.scopes == "equal"
+    return not repeats, _DECISIONS.index(near.placement)
+
+
 def _by_nearness(near: BehaviorComparison) -> tuple[float, bool]:
     """The sort key: the most similar first, then the same scope, then the older in the order of the store."""
     return -near.similarity, near.scopes != "equal"
 
 
-def _links(near: BehaviorComparison) -> list[tuple[str, float, MemoryRecord]]:
-    """The links from the new behaviour to an existing one."""
+def _links(near: BehaviorComparison) -> list[RuleLink]:
+    """The links between the new behaviour and an existing one; which was learned first makes no difference."""
     links = []
-    if near.placement == "specialise":
-        links.append(("overrides", PLASTICITY.start, near.existing))
-    if near.contradicts and not near.outranked and not _apart(near):
-        links.append(("conflicts", PLASTICITY.start, near.existing))
-    if is_similar(near.similarity) and not near.contradicts:
-        links.append(("similar-to", near.similarity, near.existing))
+    if near.placement == "specialise" or near.general:
+        links.append(RuleLink("overrides", PLASTICITY.start, near.existing, inward=near.general))
+    if near.contradicts and not near.outranked:
+        links.append(RuleLink("conflicts", PLASTICITY.start, near.existing))
+    if is_unclear(near.change) and near.scopes != "apart":
+        weight = min(max(near.similarity, SIMILARITY.link), SIMILARITY.merge)
+        links.append(RuleLink("similar-to", weight, near.existing))
+    elif is_similar(near.similarity) and not near.contradicts:
+        links.append(RuleLink("similar-to", near.similarity, near.existing))
     return links
+
+
+def is_unclear(change: TextChange) -> bool:
+    """Whether a change may be another value or an exception, which the words do not decide."""
+    return change.kind in REVERSALS and not change.clear
 
 
 def _reason(decided: str, nearest: BehaviorComparison | None) -> str:
@@ -194,6 +259,15 @@ def _reason(decided: str, nearest: BehaviorComparison | None) -> str:
         return f"superseded the earlier text of {key}: {change.reason}"
     if decided == "specialise":
         return f"specialises {key}: {alike}, and it applies more narrowly"
+    return _creation(nearest)
+
+
+def _creation(nearest: BehaviorComparison) -> str:
+    """Why a behaviour is one of its own."""
+    key = nearest.existing.key
+    change, alike = nearest.change, f"{nearest.similarity:.2f} alike"
+    if is_unclear(change) and nearest.scopes != "apart":
+        return f"created beside {key}, which review lists: it is unclear whether {change.reason}"
     if nearest.outranked and (change.kind == "same" or nearest.similarity > SIMILARITY.merge):
         return f"created: {key} is {alike} but from {nearest.existing.trust}, which is trusted more"
     if change.kind == "same" and not instructs(nearest.existing.trust):
@@ -205,18 +279,27 @@ def _reason(decided: str, nearest: BehaviorComparison | None) -> str:
     return f"created: nothing here is much like it (the nearest, {key}: {nearest.similarity:.2f})"
 
 
-def _apart(near: BehaviorComparison) -> bool:
-    """Whether the conditions name the same predicates with values of which none is shared."""
-    old, new = scope("when", near.existing.when), near.scope
-    return near.scopes == "values" and any(old[name].isdisjoint(new[name]) for name in new)
+def is_apart(new: Mapping[str, frozenset[str]], old: Mapping[str, frozenset[str]]) -> bool:
+    """Tell whether conditions name a predicate with values of which none is shared.
+
+    >>> is_apart({"language": frozenset({"go"})}, {"language": frozenset({"rust"}), "task": frozenset({"test"})})
+    True
+    """
+    return any(name in old and values.isdisjoint(old[name]) for name, values in new.items())
 
 
 def _remarks(near: BehaviorComparison, nearest: BehaviorComparison | None) -> list[str]:
     """Contradictions and further similar behaviours; the reason already names the similarity of ``nearest``."""
-    if near.contradicts and near.outranked and not _apart(near):
+    if near.contradicts and near.outranked:
         return [f"contradicts {near.existing.key}, which is trusted more and takes precedence"]
-    if near.contradicts and not _apart(near):
-        return [f"conflicts with {near.existing.key} where both apply: {near.change.reason}"]
+    if near.contradicts:
+        return [
+            f"conflicts with {near.existing.key} where both apply, and review lists both: {near.change.reason}"
+        ]
+    if near.general:
+        return [f"{near.existing.key} applies more narrowly, and overrides it there"]
+    if is_unclear(near.change) and near is not nearest and near.scopes != "apart":
+        return [f"review lists {near.existing.key} beside it: it is unclear whether {near.change.reason}"]
     if is_similar(near.similarity) and near is not nearest:
         return [f"similar to {near.existing.key} ({near.similarity:.2f})"]
     return []

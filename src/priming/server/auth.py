@@ -18,7 +18,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from priming.config.environment import VERSION
+from priming.config.caller import Caller
+from priming.config.environment import USER, VERSION
 from priming.config.params.server import ServerParams
 from priming.errors import PrimingError
 from priming.operations.local_socket import GREETING_PATH, MESSAGE_BYTES, MESSAGE_DEPTH
@@ -57,6 +58,13 @@ class RequestContext:
     code: str | None = None
     everywhere: bool = False
     """Whether it may use all namespaces: where no token is needed, or its token is for all of them."""
+
+    def caller(self, headers: Headers, via: str) -> Caller:
+        """Who calls: a process of the user by the socket says so itself; others are known by their token."""
+        if self.local:
+            return Caller(USER, via).after(headers)
+        name = None if self.token is None else self.token.name or self.token.id
+        return Caller(USER if name is None else f"token {name}", via)
 
     def enter(self, namespace: str, operation: str) -> None:
         """Enter a namespace; ``Refused`` if the token is for another."""

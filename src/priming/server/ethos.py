@@ -17,12 +17,14 @@ from threading import Event
 from time import monotonic
 from typing import Any
 
-from priming.config.environment import VERSION
+from priming.config.caller import Caller, calling
+from priming.config.environment import USER, VERSION
 from priming.config.params.server import SocketParams
 from priming.errors import ParamError, PrimingError
-from priming.operations.error_payload import full_error_payload
+from priming.operations.ethos_actions import act
 from priming.operations.local_socket import MESSAGE_BYTES, MESSAGE_DEPTH, hung_up
 from priming.operations.service import LocalService
+from priming.serialization import full_error_payload
 from priming.server import telemetry
 from priming.server.jobs import Cancelled
 from priming.server.limits import WorkerPool
@@ -30,7 +32,6 @@ from priming.server.responses import parse_json, too_deep
 from priming.types import Progress
 
 JSON, MESSAGEPACK = "json", "messagepack"
-SEARCH_LIMIT = 5
 FIELDS = ("op", "namespace", "args", "id", "operation_id", "progress", "forgiving")
 _PREFIX, _CHUNK = 4, 1 << 16
 _RULE = "must be one JSON object a line, or MessagePack frames of one map each"
@@ -172,15 +173,15 @@ def reply(
 ) -> dict[str, Any]:
     """The envelope that answers a message; it repeats the ``id`` of a request for an operation."""
     try:
-        answer = envelope(_carry_out(service, message, progress))
+        caller = Caller(USER, f"socket {message.get('action') or message.get('op')}"[:64])
+        answer = envelope(calling(caller)(_carry_out)(service, message, progress))
     except PrimingError as error:
         answer = envelope(error=full_error_payload(error))
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001
         telemetry.write(logging.ERROR, "a bug", error=error)
-        text = "something is wrong with the server: its log says what"
-        answer = envelope(error={"code": "internal", "message": text})
+        answer = envelope(error={"code": "internal", "message": "a bug: the server's log has it"})
     return {**answer, "id": message["id"]} if "op" in message and "id" in message else answer
 
 
@@ -195,85 +196,14 @@ def _carry_out(service: LocalService, message: Mapping[str, Any], progress: Prog
     namespace, operation_id = message.get("namespace"), message.get("operation_id")
     if operation_id is not None and not isinstance(operation_id, str):
         raise ParamError("operation_id", operation_id, "must be a UUID, as text")
-    arguments = message.get("args")
     return service.call(
         "default" if namespace is None else namespace,
         message["op"],
-        {} if arguments is None else arguments,
+        {} if (arguments := message.get("args")) is None else arguments,
         forgiving=message.get("forgiving") is True,
         progress=progress,
         operation_id=operation_id,
     )
-
-
-def act(service: LocalService, request: Mapping[str, Any], progress: Progress | None = None) -> Any:
-    """Carry out an action; its arguments are beside its name."""
-    fields = dict(request)
-    name = fields.pop("action")
-    namespace = fields.pop("namespace", None)
-    call = partial(service.call, "default" if namespace is None else namespace)
-    match name:
-        case "ping":
-            _refuse_others(fields)
-            return "pong"
-        case "health":
-            _refuse_others(fields)
-            return {"healthy": True, **call("status", {})}
-        case "ingest":
-            payload = fields.pop("payload", {})
-            if not isinstance(payload, Mapping):
-                raise ParamError("payload", payload, "must be an object: the arguments of remember")
-            return call("remember", {**payload, **fields}, forgiving=True)
-        case "search":
-            return _search(call, fields)
-        case "get":
-            return call("get", fields, forgiving=True)
-        case "consolidate":
-            return call("sleep", fields, progress=progress)
-        case "embed":
-            return _embed(service, fields)
-    raise ParamError("action", name, "must be one of ping, health, ingest, search, get, consolidate, embed")
-
-
-def _search(call: Callable[..., Any], fields: dict[str, Any]) -> dict[str, Any]:
-    """Anchors by cosine, and what they spread to if ``use_spreading``; other arguments are those of ``recall``."""
-    query, spread = fields.pop("query", None), fields.pop("use_spreading", None)
-    if not isinstance(query, str):
-        raise ParamError("query", query, "must be given, as text: what is searched for")
-    if spread is not None and not isinstance(spread, bool):
-        raise ParamError("use_spreading", spread, "must be true or false")
-    request = {"text": query, "limit": fields.pop("limit", SEARCH_LIMIT), **fields}
-    recall = call("recall", {**request, "profile": "ethos", "spread": bool(spread)})
-    return {
-        "results": [_result(hit) for hit in recall["hits"]],
-        "recall_id": recall["recall_id"],
-        "reason": recall["reason"],
-    }
-
-
-def _result(hit: Mapping[str, Any]) -> dict[str, Any]:
-    """A hit as one flat object."""
-    memory = hit["memory"]
-    return {
-        **{name: memory[name] for name in ("id", "key", "kind", "content", "source", "metadata")},
-        "created_at": memory["recorded_at"],
-        **{name: hit[name] for name in ("score", "components", "path", "distance")},
-    }
-
-
-def _embed(service: LocalService, fields: dict[str, Any]) -> dict[str, Any]:
-    text = fields.pop("text", None)
-    _refuse_others(fields)
-    if not isinstance(text, str):
-        raise ParamError("text", text, "must be given: the text to embed")
-    embedder = service.embedder
-    (vector,) = embedder.embed([text]).tolist()
-    return {"embedding": vector, "dimension": embedder.dimension, "generation": embedder.generation}
-
-
-def _refuse_others(fields: Mapping[str, Any]) -> None:
-    for name, value in fields.items():
-        raise ParamError(name, value, "is no argument of this action")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from priming.config.caller import Caller, calling
 from priming.config.environment import VERSION
 from priming.config.params.server import SERVER, SOCKET, ServerParams
 from priming.core.arguments.checks import check_name
@@ -29,13 +30,15 @@ from priming.errors import NotFound, PrimingError
 from priming.operations import schema
 from priming.operations.connection import JSON_LINES
 from priming.operations.local_socket import GREETING_PATH
-from priming.operations.service import LocalService
-from priming.operations.table import SERVED, Op
+from priming.operations.op import Op
+from priming.operations.service import LocalService, reason_of, without_other_names
+from priming.operations.table import SERVED
+from priming.results import no_memories
 from priming.server import openapi, telemetry
 from priming.server.auth import Authenticator, RequestContext, RequestMiddleware, context_of
 from priming.server.jobs import Jobs, ProgressStream, events
 from priming.server.limits import WorkerPool
-from priming.server.responses import JSON, Refused, json_bytes, parse_body, refusal, respond
+from priming.server.responses import JSON, Refused, json_bytes, parse_body, reason_header, refusal, respond
 from priming.server.scheduler import SleepScheduler
 from priming.server.tokens import Tokens
 from priming.types import Clock, Progress, SystemClock
@@ -93,6 +96,7 @@ def create_app(
 
     """
     server = ServerState(service, tokens, params, clock or SystemClock(), sleep_every)
+    server.greeting = greeting
     app = DescribedApp(
         title="Priming",
         version=VERSION,
@@ -106,7 +110,7 @@ def create_app(
     app.state.server = server
     _route_operations(app, server)
     _route_jobs(app, server)
-    _route_server(app, server, greeting)
+    _route_server(app, server)
     app.router.routes.extend(Route(mount.path, mount.app) for mount in mounts)
     app.add_middleware(
         RequestMiddleware,
@@ -146,6 +150,8 @@ class ServerState:
         self.service, self.tokens, self.params = service, tokens, params
         self.workers, self.authenticator = WorkerPool(params), Authenticator(tokens)
         self.ending = Event()
+        self.greeting: Mapping[str, str] | None = None
+        """What it answers to clients at the socket beside its store, once the store exists."""
         self.jobs = Jobs(service, params, clock)
         self.scheduler = None if sleep_every is None else SleepScheduler(service, sleep_every, clock)
         self.metrics = telemetry.Metrics(
@@ -198,15 +204,23 @@ def _operation(server: ServerState, op: Op) -> Endpoint:
             namespace,
             op,
             await _body(request),
+            caller=context.caller(request.headers, f"http {op.name}"),
             depth=context.limits.depth,
             operation_id=request.headers.get("idempotency-key") if op.writes and not op.long else None,
             forgiving=request.headers.get("prefer") == "handling=lenient",
+            everywhere=context.everywhere,
+            own=context.local,
         )
         if op.long and request.headers.get("accept") == JSON_LINES:
             stream = ProgressStream(context, server.ending, SOCKET.between)
             return StreamingResponse(stream.lines(server.workers, call), media_type=JSON_LINES)
         run = server.workers.run_patiently if context.local else server.workers.run
-        return Response(await run(lambda: json_bytes(call(None))), media_type=JSON)
+        content, reason = await run(lambda: _with_reason(server.service, namespace, op, call(None)))
+        return Response(
+            content,
+            headers=reason_header(reason if context.everywhere else reason and no_memories(namespace)),
+            media_type=JSON,
+        )
 
     return answer
 
@@ -218,19 +232,32 @@ def _carry_out(
     body: bytes,
     progress: Progress | None,
     *,
+    caller: Caller,
     depth: int,
     operation_id: str | None,
     forgiving: bool,
+    everywhere: bool,
+    own: bool,
 ) -> Any:
     """The answer of an operation to the body of a request, in a thread."""
-    return service.call(
-        namespace,
-        op.name,
-        parse_body(body, depth),
-        forgiving=forgiving,
-        progress=progress,
-        operation_id=operation_id,
-    )
+    arguments = parse_body(body, depth)
+    if not own:
+        schema.refuse_own(op, arguments)
+    with calling(caller):
+        answer = service.call(
+            namespace,
+            op.name,
+            arguments,
+            forgiving=forgiving,
+            progress=progress,
+            operation_id=operation_id,
+        )
+    return answer if everywhere else without_other_names(namespace, answer)
+
+
+def _with_reason(service: LocalService, namespace: str, op: Op, answer: Any) -> tuple[bytes, str | None]:
+    """An answer as bytes, and the reason why it is empty."""
+    return json_bytes(answer), reason_of(service, namespace, op, answer)
 
 
 def _route_jobs(app: FastAPI, server: ServerState) -> None:
@@ -272,7 +299,9 @@ def _job(server: ServerState, op: Op) -> Endpoint:
         body = await _body(request)
         check = partial(_checked, namespace, op, body, context_of(request))
         arguments = await server.workers.run(check)
-        job = server.jobs.begin(namespace, op.name, arguments, everywhere=context_of(request).everywhere)
+        context = context_of(request)
+        caller = context.caller(request.headers, f"http {op.name}")
+        job = server.jobs.begin(namespace, op.name, arguments, caller, everywhere=context.everywhere)
         return respond(job.as_dict(), 202, {"Location": f"/v1/{quote(namespace, safe='')}/jobs/{job.id}"})
 
     return begin
@@ -302,7 +331,7 @@ async def _body(request: Request) -> bytes:
     return body
 
 
-def _route_server(app: FastAPI, server: ServerState, greeting: Mapping[str, str] | None) -> None:
+def _route_server(app: FastAPI, server: ServerState) -> None:
     async def health(request: Request) -> Response:
         context_of(request).operation = "health"
         return respond({"status": "alive", "version": VERSION})
@@ -314,10 +343,10 @@ def _route_server(app: FastAPI, server: ServerState, greeting: Mapping[str, str]
 
     async def hello(request: Request) -> Response:
         context = context_of(request)
-        if greeting is None or not context.local:
+        if server.greeting is None or not context.local:
             raise HTTPException(404)
         context.operation = "hello"
-        return respond(dict(greeting))
+        return respond(dict(server.greeting))
 
     async def figures(request: Request) -> Response:
         context = context_of(request)

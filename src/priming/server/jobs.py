@@ -14,9 +14,10 @@ from time import monotonic
 from typing import Any
 from uuid import uuid4
 
+from priming.config.caller import Caller, calling
 from priming.config.params.server import ServerParams
 from priming.errors import NotFound, PrimingError
-from priming.operations.service import LocalService
+from priming.operations.service import LocalService, without_other_names
 from priming.server import telemetry
 from priming.server.auth import RequestContext
 from priming.server.limits import WorkerPool
@@ -87,7 +88,7 @@ class Jobs:
         """The number of jobs that run or wait."""
         return sum(job.status not in OVER for job in self._jobs.values())
 
-    def begin(self, namespace: str, operation: str, request: Any, *, everywhere: bool) -> Job:
+    def begin(self, namespace: str, operation: str, request: Any, caller: Caller, *, everywhere: bool) -> Job:
         """Begin a job; ``Refused`` if too many are waiting."""
         self._drop_old()
         if self.unfinished >= self._params.jobs_waiting:
@@ -95,7 +96,7 @@ class Jobs:
             raise Refused(503, "overloaded", message, {"Retry-After": "10"})
         job = Job(str(uuid4()), namespace, operation, everywhere, self._clock.now())
         self._jobs[job.id] = job
-        self._pool.submit(self._work, job, request, asyncio.get_running_loop())
+        self._pool.submit(self._work, job, request, caller, asyncio.get_running_loop())
         return job
 
     def find(self, namespace: str, job_id: str) -> Job:
@@ -132,7 +133,7 @@ class Jobs:
             if place >= self._params.jobs_kept or (job.ended_at is not None and job.ended_at < since):
                 del self._jobs[job.id]
 
-    def _work(self, job: Job, request: Any, loop: asyncio.AbstractEventLoop) -> None:
+    def _work(self, job: Job, request: Any, caller: Caller, loop: asyncio.AbstractEventLoop) -> None:
         """Run a job in a thread; its state changes in the thread of the event loop."""
 
         def report(**values: Any) -> None:
@@ -147,7 +148,9 @@ class Jobs:
         try:
             if not job.stop.is_set():
                 report(status="running")
-                result = self._service.call(job.namespace, job.operation, request, progress=progress)
+                with calling(caller):
+                    result = self._service.call(job.namespace, job.operation, request, progress=progress)
+                result = result if job.everywhere else without_other_names(job.namespace, result)
                 end = {"status": "done", "result": result}
         except Cancelled:
             pass

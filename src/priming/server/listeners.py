@@ -120,12 +120,11 @@ class LocalListener:
 def beside_store(service: LocalService) -> Iterator[LocalListener | None]:
     """The socket beside the database of a store, by which clients find the server; None if it cannot be created.
 
-    The socket of another server is left as it is, and a store that is not in a file has none.
+    The socket of another server is left as it is. A store that does not exist yet, or is not in a file, has none.
     """
     with ExitStack() as stack:
         listener = None
-        where = local_socket.real(service.url)
-        if where is not None and where.path is not None:
+        if has_file(service):
             try:
                 listener = stack.enter_context(local_listener(service))
             except Conflict as error:
@@ -134,6 +133,14 @@ def beside_store(service: LocalService) -> Iterator[LocalListener | None]:
             except PrimingError as error:
                 telemetry.write(logging.WARNING, "no socket beside the store", code=error.code)
         yield listener
+
+
+def has_file(service: LocalService) -> bool:
+    """Whether the store of a service is in a file, and exists: an empty file is a store that is being created."""
+    where = local_socket.real(service.url)
+    if where is None or where.path is None:
+        return False
+    return where.path.is_file() and where.path.stat().st_size > 0
 
 
 @contextmanager
@@ -168,11 +175,13 @@ def local_listener(service: LocalService, path: Path | None = None) -> Iterator[
 
 
 def _greeting(service: LocalService) -> dict[str, str]:
-    """The greeting of the server. The store is opened, and created if it is missing."""
+    """The greeting of the server, whose store is opened before."""
     where = local_socket.real(service.url)
     if where is None:
         raise ParamError("url", service.url, "must be a store in a file: a socket is beside it")
-    with service.memory("default"):
+    with service.memory("default") as memory:
+        if not memory.store.exists:
+            raise StoreError(f"{where.path} does not exist yet: a socket is beside a store")
         return local_socket.greeting(where, service.profile, service.settings, stamp_of(service.embedder))
 
 

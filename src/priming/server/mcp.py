@@ -2,14 +2,14 @@
 
 Models read text: recalled memories as quoted data, what an operation moved as a line for each memory, other answers
 as compact JSON. Beside it is structured content, with its schema. Only the answer of ``operation`` has rows of the
-log. The engine is loaded when it is needed, so that the first answer comes as soon as the protocol library is loaded.
+log. The engine is loaded at its first use, so that the protocol answers at once.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache, partial
 from importlib import import_module
@@ -17,21 +17,23 @@ from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 import anyio
-import anyio.from_thread
-import anyio.to_thread
 import mcp_types as types
+from anyio import from_thread, to_thread
 from mcp.server.context import HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
-from priming.config.environment import VERSION
+from priming.config.caller import Caller, calling
+from priming.config.environment import VERSION, default_actor
 from priming.config.ids import uuid7
 from priming.errors import NotFound, ParamError, PrimingError
 from priming.operations import replies
-from priming.operations.error_payload import error_payload
-from priming.operations.service import Service
-from priming.operations.table import BY_NAME, Op, tools
+from priming.operations.op import Op
+from priming.operations.service import Service, call_here, reason_of, without_other_names
+from priming.operations.table import BY_NAME, tools
+from priming.results import no_memories
+from priming.serialization import error_payload
 
 PURPOSE = "A memory that persists between sessions."
 INSTRUCTIONS = (
@@ -76,13 +78,17 @@ def server(
     namespace: Callable[[Context], str],
     groups: str = "core",
     chosen: Callable[[Context], str | None] = lambda _: None,
+    agent: Callable[[], Any] | None = None,
+    everywhere: Callable[[Context], bool] = lambda _: True,
 ) -> Server[Any]:
     """A protocol server over a service. ``service`` is called at first need; ``namespace`` for each request.
 
-    ``groups`` are those of its tools, with commas between; ``chosen`` may name others for a request.
+    ``groups`` are those of its tools, with commas between; ``chosen`` may name others for a request. ``agent`` opens
+    the agent of the loop, for a client that is the user's own process: it may run commands. ``everywhere`` says
+    whether the client of a request may learn the names of other namespaces.
     """
     core = {"core", "all"} & {word.strip() for word in groups.split(",")}
-    handlers = _Handlers(cache(service), namespace, groups, chosen)
+    handlers = _Handlers(cache(service), namespace, groups, chosen, agent, everywhere)
     return Server(
         "priming",
         version=VERSION,
@@ -99,10 +105,16 @@ def server(
     )
 
 
-def run(*, service: Callable[[], Service], namespace: str, groups: str = "core") -> None:
-    """Speak on stdin and stdout until the client closes them."""
+def run(
+    *,
+    service: Callable[[], Service],
+    namespace: str,
+    groups: str = "core",
+    agent: Callable[[], Any] = lambda: None,
+) -> None:
+    """Speak on stdin and stdout until the client closes them. ``agent`` opens the agent that the loop asks."""
     opened = cache(service)
-    protocol = server(opened, lambda _: namespace, groups)
+    protocol = server(opened, lambda _: namespace, groups, agent=agent)
     protocol.middleware.append(_warming)
 
     async def speak() -> None:
@@ -137,19 +149,25 @@ class _Handlers:
         namespace: Callable[[Context], str],
         groups: str,
         chosen: Callable[[Context], str | None],
+        agent: Callable[[], Any] | None,
+        everywhere: Callable[[Context], bool],
     ) -> None:
         self._service, self._namespace = service, namespace
-        self._groups, self._chosen = groups, chosen
+        self._groups, self._chosen, self._agent = groups, chosen, agent
+        self._everywhere = everywhere
         tools(groups)
 
     def _ops(self, context: Context) -> tuple[Op, ...]:
         """The operations that are tools for a request."""
-        return tools(self._chosen(context) or self._groups)
+        return tools(self._chosen(context) or self._groups, own=self._agent is not None)
 
     async def list_tools(self, context: Context, _params: Any) -> types.ListToolsResult:
         """The tools, with the schemas of what they take and answer."""
         ops = self._ops(context)
-        return types.ListToolsResult(tools=await anyio.to_thread.run_sync(lambda: [_tool(op) for op in ops]))
+        return types.ListToolsResult(tools=await to_thread.run_sync(self._tools, ops))
+
+    def _tools(self, ops: Iterable[Op]) -> list[types.Tool]:
+        return [_tool(op, own=self._agent is not None) for op in ops]
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Carry out an operation. Its error is the tool's own error, for the model to read."""
@@ -160,14 +178,16 @@ class _Handlers:
         try:
             return await self._result(context, op, _budgeted(op, params.arguments or {}))
         except PrimingError as error:
-            text = json.dumps({"error": error_payload(error)}, ensure_ascii=False)
+            text = json.dumps({"error": self._payload(context, error)}, ensure_ascii=False)
             return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
 
     async def _result(self, context: Context, op: Op, request: Mapping[str, Any]) -> types.CallToolResult:
         """The answer of an operation; of one that writes, in short, with the id that it has in the log."""
         if not replies.is_short(op):
             answer = replies.without_rows(op, await self._call(context, op.name, request))
-            return _tool_result(shown(op, answer), answer if _is_object(op) else {"result": answer})
+            reason = await self._reason(context, op, answer)
+            structured = answer if _is_object(op) else replies.wrapped(answer, reason)
+            return _tool_result(reason or replies.shown(op, answer), structured)
         operation_id = uuid7(datetime.now(UTC))
         answer = await self._call(context, op.name, request, operation_id)
         logged = None
@@ -200,7 +220,7 @@ class _Handlers:
         if not uri.startswith(MEMORY) or uri == MEMORY:
             raise MCPError(types.INVALID_PARAMS, f"no resource {uri!r}: there are {ACTIVE} and {MEMORY}KEY")
         record = await self._read(context, "get", {"key": unquote(uri.removeprefix(MEMORY))})
-        return _contents(uri, JSON, _compact(record))
+        return _contents(uri, JSON, replies.compact(record))
 
     async def list_prompts(self, _context: Context, _params: Any) -> types.ListPromptsResult:
         """The prompts."""
@@ -216,7 +236,7 @@ class _Handlers:
             return _prompt(REFLECT)
         question = (params.arguments or {}).get("question", "")
         recall = await self._read(context, "recall", {"text": question})
-        return _prompt(f"{question}\n\n{shown(BY_NAME['recall'], recall)}")
+        return _prompt(f"{question}\n\n{replies.shown(BY_NAME['recall'], recall)}")
 
     async def _read(self, context: Context, operation: str, request: Mapping[str, Any]) -> Any:
         """Call, where an error can only be one of the protocol itself."""
@@ -224,7 +244,8 @@ class _Handlers:
             return await self._call(context, operation, request)
         except PrimingError as error:
             code = types.INVALID_PARAMS if isinstance(error, (ParamError, NotFound)) else types.INTERNAL_ERROR
-            raise MCPError(code, str(error), error_payload(error)) from None
+            payload = self._payload(context, error)
+            raise MCPError(code, payload["message"], payload) from None
 
     async def _call(
         self,
@@ -236,19 +257,59 @@ class _Handlers:
         """Call in a thread; a long call reports its progress, and stops when the client went away."""
 
         def step(done: int, total: int | None) -> None:
-            anyio.from_thread.check_cancelled()
-            anyio.from_thread.run(context.session.report_progress, done, total)
+            from_thread.check_cancelled()
+            from_thread.run(context.session.report_progress, done, total)
 
-        call = partial(
-            self._service().call,
-            self._namespace(context),
-            operation,
-            request,
-            forgiving=True,
-            progress=step if BY_NAME[operation].long else None,
-            operation_id=operation_id,
-        )
-        return await anyio.to_thread.run_sync(call)
+        op = BY_NAME[operation]
+        service, namespace, progress = self._service(), self._namespace(context), step if op.long else None
+        if self._agent is None and op.own:
+            from priming.operations.schema import refuse_own
+
+            refuse_own(op, request)
+        if op.local and self._agent is not None:
+            call = partial(call_here, service, namespace, op, request, progress=progress, agent=self._agent)
+        else:
+            call = partial(
+                service.call,
+                namespace,
+                operation,
+                request,
+                forgiving=True,
+                progress=progress,
+                operation_id=operation_id,
+            )
+        answer = await to_thread.run_sync(_call_as, _caller(context, operation), call)
+        return answer if self._everywhere(context) else without_other_names(self._namespace(context), answer)
+
+    def _payload(self, context: Context, error: PrimingError) -> dict[str, str]:
+        """An error as its client may read it: without names of other namespaces, unless it may use all."""
+        payload = error_payload(error)
+        if not self._everywhere(context):
+            payload["message"] = str(error)
+        return payload
+
+    async def _reason(self, context: Context, op: Op, answer: Any) -> str | None:
+        """Why an answer is empty, where the answer has no field for it."""
+        namespace = self._namespace(context)
+        reason = await to_thread.run_sync(reason_of, self._service(), namespace, op, answer)
+        return reason if reason is None or self._everywhere(context) else no_memories(namespace)
+
+
+def _call_as(caller: Caller, call: Callable[[], Any]) -> Any:
+    with calling(caller):
+        return call()
+
+
+def _caller(context: Context, operation: str) -> Caller:
+    """Who calls a tool: the token of the request, else the client by the name that it gives itself."""
+    via = f"mcp {operation}"
+    request: Any = context.request  # None on stdio
+    if request is not None and (sender := request.scope["state"]["context"]).token is not None:
+        own: Caller = sender.caller(request.headers, via)
+        return own
+    params = context.session.client_params
+    name = None if params is None else params.client_info.name
+    return Caller(" ".join((name or "").split())[:120] or default_actor(), via)
 
 
 def _tool_result(text: str, structured: dict[str, Any]) -> types.CallToolResult:
@@ -270,20 +331,8 @@ def _budgeted(op: Op, request: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**request, "tokens": TOKENS}
 
 
-def shown(op: Op, answer: Any) -> str:
-    """An answer as a model reads it."""
-    if op.name not in ("recall", "active"):
-        return _compact(answer)
-    parts = [answer["text"] or answer["reason"] or "nothing"]
-    if answer["hits"]:
-        parts.append(f"recall_id: {answer['recall_id']}")
-    if answer["degraded"]:
-        parts.append(f"degraded: {', '.join(answer['degraded'])}")
-    return "\n".join(parts)
-
-
 @cache
-def _tool(op: Op) -> types.Tool:
+def _tool(op: Op, *, own: bool = False) -> types.Tool:
     from priming.operations import schema
 
     about = "\n\n".join(part for part in (schema.summary(op), schema.details(op)) if part)
@@ -291,7 +340,7 @@ def _tool(op: Op) -> types.Tool:
         name=op.name,
         title=op.name.replace("_", " "),
         description=about.replace("``", ""),
-        input_schema=_input(op),
+        input_schema=_input(op, own=own),
         output_schema=_answer(op),
         annotations=types.ToolAnnotations(
             read_only_hint=not op.writes,
@@ -302,11 +351,11 @@ def _tool(op: Op) -> types.Tool:
     )
 
 
-def _input(op: Op) -> dict[str, Any]:
+def _input(op: Op, *, own: bool) -> dict[str, Any]:
     """The schema of what a tool takes."""
     from priming.operations.schema import request_schema
 
-    schema: dict[str, Any] = _lean(request_schema(op))
+    schema: dict[str, Any] = replies.lean(request_schema(op, own=own))
     if op.name == "recall":
         schema["properties"]["tokens"]["default"] = TOKENS
     return schema
@@ -322,22 +371,12 @@ def _answer(op: Op) -> dict[str, Any]:
 
     schema = answer_schema(op.name)
     if _is_object(op):
-        fields = {name: _shallow(field, schema) for name, field in schema["properties"].items()}
+        fields = {name: replies.shallow(field, schema) for name, field in schema["properties"].items()}
         if replies.is_short(op):
             return replies.short_schema(op, fields)
     else:
-        fields = {"result": _shallow(schema, schema)}
+        fields = {"result": replies.shallow(schema, schema)}
     return {"type": "object", "properties": fields, "required": list(fields)}
-
-
-def _shallow(part: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A part of a schema by its type alone, and that of its members."""
-    if "$ref" in part:
-        part = schema["$defs"][str(part["$ref"]).rsplit("/", 1)[-1]]
-    if "anyOf" in part:
-        return {"anyOf": [_shallow(option, schema) for option in part["anyOf"]]}
-    shape = {name: part[name] for name in ("type", "format") if name in part}
-    return {**shape, "items": _shallow(part["items"], schema)} if "items" in part else shape
 
 
 @cache
@@ -347,25 +386,6 @@ def _is_object(op: Op) -> bool:
     return bool(answer_schema(op.name).get("type") == "object")
 
 
-def _lean(schema: Any) -> Any:
-    """A request's schema without parts that no model needs: titles that repeat names, nulls, other forms of lists."""
-    if isinstance(schema, list):
-        return [_lean(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if "anyOf" in schema:
-        first = next(option for option in schema["anyOf"] if option.get("type") != "null")
-        return _lean({**{name: part for name, part in schema.items() if name != "anyOf"}, **first})
-    return {
-        name: {key: _lean(field) for key, field in part.items()} if name in _BY_NAME else _lean(part)
-        for name, part in schema.items()
-        if not (name == "title" and isinstance(part, str)) and not (name == "default" and part is None)
-    }
-
-
-_BY_NAME = ("properties", "$defs")
-
-
 def _contents(uri: str, mime: str, text: str) -> types.ReadResourceResult:
     return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=mime, text=text)])
 
@@ -373,7 +393,3 @@ def _contents(uri: str, mime: str, text: str) -> types.ReadResourceResult:
 def _prompt(text: str) -> types.GetPromptResult:
     content = types.TextContent(type="text", text=text)
     return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

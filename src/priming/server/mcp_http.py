@@ -32,7 +32,7 @@ def mounted(service: LocalService, params: ServerParams, groups: str = "core") -
     There are no sessions: the token is checked at every request, and any process may answer it.
     """
     manager = StreamableHTTPSessionManager(
-        app=server(lambda: service, _namespace, groups, _chosen),
+        app=server(lambda: service, _namespace, groups, _chosen, everywhere=_everywhere),
         stateless=True,
         max_request_body_size=params.body_bytes,
     )
@@ -73,3 +73,9 @@ def _chosen(context: Context) -> str | None:
     """The groups of tools in the query of the request."""
     assert isinstance(context.request, Request)
     return context.request.query_params.get("tools")
+
+
+def _everywhere(context: Context) -> bool:
+    """Whether the client of the request may use all namespaces."""
+    assert isinstance(context.request, Request)
+    return context_of(context.request).everywhere

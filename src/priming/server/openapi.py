@@ -15,7 +15,9 @@ from importlib import resources
 from typing import Any
 
 from priming.operations import schema as schemas
-from priming.operations.table import SERVED, Op
+from priming.operations.examples import EXAMPLES
+from priming.operations.op import Op
+from priming.operations.table import SERVED
 from priming.server.jobs import STATES
 from priming.server.responses import JSON, MEANINGS
 
@@ -152,7 +154,7 @@ def finished(document: dict[str, Any]) -> dict[str, Any]:
     shared = parts.setdefault("schemas", {})
     shared |= {"Error": ERROR, "Job": _JOB_SCHEMA}
     for op in SERVED:
-        shared |= _definitions(schemas.request_schema(op), _REQUEST) | _definitions(
+        shared |= _definitions(schemas.request_schema(op, own=False), _REQUEST) | _definitions(
             schemas.answer_schema(op.name), ""
         )
     parts["securitySchemes"] = {
@@ -196,7 +198,7 @@ def _effects(op: Op) -> str:
 
 
 def _body(op: Op) -> dict[str, Any]:
-    schema = _relocated(schemas.request_schema(op), _REQUEST)
+    schema = _relocated(schemas.request_schema(op, own=False), _REQUEST)
     example = {"summary": "one that works", "value": dict(EXAMPLES[op.name])}
     needed = bool(schema.get("required"))
     return {"required": needed, "content": {JSON: {"schema": schema, "examples": {op.name: example}}}}
@@ -233,92 +235,6 @@ def _content(about: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def _errors() -> dict[int, dict[str, Any]]:
     return {status: _content(about, {"$ref": f"{_HERE}Error"}) for status, about in MEANINGS.items()}
-
-
-OPERATION = "01890a5d-ac96-774b-bcce-b302099a8057"
-RUN = "01890a5d-ac96-774b-bcce-b302099a8058"
-PROPOSAL = "01890a5d-ac96-774b-bcce-b302099a8059"
-"""These stand for ids that other operations answer."""
-
-_EARLIER, _LATER = "2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z"
-_PACK = {
-    "format": "priming-pack",
-    "format_version": 1,
-    "name": "house-style",
-    "version": "1",
-    "description": "how we work",
-    "behaviors": [
-        {
-            "key": "say-why",
-            "content": "Say in the body of a commit why it was made.",
-            "when": {"task": "commit"},
-            "rule": "directive",
-            "importance": 0.5,
-            "priority": 0.0,
-            "confidence": 0.6,
-        }
-    ],
-    "links": [],
-}
-
-EXAMPLES: Mapping[str, Mapping[str, Any]] = {
-    "remember": {"content": "The staging server listens on port 8080.", "kind": "fact", "tags": ["staging"]},
-    "remember_many": {"items": [{"content": "Ada asked for a dark theme."}, {"content": "Grace tried it."}]},
-    "recall": {"text": "Which port does the server listen on?", "limit": 5},
-    "feedback": {"used": ["port"], "reason": "it answered the question"},
-    "learn": {"right": "Run the tests before you commit.", "cue": {"language": "python", "task": "commit"}},
-    "active": {"cue": {"language": "go", "file": "main.go"}},
-    "forget": {"key": "port"},
-    "link": {"source": "deploy", "target": "port", "relation": "requires", "weight": 0.6},
-    "status": {},
-    "get": {"key": "port"},
-    "list": {"kinds": ["fact"], "limit": 20},
-    "history": {"key": "port"},
-    "as_of": {"key": "port"},
-    "diff": {"d1": _EARLIER, "d2": _LATER},
-    "why": {"key": "port"},
-    "links": {"key": "deploy"},
-    "graph": {"format": "json", "limit": 50},
-    "log": {"limit": 10},
-    "events": {"limit": 10},
-    "strengths": {},
-    "oscillating": {},
-    "stats": {},
-    "validate": {},
-    "fading": {"limit": 5},
-    "review": {},
-    "supersede": {"key": "port", "content": "The server listens on port 9090."},
-    "purge": {"key": "port"},
-    "link_many": {"items": [{"source": "deploy", "target": "port"}]},
-    "set_strength": {"source": "deploy", "target": "port", "weight": 0.9},
-    "normalize_strengths": {"apply": False},
-    "deprecate": {"key": "run-the-linter-before-you-commit", "reason": "the editor does it"},
-    "restore": {"key": "old-rule"},
-    "merge": {"key": "run-the-linter-before-you-commit", "into": "run-the-checks-before-you-commit"},
-    "deduplicate": {"dry_run": True},
-    "done": {"key": "deploy", "success": True},
-    "keep_both": {"id": "ada-s-office-is-in-lisbon+ada-s-office-is-in-porto"},
-    "aliases": {"dry_run": True},
-    "operation": {"operation_id": OPERATION},
-    "undo": {"operation_id": OPERATION},
-    "would_undo": {"since": _EARLIER},
-    "rollback": {"since": _EARLIER, "source": "conscious"},
-    "run_start": {"session": "fix-the-build"},
-    "run_used": {"run_id": RUN},
-    "run_end": {"run_id": RUN, "used": True},
-    "run_list": {},
-    "sleep": {"stages": ["decay", "light"], "dry_run": True},
-    "apply": {"proposal": PROPOSAL},
-    "ablate": {"terms": ["spread", "positive_feedback"], "propose": False},
-    "reembed": {},
-    "pack_list": {},
-    "pack_remove": {"name": "house-style"},
-    "pack_content": {"name": "go-style", "description": "what we learned"},
-    "pack_add": {"pack": json.dumps(_PACK)},
-    "export_lines": {},
-    "import_lines": {"lines": '{"format": "priming", "version": 4, "namespace": "default"}\n'},
-}
-"""By operation. They work where the memories that they name are there."""
 
 
 _TEMPLATE = resources.files("priming.server").joinpath("docs.html").read_text("utf-8")

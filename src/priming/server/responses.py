@@ -10,7 +10,7 @@ from typing import Any
 from starlette.responses import Response
 
 from priming.errors import NotFound, ParamError, PrimingError, StoreError
-from priming.operations.error_payload import error_payload, full_error_payload
+from priming.serialization import error_payload, full_error_payload
 
 JSON = "application/json"
 STATUS: Mapping[str, int] = {
@@ -90,6 +90,13 @@ def refusal(error: PrimingError, *, everywhere: bool, local: bool = False) -> Re
 def respond(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """A value as a response."""
     return Response(json_bytes(value), status, headers, JSON)
+
+
+def reason_header(reason: str | None) -> dict[str, str]:
+    """The header that says why an answer without a field for it is empty."""
+    if reason is None:
+        return {}
+    return {"Priming-Reason": " ".join(reason.split()).encode("ascii", "backslashreplace").decode()}
 
 
 def json_bytes(value: Any) -> bytes:

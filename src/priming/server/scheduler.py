@@ -7,6 +7,7 @@ import logging
 from datetime import datetime, timedelta
 from threading import Event
 
+from priming.config.caller import Caller, calling
 from priming.errors import PrimingError
 from priming.operations.service import LocalService
 from priming.server import telemetry
@@ -40,7 +41,8 @@ class SleepScheduler:
             last, before = self._last.setdefault(name, (self._clock.now(), count))
             if not is_due(self._clock.now(), last, self._every, count - before):
                 return False
-            self._service.call(name, "sleep", {}, progress=self._step)
+            with calling(Caller("server", "schedule")):
+                self._service.call(name, "sleep", {}, progress=self._step)
             self._last[name] = self._clock.now(), self._count(name)
         except Cancelled:
             return False

@@ -37,6 +37,8 @@ from priming.sleep.plan import (
     SOURCE,
     SOURCE_OF,
     Conflicts,
+    LeftAlone,
+    Planned,
     PlannedItem,
     ProgressStep,
     current_row,
@@ -45,6 +47,7 @@ from priming.sleep.plan import (
     supersede_rows,
     without_conflicts,
 )
+from priming.sleep.procedures.steps import StepChange, opposed
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.types import MemoryRecord
 
@@ -80,7 +83,7 @@ class DeepStage:
     step: ProgressStep | None = None
     writer: GistWriter = field(default_factory=GistWriter)
 
-    def plan(self) -> list[PlannedItem]:
+    def plan(self) -> list[Planned]:
         """Plan new entities from clusters, and updates of entities by them; other episodes stay as they are."""
         groups = cluster_rows(self.vectors, self.params.cluster, self.params, self.step)
         if not groups:
@@ -89,12 +92,13 @@ class DeepStage:
         lengths = np.linalg.norm(self.vectors.astype(np.float64), axis=1, keepdims=True)
         units = self.vectors / np.where(lengths > 0.0, lengths, 1.0)
         keys: set[str] = set()
-        planned = []
+        planned: list[Planned] = []
         matched = self._match_entities(groups, units)
         for number, (together, entity) in enumerate(matched):
             if self.step is not None:
                 self.step(number, len(matched))
-            rows = self._without_contradictions(together, units)
+            rows, left_alone = self._without_contradictions(together, units, entity)
+            planned += left_alone
             if len(rows) < self.params.cluster:
                 continue
             if entity is None:
@@ -106,11 +110,42 @@ class DeepStage:
             planned += [] if item is None else [item]
         return planned
 
-    def _without_contradictions(self, rows: Ints, units: Floats) -> Ints:
-        """A cluster without the episodes that contradict a member nearer to its centroid."""
-        nearest = _nearest(rows, units)
-        compatible = set(without_conflicts([self.episodes[row].id for row in nearest], self.conflicts))
-        return np.array([row for row in rows if self.episodes[row].id in compatible], np.int64)
+    def _without_contradictions(
+        self, rows: Ints, units: Floats, entity: KnownEntity | None
+    ) -> tuple[Ints, list[LeftAlone]]:
+        """A cluster without the episodes that contradict a member nearer to its centroid, or say its opposite.
+
+        Episodes that the entity has already come first. Those that say the opposite are left alone.
+        """
+        members = frozenset[str]() if entity is None else entity.members
+        nearest = [self.episodes[row] for row in _nearest(rows, units)]
+        nearest.sort(key=lambda episode: episode.id not in members)
+        opposed_pairs = self._opposed(rows, units)
+        conflicts = self.conflicts.union(opposed_pairs)
+        compatible = set(without_conflicts([episode.id for episode in nearest], conflicts))
+        left_alone = []
+        for episode in nearest:
+            if episode.id not in compatible and episode.id not in members:
+                pair = next(
+                    (pair for pair in opposed_pairs if episode.id in pair and pair & compatible), None
+                )
+                if pair is not None:
+                    change = opposed_pairs[pair]
+                    (other,) = pair - {episode.id}
+                    left_alone.append(LeftAlone((other, episode.id), change.why, change.words))
+        return np.array([row for row in rows if self.episodes[row].id in compatible], np.int64), left_alone
+
+    def _opposed(self, rows: Ints, units: Floats) -> dict[frozenset[str], StepChange]:
+        """The pairs of near episodes of a cluster that say the opposite, or the same of another target."""
+        pairs = {}
+        cosines = units[rows] @ units[rows].T
+        for a, b in np.argwhere(np.triu(cosines >= self.params.tight, 1)).tolist():
+            left, right = self.episodes[rows[a]], self.episodes[rows[b]]
+            if left.content != right.content:
+                change = opposed(left.content, right.content)
+                if change is not None:
+                    pairs[frozenset((left.id, right.id))] = change
+        return pairs
 
     def _fits_entity(self, episode: MemoryRecord, entity: KnownEntity) -> bool:
         """Whether an episode contradicts no episode of the entity."""
@@ -153,7 +188,7 @@ class DeepStage:
             summary.text,
             heading=heading,
             kind="entity",
-            metadata=_gist_metadata({"form": theme.form}, heading, summary),
+            metadata=gist_metadata({"form": theme.form}, heading, summary),
             source=SOURCE,
             trust=least([*(member.trust for member in members), *summary.trusts]),
         )
@@ -270,7 +305,7 @@ def rewrite_entity(
     versions: Sequence[VersionRow], old: VersionRow, summary: Gist, trust: str, at: datetime
 ) -> list[RowChange]:
     """The changes of an entity's text, author and trust; empty if they stay the same."""
-    metadata = old.metadata if summary.by == HAND else _gist_metadata(old.metadata, old.heading, summary)
+    metadata = old.metadata if summary.by == HAND else gist_metadata(old.metadata, old.heading, summary)
     if summary.text != old.content:
         return supersede_rows(
             versions,
@@ -287,7 +322,7 @@ def rewrite_entity(
     return restate(versions, old, at, trust=trust, metadata=metadata)
 
 
-def _gist_metadata(metadata: Mapping[str, Any], heading: str | None, summary: Gist) -> dict[str, Any]:
+def gist_metadata(metadata: Mapping[str, Any], heading: str | None, summary: Gist) -> dict[str, Any]:
     """The metadata of an entity, with the author and the digest of its text."""
     others = {name: value for name, value in metadata.items() if name != _GIST}
     by = {_GIST: MODEL} if summary.by == MODEL else {}

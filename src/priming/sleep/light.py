@@ -8,12 +8,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from priming.sleep.plan import (
     DUPLICATE_OF,
     Conflicts,
+    LeftAlone,
+    Planned,
     PlannedItem,
     Versions,
     current_row,
@@ -26,16 +28,33 @@ from priming.types import MemoryRecord
 
 def plan_light(
     episodes: Sequence[MemoryRecord], versions: Versions, now: datetime, conflicts: Conflicts = frozenset()
-) -> list[PlannedItem]:
-    """Plan the marks of exact duplicates among ``episodes``, oldest first; the oldest copy stays as it is."""
+) -> list[Planned]:
+    """Plan the marks of exact duplicates among ``episodes``, oldest first; the oldest copy stays as it is.
+
+    The same text with another outcome, or under another title, is left alone.
+    """
     same: dict[str, list[MemoryRecord]] = defaultdict(list)
     for episode in episodes:
         same[_digest(episode)].append(episode)
+    marked = (_marked(group, versions, now, conflicts) for group in same.values() if len(group) > 1)
     return [
-        planned
-        for group in same.values()
-        if len(group) > 1 and (planned := _marked(group, versions, now, conflicts)) is not None
+        *(item for item in marked if item is not None),
+        *_otherwise([group[0] for group in same.values()]),
     ]
+
+
+def _otherwise(originals: Sequence[MemoryRecord]) -> Iterator[LeftAlone]:
+    """The episodes that say what an earlier one says, and differ in outcome or title."""
+    first: dict[str, MemoryRecord] = {}
+    for episode in originals:
+        earlier = first.setdefault(episode.content, episode)
+        if earlier is episode or is_duplicate(episode):
+            continue
+        what, values = "titles", (earlier.title, episode.title)
+        if earlier.outcome != episode.outcome:
+            what, values = "outcomes", (earlier.outcome, episode.outcome)
+        words = tuple(value or "none" for value in values)
+        yield LeftAlone((earlier.id, episode.id), f"the same text, and their {what} differ", words)
 
 
 def _digest(episode: MemoryRecord) -> str:

@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 from priming.config.params.learning import LINKING, LinkParams
 from priming.config.params.sleep import SLEEP, SleepParams
 from priming.core.when import scope
+from priming.index.document import embedded_text
 from priming.maintenance.merge import MergePlan
 from priming.rules.trust import instructs
-from priming.sleep.plan import Conflicts, PlannedItem, ProgressStep
+from priming.sleep.plan import Conflicts, LeftAlone, Planned, PlannedItem, ProgressStep
+from priming.sleep.procedures.steps import StepChange, compare_steps
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.text.rule_kinds import forbids
 from priming.types import MemoryRecord
@@ -49,8 +51,8 @@ def plan_merges(
     *,
     conflicts: Conflicts = frozenset(),
     params: SleepParams = SLEEP,
-) -> list[PlannedItem]:
-    """Plan merges of nearly equal memories of a kind and context that do not contradict each other.
+) -> list[Planned]:
+    """Plan merges of memories of a kind and context that are nearly equal, mean the same and do not contradict.
 
     The best memory of a group is kept: one that may instruct, then the one that helped most, then the oldest.
     Memories with a set end of validity are not merged.
@@ -65,11 +67,15 @@ def plan_merges(
             where = scope("when", candidate.record.when)
             context = tuple(sorted((name, tuple(sorted(values))) for name, values in where.items()))
             groups[candidate.record.kind, context, forbids(candidate.record.content)].append(candidate)
-    return [
-        _merge(survivor, others, merge_plan, now)
-        for group in groups.values()
-        for survivor, others in _duplicates(sorted(group, key=_rank), conflicts, params.merge)
-    ]
+    planned: list[Planned] = []
+    for group in groups.values():
+        apart: list[LeftAlone] = []
+        planned += [
+            _merge(survivor, others, merge_plan, now)
+            for survivor, others in _duplicates(sorted(group, key=_rank), conflicts, params.merge, apart)
+        ]
+        planned += apart
+    return planned
 
 
 def _rank(candidate: MergeCandidate) -> tuple[float, ...]:
@@ -77,9 +83,12 @@ def _rank(candidate: MergeCandidate) -> tuple[float, ...]:
 
 
 def _duplicates(
-    ranked: Sequence[MergeCandidate], conflicts: Conflicts, bar: float
+    ranked: Sequence[MergeCandidate], conflicts: Conflicts, bar: float, apart: list[LeftAlone]
 ) -> Iterator[tuple[MergeCandidate, list[tuple[MergeCandidate, float]]]]:
-    """Each memory that is kept, with the memories to merge into it and their cosines."""
+    """Each memory that stays, with the memories to merge into it and their cosines.
+
+    Those of which the words differ go to ``apart``.
+    """
     vectors = np.array([candidate.vector for candidate in ranked], np.float32)
     free = np.ones(len(ranked), np.bool_)
     for here, survivor in enumerate(ranked):
@@ -90,11 +99,23 @@ def _duplicates(
         for i in np.flatnonzero((cosines >= bar) & free[here + 1 :]).tolist():
             candidate = ranked[here + 1 + i]
             together = [survivor.row.id, *(other.row.id for other, _ in others)]
-            if not any(frozenset((candidate.row.id, other)) in conflicts for other in together):
+            if any(frozenset((candidate.row.id, other)) in conflicts for other in together):
+                continue
+            change = _change(survivor.record, candidate.record)
+            if change is not None:
+                apart.append(LeftAlone((survivor.row.id, candidate.row.id), change.why, change.words))
+            else:
                 others.append((candidate, float(cosines[i])))
                 free[here + 1 + i] = False
         if others:
             yield survivor, others
+
+
+def _change(survivor: MemoryRecord, other: MemoryRecord) -> StepChange | None:
+    """The words that make the difference between two memories; None if they mean the same."""
+    texts = [embedded_text(record.heading, record.content) for record in (survivor, other)]
+    change = compare_steps(*texts)
+    return None if change.kind == "same" else change
 
 
 def _merge(

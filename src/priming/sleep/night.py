@@ -29,7 +29,7 @@ from priming.history.undo import restored_vectors
 from priming.llm.agents import check_agent
 from priming.llm.protocol import Agent
 from priming.namespace import Namespace
-from priming.sleep.plan import PlannedItem, Proposal, ProposedItem, StageCheck
+from priming.sleep.plan import LeftAlone, Planned, PlannedItem, Proposal, ProposedItem, StageCheck
 from priming.sleep.reading import StageReader
 from priming.sleep.staleness import item_rows, unchanged_items
 from priming.sleep.validation import sound_items
@@ -54,15 +54,21 @@ def sleep(
     chosen = _stages(stages)
     params = SLEEP if window is None else replace(SLEEP, window=check_count("window", window, 1, PAGE_LIMIT))
     with memory.lock:
-        memory.require_exists()
         at, head = memory.now(), memory.store.head(memory.namespace)
     night = Proposal(uuid7(at), at, memory.namespace, chosen, head=head)
-    with nullcontext() if dry_run else sleep_lock(_lock(memory), at):
+    with sleep_lock(_lock(memory), at) if memory.store.exists and not dry_run else nullcontext():
         taken: set[tuple[str, ...]] = set()
         for stage in chosen:
             night = night if dry_run else replace(night, head=_head(memory))
-            items, checks = _propose(memory, stage, at, params, taken if dry_run else set(), progress, agent)
-            night = replace(night, items=(*night.items, *items), checks=(*night.checks, *checks))
+            items, checks, left = _propose(
+                memory, stage, at, params, taken if dry_run else set(), progress, agent
+            )
+            night = replace(
+                night,
+                items=(*night.items, *items),
+                checks=(*night.checks, *checks),
+                left_alone=(*night.left_alone, *left),
+            )
             if items and not dry_run:
                 night = _write_stage(memory, night, stage, items)
     if dry_run:
@@ -99,19 +105,30 @@ def _propose(
     taken: set[tuple[str, ...]],
     progress: Progress | None,
     agent: Agent | None,
-) -> tuple[list[ProposedItem], tuple[StageCheck, ...]]:
-    """The sound items of a stage over the present store, and the results of the checks."""
+) -> tuple[list[ProposedItem], tuple[StageCheck, ...], list[LeftAlone]]:
+    """The sound items of a stage over the present store, the results of the checks, and what it leaves alone."""
     report: Progress = progress or (lambda _done, _total: None)
     report(0, None)
     with memory.lock, memory.store.transaction(write=False):
         reading = StageReader(memory, max(at, memory.now()), params, agent)
         plan = reading.stage(stage)
-    planned = plan(report)
+    changing, leaving = _sorted(plan(report), params.listed)
     with memory.lock, memory.store.transaction(write=False):
-        valid, checks = sound_items(stage, planned, reading.check_context(planned), taken)
+        valid, checks = sound_items(stage, changing, reading.check_context(changing), taken)
         items = [_item(memory, stage, number, item) for number, item in enumerate(valid, start=1)]
+        names = memory.store.names(memory.namespace, {end for entry in leaving for end in entry.keys})
+    left = [
+        replace(entry, stage=stage, keys=tuple(names.get(end, end) for end in entry.keys))
+        for entry in leaving
+    ]
     report(1, 1)
-    return items, checks
+    return items, checks, left
+
+
+def _sorted(planned: Sequence[Planned], most: int) -> tuple[list[PlannedItem], list[LeftAlone]]:
+    """The changes of a plan, and what it leaves alone, so many at most."""
+    changing = [item for item in planned if isinstance(item, PlannedItem)]
+    return changing, [item for item in planned if isinstance(item, LeftAlone)][:most]
 
 
 def _item(memory: Namespace, stage: str, number: int, planned: PlannedItem) -> ProposedItem:
@@ -166,7 +183,6 @@ def apply(memory: Namespace, proposal: Proposal | str, *, only: Collection[str] 
         proposal = _remembered(memory, proposal)
     items = _chosen(memory, proposal, only)
     with memory.lock, memory.writing() as now:
-        memory.require_exists()
         _, stale = unchanged_items(memory, items, proposal.head)
         if stale:
             raise Conflict(f"{next(iter(stale.values()))}: sleep again")

@@ -46,6 +46,23 @@ class PlannedItem:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftAlone:
+    """Memories that are alike and that a stage left as they are: the reason, and the words that made the difference.
+
+    A plan names the memories by their ids, a proposal by their keys.
+    """
+
+    keys: tuple[str, ...]
+    reason: str
+    words: tuple[str, ...] = ()
+    stage: str = ""
+
+
+Planned = PlannedItem | LeftAlone
+"""What a stage plans: a change, or to leave alike memories alone."""
+
+
+@dataclass(frozen=True, slots=True)
 class ProposedItem:
     """One change that sleep proposes, with its reason, its evidence and the rows that it changes.
 
@@ -88,6 +105,8 @@ class Proposal:
     operation: str | None = None
     operations: tuple[str, ...] = ()
     checks: tuple[StageCheck, ...] = ()
+    left_alone: tuple[LeftAlone, ...] = ()
+    """Memories that are alike and were not made one, with the words that made the difference."""
     head: int = 0
     """The number of the last operation before planning; later operations may have changed what the items rest on."""
 

@@ -20,6 +20,8 @@ from priming.rules.trust import least
 from priming.sleep.deep import author_of, rewrite_entity
 from priming.sleep.gist import HAND, MODEL, Gist, central_sentence, sentences_of
 from priming.sleep.plan import SOURCE, SOURCE_OF, current_row
+from priming.sleep.procedures.families import FamilyMember, family_gist, is_family
+from priming.sleep.procedures.reading import read_procedure
 from priming.sleep.reading import vectors_of
 from priming.storage.rows import LinkRow, RowChange, VersionRow
 from priming.types import MemoryRecord
@@ -47,6 +49,13 @@ def requote(
         if at is None:
             continue
         members[at], vectors[at] = replace(members[at], content=draft.content), vector
+        if is_family(version.metadata):
+            kin = [
+                FamilyMember(row, read_procedure(row.heading, row.content, row.metadata)) for row in members
+            ]
+            text = family_gist(kin)[1]
+            rows += rewrite_entity(versions, version, Gist(text), least([version.trust, draft.trust]), now)
+            continue
         units = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(float).tiny)
         text = central_sentence(members, units, memory.embedder.embed, SLEEP.central)
         rows += rewrite_entity(versions, version, Gist(text), least([version.trust, draft.trust]), now)
@@ -65,10 +74,10 @@ def gists_quoting(memory: Namespace, memory_id: str) -> set[str]:
 
 
 def _is_quoted(version: VersionRow, sentences: Collection[str]) -> bool:
-    """Whether the text of an entity is among ``sentences``, or was written by an agent."""
+    """Whether the text of an entity is among ``sentences``, names procedures, or was written by an agent."""
     if version.source != SOURCE or author_of(version) == HAND:
         return False
-    return author_of(version) == MODEL or _plain(version.content) in sentences
+    return author_of(version) == MODEL or is_family(version.metadata) or _plain(version.content) in sentences
 
 
 def _sentences(text: str) -> set[str]:

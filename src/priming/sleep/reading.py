@@ -30,21 +30,25 @@ from priming.sleep.plan import (
     SOURCE,
     SOURCE_OF,
     Conflicts,
+    Planned,
     PlannedItem,
     ProgressStep,
     is_duplicate,
 )
-from priming.sleep.skill import steps_of
+from priming.sleep.procedures.families import FAMILY, FamilyEntity, is_family
+from priming.sleep.procedures.reading import read_procedure
 from priming.sleep.validation import CheckContext, leaves_recall
 from priming.storage.filters import parse
 from priming.storage.protocol import Logged
 from priming.storage.rows import MemoryRow, VersionRow
 from priming.types import MemoryRecord
 
-Plan = Callable[[ProgressStep], list[PlannedItem]]
+Plan = Callable[[ProgressStep], Sequence[Planned]]
 """A function that plans over what was read; it reads only the versions of the memories that it changes."""
 
 _RESTORE = "restore"
+_LEAVING_ALL = (FAMILY,)
+"""Actions that take nothing out of recall, so that they concern what was restored too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,32 +128,36 @@ class StageReader:
             writer=GistWriter(self.agent, self.params),
         )
 
-        def plan(step: ProgressStep) -> list[PlannedItem]:
+        def plan(step: ProgressStep) -> Sequence[Planned]:
             deep.step = step
             return deep.plan()
 
         return plan
 
     def skill(self) -> Plan:
-        """Read the active procedures."""
+        """Read the active procedures, and the families of earlier nights."""
         records = self._all("procedure")
         rows = {record.id: record for record in self._rows([record.id for record in records])}
         skills = [
-            skill.ProcedureCandidate(record, rows[record.id], steps_of(record.content, record.metadata))
+            skill.ProcedureCandidate(
+                record, rows[record.id], read_procedure(record.heading, record.content, record.metadata)
+            )
             for record in records
         ]
-        conflicts = self.conflicts()
+        conflicts, families = self.conflicts(), self._families()
         return lambda step: self._without_restored(
-            lambda restored: skill.plan_skill(
+            lambda restored: skill.SkillStage(
                 skills,
                 self._versions,
                 self.memory.embedder.embed,
                 self.now,
-                conflicts=conflicts,
-                restored=restored,
-                params=self.params,
-                step=step,
-            )
+                conflicts,
+                restored,
+                families,
+                self._is_taken,
+                self.params,
+                step,
+            ).plan()
         )
 
     def prune(self) -> Plan:
@@ -174,7 +182,7 @@ class StageReader:
         candidates, space = self._merge_candidates(), self._vector_space()
         linked, conflicts = self._linked(space), self.conflicts()
 
-        def plan(step: ProgressStep) -> list[PlannedItem]:
+        def plan(step: ProgressStep) -> Sequence[Planned]:
             merges = self._without_restored(
                 lambda restored: link.plan_merges(
                     [candidate for candidate in candidates if candidate.row.id not in restored],
@@ -184,10 +192,9 @@ class StageReader:
                     params=self.params,
                 )
             )
-            gone = {
-                candidate for item in merges for candidate in (*item.ids, item.into) if candidate is not None
-            }
-            return merges + link.plan_links(
+            items = [item for item in merges if isinstance(item, PlannedItem)]
+            gone = {end for item in items for end in (*item.ids, item.into) if end is not None}
+            links = link.plan_links(
                 space,
                 linked | gone,
                 self.now,
@@ -195,6 +202,7 @@ class StageReader:
                 step=step,
                 linking=self.memory.profile.linking,
             )
+            return [*merges, *links]
 
         return plan
 
@@ -244,26 +252,48 @@ class StageReader:
         return self.memory.store.page(self.memory.namespace, self.now, kinds=kinds, limit=None)
 
     def _entities(self) -> list[KnownEntity]:
-        """The entities that earlier nights made, in any status."""
-        members: dict[str, set[str]] = {}
-        for edge in self._links(SOURCE_OF):
-            members.setdefault(edge.target, set()).add(edge.source)
+        """The entities of episodes that earlier nights made, in any status."""
         entities = []
-        for row in self._rows(members):
-            versions = self._versions(row.id)
-            if row.kind == "entity" and versions[0].source == SOURCE:
-                ids = sorted(members[row.id])
+        for row, versions, members in self._made_by_sleep():
+            if not is_family(versions[-1].metadata):
+                ids = sorted(members)
                 vectors = vectors_of(self.memory, self.now, ids).astype(np.float64)
                 entities.append(KnownEntity(row, versions, frozenset(ids), centroid(vectors)))
         return entities
 
-    def _without_restored(self, plan: Callable[[Collection[str]], list[PlannedItem]]) -> list[PlannedItem]:
+    def _families(self) -> list[FamilyEntity]:
+        """The families of procedures that earlier nights made, in any status."""
+        return [
+            FamilyEntity(row, versions, frozenset(members))
+            for row, versions, members in self._made_by_sleep()
+            if is_family(versions[-1].metadata)
+        ]
+
+    def _made_by_sleep(self) -> Iterator[tuple[MemoryRow, Sequence[VersionRow], set[str]]]:
+        """The entities that earlier nights made, with their versions and the ids of their sources."""
+        members: dict[str, set[str]] = {}
+        for edge in self._links(SOURCE_OF):
+            members.setdefault(edge.target, set()).add(edge.source)
+        for row in self._rows(members):
+            versions = self._versions(row.id)
+            if row.kind == "entity" and versions[0].source == SOURCE:
+                yield row, versions, members[row.id]
+
+    def _without_restored(self, plan: Callable[[Collection[str]], Sequence[Planned]]) -> Sequence[Planned]:
         """A plan without memories that somebody restored: it is made again until it concerns none of them."""
         restored: set[str] = set()
         while True:
             planned = plan(restored)
             newly_restored = (
-                self._restored({memory_id for item in planned for memory_id in item.ids}) - restored
+                self._restored(
+                    {
+                        memory_id
+                        for item in planned
+                        if isinstance(item, PlannedItem) and item.action not in _LEAVING_ALL
+                        for memory_id in item.ids
+                    }
+                )
+                - restored
             )
             if not newly_restored:
                 return planned

@@ -1,53 +1,54 @@
-"""The stage ``skill``: consolidates procedures with like steps into the one that worked best, and adds missing steps.
+"""The stage ``skill``: keeps the best of procedures that mean the same, and makes families of those that are alike.
 
-The others are deprecated and linked to it. It never joins procedures of different contexts or trust, or procedures
-of which one forbids a step of the other. The steps of a procedure are read by ``steps_of``, at the end of the file.
+Titles and steps must mean the same, word by word (``procedures``). The others are deprecated and linked to the one
+that is kept, which takes over steps that only look or report. Procedures that are alike and not the same stay, under
+one entity, and the report names the words that make the difference.
 """
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from priming.config.params.laws import PLASTICITY
 from priming.config.params.sleep import SLEEP, SleepParams
 from priming.core.score import success_rate
 from priming.core.when import scope
-from priming.index.document import ESTIMATE, ESTIMATED_FROM
-from priming.maintenance.merge import CONSOLIDATED, merged_counts
-from priming.remember.drafts import SENTENCE_END, Draft, gist_of
+from priming.index.document import ESTIMATE, ESTIMATED_FROM, success_estimate
+from priming.maintenance.merge import CONSOLIDATED
+from priming.remember.drafts import Draft, gist_of
 from priming.rules.trust import instructs, least
-from priming.sleep.clustering import cluster_rows
 from priming.sleep.gist import Embed
 from priming.sleep.plan import (
     Conflicts,
+    LeftAlone,
+    Planned,
     PlannedItem,
     ProgressStep,
     Versions,
     current_row,
     restate,
     supersede_rows,
-    without_conflicts,
 )
+from priming.sleep.procedures.comparison import ProcedureChange, align, compare_procedures
+from priming.sleep.procedures.families import FamilyEntity, FamilyMember, plan_families
+from priming.sleep.procedures.reading import ProcedureText, steps_as_text
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, use_of
-from priming.text.rule_kinds import contradicts, forbids
 from priming.types import MemoryRecord, executions
+
+_BLOCK = 512
 
 
 @dataclass(frozen=True, slots=True)
 class ProcedureCandidate:
-    """One procedure: its record, its row and its steps."""
+    """One procedure: its record, its row, and its title and steps."""
 
     record: MemoryRecord
     row: MemoryRow
-    steps: tuple[str, ...]
+    text: ProcedureText
 
     @property
     def executions(self) -> int:
@@ -65,193 +66,206 @@ class ProcedureCandidate:
         return -self.rate, -self.executions
 
 
-def plan_skill(
-    skills: Sequence[ProcedureCandidate],
-    versions: Versions,
-    embed: Embed,
-    now: datetime,
-    *,
-    conflicts: Conflicts = frozenset(),
-    restored: Collection[str] = (),
-    params: SleepParams = SLEEP,
-    step: ProgressStep | None = None,
-) -> list[PlannedItem]:
-    """Plan the consolidation of procedures with like steps, in the same context and with like trust.
+@dataclass
+class SkillStage:
+    """The plan of a night for ``skills``, all active procedures.
 
     ``restored`` are the ids of procedures that somebody restored: they stay, and so do procedures with a set end of
-    validity.
+    validity. ``families`` are those of earlier nights; ``taken`` tells whether a key is in use.
     """
-    groups: dict[Any, list[ProcedureCandidate]] = defaultdict(list)
-    for skill in skills:
-        if skill.steps and skill.row.id not in restored and skill.record.valid_to is None:
-            groups[_context(skill.record)].append(skill)
-    planned_merges = []
-    for group in groups.values():
-        if len(group) < params.skills:
-            continue
-        vectors = embed(["\n".join(skill.steps) for skill in group])
-        for rows in cluster_rows(vectors, params.skills, params, step):
-            for rows_alike in _alike(rows.tolist(), vectors, params.alike):
-                planned = _consolidate([group[row] for row in rows_alike], versions, now, conflicts, params)
-                planned_merges += [] if planned is None else [planned]
-    return planned_merges
 
+    skills: Sequence[ProcedureCandidate]
+    versions: Versions
+    embed: Embed
+    now: datetime
+    conflicts: Conflicts = frozenset()
+    restored: Collection[str] = ()
+    families: Sequence[FamilyEntity] = ()
+    taken: Callable[[str], bool] = field(default=lambda _: False)
+    params: SleepParams = SLEEP
+    step: ProgressStep | None = None
 
-def _alike(rows: Sequence[int], vectors: NDArray[Any], least: float) -> list[list[int]]:
-    """Split a cluster so that every two rows of a part have at least the cosine ``least``.
+    def plan(self) -> list[Planned]:
+        """Plan the consolidation of procedures that mean the same, and families of those that are alike."""
+        ranked = sorted((skill for skill in self.skills if skill.text.steps), key=lambda skill: skill.rank)
+        changes = self._changes(ranked)
+        groups = _groups(ranked, changes)
+        planned: list[Planned] = []
+        stands_for: dict[int, int] = {}
+        for best, *others in groups:
+            stands_for |= dict.fromkeys(others, best)
+            if others:
+                planned.append(self._consolidate(ranked[best], [ranked[other] for other in others]))
+        apart = _apart(changes, stands_for)
+        members = [FamilyMember(skill.record, skill.text) for skill in ranked]
+        alike = [pair for pair, change in apart.items() if change.likeness == "alike"]
+        by_age = sorted(range(len(ranked)), key=lambda place: ranked[place].row.id)
+        kin = [[members[place] for place in group] for group in _kin(alike, by_age)]
+        planned += plan_families(kin, self.families, self.now, self.taken)
+        planned += [
+            LeftAlone((ranked[a].row.id, ranked[b].row.id), change.reason, change.words)
+            for (a, b), change in apart.items()
+        ]
+        return planned
 
-    A procedure that is joined wrongly can no longer be recalled by its purpose; hence a stricter rule than in
-    ``deep``.
-    """
-    units = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(np.float32).tiny)
-    parts: list[list[int]] = []
-    for row in rows:
-        near = (float((units[part] @ units[row]).min()) for part in parts)
-        best, into = max(zip(near, parts, strict=True), key=lambda pair: pair[0], default=(-np.inf, []))
-        if best >= least:
-            into.append(row)
-        else:
-            parts.append([row])
-    return parts
+    def _changes(self, ranked: Sequence[ProcedureCandidate]) -> dict[tuple[int, int], ProcedureChange]:
+        """How each procedure compares with those of a like meaning, by their places; unlike ones are left out."""
+        changes = {}
+        for a, b in self._near(ranked):
+            change = compare_procedures(ranked[a].text, ranked[b].text)
+            if change.likeness in ("same", "part"):
+                hindrance = self._hindrance(ranked[a], ranked[b], change)
+                change = change if hindrance is None else hindrance
+            if change.likeness != "other":
+                changes[a, b] = change
+        return changes
 
+    def _near(self, ranked: Sequence[ProcedureCandidate]) -> Iterator[tuple[int, int]]:
+        """The places of procedures whose texts have at least the cosine ``alike``, the nearest of each only."""
+        if len(ranked) < 2:
+            return
+        texts = ["\n".join([skill.text.title, *skill.text.steps]).strip() for skill in ranked]
+        vectors = self.embed(texts).astype(np.float64)
+        units = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(float).tiny)
+        for first in range(0, len(units), _BLOCK):
+            cosines = units[first : first + _BLOCK] @ units.T
+            for place, row in enumerate(cosines, start=first):
+                later = np.flatnonzero(row >= self.params.alike)
+                later = later[later > place]
+                nearest = later[np.argsort(-row[later], kind="stable")][: self.params.compared]
+                yield from ((place, int(other)) for other in np.sort(nearest))
+            if self.step is not None:
+                self.step(min(first + _BLOCK, len(units)), len(units))
 
-def _context(record: MemoryRecord) -> tuple[Any, bool]:
-    """A group key, equal for procedures that may be joined; those that may instruct never mix with others."""
-    where = scope("when", record.when)
-    return tuple(sorted((name, tuple(sorted(values))) for name, values in where.items())), instructs(
-        record.trust
-    )
-
-
-def _consolidate(
-    group: Sequence[ProcedureCandidate],
-    versions: Versions,
-    now: datetime,
-    conflicts: Conflicts,
-    params: SleepParams,
-) -> PlannedItem | None:
-    ranked = sorted(group, key=lambda skill: skill.rank)
-    compatible_ids = set(without_conflicts([skill.row.id for skill in ranked], conflicts | _opposed(ranked)))
-    best, *others = [skill for skill in ranked if skill.row.id in compatible_ids]
-    if 1 + len(others) < params.skills:
+    def _hindrance(
+        self, a: ProcedureCandidate, b: ProcedureCandidate, change: ProcedureChange
+    ) -> ProcedureChange | None:
+        """Why two procedures that mean the same are left apart all the same; None if they are not."""
+        where = [scope("when", skill.record.when) for skill in (a, b)]
+        if where[0] != where[1]:
+            values = [
+                f"{name}={value}" for each in where for name in sorted(each) for value in sorted(each[name])
+            ]
+            return ProcedureChange("hindered", "they apply elsewhere", tuple(dict.fromkeys(values)))
+        if instructs(a.record.trust) != instructs(b.record.trust):
+            return ProcedureChange("hindered", "they are trusted otherwise", (a.record.trust, b.record.trust))
+        if frozenset((a.row.id, b.row.id)) in self.conflicts:
+            return ProcedureChange("hindered", "they contradict each other")
+        for skill in (a, b):
+            if skill.row.id in self.restored:
+                return ProcedureChange("hindered", f"somebody restored {skill.row.key}")
+            if skill.record.valid_to is not None:
+                return ProcedureChange("hindered", f"{skill.row.key} has an end of validity")
+        if change.added and b.row.failed > b.row.helped:
+            reason = f"{b.row.key} failed more often than it helped, and has steps of its own"
+            return ProcedureChange("alike", reason, change.added)
         return None
-    steps = best.steps
-    for skill in others:
-        steps = merge_steps(steps, skill.steps)
-    estimate = min(1.0, best.rate + params.skill_gain * len(others))
-    row = best.row
-    for skill in others:
-        row = merged_counts(row, skill.row)
-    changes = [RowChange(best.row, row)] if row != best.row else []
-    changes += _rewrite(best, others, steps, estimate, versions, now)
-    for skill in others:
-        link = LinkRow(skill.row.id, best.row.id, CONSOLIDATED, PLASTICITY.start, now)
-        changes += [RowChange(skill.row, replace(skill.row, status="deprecated")), RowChange(None, link)]
-    evidence = {
-        "rates": {skill.row.id: skill.rate for skill in (best, *others)},
-        "steps": list(steps),
-        "added": [skill for skill in steps if skill not in best.steps],
-        "estimate": estimate,
-    }
-    reason = f"{best.row.key} worked best ({best.rate:.2f}) of {1 + len(others)} procedures with such steps"
-    ids = tuple(skill.row.id for skill in others)
-    return PlannedItem("consolidate", ids, best.row.id, reason, evidence, tuple(changes))
+
+    def _consolidate(self, best: ProcedureCandidate, others: Sequence[ProcedureCandidate]) -> PlannedItem:
+        """The others give way to the best; each keeps its own counts, and the best gains by the seed's law."""
+        steps = best.text.steps
+        for skill in others:
+            steps = merge_steps(steps, skill.text.steps)
+        estimate = min(1.0, success_estimate(best.record) + self.params.skill_gain * len(others))
+        changes = self._rewrite(best, others, steps, estimate)
+        for skill in others:
+            link = LinkRow(skill.row.id, best.row.id, CONSOLIDATED, PLASTICITY.start, self.now)
+            changes += [RowChange(skill.row, replace(skill.row, status="deprecated")), RowChange(None, link)]
+        evidence = {
+            "rates": {skill.row.id: skill.rate for skill in (best, *others)},
+            "steps": list(steps),
+            "added": [step for step in steps if step not in best.text.steps],
+            "estimate": estimate,
+        }
+        reason = (
+            f"{best.row.key} worked best ({best.rate:.2f}) of {1 + len(others)} procedures that mean the same"
+        )
+        ids = tuple(skill.row.id for skill in others)
+        return PlannedItem("consolidate", ids, best.row.id, reason, evidence, tuple(changes))
+
+    def _rewrite(
+        self,
+        best: ProcedureCandidate,
+        others: Sequence[ProcedureCandidate],
+        steps: tuple[str, ...],
+        estimate: float,
+    ) -> list[RowChange]:
+        """The changes of the procedure that stays: a new version with the added steps, or a new estimate only."""
+        rows = self.versions(best.row.id)
+        old = current_row(rows, best.record.version)
+        metadata = {**old.metadata, ESTIMATE: estimate, ESTIMATED_FROM: best.rate}
+        if steps == best.text.steps:
+            return restate(rows, old, self.now, metadata=metadata)
+        text, metadata = steps_as_text(old.content, steps, metadata)
+        draft = Draft(text, old.heading, "procedure", None, old.session, old.speaker, old.occurred_at)
+        trust = least([old.trust, *(other.record.trust for other in others)])
+        return supersede_rows(
+            rows,
+            old,
+            self.now,
+            content=text,
+            gist=gist_of(text),
+            digest=draft.digest,
+            metadata=metadata,
+            trust=trust,
+        )
 
 
-def _opposed(group: Sequence[ProcedureCandidate]) -> Conflicts:
-    """The pairs of procedures of which one forbids a step of the other."""
-    forbidden = {skill.row.id: [step for step in skill.steps if forbids(step)] for skill in group}
-    return frozenset(
-        frozenset((skill.row.id, other.row.id))
-        for skill in group
-        for other in group
-        if any(contradicts(a, b, {}, {}) for a in forbidden[skill.row.id] for b in other.steps)
-    )
+def _groups(
+    ranked: Sequence[ProcedureCandidate], changes: Mapping[tuple[int, int], ProcedureChange]
+) -> list[list[int]]:
+    """The places of procedures in groups of which every two mean the same; the first of each worked best."""
+    groups: list[list[int]] = []
+    for place in range(len(ranked)):
+        for group in groups:
+            likeness = [
+                changes[other, place].likeness if (other, place) in changes else "" for other in group
+            ]
+            if all(each in ("same", "part") for each in likeness):
+                group.append(place)
+                break
+        else:
+            groups.append([place])
+    return groups
 
 
-def _rewrite(
-    best: ProcedureCandidate,
-    others: Sequence[ProcedureCandidate],
-    steps: tuple[str, ...],
-    estimate: float,
-    versions: Versions,
-    now: datetime,
-) -> list[RowChange]:
-    """The changes of the kept procedure: a new version with the added steps, or only a new success estimate."""
-    rows = versions(best.row.id)
-    old = current_row(rows, best.record.version)
-    metadata = {**old.metadata, ESTIMATE: estimate, ESTIMATED_FROM: best.rate}
-    if steps == best.steps:
-        return restate(rows, old, now, metadata=metadata)
-    text, metadata = steps_as_text(old.content, steps, metadata)
-    draft = Draft(text, old.heading, "procedure", None, old.session, old.speaker, old.occurred_at)
-    trust = least([old.trust, *(other.record.trust for other in others)])
-    return supersede_rows(
-        rows,
-        old,
-        now,
-        content=text,
-        gist=gist_of(text),
-        digest=draft.digest,
-        metadata=metadata,
-        trust=trust,
-    )
+def _apart(
+    changes: Mapping[tuple[int, int], ProcedureChange], stands_for: Mapping[int, int]
+) -> dict[tuple[int, int], ProcedureChange]:
+    """The pairs that are alike and stay apart, by the places of those that stand for them."""
+    apart: dict[tuple[int, int], ProcedureChange] = {}
+    for (a, b), change in changes.items():
+        left, right = stands_for.get(a, a), stands_for.get(b, b)
+        if left != right and change.likeness in ("alike", "hindered"):
+            apart.setdefault((min(left, right), max(left, right)), change)
+    return apart
 
 
-STEPS = "steps"
-"""The metadata key that may list the steps of a procedure; without it they are read from the text."""
-_NUMBER = re.compile(r"^\s*(?:step\s+)?\d{1,3}[.):]\s+|^\s*[-*•]\s+", re.IGNORECASE)
-_INLINE = re.compile(r"(?:^|(?<=\s))\d{1,2}[.)]\s+")
-
-
-def steps_of(content: str, metadata: Mapping[str, Any]) -> tuple[str, ...]:
-    """The steps that metadata lists, else the numbered parts of the text, else its lines or sentences.
-
-    >>> steps_of("1. Stop the server. 2. Delete old builds.", {})
-    ('Stop the server.', 'Delete old builds.')
-    """
-    listed = metadata.get(STEPS)
-    if isinstance(listed, (list, tuple)) and listed and all(isinstance(part, str) for part in listed):
-        return tuple(part.strip() for part in listed if part.strip())
-    numbered = [part.strip() for part in _INLINE.split(content)]
-    if len(numbered) > 2 and not numbered[0]:
-        return tuple(part for part in numbered if part)
-    parts = (_NUMBER.sub("", part).strip() for part in SENTENCE_END.split(content))
-    return tuple(part for part in parts if part)
-
-
-def steps_as_text(
-    content: str, steps: Sequence[str], metadata: Mapping[str, Any]
-) -> tuple[str, dict[str, Any]]:
-    r"""The text and the metadata of a procedure with these steps, kept in metadata if they were listed there.
-
-    >>> steps_as_text("Stop the server.", ("Stop the server.", "Delete old builds."), {})
-    ('1. Stop the server.\n2. Delete old builds.', {})
-    """
-    if metadata.get(STEPS):
-        return content, {**metadata, STEPS: list(steps)}
-    return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1)), dict(metadata)
+def _kin(pairs: Collection[tuple[int, int]], order: Sequence[int]) -> list[list[int]]:
+    """The places in groups of which every two are a pair, in ``order``; those of no pair are left out."""
+    groups: list[list[int]] = []
+    together = {frozenset(pair) for pair in pairs}
+    paired = {place for pair in pairs for place in pair}
+    for place in order:
+        if place in paired:
+            fitting = (
+                group for group in groups if all(frozenset((place, other)) in together for other in group)
+            )
+            group = next(fitting, None)
+            if group is None:
+                groups.append([place])
+            else:
+                group.append(place)
+    return [group for group in groups if len(group) > 1]
 
 
 def merge_steps(steps: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
-    """Add the missing steps of another procedure, each before the step that follows it in both.
+    """Add the steps of another procedure that have no equal, each before the step that follows it in both.
 
-    >>> merge_steps(("stop", "delete", "start"), ("Stop", "look", "start", "tell"))
-    ('stop', 'delete', 'look', 'start', 'tell')
+    >>> merge_steps(("stop it", "delete it", "start it"), ("Halt it", "delete it", "check it", "start it"))
+    ('stop it', 'delete it', 'check it', 'start it')
     """
-    steps_so_far, waiting = list(steps), list[str]()
-    first_spelling: dict[str, str] = {}
-    for step in others:
-        first_spelling.setdefault(_plain(step), step)
-    for plain, step in first_spelling.items():
-        place = next((i for i, step_before in enumerate(steps_so_far) if _plain(step_before) == plain), None)
-        if place is None:
-            waiting.append(step)
-        else:
-            steps_so_far[place:place] = waiting
-            waiting = []
-    return (*steps_so_far, *waiting)
-
-
-def _plain(step: str) -> str:
-    return " ".join(step.casefold().split()).rstrip(".;,!")
+    pairs = align(steps, others).pairs
+    if any(i is not None and j is None for i, j, _ in pairs):
+        return tuple(steps)  # it has all steps of the other, in other words or as part of its own
+    return tuple(steps[i] if i is not None else others[j or 0] for i, j, _ in pairs)

@@ -118,7 +118,7 @@ def _uncounted(item: PlannedItem, context: CheckContext) -> Violation:
         for c in item.rows
         if isinstance(c.before, MemoryRow) and isinstance(c.after, MemoryRow)
     ]
-    merging = item.action in ("consolidate", "merge")
+    merging = item.action == "merge"
     for name in _COUNTS:
         total = sum(getattr(before, name) for before, _ in states)
         if merging and total and item.into not in {before.id for before, _ in states}:

@@ -18,10 +18,12 @@ from typing import Any, Protocol
 from priming.results import Finding
 from priming.storage.filters import Condition
 from priming.storage.rows import (
+    Counts,
     LinkRow,
     LoopSessionRow,
     MemoryRow,
     PairRow,
+    RelationRow,
     Row,
     RowChange,
     RunRow,
@@ -36,10 +38,7 @@ VersionKey = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """One operation, ready to be applied. ``vectors`` are derived data and are not logged.
-
-    ``vectors`` maps (memory id, version) to little-endian float32 bytes of the embedding ``generation``.
-    """
+    """One operation, ready to be applied. ``vectors``, by (memory id, version), are float32 and not logged."""
 
     namespace: str
     id: str
@@ -53,6 +52,8 @@ class Changes:
     reason: str | None = None
     message: str | None = None
     undoes: tuple[str, ...] = ()
+    via: str | None = None
+    session: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,8 @@ class Logged:
     rows: tuple[RowChange, ...] = ()
     erased: tuple[str, ...] = ()
     undoes: tuple[str, ...] = ()
+    via: str | None = None
+    session: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +108,6 @@ class ActivationCount:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """The counts that ``stats`` reports."""
-
-    memories: Mapping[str, Mapping[str, int]]
-    links: Mapping[str, int]
-    operations: int
-    traces: int
-    bytes: int
-    generation: str | None
-
-
 class Store(Protocol):
     """A database of memories. Every method raises errors of ``priming.errors`` and leaves no partial write.
 
@@ -126,6 +117,11 @@ class Store(Protocol):
     @property
     def scratch(self) -> Path | None:
         """The folder for disposable files of this store, which may not exist yet; None if it has none."""
+
+    @property
+    def exists(self) -> bool:
+        """Whether the database exists: reading does not create it, and finds it empty."""
+        ...
 
     @property
     def backups(self) -> Path | None:
@@ -327,6 +323,10 @@ class Store(Protocol):
 
     def weights(self, namespace: str, profile: str | None = None) -> list[WeightsRow]:
         """The weights that are set for a profile (None: for every profile), by name of profile."""
+
+    def relations(self, namespace: str) -> list[RelationRow]:
+        """The relations whose sign is stored, by name."""
+        ...
 
     def backup(self, path: Path) -> None:
         """Copy the whole store, every namespace, to a new file, atomically; others may write meanwhile.

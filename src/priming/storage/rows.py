@@ -7,11 +7,12 @@ A memory is two rows: its identity and state (``MemoryRow``), and the versions o
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
+from priming.core.bitemporal import told_and_closed
 from priming.serialization import column_names, decode_row, from_columns, json_text, parse_time, to_columns
 from priming.types import EMPTY, MemoryRecord, Retention, Use
 
@@ -145,7 +146,19 @@ class WeightsRow:
     weights: Mapping[str, float] = field(default_factory=lambda: EMPTY)
 
 
-Row = MemoryRow | VersionRow | LinkRow | VerdictRow | PairRow | RunRow | WeightsRow
+@dataclass(frozen=True, slots=True)
+class RelationRow:
+    """A sign given to a relation in a namespace: 1 brings activation, −1 takes it away.
+
+    ``introduced``: with the first link of the relation, rather than for links that were there.
+    """
+
+    relation: str
+    sign: int
+    introduced: bool = False
+
+
+Row = MemoryRow | VersionRow | LinkRow | VerdictRow | PairRow | RunRow | WeightsRow | RelationRow
 RowIdentity = tuple[str, ...]
 """What identifies a row: its table, and the fields that never change."""
 LinkIdentity = tuple[str, str, str]
@@ -161,6 +174,7 @@ ROOMS: dict[str, type[Row]] = {
     "pairs": PairRow,
     "runs": RunRow,
     "weights": WeightsRow,
+    "relations": RelationRow,
 }
 _ROOM_OF = {cls: room for room, cls in ROOMS.items()}
 
@@ -198,7 +212,7 @@ def ends_of(row: Row) -> tuple[str, ...]:
     """The ids of the memories that a row is about: both ends of a link or pair, all that a run has shown."""
     if isinstance(row, RunRow):
         return row.shown
-    if isinstance(row, WeightsRow):
+    if isinstance(row, (WeightsRow, RelationRow)):
         return ()
     return (row.source, row.target) if isinstance(row, (LinkRow, PairRow)) else (row.id,)
 
@@ -217,6 +231,8 @@ def identity(row: Row) -> RowIdentity:
             return room, row.id, row.verdict, row.operation
         case WeightsRow():
             return room, row.profile
+        case RelationRow():
+            return room, row.relation
     return room, row.id
 
 
@@ -254,6 +270,18 @@ def _row(room: str, names: Sequence[str], values: list[Any] | None) -> Row | Non
     return decode_row(cls, dict(zip(names, values, strict=True)))
 
 
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The counts that ``stats`` reports."""
+
+    memories: Mapping[str, Mapping[str, int]]
+    links: Mapping[str, int]
+    operations: int
+    traces: int
+    bytes: int
+    generation: str | None
+
+
 def use_of(memory: MemoryRow) -> Use:
     """The use of a memory so far."""
     return Use(
@@ -272,6 +300,14 @@ def use_of(memory: MemoryRow) -> Use:
 def retention_of(memory: MemoryRow) -> Retention:
     """How well a memory is retained."""
     return Retention(memory.stability, memory.difficulty, memory.endurance, memory.reviewed_at)
+
+
+def record_among(
+    namespace: str, memory: MemoryRow, version: VersionRow, versions: Iterable[VersionRow]
+) -> MemoryRecord:
+    """The same, with when the version was told and closed, of which ``versions`` are all rows."""
+    recorded_at, retired_at = told_and_closed(version, versions)
+    return record(namespace, memory, replace(version, recorded_at=recorded_at, retired_at=retired_at))
 
 
 def record(namespace: str, memory: MemoryRow, version: VersionRow) -> MemoryRecord:

@@ -9,13 +9,26 @@ from pathlib import Path
 
 from priming.config.params.store import STORE
 from priming.errors import Conflict
+from priming.serialization import from_columns
 from priming.storage.protocol import Changes, Logged, VersionKey
-from priming.storage.rows import MemoryRow, Row, RowChange, RunRow
+from priming.storage.rows import (
+    LinkRow,
+    MemoryRow,
+    PairRow,
+    RelationRow,
+    Row,
+    RowChange,
+    RunRow,
+    VerdictRow,
+    VersionRow,
+    WeightsRow,
+    identity,
+)
 from priming.storage.sqlite_backup import backup_at, replace_all, write_backup
 from priming.storage.sqlite_connection import Connection
 from priming.storage.sqlite_files import APPLICATION_ID, Migration, migrations
 from priming.storage.sqlite_log import SqliteLog
-from priming.storage.sqlite_reader import SqliteReader, json_list
+from priming.storage.sqlite_reader import LINK_COLUMNS, SqliteReader, json_list
 from priming.storage.sqlite_records import SqliteLoopSessions, SqliteTokens, SqliteTraces
 from priming.storage.sqlite_writer import RowWriter, forget_words
 
@@ -43,6 +56,11 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         steps: Sequence[Migration] | None = None,
     ) -> None:
         super().__init__(Connection(path, synchronous=synchronous, busy_timeout=busy_timeout, steps=steps))
+
+    @property
+    def exists(self) -> bool:
+        """Whether the file exists: the first write creates it. A store in memory always does."""
+        return self._db.exists
 
     @property
     def scratch(self) -> Path | None:
@@ -83,6 +101,39 @@ class SqliteStore(SqliteReader, SqliteLog, SqliteTraces, SqliteTokens, SqliteLoo
         }
         named = {end for change in changes if not isinstance(change.row, RunRow) for end in change.ends}
         RowWriter(self._db, namespace, self._numbers(namespace, named - created)).write(changes)
+
+    def present(self, namespace: str, row: Row) -> Row | None:
+        """The stored row with the same identity, or None."""
+        if isinstance(row, MemoryRow):
+            return next(iter(self.memories(namespace, [row.id])), None)
+        if isinstance(row, VersionRow):
+            return next(
+                (each for each in self.versions(namespace, row.id) if each.revision == row.revision), None
+            )
+        if isinstance(row, LinkRow):
+            return self._present_link(namespace, row)
+        alike: Sequence[Row]
+        if isinstance(row, VerdictRow):
+            alike = self.verdicts(namespace, [row.id])
+        elif isinstance(row, PairRow):
+            alike = self.pairs(namespace, [row.source, row.target])
+        elif isinstance(row, WeightsRow):
+            alike = self.weights(namespace, row.profile)
+        elif isinstance(row, RelationRow):
+            alike = self.relations(namespace)
+        else:
+            alike = self.runs(namespace, [row.id])
+        return next((candidate for candidate in alike if identity(candidate) == identity(row)), None)
+
+    def _present_link(self, namespace: str, row: LinkRow) -> LinkRow | None:
+        end = "(SELECT number FROM memories WHERE namespace = :namespace AND id = :{})"
+        sql = (
+            f"SELECT {', '.join(LINK_COLUMNS)} FROM links WHERE namespace = :namespace AND relation = :relation"
+            f" AND source = {end.format('source')} AND target = {end.format('target')}"
+        )
+        values = {"source": row.source, "target": row.target, "relation": row.relation}
+        rows = self._db.run(sql, {"namespace": namespace, **values})
+        return from_columns(LinkRow, (row.source, row.target, *rows[0])) if rows else None
 
     def restore(self, namespace: str, rows: Sequence[Row], operations: Sequence[Logged]) -> None:
         """Fill an empty namespace with rows and the log that produced them."""

@@ -23,6 +23,7 @@ _TABLES = (
     "pairs",
     "runs",
     "weights",
+    "relations",
     "operations",
     "changes",
     "touched",

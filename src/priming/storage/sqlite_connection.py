@@ -6,11 +6,12 @@ import random
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
+from priming.config.environment import DEFAULT_PATH
 from priming.config.params.store import STORE
 from priming.errors import Busy, Conflict, Corrupt, ParamError, PrimingError, StoreError
 from priming.storage.sqlite_files import (
@@ -29,7 +30,11 @@ T = TypeVar("T")
 
 
 class Connection:
-    """A connection in WAL mode with explicit transactions, retried at random intervals while another one writes."""
+    """A connection in WAL mode with explicit transactions, retried at random intervals while another one writes.
+
+    A file that does not exist yet is created by the first write. Until then reads are answered by an empty database
+    in memory, unless another process creates the file.
+    """
 
     def __init__(
         self,
@@ -44,13 +49,44 @@ class Connection:
         self._depth = 0
         self._writes = False
         self._failed = False
-        steps = migrations() if steps is None else steps
+        self._synchronous = synchronous
+        self._steps = migrations() if steps is None else steps
         if sqlite3.sqlite_version_info < _OLDEST:
             raise StoreError(f"SQLite {sqlite3.sqlite_version} is too old: use a Python with 3.37 or newer")
         if path is not None:
-            examine_file(path, newest=len(steps))
-            make_folder(path)
+            examine_file(path, newest=len(self._steps))
         self._errors = ErrorTranslation(path)
+        self._missing = False
+        missing = path is not None and not _has_content(path)
+        if missing and path is not None:
+            check_folder(path)
+        self._sqlite = self._opened(None if missing else path)
+        self._missing = missing
+
+    @property
+    def exists(self) -> bool:
+        """Whether the database exists; one in memory always does."""
+        self._look_for_file(create=False)
+        return not self._missing
+
+    def _look_for_file(self, *, create: bool) -> None:
+        """Use the file instead of the empty database in memory, if it exists by now or is to be created."""
+        if not self._missing or self.path is None or not (create or _has_content(self.path)):
+            return
+        examine_file(self.path, newest=len(self._steps))
+        if create:
+            make_folder(self.path)
+            keep_out_of_git(self.path.absolute().parent)
+        empty, self._missing = self._sqlite, False
+        try:
+            self._sqlite = self._opened(self.path)
+        except BaseException:
+            self._sqlite, self._missing = empty, True
+            raise
+        empty.close()
+
+    def _opened(self, path: Path | None) -> sqlite3.Connection:
+        """A new connection with the newest schema; it is this connection's own from then on."""
         with self._errors:
             self._sqlite = sqlite3.connect(
                 ":memory:" if path is None else path.absolute(),
@@ -59,12 +95,13 @@ class Connection:
                 check_same_thread=False,
             )
         try:
-            self._retry_while_busy(lambda: self._set_up(synchronous, steps))
+            self._retry_while_busy(lambda: self._set_up(path))
         except BaseException:
             self._sqlite.close()
             raise
+        return self._sqlite
 
-    def _set_up(self, synchronous: str, steps: Sequence[Migration]) -> None:
+    def _set_up(self, path: Path | None) -> None:
         with self._errors:
             execute = self._sqlite.execute
             # Read one state of the file: another process may be creating it.
@@ -72,17 +109,23 @@ class Connection:
                 version = int(execute("PRAGMA user_version").fetchone()[0])
                 application_id = int(execute("PRAGMA application_id").fetchone()[0])
                 tables = bool(execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
-            check_version(self.path, version, application_id, tables, newest=len(steps))
+            check_version(path, version, application_id, tables, newest=len(self._steps))
             ((mode,),) = execute("PRAGMA journal_mode = WAL")
-            if self.path is not None and mode != "wal":
-                raise StoreError(f"{self.path} cannot have a journal ({mode}): name a store on a local disk")
-            execute(f"PRAGMA synchronous = {synchronous}")
+            if path is not None and mode != "wal":
+                raise StoreError(f"{path} cannot have a journal ({mode}): name a store on a local disk")
+            execute(f"PRAGMA synchronous = {self._synchronous}")
             execute("PRAGMA secure_delete = ON")
-            migrate(self._sqlite, self.path, steps)
+            migrate(self._sqlite, path, self._steps)
             execute("PRAGMA foreign_keys = ON")
+
+    def _look_for_file_between(self, *, create: bool) -> None:
+        """The same before a statement outside a transaction: inside one the database stays the same."""
+        if self._missing and not self._depth:
+            self._look_for_file(create=create)
 
     def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """Execute one statement and return all its rows."""
+        self._look_for_file_between(create=False)
         return self._retry_while_busy(lambda: self._rows(sql, values))
 
     def _rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
@@ -95,16 +138,19 @@ class Connection:
 
     def change(self, sql: str, values: Values = ()) -> int:
         """Execute one statement that writes and return the number of rows it changed."""
+        self._look_for_file_between(create=True)
         with self._errors:
             return self._sqlite.execute(sql, values).rowcount
 
     def many(self, sql: str, rows: Iterable[Values]) -> int:
         """Execute one statement that writes for each of ``rows`` and return the number of rows it changed."""
+        self._look_for_file_between(create=True)
         with self._errors:
             return max(0, self._sqlite.executemany(sql, rows).rowcount)
 
     def each(self, sql: str, values: Values = (), *, batch: int = 2000) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a large read, fetched in batches."""
+        self._look_for_file_between(create=False)
         cursor = self._retry_while_busy(lambda: self._cursor(sql, values))
         try:
             while True:
@@ -126,6 +172,7 @@ class Connection:
             with self._nested(write):
                 yield
             return
+        self._look_for_file(create=write)
         self._depth, self._writes, self._failed = 1, write, False
         try:
             self._retry_while_busy(lambda: self._rows("BEGIN IMMEDIATE" if write else "BEGIN"), patience)
@@ -163,7 +210,7 @@ class Connection:
         """Copy everything that is committed into an empty database; its errors are not translated."""
         self.run("SELECT 1")  # raises an error if this connection is closed
         # SQLite cannot copy from a connection in the middle of a write: it would wait for ever.
-        if self.path is not None:
+        if self.path is not None and not self._missing:
             with closing(sqlite3.connect(self.path, timeout=self.busy_timeout)) as reader:
                 reader.backup(other)
         elif self._depth and self._writes:
@@ -177,7 +224,7 @@ class Connection:
         SQLite overwrites deleted rows, but not the copies that remain in a page when a row moves to another page:
         only a new file has none. ``Busy`` while another process reads an older state.
         """
-        if self.path is None:
+        if self.path is None or not self.exists:
             return
         try:
             self._retry_while_busy(lambda: self._rows("VACUUM"))
@@ -206,6 +253,7 @@ class Connection:
 
     def close(self) -> None:
         """Close; a second call does nothing."""
+        self._missing = False  # a file that appears from now on is not opened
         self._sqlite.close()
 
 
@@ -217,6 +265,28 @@ def make_folder(path: Path) -> None:
         raise StoreError(
             f"{path.parent} cannot be created: {error.strerror}; name a store elsewhere"
         ) from error
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a file that can never exist, since a file is where its folder would be."""
+    parent = next(parent for parent in path.absolute().parents if parent.exists())
+    if not parent.is_dir():
+        raise StoreError(f"{parent} is a file, not a folder; name a store elsewhere")
+
+
+def keep_out_of_git(folder: Path) -> None:
+    """Let git ignore all that is in a project's folder of Priming: ``git stash -u`` must not take the store away."""
+    if folder.name == DEFAULT_PATH.parent.name:
+        with suppress(OSError), (folder / ".gitignore").open("x", encoding="utf-8") as file:
+            file.write("*\n")
+
+
+def _has_content(path: Path) -> bool:
+    """Whether a file exists and is not empty: an empty file is a new store."""
+    try:
+        return path.stat().st_size > 0
+    except OSError:
+        return False
 
 
 class ErrorTranslation:

@@ -18,7 +18,8 @@ from priming.storage.sqlite_connection import Connection
 
 _PIECE = 200
 _OPERATION = (
-    "o.number, o.id, o.kind, o.at, o.actor, o.source, o.reason, o.undone_by, o.message, o.erased, o.undoes"
+    "o.number, o.id, o.kind, o.at, o.actor, o.source, o.reason, o.undone_by, o.message, o.erased, o.undoes, o.via,"
+    " o.session"
 )
 _LOG = (
     f"SELECT {_OPERATION}, c.rows FROM operations o LEFT JOIN changes c"
@@ -121,6 +122,8 @@ class SqliteLog:
             changes.rows,
             tuple(erased),
             changes.undoes,
+            changes.via,
+            changes.session,
         )
         self._insert_operations(changes.namespace, [logged])
         if changes.undoes:
@@ -157,7 +160,7 @@ class SqliteLog:
     def _insert_operations(self, namespace: str, operations: Iterable[Logged]) -> None:
         for operation in operations:
             self._db.change(
-                "INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     namespace,
                     operation.number,
@@ -171,6 +174,8 @@ class SqliteLog:
                     operation.message,
                     json.dumps(operation.erased) if operation.erased else None,
                     json.dumps(operation.undoes) if operation.undoes else None,
+                    operation.via,
+                    operation.session,
                 ),
             )
             self._db.many(
@@ -260,9 +265,8 @@ def _logged(rows: list[tuple[Any, ...]]) -> list[Logged]:
     operations = []
     for _, run in groupby(rows, key=lambda row: int(row[0])):
         pieces = list(run)
-        number, operation_id, kind, at, actor, source, reason, undone_by, message, erased, undoes, _ = pieces[
-            0
-        ]
+        number, operation_id, kind, at, actor, source, reason, undone_by, message, *rest, _ = pieces[0]
+        erased, undoes, via, session = rest
         operations.append(
             Logged(
                 number,
@@ -277,6 +281,8 @@ def _logged(rows: list[tuple[Any, ...]]) -> list[Logged]:
                 tuple(change for *_, packed in pieces if packed for change in unpack(packed)),
                 tuple(json.loads(erased)) if erased else (),
                 tuple(json.loads(undoes)) if undoes else (),
+                via,
+                session,
             )
         )
     return operations

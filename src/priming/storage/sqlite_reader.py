@@ -1,4 +1,4 @@
-"""Reads of a SQLite store: memories, versions, links, verdicts, pairs, runs, weights and vectors."""
+"""Reads of a SQLite store: memories, versions, links, verdicts, pairs, runs, weights, relations and vectors."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from typing import Any
 from priming.results import Finding
 from priming.serialization import column_names, from_columns, stamp
 from priming.storage.filters import Condition
-from priming.storage.protocol import Counts, VersionKey
+from priming.storage.protocol import VersionKey
 from priming.storage.rows import (
+    Counts,
     LinkRow,
     MemoryRow,
     PairRow,
     R,
+    RelationRow,
     Row,
     RunRow,
     VerdictRow,
     VersionRow,
     WeightsRow,
-    identity,
     record,
 )
 from priming.storage.sqlite_backup import file_findings
@@ -51,13 +52,20 @@ _JSON: dict[type[Any], tuple[tuple[int, bool], ...]] = {
 
 _M = ", ".join(f"m.{name}" for name in MEMORY_COLUMNS)
 _V = ", ".join(("m.id", *(f"v.{name}" for name in VERSION_COLUMNS)))
+_KNOWN = "SELECT min(w.recorded_at) FROM versions w WHERE w.namespace = v.namespace AND w.memory = v.memory"
+_INTERVAL = {
+    "v.recorded_at": f"CASE v.revision WHEN 1 THEN v.recorded_at ELSE ({_KNOWN} AND w.version = v.version) END",
+    "v.retired_at": f"CASE WHEN v.valid_to IS NOT NULL THEN ({_KNOWN} AND w.version = v.version + 1) END",
+}
+# A version as a record: from its first row on, up to the first row of the next version (``core.bitemporal``).
+_R = ", ".join(("m.id", *(_INTERVAL.get(f"v.{name}", f"v.{name}") for name in VERSION_COLUMNS)))
 _OF_MEMORY = "ON v.namespace = m.namespace AND v.memory = m.number"
 # CROSS JOIN fixes the order in which SQLite visits the tables: otherwise it reads whole namespaces.
 _LISTED = "FROM json_each(:listed) i CROSS JOIN memories m ON m.namespace = :namespace AND m.id = i.value"
 _VERSIONS = f"CROSS JOIN versions v {_OF_MEMORY}"
-_BOTH = f"SELECT {_M}, {_V} FROM memories m {_VERSIONS}"
+_BOTH = f"SELECT {_M}, {_R} FROM memories m {_VERSIONS}"
 _BY_WORDS = (
-    f"SELECT {_M}, {_V} FROM words CROSS JOIN versions v ON v.number = words.rowid"
+    f"SELECT {_M}, {_R} FROM words CROSS JOIN versions v ON v.number = words.rowid"
     f" CROSS JOIN memories m {_OF_MEMORY}"
 )
 _CURRENT = "v.retired_at IS NULL"
@@ -93,7 +101,7 @@ class SqliteReader:
 
     def records(self, namespace: str, ids: Collection[str], at: datetime) -> dict[str, MemoryRecord]:
         """The memories among ``ids`` that have a current version valid at ``at``, by id."""
-        sql = f"SELECT {_M}, {_V} {_LISTED} {_VERSIONS} WHERE {_CURRENT} AND {_VALID}"
+        sql = f"SELECT {_M}, {_R} {_LISTED} {_VERSIONS} WHERE {_CURRENT} AND {_VALID}"
         values = {"namespace": namespace, "at": stamp(at), "listed": json_list(ids)}
         records = (_record(namespace, row) for row in self._db.run(sql, values))
         return {record.id: record for record in records}
@@ -238,6 +246,11 @@ class SqliteReader:
         rows = self._db.run(f"{sql} ORDER BY profile", (namespace, profile))
         return [_stored(WeightsRow, row) for row in rows]
 
+    def relations(self, namespace: str) -> list[RelationRow]:
+        """The relations whose sign is stored, by name."""
+        sql = "SELECT relation, sign, introduced FROM relations WHERE namespace = ? ORDER BY relation"
+        return [from_columns(RelationRow, row) for row in self._db.run(sql, (namespace,))]
+
     def _ids(self, namespace: str, numbers: Collection[int] | None) -> dict[int, str]:
         """The ids of memories by their numbers (None: of all)."""
         if numbers is None:
@@ -255,37 +268,6 @@ class SqliteReader:
                 f"SELECT m.id, m.number {_LISTED}", {"namespace": namespace, "listed": json_list(ids)}
             )
         )
-
-    def present(self, namespace: str, row: Row) -> Row | None:
-        """The stored row with the same identity, or None."""
-        if isinstance(row, MemoryRow):
-            return next(iter(self.memories(namespace, [row.id])), None)
-        if isinstance(row, VersionRow):
-            sql = f"{_BOTH} WHERE m.namespace = ? AND m.id = ? AND v.revision = ?"
-            rows = self._db.run(sql, (namespace, row.id, row.revision))
-            return _pair(rows[0])[1] if rows else None
-        if isinstance(row, LinkRow):
-            return self._present_link(namespace, row)
-        alike: Sequence[Row]
-        if isinstance(row, VerdictRow):
-            alike = self.verdicts(namespace, [row.id])
-        elif isinstance(row, PairRow):
-            alike = self.pairs(namespace, [row.source, row.target])
-        elif isinstance(row, WeightsRow):
-            alike = self.weights(namespace, row.profile)
-        else:
-            alike = self.runs(namespace, [row.id])
-        return next((candidate for candidate in alike if identity(candidate) == identity(row)), None)
-
-    def _present_link(self, namespace: str, row: LinkRow) -> LinkRow | None:
-        end = "(SELECT number FROM memories WHERE namespace = :namespace AND id = :{})"
-        sql = (
-            f"SELECT {', '.join(LINK_COLUMNS)} FROM links WHERE namespace = :namespace AND relation = :relation"
-            f" AND source = {end.format('source')} AND target = {end.format('target')}"
-        )
-        values = {"source": row.source, "target": row.target, "relation": row.relation}
-        rows = self._db.run(sql, {"namespace": namespace, **values})
-        return from_columns(LinkRow, (row.source, row.target, *rows[0])) if rows else None
 
     def keys(self, namespace: str, keys: Collection[str]) -> dict[str, str]:
         """Key → id, for those of ``keys`` that are taken."""

@@ -14,6 +14,7 @@ from priming.storage.rows import (
     LinkRow,
     MemoryRow,
     PairRow,
+    RelationRow,
     Row,
     RowChange,
     RunRow,
@@ -41,6 +42,7 @@ _TABLE: dict[type[Row], str] = {
     MemoryRow: "memories",
     RunRow: "runs",
     WeightsRow: "weights",
+    RelationRow: "relations",
 }
 """The tables in the order in which rows are removed: referring rows first."""
 _COLUMNS: dict[type[Row], tuple[str, ...]] = {
@@ -51,6 +53,7 @@ _COLUMNS: dict[type[Row], tuple[str, ...]] = {
     MemoryRow: ("namespace", "number", *MEMORY_COLUMNS),
     RunRow: ("namespace", *column_names(RunRow)),
     WeightsRow: ("namespace", *column_names(WeightsRow)),
+    RelationRow: ("namespace", *column_names(RelationRow)),
 }
 _IDENTITY: dict[type[Row], str] = {
     LinkRow: "namespace = ? AND source = ? AND target = ? AND relation = ?",
@@ -60,6 +63,7 @@ _IDENTITY: dict[type[Row], str] = {
     MemoryRow: "namespace = ? AND number = ?",
     RunRow: "namespace = ? AND id = ?",
     WeightsRow: "namespace = ? AND profile = ?",
+    RelationRow: "namespace = ? AND relation = ?",
 }
 _UPDATED: dict[type[Row], tuple[str, ...]] = {
     LinkRow: ("weight", "given", "created_at", "last_activated"),
@@ -69,6 +73,7 @@ _UPDATED: dict[type[Row], tuple[str, ...]] = {
     MemoryRow: MEMORY_COLUMNS[1:],
     RunRow: column_names(RunRow)[1:],
     WeightsRow: column_names(WeightsRow)[1:],
+    RelationRow: column_names(RelationRow)[1:],
 }
 _TEXT = "v.number, v.heading, v.content, v.bigrams FROM json_each(:listed) i CROSS JOIN versions v"
 _VERSION = (
@@ -136,7 +141,7 @@ class RowWriter:
         memories = [row for row in rows if isinstance(row, MemoryRow)]
         if memories:
             self._insert_memories(memories)
-        for cls in (VersionRow, LinkRow, VerdictRow, PairRow, RunRow, WeightsRow):
+        for cls in (VersionRow, LinkRow, VerdictRow, PairRow, RunRow, WeightsRow, RelationRow):
             values = [self._values(row) for row in rows if type(row) is cls]
             if values:
                 self._db.many(_insertion(cls), values)
@@ -217,6 +222,8 @@ class RowWriter:
                 return self._namespace, row.id
             case WeightsRow():
                 return self._namespace, row.profile
+            case RelationRow():
+                return self._namespace, row.relation
         return self._namespace, self._number(row.id)
 
     def _values(self, row: Row) -> tuple[Any, ...]:
@@ -227,7 +234,7 @@ class RowWriter:
         columns = list(_encoded(row).values())
         if isinstance(row, PairRow):
             return self._namespace, self._number(row.source), self._number(row.target), *columns[2:]
-        if isinstance(row, (RunRow, WeightsRow)):
+        if isinstance(row, (RunRow, WeightsRow, RelationRow)):
             return self._namespace, *columns
         if isinstance(row, VersionRow):
             columns.append(cjk_pairs(f"{row.heading}\n{row.content}" if row.heading else row.content))

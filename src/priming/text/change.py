@@ -22,7 +22,7 @@ ChangeKind = Literal["same", "opposite", "other_value", "wider", "narrower", "ot
 _WRONG_WORDS = 12
 """Most words of what was wrong that are compared."""
 _LONG = 6
-"""Words that two statements share at least if a single other word is a value, whatever it is."""
+"""Least words that two statements share if another word is a value, whatever it is."""
 
 
 _UNTYPED = frozenset(("code", "other"))
@@ -111,7 +111,11 @@ class _Alignment:
         self.crossed, reasons = _split(
             self.crossed, lambda pair: "reason" not in (pair[0].role, pair[1].role)
         )
-        self.aligned += reasons
+        # Where it applies is neither asked for nor rejected: "tests must not", "not in tests".
+        self.crossed, places = _split(
+            self.crossed, lambda pair: (pair[0].role == "scope") == (pair[1].role == "scope")
+        )
+        self.aligned += reasons + places
         signs = {a.sign for a, b in self.aligned if a.sign == b.sign and a.role != "reason"}
         if signs == {1, -1} and all("head" in (a.role, b.role) for a, b in self.crossed):
             # "Don't iterate with A, use B" does not reject iterating.
@@ -130,15 +134,13 @@ class _Alignment:
 
     def change(self) -> TextChange:
         """The change, by the first rule that decides."""
+        shared = len(self.aligned) >= len(self.removed) + len(self.added)
         return (
             self._opposite()
             or self._exchange()
             or (None if self.crossed else self._without_rest() or self._subset() or self._value())
-            or self._result("other_slot", "they are about different things", clear=self._shared() < 0.5)
+            or self._result("other_slot", "they are about different things", clear=not shared)
         )
-
-    def _shared(self) -> float:
-        return len(self.aligned) / max(1, len(self.aligned) + len(self.removed) + len(self.added))
 
     def _result(self, kind: ChangeKind, reason: str, *, clear: bool = True) -> TextChange:
         removed, added = (tuple(word.text for word in words) for words in (self.removed, self.added))
@@ -161,20 +163,18 @@ class _Alignment:
         opposed = [pair for pair in self.crossed if pair[0].stem != pair[1].stem]
         if not self._is_firm(ours, theirs) or (ours and theirs and len(opposed) == len(self.crossed)):
             return None
-        rejects = any(word.sign < 0 for word in (*self.removed, *self.added))
         both = len(self.crossed) + len(self.aligned)
-        if (ours and theirs and not rejects and len(ours) + len(theirs) > both + 1) or min(
-            len(ours), len(theirs)
-        ) > 2 * both:
+        if ours and theirs and len(ours) + len(theirs) > both + 2:
             return None
         a, b = self.crossed[0]
-        if a.stem == b.stem and a.sign == b.sign:
-            return self._result("opposite", f'"{b.lead} {b.text}" is the opposite of "{a.lead} {a.text}"')
-        if a.stem != b.stem:
-            return self._result("opposite", f'"{b.text}" is the opposite of "{a.text}"')
+        if a.stem != b.stem or a.sign == b.sign:
+            later, earlier = (
+                f"{word.lead if a.stem == b.stem else ''} {word.text}".strip() for word in (b, a)
+            )
+            return self._result("opposite", f'"{later}" is the opposite of "{earlier}"')
         asks, rejects_by = ("the earlier", "the later") if a.sign > 0 else ("the later", "the earlier")
         reason = f'{asks} asks for "{a.text}", {rejects_by} rejects it'
-        if all("number" in value_types(a.stem) for a, _ in self.crossed):
+        if _type_set([a for a, _ in self.crossed]) == {"number"}:
             return self._result("other_value", reason)
         # A later exception does not reverse the rule elsewhere.
         contrasted = any(a.contrasted or b.contrasted for a, b in self.crossed)
@@ -182,7 +182,7 @@ class _Alignment:
 
     def _is_firm(self, ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
         """Whether more is crossed than a verb whose objects differ."""
-        heads = [a for a, _ in self.crossed if a.role == "head"]
+        heads = [pair for pair in self.crossed if "head" in (pair[0].role, pair[1].role)]
         return len(heads) < len(self.crossed) or not self.removed or not (ours or theirs)
 
     def _exchange(self) -> TextChange | None:
@@ -207,7 +207,7 @@ class _Alignment:
             return None
         rest, kind = (self.added, "narrower") if self.added else (self.removed, "wider")
         which = "later" if self.added else "earlier"
-        shared = [pair[1 if self.added else 0] for pair in self.aligned]
+        shared = [pair[bool(self.added)] for pair in self.aligned]
         if self._repeats_the_rejected(rest, shared):
             return self._result("same", f"{_list(rest)} only completes what is asked for and rejected")
         signed = {(kind, word.sign) for word in shared if word.role != "scope" for kind in _rivals(word)}
@@ -223,6 +223,12 @@ class _Alignment:
         """Whether one names besides what is rejected; or the later only repeats what the earlier rejects."""
         stated = [word for word in shared if word.role not in ("scope", "reason")]
         asking = {word.part for word in stated if word.sign > 0}
+        if asking and any(word.sign < 0 and word.role != "head" for word in stated):
+            # Both choose the same over the same.
+            purpose = [word for word in rest if word.role == "scope"]
+            rivals = {kind for word in stated for kind in _rivals(word)} | {"number", "target", "code"}
+            if all(rivals.isdisjoint(value_types(word.stem)) and not word.lacking for word in rest):
+                return not purpose or purpose[0].lead == "for"
         if asking:
             return len(rest) <= 2 and all(_names_the_rejected(word, asking) for word in rest)
         fulfils = all(word.sign > 0 and not word.lacking and word.role != "scope" for word in rest)
@@ -356,7 +362,7 @@ def _rivals(word: Word) -> frozenset[str]:
 
 
 def _has_target(words: Sequence[Word]) -> bool:
-    return any("target" in value_types(word.stem) for word in words)
+    return "target" in _type_set(words)
 
 
 def _expressed(removed: Sequence[Word], added: Sequence[Word], head: Word) -> bool:
@@ -386,9 +392,8 @@ def _light_verbs() -> frozenset[str]:
 @cache
 def _times() -> frozenset[str]:
     """The types of times: days, months, parts of a day, how often."""
-    return frozenset(
-        kind for word in ("monday", "january", "daily", "morning") for kind in value_types(stem_of(word))
-    )
+    words = ("monday", "january", "daily", "morning")
+    return frozenset(kind for word in words for kind in value_types(stem_of(word)))
 
 
 def _list(words: Sequence[Word]) -> str:

@@ -116,7 +116,7 @@ _NAMES = ("Dockerfile", "Makefile")
 
 _NAMED = re.compile(
     r"(?<![\w.])(c\+\+|c#|python|rust|typescript|javascript|golang|kotlin|swift|ruby|php|haskell|elixir|scala|bash|sql|java"
-    r"|html|css|terraform|node\.js)(?![\w+#])",
+    r"|html|css|terraform|node\.js|js|cpp|csharp)(?![\w+#])",
     re.IGNORECASE,
 )
 _GO = re.compile(

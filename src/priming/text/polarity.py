@@ -13,7 +13,7 @@ from typing import Literal
 
 from priming.errors import ParamError
 from priming.text.word_lists import read_rewritings, read_words
-from priming.text.word_values import spread, stem_of
+from priming.text.word_values import spread, stem_of, value_types
 
 _READ = 2_000
 """Characters of a statement that are compared."""
@@ -63,6 +63,7 @@ _VALUING = frozenset(
     "with to on at by as from into onto via through than max min be is are against behind above below over per"  # noqa: SIM905
     " using".split()
 )
+_TOO_COMMON = frozenset(["number", "target", "code", "other"])
 EXCLUDING = frozenset(["unless", "except", "outside"])
 """Words before a place where a statement does not hold."""
 _EXPRESSING = frozenset(
@@ -123,6 +124,17 @@ def read_statement(text: str) -> SignedText:
         plain = pattern.sub(f" {replacement} ", plain)
     plain = _FRONTED.sub(r"\g<start>\g<rest> \g<order>", " ".join(plain.split()))
     return _parse(_TOKENS.findall(plain), names, quoted)
+
+
+@lru_cache(maxsize=4_096)
+def comparison_keys(text: str) -> frozenset[str]:
+    """The words of a statement and their groups of alternatives: two that share none say nothing of each other.
+
+    >>> comparison_keys("Use tabs") & comparison_keys("Use spaces") != frozenset()
+    True
+    """
+    words = read_statement(text).words
+    return frozenset(key for word in words for key in (word.stem, *(value_types(word.stem) - _TOO_COMMON)))
 
 
 @cache
@@ -221,8 +233,12 @@ class _Clause:
     def _mark(self, token: str) -> None:
         if token == "⊝":
             # "Passwords must not be logged" rejects what stands before the denial too.
-            self.words = [word if word.role == "scope" else replace(word, sign=-1) for word in self.words]
-            self.sign = self.denied = -1
+            again = self.denied < 0  # "never let them skip it" asks for it
+            self.words = [
+                word if word.role == "scope" else replace(word, sign=-word.sign if again else -1)
+                for word in self.words
+            ]
+            self.sign = self.denied = 1 if again else -1
             return
         if token in ("⊖", "over", "to"):
             self.sign, self.contrasted, self.fresh, self.prefers = -self.denied, True, True, False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import date, datetime
@@ -12,6 +12,7 @@ from typing import Any
 
 from priming.config.params.recall import RecallParams
 from priming.config.params.store import STORE
+from priming.config.relations import BRINGS, TAKES
 from priming.config.words import KINDS, STATUSES, TRUST
 from priming.core.arguments.checks import (
     check_choice,
@@ -36,6 +37,7 @@ from priming.storage.rows import (
     MemoryRow,
     PairRow,
     R,
+    RelationRow,
     Row,
     RowChange,
     RunRow,
@@ -46,7 +48,7 @@ from priming.storage.rows import (
 from priming.types import Progress
 
 FORMAT, FORMAT_VERSION = "priming", 5
-"""Version 2 added verdicts, pairs and runs, 3 retention, 4 weights, 5 activations; earlier files are read."""
+"""2 added verdicts, pairs and runs, 3 retention, 4 weights, 5 activations and relations; earlier files are read."""
 
 
 MOST_ACTIVATIONS = 2**53
@@ -55,8 +57,6 @@ MOST_ACTIVATIONS = 2**53
 def export(memory: Namespace, path: str | Path, *, progress: Progress | None = None) -> int:
     """Write the namespace with its log to a file in JSON Lines; return the number of memories."""
     path = check_path(path)
-    with memory.lock:
-        memory.require_exists()
     partial = path.with_name(path.name + ".partial")
     count = 0
     try:
@@ -86,16 +86,16 @@ def _lines(memory: Namespace) -> Iterator[dict[str, Any]]:
         yield {"memories": encode_row(record)}
         for version in store.versions(namespace, record.id):
             yield {"versions": encode_row(version)}
-    for link in store.links(namespace):
-        yield {"links": encode_row(link)}
-    for verdict in store.verdicts(namespace):
-        yield {"verdicts": encode_row(verdict)}
-    for pair in store.pairs(namespace):
-        yield {"pairs": encode_row(pair)}
-    for run in store.runs(namespace):
-        yield {"runs": encode_row(run)}
-    for weights in store.weights(namespace):
-        yield {"weights": encode_row(weights)}
+    tables: dict[str, Sequence[Row]] = {
+        "links": store.links(namespace),
+        "verdicts": store.verdicts(namespace),
+        "pairs": store.pairs(namespace),
+        "runs": store.runs(namespace),
+        "weights": store.weights(namespace),
+        "relations": store.relations(namespace),
+    }
+    for table, rows in tables.items():
+        yield from ({table: encode_row(row)} for row in rows)
     for count in store.all_activations(namespace):
         yield {"activations": asdict(count)}
     for logged in reversed(store.operations(namespace, limit=None)):
@@ -113,6 +113,8 @@ def _encoded(logged: Logged) -> dict[str, Any]:
         "undone_by": logged.undone_by,
         "undoes": list(logged.undoes),
         "message": logged.message,
+        "via": logged.via,
+        "session": logged.session,
         "erased": list(logged.erased),
         "changes": [
             {
@@ -136,21 +138,22 @@ class ExportBundle:
     pairs: list[PairRow] = field(default_factory=list)
     runs: list[RunRow] = field(default_factory=list)
     weights: list[WeightsRow] = field(default_factory=list)
+    relations: list[RelationRow] = field(default_factory=list)
     operations: list[Logged] = field(default_factory=list)
     activations: list[ActivationCount] = field(default_factory=list)
 
     @property
     def rows(self) -> list[Row]:
         """All rows in the order in which they can be written."""
-        learnt: list[Row] = [*self.links, *self.verdicts, *self.pairs, *self.runs, *self.weights]
-        return [*self.memories, *self.versions, *learnt]
+        learnt: list[Row] = [*self.links, *self.verdicts, *self.pairs, *self.runs]
+        return [*self.memories, *self.versions, *learnt, *self.weights, *self.relations]
 
 
 def import_(memory: Namespace, path: str | Path, *, progress: Progress | None = None) -> int:
     """Read an export; return the number of memories that were new."""
     # An empty namespace takes over the rows and the log. Into another namespace, missing rows are added as one
     # operation, equal rows are skipped, and a row that differs raises ``Conflict``. This holds for links, verdicts,
-    # pairs, runs and weights as for memories: two histories of learning are not added up.
+    # pairs, runs, weights and relations as for memories: two histories of learning are not added up.
     bundle = _read(check_path(path))
     vectors = _vectors(memory, bundle.versions, progress)
     with memory.writing() as now:
@@ -191,6 +194,8 @@ def _row_name(row: Row) -> str:
         return f"the verdict {row.verdict!r} on {row.id}"
     if isinstance(row, WeightsRow):
         return f"the weights of {row.profile!r}"
+    if isinstance(row, RelationRow):
+        return f"the sign of the relation {row.relation!r}"
     return f"the run {row.id}" if isinstance(row, RunRow) else f"the pair of {row.source} and {row.target}"
 
 
@@ -261,6 +266,8 @@ def _check_row(row: R) -> R:
             check_time(f.name, value)
         elif isinstance(value, str) or f.type == "str":
             check_text(f.name, value)
+    if isinstance(row, RelationRow) and row.sign not in (BRINGS, TAKES):
+        raise ParamError("sign", row.sign, f"must be {BRINGS} or {TAKES}")
     _check_values(row)
     return row
 
@@ -335,6 +342,8 @@ def _logged(value: dict[str, Any]) -> Logged:
         erased=tuple(value["erased"]),
         undoes=tuple(value.get("undoes", ())),
         **{name: value[name] for name in names},
+        via=value.get("via"),
+        session=value.get("session"),
     )
 
 

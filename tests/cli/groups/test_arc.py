@@ -47,7 +47,7 @@ def test_the_same_again_is_merged_and_strengthens(shell, known):
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"--type": "fact"}, "type must be"),
+        ({"--type": "fact"}, "must be failure or pattern"),
         ({"--trigger": "short"}, "too short"),
         ({"--resolution": " "}, "empty"),
     ],
@@ -213,7 +213,7 @@ def test_context_has_the_shape_of_the_seed(shell, known, tmp_path):
 
 def test_the_store_that_arc_names_is_worked_on(shell):
     variables = {"PRIMING_URL": None, "ARC_DB_PATH": str(shell.folder / "arc.db")}
-    done = invoke(["loop", "health", "--json"], environment=variables)
+    done = invoke(["remember", "The ferry leaves at nine."], environment=variables)
     assert done.exit_code == 0, done.stderr
     assert (shell.folder / "arc.db").is_file()
 

@@ -153,8 +153,11 @@ def test_events_are_one_json_document_with_the_fields_of_the_design(told):
         "old": 0.8,
         "new": 0.3,
         "delta": 0.3 - 0.8,
-        "reason": "1 link set to 0.3: 0.80 → 0.30",
+        "reason": "the weight was set by hand",
         "operation": told.ask("log", "--limit", "1")[0]["id"],
+        "actor": "user",
+        "via": "library",
+        "session": None,
     }
     assert (made["event"], made["old"], made["new"]) == ("link_made", None, 0.5)
 

@@ -168,7 +168,7 @@ def test_contradictions_are_listed_and_settled(shell):
     )
     assert [one["id"] for one in shell.ask("review", "--limit", "1")] == ["a+b"]
     assert shell.ask("review", "--keep", "a+b")["kind"] == "keep-both"
-    assert shell.run("review").stdout == "no facts contradict each other\n"
+    assert shell.run("review").stdout == "no facts or rules contradict each other\n"
 
 
 DISK = "The deploy failed because the disk was full."
@@ -222,11 +222,11 @@ def test_the_log_is_newest_first_and_can_be_narrowed(two):
 
 
 def test_versions_say_from_when_to_when_they_held(shown):
-    first, _, second, _ = shown(
-        version_lines([replace(A, valid_to=AT), replace(A, version=2, valid_from=AT)])
-    )
-    assert first == f"version 1  valid from the beginning to {timestamp(AT)}"
-    assert second == f"version 2  valid from {timestamp(AT)} to now"
+    old = replace(A, recorded_at=AT, retired_at=AT, valid_to=AT)
+    first, _, second, _ = shown(version_lines([old, replace(A, recorded_at=AT, version=2, valid_from=AT)]))
+    at = timestamp(AT)
+    assert first == f"version 1  valid from the beginning to {at}; recorded {at}, superseded {at}"
+    assert second == f"version 2  valid from {at} to now; recorded {at}"
 
 
 def test_what_fades_is_shown_with_what_is_left_and_why_it_matters(shown):

@@ -103,6 +103,33 @@ def test_links_are_made_set_and_listed(two):
     assert len(two.ask("links")) > 1
 
 
+def test_a_relation_is_shown_with_its_sign_and_the_first_reply_says_it(two):
+    first = two.run("link", CACHE_KEY, DISK_KEY, "--relation", "gainsays").stdout
+    assert "the relation 'gainsays' is new: it brings activation" in first
+    turned = two.run("link", CACHE_KEY, DISK_KEY, "--relation", "gainsays", "--suppressing").stdout
+    edge = f"{CACHE_KEY} ─gainsays→ {DISK_KEY} (0.50, suppresses)  by hand"
+    assert edge in turned
+    assert "from now on the relation 'gainsays' takes activation away" in turned
+    for shown in (("links", CACHE_KEY), ("links",), ("show", DISK_KEY), ("show", CACHE_KEY)):
+        assert edge in two.run(*shown).stdout
+    assert [one["sign"] for one in two.ask("links", "--relation", "gainsays")] == [-1]
+    assert "arrowhead=tee" in two.run("graph").stdout
+    back = two.ask("link", CACHE_KEY, DISK_KEY, "--relation", "gainsays", "--exciting")
+    assert (back["sign"], back["message"][:11]) == (1, "from now on")
+
+
+def test_a_rollback_shows_where_weights_would_be(two):
+    two.ask("link", CACHE_KEY, DISK_KEY, "--relation", "solves", "--weight", "0.8")
+    two.ask("graph", "link-strength", CACHE_KEY, DISK_KEY, "0.9", "--relation", "solves")
+    (done,) = two.ask("log", "--limit", "1")
+    planned = two.run("rollback", "--since", done["at"], "--dry-run").stdout
+    assert f"{CACHE_KEY} solves {DISK_KEY}  0.9 → 0.8" in planned
+    assert planned.endswith("1 operation would be undone\n")
+    assert two.ask("links", "--relation", "solves")[0]["weight"] == 0.9
+    two.ask("rollback", "--since", done["at"], "--until", "2199-01-01")
+    assert two.ask("links", "--relation", "solves")[0]["weight"] == 0.8
+
+
 def test_purge_asks_first(two):
     done = two.run("purge", CACHE_KEY, stdin="n\n")
     assert done.exit_code == 1

@@ -57,7 +57,7 @@ def test_a_dry_run_says_what_would_be_done_and_why(lived):
         "    says word for word what lunch-a says\n"
         "skill  1 item\n"
         "  consolidate  check → stop\n"
-        "    stop worked best (0.50) of 2 procedures with such steps\n"
+        "    stop worked best (0.50) of 2 procedures that mean the same\n"
         "    steps added: Check it.\n"
         "nothing was changed: that was a dry run, with every stage planned against the present\n"
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -14,7 +14,12 @@ from priming.cli.groups.tasks import ValuesFile
 from priming.cli.options import Limit, StoreOptions
 from priming.cli.output import DIM, Part, line
 from priming.cli.parse import complete, json_texts, text_or_stdin
-from priming.errors import ParamError
+from priming.errors import NotFound, ParamError
+from priming.serialization import encode
+
+if TYPE_CHECKING:
+    from priming.loop.steps.results import ConnectedMemory, LoopMemory, RecalledLesson
+    from priming.memory import Memory
 
 TYPES = ("failure", "pattern")
 Name = Annotated[str, Argument(metavar="NAME", help="Key of a memory")]
@@ -35,13 +40,12 @@ def context(
     session: SessionFilter = None,
 ) -> Answer:
     """Show what is known about an objective: memories, the codebase, its complexity."""
-    from priming.loop import arc
-
-    with store.open_file() as memory:
-        value = arc.context(memory, text_or_stdin(objective, "objective"), Path.cwd(), session=session)
-    memories = value["memory"]
-    parts = [part for kind in ("patterns", "failures", "connected") for part in _memories(memories[kind])]
-    codebase = {**value["codebase"], "complexity": value["complexity"]["level"]}
+    with store.open() as memory:
+        text = text_or_stdin(objective, "objective")
+        value = memory.loop_context(text, session=session, folder=str(Path.cwd()))
+    shown = value.memory
+    parts = [part for each in (shown.patterns, shown.failures, shown.connected) for part in _memories(each)]
+    codebase = {**encode(value.codebase), "complexity": value.complexity.level}
     return Answer(value, [*parts, *_pairs(codebase)])
 
 
@@ -57,10 +61,12 @@ def store(
     values: ValuesFile = None,  # noqa: ARG001, expanded by the group
 ) -> Answer:
     """Store a failure or a pattern; a similar stored memory is strengthened instead."""
-    from priming.loop import arc
-
-    with options.open_file() as memory:
-        return _answer(arc.store(memory, type, trigger, resolution, source))
+    with options.open() as memory:
+        try:
+            reply = memory.loop_store(trigger, resolution, type=type, source=source)
+        except ParamError as error:
+            return _rejected(name="", reason=str(error))
+    return _answer(encode(reply))
 
 
 @command(app)
@@ -75,13 +81,13 @@ def recall(
     session: SessionFilter = None,
 ) -> Answer:
     """Recall failures and patterns, by relevance, effectiveness and recency."""
-    from priming.loop import arc
-
-    if type is not None and type not in TYPES:
-        raise ParamError("type", type, f"must be one of {', '.join(TYPES)}")
-    with store.open_file() as memory:
-        rows = arc.recall(memory, text_or_stdin(query, "query"), type, limit, session=session)
-    return Answer(rows, list(_memories(rows)) or [line(("no memories about it", DIM))])
+    with store.open() as memory:
+        lessons = memory.loop_recall(text_or_stdin(query, "query"), type=type, limit=limit, session=session)
+    rows = [
+        _row(lesson, _relevance=lesson.relevance, _recency=lesson.recency, _score=lesson.score)
+        for lesson in lessons
+    ]
+    return Answer(rows, list(_lines(rows)) or [line(("no memories about it", DIM))])
 
 
 @command(app)
@@ -95,11 +101,9 @@ def feedback(
     ],
 ) -> Answer:
     """Report which of the shown memories were used: they helped, the others did not."""
-    from priming.loop import arc
-
     used, shown = json_texts("utilized", utilized), json_texts("injected", injected)
-    with store.open_file() as memory:
-        return _answer(arc.feedback(memory, used, shown))
+    with store.open() as memory:
+        return _answer(encode(memory.loop_feedback(used, shown)))
 
 
 @command(app)
@@ -111,38 +115,40 @@ def relate(
     weight: Annotated[float, Option("--weight", metavar="X", help="Weight in [0, 1]")] = 1.0,
 ) -> Answer:
     """Link two memories."""
-    from priming.loop import arc
-
-    with store.open_file() as memory:
-        return _answer(arc.relate(memory, source, target, relation, weight))
+    with store.open() as memory:
+        for name in (source, target):
+            if _read(memory, name) is None:
+                return _rejected(reason=f"memory not found: {name}")
+        if source == target:
+            return _rejected(reason="a memory is not linked to itself")
+        links = memory.links(source, relation=relation)
+        if any((link.source, link.target) == (source, target) for link in links):
+            return _answer({"status": "exists", "reason": "they are linked so already"})
+        link = memory.link(source, target, relation, weight)
+    return _answer({"status": "added", "reason": link.message or ""})
 
 
 @command(app)
 def connected(store: StoreOptions, name: Name) -> Answer:
     """Show the memories that strong links lead to from a memory."""
-    from priming.loop import arc
-
-    with store.open_file() as memory:
-        rows = arc.connected(memory, name)
-    return Answer(rows, list(_memories(rows)) or [line(("no strong links", DIM))])
+    with store.open() as memory:
+        rows = [_row(node, _hop=node.hop, _via=node.via) for node in memory.loop_connected(name)]
+    return Answer(rows, list(_lines(rows)) or [line(("no strong links", DIM))])
 
 
 @command(app)
 def get(store: StoreOptions, name: Name) -> Answer:
     """Show a memory."""
-    from priming.loop import arc
-
-    with store.open_file() as memory:
-        return _answer(arc.get(memory, name) or {"error": "not found"})
+    with store.open() as memory:
+        record = _read(memory, name)
+    return _answer({"error": "not found"} if record is None else encode(record))
 
 
 @command(app)
 def prune(store: StoreOptions) -> Answer:
     """Archive failures and patterns that rarely helped."""
-    from priming.loop import arc
-
-    with store.open_file() as memory:
-        return _answer(arc.prune(memory))
+    with store.open() as memory:
+        return _answer(encode(memory.loop_prune()))
 
 
 @command(app)
@@ -156,11 +162,8 @@ def decay(
     ] = None,
 ) -> Answer:
     """List memories that have faded. Recall ranks them lower by itself, by half in seven days."""
-    from priming.loop import arc
-    from priming.types import SystemClock
-
-    with store.open_file() as memory:
-        return _answer(arc.decay(memory, SystemClock().now(), days, min_uses))
+    with store.open() as memory:
+        return _answer(encode(memory.loop_decay(days=days, min_uses=min_uses)))
 
 
 @command(app)
@@ -177,40 +180,31 @@ def chunk(
     values: ValuesFile = None,  # noqa: ARG001, expanded by the group
 ) -> Answer:
     """Make patterns of what worked, or strengthen similar patterns."""
-    from priming.loop import arc, learning
-    from priming.loop.session_store import Sessions
-
-    texts = (task, outcome, approach)
-    is_complete = all(text is not None for text in texts)
-    if (session is None) is not is_complete or (
-        session is not None and any(text is not None for text in texts)
-    ):
-        rule = "must be given, or else all of --task, --outcome and --approach: one of the two"
-        raise ParamError("session", session, rule)
-    with store.open_file() as memory:
-        if session is None:
-            return _answer(arc.chunk(memory, task or "", outcome or "", approach or ""))
-        current = Sessions(memory).get(session)
-        patterns = learning.store_patterns(memory, current, project=current.project)
-    return _answer({"stored": list(patterns.stored), "strengthened": list(patterns.strengthened)})
+    with store.open() as memory:
+        try:
+            reply = memory.loop_chunk(session, task=task, outcome=outcome, approach=approach)
+        except ParamError as error:
+            if session is not None or None in (task, outcome, approach):
+                raise
+            return _rejected(name="", reason=str(error))
+    if session is not None:
+        return _answer({"stored": reply.stored, "strengthened": reply.strengthened})
+    (name,) = (*reply.stored, *reply.strengthened) or ("",)
+    return _answer({"status": reply.status, "name": name, "reason": reply.reason})
 
 
 @command(app)
 def consolidate(store: StoreOptions) -> Answer:
     """Merge failures, and patterns, that say the same."""
-    from priming.loop import arc
-
-    with store.open_file() as memory:
-        return _answer(arc.consolidate(memory))
+    with store.open() as memory:
+        return _answer(encode(memory.loop_consolidate()))
 
 
 @command(app)
 def health(store: StoreOptions) -> Answer:
     """Show the state of the loop's memory: its size, what helped, and problems."""
-    from priming.loop import arc
-
-    with store.open_file() as memory:
-        return _answer(arc.health(memory))
+    with store.open() as memory:
+        return _answer(encode(memory.loop_health()))
 
 
 def _answer(value: Mapping[str, Any]) -> Answer:
@@ -219,7 +213,31 @@ def _answer(value: Mapping[str, Any]) -> Answer:
     return Answer(value, list(_pairs(value)), BAD_INPUT if is_refused else 0)
 
 
-def _memories(rows: list[dict[str, Any]]) -> Iterator[Part]:
+def _rejected(**values: str) -> Answer:
+    """What could not be done, and why, in the shape of Arc."""
+    return _answer({"status": "rejected", **values})
+
+
+def _read(memory: Memory, name: str) -> LoopMemory | None:
+    """The memory of a name; None if there is none."""
+    from priming.loop.steps.lessons import memory_shape
+
+    try:
+        return memory_shape(memory.get(name))
+    except NotFound:
+        return None
+
+
+def _row(item: RecalledLesson | ConnectedMemory, **details: Any) -> dict[str, Any]:
+    """A memory in the shape of Arc, with what a query says of it."""
+    return {**encode(item.memory), **details}
+
+
+def _memories(memories: Iterable[LoopMemory]) -> Iterator[Part]:
+    return _lines(encode(memory) for memory in memories)
+
+
+def _lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[Part]:
     for row in rows:
         counts = f"{row['type']}, helped {row['helped']}, failed {row['failed']}"
         detail = f"  {row['_score']:.2f}" if "_score" in row else f"  {row['_via']}" if "_via" in row else ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from priming.cli import parse
+from priming.cli import parse, records
 from priming.cli.command import Answer, command, group
 from priming.cli.errors import FAILURE
 from priming.cli.options import StoreOptions, Yes
@@ -51,6 +51,7 @@ def _status(status: Status) -> Iterator[Part]:
         ("embedding", status.generation),
     )
     yield Table(("", ""), rows)
+    yield from records.reason(status.reason)
 
 
 @command(app)
@@ -69,6 +70,7 @@ def stats_tables(stats: Stats) -> Iterator[Part]:
         for status, number in statuses.items()
     ]
     yield line("namespace  ", (stats.namespace, KEY))
+    yield from records.reason(stats.reason)
     yield line()
     if rows:
         yield Table(("memories", "status", "number"), tuple(rows))
@@ -202,8 +204,10 @@ def export(
     """Write the namespace to a file, without loss and with its log."""
     with store.open_file() as memory, progress("exporting") as step:
         number = memory.export(path, progress=step)
+        reason = None if number else memory.status().reason
     text = f"  {count(number, 'memory', 'memories')} to {path}"
-    return Answer({"path": str(path), "memories": number}, [line(("exported", OK), text)])
+    value = {"path": str(path), "memories": number, "reason": reason}
+    return Answer(value, [line(("exported", OK), text), *records.reason(reason)])
 
 
 @command(app)

@@ -12,7 +12,7 @@ import typer
 from typer import Argument, Option
 
 from priming.cli import parse, records
-from priming.cli.command import Answer, Group, command, group
+from priming.cli.command import Answer, Group, command, give_reason, group
 from priming.cli.options import TIME, Kinds, KnownAt, Limit, Relation, Since, Source, StoreOptions, Target
 from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, clean, count, line, timestamp
 from priming.cli.parse import complete
@@ -62,6 +62,9 @@ def draw(
     at = parse.optional_moment("known_at", known_at)
     with store.open() as memory:
         text = memory.graph(form, key=key, depth=depth, limit=limit, kinds=kinds, known_at=at)
+        reason = memory.status().reason
+    if reason is not None:
+        give_reason(store, reason, apart=True)
     if output is not None:
         return _written(text, form, output)
     if not store.as_json:
@@ -86,10 +89,11 @@ def link_strength(
     target: Target,
     weight: Annotated[float, Argument(metavar="WEIGHT", help="In [0, 1], clamped to [0.05, 0.95]")],
     relation: Relation = None,
+    create: Annotated[bool, Option("--create", help="Make the link if there is none")] = False,
 ) -> Answer:
     """Set the weight of all links between two memories, in either direction."""
     with store.open() as memory:
-        operation = memory.set_strength(source, target, weight, relation)
+        operation = memory.set_strength(source, target, weight, relation, create)
     return Answer(operation, records.operation(operation))
 
 
@@ -212,7 +216,8 @@ def events(changes: Sequence[StrengthEvent]) -> Iterator[Part]:
         yield line(
             (timestamp(change.ts), DIM), f"  {change.event}  ", (_subject(change.edge), KEY), f"  {values}"
         )
-        details = [text for text in (change.source, change.reason, change.operation) if text]
+        caller = records.caller_text(change.actor, change.via, change.session)
+        details = [text for text in (change.source, change.reason, caller, change.operation) if text]
         yield line(("; ".join(details), DIM), indent=4)
     if not changes:
         yield line(("no weight changed", DIM))

@@ -12,6 +12,7 @@ from priming.cli.command import Answer, command, group
 from priming.cli.groups.graph import events, number
 from priming.cli.options import TIME, DryRun, Key, Limit, LogSource, Since, StoreOptions, TimeOptions
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, count, line, timestamp
+from priming.config.words import BY_VERDICT
 from priming.errors import NotFound
 
 if TYPE_CHECKING:
@@ -67,7 +68,10 @@ def version_lines(versions: Sequence[MemoryRecord]) -> Iterator[Part]:
     for version in versions:
         end = timestamp(version.valid_to) or "now"
         start = timestamp(version.valid_from) or "the beginning"
-        yield line((f"version {version.version}", KEY), (f"  valid from {start} to {end}", DIM))
+        times = f"recorded {timestamp(version.recorded_at)}"
+        if version.retired_at is not None:
+            times += f", superseded {timestamp(version.retired_at)}"
+        yield line((f"version {version.version}", KEY), (f"  valid from {start} to {end}; {times}", DIM))
         yield from records.content(version)
 
 
@@ -103,7 +107,9 @@ def diff(
 def _diff(difference: Diff) -> Iterator[Part]:
     """Memories, links, and the two answers side by side."""
     yield line((f"after {timestamp(difference.since)}, up to {timestamp(difference.until)}", DIM))
-    if not (difference.memories or difference.links):
+    if difference.reason is not None:
+        yield line((difference.reason, WARN))
+    elif not (difference.memories or difference.links):
         yield line(("no memory and no link changed", DIM))
     yield from _first(difference.memories, _memory_move)
     yield from _first(difference.links, _link_move)
@@ -179,7 +185,8 @@ def _last(memory: Memory) -> str:
     while True:
         rows = memory.log(limit=limit)
         for row in rows[read:]:
-            if row.kind not in _NOT_LAST and row.undone_by is None:
+            # What a verdict settled goes back with the verdict.
+            if row.kind not in _NOT_LAST and row.undone_by is None and BY_VERDICT not in (row.reason or ""):
                 return row.id
         if len(rows) < limit:
             raise NotFound("there is no operation to undo: see the log")
@@ -192,21 +199,36 @@ def rollback(
     since: Annotated[
         str, Option("--since", metavar="TIME", help=f"Undo operations from this time on: {TIME}")
     ],
+    until: Annotated[
+        str | None, Option("--until", metavar="TIME", help=f"Only operations before this time: {TIME}")
+    ] = None,
     source: LogSource = None,
     dry_run: DryRun = False,
 ) -> Answer:
-    """Undo all operations since a time. The rollback is one operation, and can be undone."""
-    start = parse.moment("since", since)
+    """Undo all operations in a span of time. The rollback is one operation, and can be undone."""
+    start, end = parse.moment("since", since), parse.optional_moment("until", until)
     with store.open() as memory:
         if dry_run:
-            rows = memory.would_undo(since=start, source=source)
-            return Answer(rows, _rollback_plan(rows))
-        operation = memory.rollback(since=start, source=source)
+            rows = memory.would_undo(since=start, until=end, source=source)
+            planned = memory.rollback(since=start, until=end, source=source, dry_run=True)
+            return Answer(rows, _rollback_plan(rows, planned))
+        operation = memory.rollback(since=start, until=end, source=source)
     return Answer(operation, [*records.operation(operation), records.undo_hint(operation.id, indent=4)])
 
 
-def _rollback_plan(rows: Sequence[Operation]) -> Iterator[Part]:
+def _rollback_plan(rows: Sequence[Operation], planned: Operation) -> Iterator[Part]:
+    """The operations that a rollback would undo, and where the weights would be then."""
     yield from records.operations(rows)
+    moves = [
+        (change.key, change.before.get("weight"), change.after.get("weight"))
+        for change in planned.changes
+        if change.before is not None and change.after is not None
+    ]
+    moved = [(key, before, after) for key, before, after in moves if before != after]
+    for key, before, after in moved[:_MAX_SHOWN]:
+        yield line((key, KEY), f"  {number(before)} → {number(after)}", indent=2)
+    if len(moved) > _MAX_SHOWN:
+        yield line((f"and {len(moved) - _MAX_SHOWN:,} more weights", DIM), indent=2)
     yield line((f"{count(len(rows), 'operation')} would be undone", WARN))
 
 
@@ -215,10 +237,10 @@ def review(
     store: StoreOptions,
     limit: Limit = 50,
     keep: Annotated[
-        str | None, Option("--keep", metavar="ID", help="Settle this contradiction: both facts hold")
+        str | None, Option("--keep", metavar="ID", help="Settle this contradiction: both hold")
     ] = None,
 ) -> Answer:
-    """List facts that contradict each other, with the commands that settle them."""
+    """List facts and rules that contradict each other, with the commands that settle them."""
     with store.open() as memory:
         if keep is not None:
             operation = memory.keep_both(keep)
@@ -229,9 +251,11 @@ def review(
 
 def _reviews(reviews: Sequence[Review]) -> Iterator[Part]:
     if not reviews:
-        yield line(("no facts contradict each other", DIM))
+        yield line(("no facts or rules contradict each other", DIM))
     for each in reviews:
-        yield line((f"{each.subject}: {each.slot}", "bold"))
+        yield line((f"{each.subject} {each.slot}" if each.reason else f"{each.subject}: {each.slot}", "bold"))
+        if each.reason:
+            yield line((each.reason, ""), indent=2)
         yield _claim(each.older)
         yield _claim(each.newer)
         for hint in each.commands:

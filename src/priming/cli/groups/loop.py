@@ -25,15 +25,8 @@ if TYPE_CHECKING:
 
     from priming.llm.protocol import Agent
     from priming.loop.environment import LoopEnvironment
-    from priming.loop.session import (
-        ObjectiveContext,
-        PlanningResult,
-        Session,
-        SessionReport,
-        SessionSummary,
-        Task,
-        Wait,
-    )
+    from priming.loop.session import Session, Task, Wait
+    from priming.loop.steps.results import SessionReport, SessionSummary, Thought
     from priming.memory import Memory
 
 FORMATS = ("text", "markdown", "json")
@@ -133,13 +126,14 @@ def think(store: StoreOptions, objective: Objective, *, options: AgentOptions) -
 
     agent = _agent(options, LOOP.timeout)
     text = parse.text_or_stdin(objective, "objective")
-    with store.open_file() as memory, _work(store, memory, agent) as work:
-        context, reasoned = think_about(work, text, Path.cwd())
-    return Answer({"context": context, "reasoned": reasoned}, _thought(context, reasoned))
+    with store.open_file() as memory, interrupts():
+        thought = think_about(memory, agent, text, Path.cwd())
+    return Answer(thought, _thought(thought))
 
 
-def _thought(context: ObjectiveContext, reasoned: PlanningResult) -> Iterator[Part]:
+def _thought(thought: Thought) -> Iterator[Part]:
     """The result of reasoning, and the memories it was shown."""
+    context, reasoned = thought.context, thought.reasoned
     yield line((reasoned.assessment, KEY), f"  {reasoned.reasoning}")
     for number, plan in enumerate(reasoned.tasks, 1):
         yield line(f"{number}. {plan.objective}")
@@ -160,13 +154,8 @@ def status(
     ] = None,
 ) -> Answer:
     """Show the state of a session and its tasks."""
-    from priming.loop.report import report as report_of
-    from priming.loop.session_store import Sessions
-
-    with store.open_file() as memory:
-        sessions = Sessions(memory)
-        chosen = sessions.latest() if session is None else sessions.get(session)
-        current = report_of(sessions, chosen)
+    with store.open() as memory:
+        current = memory.loop_report(session)
     return Answer(current, _state(current))
 
 
@@ -182,11 +171,8 @@ def _state(report: SessionReport) -> Iterator[Part]:
 @command(app, "list")
 def list_(store: StoreOptions, limit: Limit = 20) -> Answer:
     """List sessions, latest first."""
-    from priming.loop.report import summarise
-    from priming.loop.session_store import Sessions
-
-    with store.open_file() as memory:
-        rows = [summarise(session) for session in Sessions(memory).list(limit)]
+    with store.open() as memory:
+        rows = memory.loop_list(limit=limit)
     return Answer(rows, _sessions(rows))
 
 
@@ -218,14 +204,11 @@ def report(
 ) -> Answer:
     """Report what was tried, what was learned, and which memories helped."""
     from priming.loop.report import markdown
-    from priming.loop.report import report as report_of
-    from priming.loop.session_store import Sessions
 
     if form not in FORMATS:
         raise ParamError("format", form, f"must be one of {', '.join(FORMATS)}")
-    with store.open_file() as memory:
-        sessions = Sessions(memory)
-        current = report_of(sessions, sessions.get(session))
+    with store.open() as memory:
+        current = memory.loop_report(session)
     if form == "json":
         respond(replace(store, as_json=True), Answer(current, ()))
         raise typer.Exit

@@ -29,14 +29,16 @@ from priming.cli.options import (
 )
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, confirm, line, timestamp
 from priming.cli.parse import complete
+from priming.config.relations import BRINGS, TAKES
 from priming.config.words import KINDS, RELATIONS
 from priming.errors import ParamError
 
 if TYPE_CHECKING:
     from priming.results import Receipt, Remembered
-    from priming.types import MemoryRecord
+    from priming.types import Link, MemoryRecord
 
 ANY = "any"
+_LINKS_SHOWN = 10
 LINK_ORDERS = ("weight", "changed", "learned")
 _NOT_STORED = {
     "duplicate": "the same text is already stored: nothing was stored",
@@ -66,10 +68,18 @@ def remember(
     trigger: Annotated[
         str | None, Option("--trigger", metavar="TEXT", help="When a procedure is to be carried out")
     ] = None,
+    echo_guard: Annotated[
+        bool,
+        Option(
+            "--echo-guard/--no-echo-guard", help="Whether text that a recall has just returned is an echo"
+        ),
+    ] = True,
     explain: Annotated[bool, Option("--explain", help="Also show the links that were made")] = False,
 ) -> Answer:
     """Store a memory and link it to others."""
     arguments = options.arguments()
+    if not echo_guard:
+        arguments["echo_guard"] = False
     if kind is not None:
         arguments["kind"] = kind
     _add_procedure(arguments, steps=step, trigger=trigger)
@@ -100,9 +110,9 @@ def stored_lines(stored: Remembered, *, explain: bool) -> Iterator[Part]:
         yield line((_NOT_STORED[stored.status], DIM), indent=2)
     for link in stored.links if explain else ():
         if link.source == stored.key:
-            yield line((f"─{link.relation}→ {link.target} ({link.weight:.2f})", DIM), indent=2)
+            yield line((f"─{link.relation}→ {link.target} {records.strength(link)}", DIM), indent=2)
         else:
-            yield line((f"←{link.relation}─ {link.source} ({link.weight:.2f})", DIM), indent=2)
+            yield line((f"←{link.relation}─ {link.source} {records.strength(link)}", DIM), indent=2)
 
 
 @command(app)
@@ -127,10 +137,19 @@ def supersede(
 
 @command(app)
 def show(store: StoreOptions, key: Key) -> Answer:
-    """Show a memory in full, whatever its status."""
+    """Show a memory in full, whatever its status, with the links made by hand."""
     with store.open() as memory:
         record = memory.get(key)
-    return Answer(record, records.memory(record))
+        links = [link for link in memory.links(record.id) if link.given or link.sign == TAKES]
+    return Answer(record, [*records.memory(record), *_shown_links(links)])
+
+
+def _shown_links(links: Sequence[Link]) -> Iterator[Part]:
+    """The links that somebody made and those that take activation away; the others are too many for a page."""
+    if links:
+        yield from records.links(links[:_LINKS_SHOWN])
+    if len(links) > _LINKS_SHOWN:
+        yield line((f"and {len(links) - _LINKS_SHOWN:,} more: priming links", DIM))
 
 
 @command(app, "list")
@@ -196,14 +215,27 @@ def link(
     weight: Annotated[
         float | None, Option("--weight", metavar="X", help="Weight in [0, 1]; 0.5 by default")
     ] = None,
+    suppressing: Annotated[
+        bool | None,
+        Option(
+            "--suppressing/--exciting",
+            help="Whether links of this relation take activation away; by default its name decides",
+        ),
+    ] = None,
 ) -> Answer:
     """Link two memories. If the link exists, its weight is set."""
+    more: dict[str, Any] = {} if weight is None else {"weight": weight}
+    if suppressing is not None:
+        more["sign"] = TAKES if suppressing else BRINGS
     with store.open() as memory:
-        if weight is None:
-            new_link = memory.link(source, target, relation)
-        else:
-            new_link = memory.link(source, target, relation, weight)
-    return Answer(new_link, records.links([new_link]))
+        new_link = memory.link(source, target, relation, **more)
+    return Answer(new_link, _linked(new_link))
+
+
+def _linked(link: Link) -> Iterator[Part]:
+    yield from records.links([link])
+    if link.message:
+        yield line((link.message, WARN), indent=2)
 
 
 command(app, "connect", hidden=True)(link)

@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from priming.cli import parse, records
 from priming.cli.command import Answer, command, group
-from priming.cli.options import DryRun, Key, Reason, ScopeOptions, Session, StoreOptions, Tokens
+from priming.cli.options import AgentOptions, DryRun, Key, Reason, ScopeOptions, Session, StoreOptions, Tokens
 from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, count, line, timestamp
 from priming.cli.parse import complete
 from priming.config.words import KINDS, RULES, TRUST
@@ -60,6 +60,8 @@ def learn(
         str,
         Option("--trust", metavar="NAME", help=", ".join(TRUST), autocompletion=complete(TRUST)),
     ] = "user",
+    *,
+    options: AgentOptions,
 ) -> Answer:
     """Learn a rule from a correction. The context says where it applies; without one, everywhere."""
     text = parse.text_or_stdin(right, "right")
@@ -73,6 +75,7 @@ def learn(
             source=source,
             trust=trust,
             rule=rule,
+            agent=options.load(),
         )
     return Answer(learned, learned_lines(learned))
 
@@ -87,7 +90,7 @@ def learned_lines(learned: Learned) -> Iterator[Part]:
         yield line((reason, DIM), indent=2)
     for link in learned.links:
         if link.relation != "mentions":
-            yield line((f"─{link.relation}→ {link.target} ({link.weight:.2f})", DIM), indent=2)
+            yield line((f"─{link.relation}→ {link.target} {records.strength(link)}", DIM), indent=2)
 
 
 @command(app)

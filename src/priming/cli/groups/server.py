@@ -13,7 +13,7 @@ from typer import Argument, Option
 from priming.cli import parse
 from priming.cli.command import Answer, command, group, respond
 from priming.cli.errors import FAILURE
-from priming.cli.options import StoreOptions, Yes
+from priming.cli.options import AgentOptions, StoreOptions, Yes
 from priming.cli.output import DIM, OK, Part, Table, confirm, line, timestamp
 from priming.cli.parse import complete
 from priming.config.words import TOOL_GROUPS
@@ -118,7 +118,12 @@ def mcp(store: StoreOptions, tools: Tools = None) -> Answer:
         )
     settings = store.settings()
     groups = _groups(tools, settings)
-    mcp_server.run(service=store.service, namespace=str(settings["store.namespace"]), groups=groups)
+    mcp_server.run(
+        service=store.service,
+        namespace=str(settings["store.namespace"]),
+        groups=groups,
+        agent=AgentOptions().load,
+    )
     return Answer(None, ())
 
 

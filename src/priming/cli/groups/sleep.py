@@ -25,7 +25,7 @@ from priming.types import Progress
 if TYPE_CHECKING:
     from priming.llm.protocol import Agent
     from priming.memory import Memory
-    from priming.sleep.plan import Proposal, ProposedItem
+    from priming.sleep.plan import LeftAlone, Proposal, ProposedItem
 
 _INTERVAL = timedelta(seconds=30)
 """How often new memories are counted between two nights."""
@@ -178,8 +178,11 @@ def _proposal(proposal: Proposal, *, dry_run: bool) -> Iterator[Part]:
     """What a night did, or would do: by stage, with the reasons."""
     for stage in proposal.stages:
         items = [item for item in proposal.items if item.stage == stage]
+        left = [entry for entry in proposal.left_alone if entry.stage == stage]
         if items:
             yield line((stage, "bold"), f"  {count(len(items), 'item')}")
+        elif left:
+            yield line((stage, "bold"))
         for item in items[:_MAX_SHOWN]:
             yield from _item(item, indent=2)
         if len(items) > _MAX_SHOWN:
@@ -188,7 +191,18 @@ def _proposal(proposal: Proposal, *, dry_run: bool) -> Iterator[Part]:
             if check.stage == stage:
                 for reason in check.dropped:
                     yield line((f"left out ({check.rule}): {reason}", WARN), indent=2)
+        yield from _left_alone(left)
     yield _conclusion(proposal, dry_run)
+
+
+def _left_alone(left: Sequence[LeftAlone]) -> Iterator[Part]:
+    """What a stage found alike and left as it was, and the words that made the difference."""
+    for entry in left[:_MAX_SHOWN]:
+        words = f" ({', '.join(entry.words)})" if entry.words else ""
+        keys = ", ".join(entry.keys)
+        yield line("left alone  ", (keys, KEY), (f": {entry.reason}{words}", DIM), indent=2)
+    if len(left) > _MAX_SHOWN:
+        yield line((f"… and {len(left) - _MAX_SHOWN:,} more: --json lists all", DIM), indent=2)
 
 
 def _conclusion(proposal: Proposal, dry_run: bool) -> Part:
@@ -208,6 +222,8 @@ def _item(item: ProposedItem, *, indent: int = 0) -> Iterator[Part]:
     text = item.evidence.get("text")
     if item.action in ("make", "update") and isinstance(text, str):
         yield line(f"“{text}”", indent=indent + 2)
+    elif item.action == "family" and isinstance(text, str):
+        yield line(text, indent=indent + 2)
     degraded = item.evidence.get("degraded")
     if degraded is not None:
         yield line((f"without the agent: {degraded}", WARN), indent=indent + 2)

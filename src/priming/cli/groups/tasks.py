@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,9 +17,11 @@ from priming.errors import ParamError
 from priming.serialization import encode
 
 if TYPE_CHECKING:
-    from priming.loop.session_store import Sessions
+    from priming.loop.steps.results import TaskReply
 
 _NOT_DELIVERED = 3
+_CLOSED = ("complete", "unverified")
+_STATUSES = ("pending", "complete", "unverified", "blocked")
 _VALUES = "--values"
 
 ValuesFile = Annotated[
@@ -101,12 +102,10 @@ def new_session(
     ] = None,
 ) -> Answer:
     """Start a session whose tasks are added one by one."""
-    from priming.loop import run as runs
-
     text = optional_text(objective, "objective")
-    with _sessions(store) as sessions:
-        session = runs.new_session(sessions, runs.DRIVEN if text is None else text, Path.cwd())
-    return Answer({"session_id": session.id}, [line(session.id)])
+    with store.open() as memory:
+        begun = memory.loop_task_new_session(text, folder=str(Path.cwd()))
+    return Answer(begun, [line(begun.session_id)])
 
 
 @command(app)
@@ -128,13 +127,10 @@ def add(
     values: ValuesFile = None,  # noqa: ARG001, expanded by the group
 ) -> Answer:
     """Add a task to a session."""
-    from priming.loop import run as runs
-    from priming.loop.session import TaskPlan
-
-    plan = TaskPlan(objective, tuple(json_texts("delta", delta)), verify)
-    with _sessions(store) as sessions:
-        _, task = runs.add(sessions, session, seq, plan, json_texts("injected", injected))
-    return _answer({"session_id": session, "seq": task.seq, "status": task.status})
+    files, shown = json_texts("delta", delta), json_texts("injected", injected)
+    with store.open() as memory:
+        added = memory.loop_task_add(session, seq, objective, delta=files, injected=shown, verify=verify)
+    return _answer(encode(added))
 
 
 @command(app)
@@ -147,13 +143,10 @@ def complete(
     values: ValuesFile = None,  # noqa: ARG001, expanded by the group
 ) -> Answer:
     """Close a task as done if its gate passes: memories are judged, lessons stored. Exit status 3 if it fails."""
-    from priming.loop import report
-    from priming.loop import run as runs
-
-    with _sessions(store) as sessions:
-        result = runs.complete(sessions, session, seq, delivered, json_texts("utilized", utilized))
-    has_passed = result.task.status in ("delivered", "unverified")
-    return _answer(report.reply_shape(result), 0 if has_passed else _NOT_DELIVERED)
+    used = json_texts("utilized", utilized)
+    with store.open() as memory:
+        reply = memory.loop_task_complete(session, seq, delivered, utilized=used)
+    return _answer(_without_nulls(reply), 0 if reply.status in _CLOSED else _NOT_DELIVERED)
 
 
 @command(app)
@@ -166,12 +159,10 @@ def block(
     values: ValuesFile = None,  # noqa: ARG001, expanded by the group
 ) -> Answer:
     """Close a task as blocked: memories are judged, and the failure is stored."""
-    from priming.loop import report
-    from priming.loop import run as runs
-
-    with _sessions(store) as sessions:
-        result = runs.block(sessions, session, seq, reason, json_texts("utilized", utilized))
-    return _answer(report.reply_shape(result))
+    used = json_texts("utilized", utilized)
+    with store.open() as memory:
+        reply = memory.loop_task_block(session, seq, reason, utilized=used)
+    return _answer(_without_nulls(reply))
 
 
 @command(app)
@@ -181,35 +172,26 @@ def get(
     seq: Annotated[int | None, Option("--seq", metavar="N", help="Only this task")] = None,
 ) -> Answer:
     """Show the tasks of a session, or a single task."""
-    from priming.loop import report
-    from priming.loop import run as runs
-
-    with _sessions(store) as sessions:
-        current = sessions.get(session)
-        if seq is not None:
-            return _answer(report.task_shape(current, runs.task_of(current, seq)))
-        rows = [report.task_shape(current, task) for task in current.tasks]
-    return Answer(rows, _rows(rows))
+    with store.open() as memory:
+        rows = [encode(task) for task in memory.loop_task_get(session, seq=seq)]
+    return Answer(rows, _rows(rows)) if seq is None else _answer(rows[0])
 
 
 @command(app)
 def pending(store: StoreOptions, session: SessionOption) -> Answer:
     """Show the open tasks of a session."""
-    from priming.loop import report
-
-    with _sessions(store) as sessions:
-        current = sessions.get(session)
-    rows = [report.task_shape(current, task) for task in current.tasks if task.status == "pending"]
+    with store.open() as memory:
+        rows = [encode(task) for task in memory.loop_task_get(session) if task.status == "pending"]
     return Answer(rows, _rows(rows))
 
 
 @command(app)
 def summary(store: StoreOptions, session: SessionOption) -> Answer:
     """Count the tasks of a session by status."""
-    from priming.loop import report
-
-    with _sessions(store) as sessions:
-        return _answer(report.task_counts(sessions.get(session)))
+    with store.open() as memory:
+        statuses = [task.status for task in memory.loop_task_get(session)]
+    counts = {status: statuses.count(status) for status in _STATUSES}
+    return _answer({"session_id": session, "total": len(statuses), **counts})
 
 
 @command(meta_app)
@@ -221,56 +203,42 @@ def record(
     notes: Annotated[str, Option("--notes", metavar="TEXT", help="Notes")] = "",
 ) -> Answer:
     """Record how a task ended; without --success it failed."""
-    from priming.loop import run as runs
-
-    with _sessions(store) as sessions:
-        before = runs.record(sessions, session, seq, success, notes)
-    return _answer({"status": "updated" if before else "recorded"})
+    with store.open() as memory:
+        return _answer(encode(memory.loop_meta_record(session, seq, success, notes=notes)))
 
 
 @command(meta_app)
 def assess(store: StoreOptions, session: SessionOption) -> Answer:
     """Assess whether the approach of a session works."""
-    from priming.loop import report
-
-    with _sessions(store) as sessions:
-        return _answer(report.assess(sessions.get(session)))
+    with store.open() as memory:
+        assessment = memory.loop_meta_assess(session)
+    return _answer({name: value for name, value in encode(assessment).items() if name != "pivot"})
 
 
 @command(meta_app, "should-pivot")
 def should_pivot(store: StoreOptions, session: SessionOption) -> Answer:
     """Advise whether to take another approach."""
-    from priming.loop import report
-    from priming.loop.session import assessment_of
-
-    with _sessions(store) as sessions:
-        return _answer(report.should_pivot(assessment_of(sessions.get(session))))
+    with store.open() as memory:
+        return _answer(encode(memory.loop_meta_assess(session).pivot))
 
 
 @command(meta_app, "summary")
 def outcomes(store: StoreOptions, session: SessionOption) -> Answer:
     """Show how the tasks of a session ended."""
-    from priming.loop import report
-
-    with _sessions(store) as sessions:
-        return _answer(report.outcomes(sessions.get(session)))
+    with store.open() as memory:
+        return _answer(encode(memory.loop_meta_summary(session)))
 
 
 @command(meta_app)
 def clear(store: StoreOptions, session: SessionOption) -> Answer:
     """Clear the record of how tasks ended, before another approach."""
-    from priming.loop import run as runs
-
-    with _sessions(store) as sessions:
-        return _answer({"cleared": runs.clear(sessions, session)})
+    with store.open() as memory:
+        return _answer(encode(memory.loop_meta_clear(session)))
 
 
-@contextmanager
-def _sessions(store: StoreOptions) -> Iterator[Sessions]:
-    from priming.loop.session_store import Sessions
-
-    with store.open_file() as memory:
-        yield Sessions(memory)
+def _without_nulls(reply: TaskReply) -> dict[str, Any]:
+    """A reply with what it says only."""
+    return {name: value for name, value in encode(reply).items() if value is not None}
 
 
 def _answer(value: Mapping[str, Any], status: int = 0) -> Answer:

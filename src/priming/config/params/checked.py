@@ -37,6 +37,8 @@ def rule_of(about: Mapping[str, Any]) -> str:
     if about.get("members"):
         return f"one or several of {', '.join(about['members'])}, with commas between"
     low, high = about.get("low"), about.get("high")
+    if about.get("below") is not None:
+        return f"≥ {low} and < {about['below']}"
     words = {(True, True): f"in [{low}, {high}]", (True, False): f"≥ {low}", (False, True): f"≤ {high}"}
     rule = words.get((low is not None, high is not None), "any")
     return rule + " or none" if about.get("optional") else rule

@@ -44,6 +44,13 @@ class SpreadParams(Checked):
     max_neighbours: int | None = param(
         None, low=1, optional=True, unit="links", doc="strongest links that a node emits over"
     )
+    max_links: int | None = param(
+        None,
+        low=1,
+        optional=True,
+        unit="links",
+        doc="strongest links that a step reads, of all that leave or enter an active node",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +263,12 @@ class SimilarityParams(Checked):
     link: float = param(0.5, low=0.0, high=1.0, source="floop", doc="`similar-to` from this up to `merge`")
     conflict: float = param(0.6, low=0.0, high=1.0, doc="opposite rules conflict from this overlap of words")
     confidence: float = param(0.6, low=0.0, high=1.0, source="floop", doc="confidence of a rule just learned")
+    reviewed: int = param(
+        50_000,
+        low=0,
+        unit="pairs",
+        doc="pairs of rules that `review` compares, those with the rarest words first",
+    )
 
 
 @dataclass(frozen=True, slots=True)

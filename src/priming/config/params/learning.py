@@ -41,7 +41,7 @@ class LearningParams(Checked):
         doc="what verdicts move: the links of the path and the weight of the memory, by the tier's step; the links"
         " between memories that a recall returned together and that proved useful, by Hebb's rule; or nothing",
     )
-    runs: bool = param(True, doc="whether the output of a run moves the links among what the run was shown")
+    runs: bool = param(True, doc="whether the output of a run moves the links that the run followed")
     coactivation: bool = param(
         True, doc="whether memories that are active together are linked, and such links follow Oja's rule"
     )

@@ -17,7 +17,6 @@ class SleepParams(Checked):
     window: int = param(500, low=1, unit="episodes", source="World Weaver", doc="latest that `deep` clusters")
     batch: int = param(8_000, low=2, unit="memories", doc="most that are clustered at once")
     cluster: int = param(3, low=2, unit="episodes", source="World Weaver", doc="fewest that make a cluster")
-    skills: int = param(2, low=2, unit="procedures", source="World Weaver", doc="fewest that make a cluster")
     samples: int = param(1, low=1, unit="memories", source="World Weaver", doc="HDBSCAN's `min_samples`")
     epsilon: float = param(
         0.15, low=0.0, unit="cosine distance", doc="of the second attempt, where all seemed noise"
@@ -33,8 +32,12 @@ class SleepParams(Checked):
         0.2, low=-1.0, high=1.0, unit="cosine", doc="mean to the other members; below it a member is noise"
     )
     alike: float = param(
-        0.75, low=-1.0, high=1.0, unit="cosine", doc="least between any two procedures that become one"
+        0.4, low=-1.0, high=1.0, unit="cosine", doc="least between procedures that are compared word by word"
     )
+    compared: int = param(
+        50, low=1, unit="procedures", doc="most that a procedure is compared with, the nearest"
+    )
+    listed: int = param(200, low=0, unit="pairs", doc="most that a stage reports as alike and left alone")
     shared: float = param(0.5, low=0.0, high=1.0, doc="least share of a cluster that names it")
     central: int = param(32, low=1, unit="episodes", doc="most central members that a gist is taken from")
     gist_shown: int = param(

@@ -18,7 +18,7 @@ from priming.core.arguments.arrays import Floats, Ints
 from priming.core.graph import Graph
 from priming.core.kernel import loops
 from priming.core.kernel.flow import SMALLEST, Flow, Walk
-from priming.core.spread import SCRATCH, Activation, Anchors, anchors_of, finite, marks_of
+from priming.core.spread import SCRATCH, Activation, Anchors, anchors_of, finite, marks_of, spread
 from priming.errors import MissingExtra, ParamError
 
 
@@ -43,6 +43,8 @@ def spread_compiled(
     """
     if not isinstance(graph, Graph):
         raise ParamError("graph", type(graph).__name__, "must be a Graph; spread takes any Adjacency")
+    if params.max_links is not None:  # a bound over all nodes, which the loops see a block at a time
+        return spread(graph, anchors, params, gate=gate, record_flow=record_flow)
     _compile()
     walk = Walk.over(graph, params, gate)
     anchor_rows, start = anchors_of(anchors, graph.n)

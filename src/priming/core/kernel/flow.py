@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from priming.config.params.laws import SpreadParams
 from priming.core.arguments.arrays import Bools, Floats, Ints, floats
-from priming.core.graph import Adjacency, Edges, in_order, rows_of
+from priming.core.graph import Adjacency, Edges, among, in_order, rows_of
 from priming.core.kernel.loops import CAP
 from priming.errors import ParamError
 
@@ -79,11 +79,11 @@ class Walk:
 
     def emit(self, rows: Ints, a: Floats) -> tuple[Emission, Emission | None]:
         """Return e and s: what ``rows``, at activations ``a``, give to others and take from them."""
-        out = self.params.direction == "out"
-        edges = self.graph.edges(rows, both=not out or bool(self.mutual.any()))
-        if not self.suppresses.any():
-            return self._stream(edges, a, self.gate, joint=self.adds), None
-        against = self.suppresses[edges.relation]
+        out, limit = self.params.direction == "out", self.params.max_links
+        edges = self.graph.edges(rows, both=not out or bool(self.mutual.any()) or limit is not None)
+        if limit is not None:
+            edges = edges.only(strongest_links(edges, rows, limit))
+        against = self.suppresses[edges.relation] if self.suppresses.any() else np.zeros(0, np.bool_)
         if not against.any():
             positive = edges.only(edges.forward) if out else edges
             return self._stream(positive, a, self.gate, joint=self.adds), None
@@ -177,6 +177,23 @@ def foremost(edges: Edges, weight: Floats, limit: int) -> Bools:
     keep = np.zeros(owner.size, np.bool_)
     keep[order[rank < limit]] = True
     return keep
+
+
+def strongest_links(edges: Edges, rows: Ints, limit: int) -> Bools:
+    """Mark the ``limit`` strongest of the links that touch ``rows``, which ascend; ``edges`` are those of both ways.
+
+    A link is one, whether it is listed at one end or, where both ends are among ``rows``, at both. Of equal weights
+    the links of lower rows come first. This is what the query of Ethos reads for its active nodes:
+    ``WHERE from_id = ANY(…) OR to_id = ANY(…) ORDER BY weight DESC LIMIT …``.
+    """
+    near, far = rows[edges.owner], edges.neighbour
+    order = np.lexsort(
+        (edges.hours, edges.relation, np.maximum(near, far), np.minimum(near, far), -edges.weight)
+    )
+    counts = np.where(among(far, rows), 0.5, 1.0) * (edges.weight > 0)
+    marked = np.zeros(far.size, np.bool_)
+    marked[order] = np.cumsum(counts[order]) <= limit
+    return marked
 
 
 def _gate(gate: ArrayLike, n: int) -> Floats:
@@ -301,7 +318,8 @@ class Flow:
         a = self.history[step - 1]
         near = self.walk.graph.edges(rows, both=True).neighbour
         emitters = self.walk.emitters(self.rows[: a.size], a)
-        emitters = emitters[np.isin(self.rows[emitters], near)]
+        if self.params.max_links is None:  # which links a step reads depends on all that emit
+            emitters = emitters[np.isin(self.rows[emitters], near)]
         gives, _ = self.walk.emit(self.rows[emitters], a[emitters])
         gives = gives.only(np.isin(gives.target, rows))
         return self.rows[emitters[gives.owner]], gives

@@ -18,7 +18,7 @@ from priming.config.params.laws import PLASTICITY, SpreadParams
 from priming.core.arguments.arrays import Bools, Floats, Ints
 from priming.core.arguments.checks import check_number
 from priming.core.graph import among, rows_of
-from priming.core.kernel.flow import SMALLEST, Arrival, Flow
+from priming.core.kernel.flow import SMALLEST, Arrival, Emission, Flow
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,7 +158,7 @@ def routes(flow: Flow, targets: Iterable[int], by_row: tuple[Ints, Floats] | Non
     emitting = (history[:-1] >= max(flow.params.epsilon, SMALLEST)).any(axis=0)
     emitters, stays = rows[emitting], emitting | among(rows, np.unique(target_rows))
     kept_rows = rows[stays]
-    gives, _ = flow.walk.emit(emitters, np.ones(emitters.size))
+    gives = _links_walked(flow, emitters, rows, history)
     gives = gives.only(among(gives.target, kept_rows))
     return Routes(
         rows=kept_rows,
@@ -171,6 +171,30 @@ def routes(flow: Flow, targets: Iterable[int], by_row: tuple[Ints, Floats] | Non
         relations=flow.walk.graph.relations,
         params=flow.params,
     )
+
+
+def _links_walked(flow: Flow, emitters: Ints, rows: Ints, history: Floats) -> Emission:
+    """Return the links of ``emitters`` that a step walked, each with what it carries for an activation of 1."""
+    limit, walk = flow.params.max_links, flow.walk
+    if limit is None:
+        return walk.emit(emitters, np.ones(emitters.size))[0]
+    every, _ = replace(walk, params=replace(flow.params, max_links=None)).emit(
+        emitters, np.ones(emitters.size)
+    )
+    walked = np.zeros(every.amount.size, np.bool_)
+    keys = _keys(every, emitters, flow)
+    for before in history[:-1]:
+        active = rows[before >= max(flow.params.epsilon, SMALLEST)]
+        gives, _ = walk.emit(active, np.ones(active.size))
+        walked |= np.isin(keys, _keys(gives, active, flow))
+    return every.only(walked)
+
+
+def _keys(gives: Emission, emitters: Ints, flow: Flow) -> Ints:
+    """Return a number for each link: its ends and its relation."""
+    ends = emitters[gives.owner] * flow.n + gives.target
+    keys: Ints = ends * max(len(flow.walk.graph.relations), 1) + gives.edges.relation
+    return keys
 
 
 def trimmed(

@@ -4,7 +4,7 @@ import pytest
 
 from priming import errors
 from priming.errors import MissingExtra, ParamError, PrimingError
-from priming.operations.error_payload import error_from_payload, full_error_payload
+from priming.serialization import error_from_payload, full_error_payload
 
 KINDS = sorted(
     (kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, PrimingError)),

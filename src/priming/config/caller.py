@@ -1,0 +1,68 @@
+"""Who calls, and by what: each surface says so for the operations that it carries out, and the log keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+
+from priming.config.environment import default_actor
+
+LIBRARY = "library"
+_LONGEST = 120
+_HEADERS = {"actor": "Priming-Actor", "via": "Priming-Via", "session": "Priming-Session"}
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls, by what, and in which session: an agent by its hook, a token over HTTP, a person by a command.
+
+    ``actor`` is "user", an agent, "token NAME" or "server"; ``via`` the surface, and what was called there,
+    as in "library", "command used", "hook prompt", "mcp feedback", "http learn", "socket ingest".
+    """
+
+    actor: str
+    via: str = LIBRARY
+    session: str | None = None
+
+    def headers(self) -> dict[str, str]:
+        """The headers of a request that carry it to the server of a store."""
+        values = {name: getattr(self, name) for name in _HEADERS}
+        return {_HEADERS[name]: _ascii(value) for name, value in values.items() if value}
+
+    def after(self, headers: Mapping[str, str]) -> Caller:
+        """The caller that headers name, as far as they do; this one otherwise."""
+        values = {name: _text(headers.get(header, "")) for name, header in _HEADERS.items()}
+        return replace(self, **{name: value for name, value in values.items() if value})
+
+
+def present_caller() -> Caller:
+    """Who calls at present; a program that says nothing is the user's library."""
+    return _CALLER.get() or Caller(default_actor())
+
+
+@contextmanager
+def calling(caller: Caller) -> Iterator[None]:
+    """Let operations in the block be those of a caller."""
+    token = _CALLER.set(caller)
+    try:
+        yield
+    finally:
+        _CALLER.reset(token)
+
+
+def _ascii(value: str) -> str:
+    """A value as a header can hold it."""
+    return value[:_LONGEST].encode("unicode_escape").decode("ascii")
+
+
+def _text(header: str) -> str:
+    try:
+        text = header.encode("ascii", "ignore").decode("unicode_escape")
+    except UnicodeDecodeError:
+        return ""
+    return " ".join(text.encode("utf-8", "ignore").decode("utf-8").split())[:_LONGEST]
+
+
+_CALLER: ContextVar[Caller | None] = ContextVar("priming_caller", default=None)

@@ -1,0 +1,367 @@
+"""The memory of the loop: what is known of an objective, lessons, which of them helped, and their state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from priming.config.params.laws import SCORE
+from priming.config.params.loop import CONTEXT
+from priming.config.params.sleep import SLEEP
+from priming.core.arguments.checks import check_text
+from priming.core.score import effectiveness
+from priming.errors import NotFound, ParamError
+from priming.graph.traversal import neighbors
+from priming.learning import feedback, lessons
+from priming.learning.lessons import RESOLUTION, TRIGGER
+from priming.loop.context import PROFILE, gather
+from priming.loop.learning import FAILURE, PATTERN, lesson, store_patterns
+from priming.loop.session_store import Sessions, check_folder
+from priming.loop.steps.results import (
+    ChunkReply,
+    ConnectedMemory,
+    ConsolidateReply,
+    ContextFiles,
+    ContextMemories,
+    DormantLessons,
+    FeedbackReply,
+    LessonCounts,
+    LessonReply,
+    LoopContext,
+    LoopHealth,
+    LoopMemory,
+    PruneReply,
+    RecalledLesson,
+)
+from priming.namespace import Namespace
+from priming.recall.recall import recall
+from priming.recall.records import get, list_memories
+from priming.remember.links import links
+from priming.sleep.night import apply, sleep
+from priming.types import Cue, MemoryRecord
+
+TYPES = (FAILURE, PATTERN)
+ADDED, MERGED, STRENGTHENED, SKIPPED = "added", "merged", "strengthened", "skipped"
+_WITHOUT_RECALL = "loop:feedback"
+"""A session without recalls: verdicts under it concern the memory, not a recall."""
+_MOST = 1_000_000
+_DIGITS = 3
+_NAMED = 5
+"""Most memories that an issue names."""
+_SECONDS_A_DAY = 86_400.0
+
+
+def loop_context(
+    memory: Namespace,
+    objective: str,
+    *,
+    session: str | None = None,
+    cue: Cue | None = None,
+    folder: str | None = None,
+) -> LoopContext:
+    """Gather what is known about an objective: lessons, memories linked to them, the project's files, complexity.
+
+    Args:
+        objective: what is to be done.
+        session: the session of the loop that it is for, so that verdicts reach the recalls.
+        cue: what surrounds the objective, where no folder shows it: files, language, environment, and others by name.
+        folder: the absolute path of the project; null: no files are looked at. Only this machine's own processes
+            may name it.
+
+    """
+    objective = _objective(objective)
+    gathered = gather(memory, objective, check_folder(folder), session=session, cue=cue)
+    failures, patterns, connected = (
+        tuple(memory_shape(get(memory, shown.key)) for shown in part)
+        for part in (gathered.failures, gathered.patterns, gathered.connected)
+    )
+    codebase = gathered.codebase
+    return LoopContext(
+        objective,
+        ContextMemories(failures, patterns, connected, gathered.injected, gathered.fired),
+        ContextFiles(
+            bool(codebase.tests),
+            codebase.tests,
+            codebase.languages,
+            codebase.frameworks,
+            codebase.relevant,
+            codebase.files,
+        ),
+        gathered.complexity,
+    )
+
+
+def loop_store(
+    memory: Namespace, trigger: str, resolution: str, *, type: str = FAILURE, source: str | None = None
+) -> LessonReply:
+    """Store a failure or a pattern; a similar one that exists is strengthened instead.
+
+    Args:
+        trigger: what went wrong, or when it applies.
+        resolution: what to do then.
+        type: ``failure`` or ``pattern``.
+        source: where it comes from.
+
+    """
+    _check_type(type)
+    if len(check_text("trigger", trigger).strip()) < CONTEXT.trigger:
+        raise ParamError("trigger", trigger, f"is too short: give at least {CONTEXT.trigger} characters")
+    if not check_text("resolution", resolution).strip():
+        raise ParamError("resolution", resolution, "is empty: say what to do")
+    arguments = lesson(type, trigger, resolution, source=source or None)
+    stored = lessons.store_lesson(memory, arguments, least=CONTEXT.similar)
+    if stored.status == lessons.STORED:
+        return LessonReply(ADDED, stored.key)
+    return LessonReply(MERGED, stored.key, f"similar exists: {stored.cosine:.2f} alike, strengthened")
+
+
+def loop_chunk(
+    memory: Namespace,
+    session: str | None = None,
+    *,
+    task: str | None = None,
+    outcome: str | None = None,
+    approach: str | None = None,
+) -> ChunkReply:
+    """Make patterns of what worked, or strengthen the similar ones that exist.
+
+    Args:
+        session: a session of the loop, whose delivered tasks become patterns.
+        task: instead of a session: what was to be done.
+        outcome: how it went; only what begins with "success" makes a pattern.
+        approach: what worked.
+
+    """
+    if session is not None and (task, outcome, approach) == (None, None, None):
+        current = Sessions(memory).get(session)
+        learnt = store_patterns(memory, current, project=current.project)
+        status = ADDED if learnt.stored else STRENGTHENED if learnt.strengthened else SKIPPED
+        return ChunkReply(status, learnt.stored, learnt.strengthened)
+    if session is not None or task is None or outcome is None or approach is None:
+        rule = "must be given, or else all of task, outcome and approach: one of the two"
+        raise ParamError("session", session, rule)
+    if not check_text("outcome", outcome).casefold().startswith("success"):
+        return ChunkReply(SKIPPED, reason="only successes make patterns")
+    reply = loop_store(memory, task, approach, type=PATTERN, source="chunked")
+    if reply.status == ADDED:
+        return ChunkReply(ADDED, stored=(reply.name,))
+    return ChunkReply(STRENGTHENED, strengthened=(reply.name,), reason=reply.reason)
+
+
+def loop_recall(
+    memory: Namespace, query: str, *, type: str | None = None, limit: int = 5, session: str | None = None
+) -> list[RecalledLesson]:
+    """Recall failures and patterns by relevance, effectiveness and recency.
+
+    Args:
+        query: the question.
+        type: ``failure`` or ``pattern``; null means both.
+        limit: at most so many.
+        session: the session of the loop that it is for, so that verdicts reach the recall.
+
+    """
+    if type is not None:
+        _check_type(type)
+    kinds = TYPES if type is None else (type,)
+    result = recall(memory, query, kinds=kinds, limit=limit, profile=PROFILE, session=session)
+    return [
+        RecalledLesson(
+            memory_shape(hit.memory),
+            round(hit.components["relevance"], _DIGITS),
+            round(hit.components["recency"], _DIGITS),
+            round(hit.score, _DIGITS),
+        )
+        for hit in result.hits
+    ]
+
+
+def loop_feedback(memory: Namespace, utilized: Sequence[str], injected: Sequence[str]) -> FeedbackReply:
+    """Credit the memories that were used, and debit those that were only shown.
+
+    Args:
+        utilized: the names of the memories that were used.
+        injected: the names of all that were shown.
+
+    """
+    existing, missing = list[str](), list[str]()
+    for name in dict.fromkeys(injected):
+        (existing if _exists(memory, name) else missing).append(name)
+    missing += [name for name in dict.fromkeys(utilized) if name not in injected]
+    used = [name for name in existing if name in utilized]
+    unused = [name for name in existing if name not in utilized]
+    repeated = {
+        *lessons.judged_keys(memory, used, "used", None),
+        *lessons.judged_keys(memory, unused, "not-useful", None),
+    }
+    for again, session in ((False, None), (True, _WITHOUT_RECALL)):
+        good, bad = ([name for name in names if (name in repeated) is again] for names in (used, unused))
+        if good or bad:
+            feedback.feedback(memory, used=good, not_useful=bad, session=session, reason="loop feedback")
+    return FeedbackReply(len(used), len(unused), tuple(missing))
+
+
+def loop_connected(memory: Namespace, name: str) -> list[ConnectedMemory]:
+    """The memories that strong links lead to from a memory, at most two links away.
+
+    Args:
+        name: the name of the memory; no memory of that name has no links.
+
+    """
+    if not _exists(memory, name):
+        return []
+    reached = neighbors(memory, [name], hops=CONTEXT.hops, least=CONTEXT.link_weight, automatic=False)
+    return [ConnectedMemory(memory_shape(node.memory), node.hop, node.via) for node in reached]
+
+
+def loop_prune(memory: Namespace) -> PruneReply:
+    """Archive failures and patterns that rarely helped: 3 verdicts or more, effectiveness below .25."""
+    return PruneReply(_sleep(memory, "prune", "archive"), len(_all(memory)))
+
+
+def loop_consolidate(memory: Namespace) -> ConsolidateReply:
+    """Merge failures, and patterns, that say the same: their counts add up, and their links move."""
+    return ConsolidateReply(_sleep(memory, "link", "merge"), len(_all(memory)))
+
+
+def loop_decay(
+    memory: Namespace, *, days: float | None = None, min_uses: int | None = None
+) -> DormantLessons:
+    """The dormant failures and patterns: unused for longer, with fewer verdicts. Their rank sinks by recency alone.
+
+    Args:
+        days: the days without use after which one is dormant; null: 30.
+        min_uses: with so many verdicts it is not; null: 2.
+
+    """
+    threshold = CONTEXT.dormant_days if days is None else days
+    uses = CONTEXT.dormant_uses if min_uses is None else min_uses
+    now = memory.now()
+    dormant = [
+        record.key
+        for record in _all(memory)
+        if record.use.helped + record.use.failed < uses
+        and (now - (record.use.last_used_at or record.recorded_at or now)).total_seconds()
+        > threshold * _SECONDS_A_DAY
+    ]
+    return DormantLessons(tuple(dormant), len(dormant), threshold, uses)
+
+
+def loop_health(memory: Namespace) -> LoopHealth:
+    """The state of the failures and patterns: their number, how many helped, and what needs attention."""
+    records = _all(memory)
+    by_type = {kind: _counts([record for record in records if record.kind == kind]) for kind in TYPES}
+    by_type = {kind: counts for kind, counts in by_type.items() if counts.count}
+    helped = sum(counts.helped for counts in by_type.values())
+    failed = sum(counts.failed for counts in by_type.values())
+    judged = sum(1 for record in records if record.use.helped + record.use.failed)
+    issues = []
+    if not records:
+        issues.append("No memories yet")
+    elif not judged:
+        issues.append("No feedback recorded: the learning loop is not closed")
+    issues += _figures(records, helped, failed)
+    return LoopHealth(
+        status="NEEDS_ATTENTION" if issues else "HEALTHY",
+        total=len(records),
+        by_type=by_type,
+        effectiveness=round(float(effectiveness(helped, failed)), _DIGITS),
+        with_feedback=judged,
+        relationships=_count_links(memory, {record.key for record in records}),
+        issues=tuple(issues),
+    )
+
+
+def memory_shape(record: MemoryRecord) -> LoopMemory:
+    """A memory as the loop sees it."""
+    when, what = (record.metadata.get(name) for name in (TRIGGER, RESOLUTION))
+    helped, failed = record.use.helped, record.use.failed
+    worth = float(effectiveness(helped, failed)) if helped + failed else SCORE.neutral
+    return LoopMemory(
+        name=record.key,
+        type=record.kind,
+        trigger=when if isinstance(when, str) else record.heading or record.gist,
+        resolution=what if isinstance(what, str) else record.content,
+        helped=helped,
+        failed=failed,
+        effectiveness=round(worth, _DIGITS),
+        created_at=record.recorded_at,
+        source=record.source or "",
+    )
+
+
+def _objective(text: str) -> str:
+    if not check_text("objective", text).strip():
+        raise ParamError("objective", text, "must say what is to be done")
+    return text
+
+
+def _check_type(type: str) -> None:
+    if type not in TYPES:
+        raise ParamError("type", type, f"must be {FAILURE} or {PATTERN}")
+
+
+def _exists(memory: Namespace, name: str) -> bool:
+    try:
+        get(memory, name)
+    except NotFound:
+        return False
+    return True
+
+
+def _figures(records: Sequence[MemoryRecord], helped: int, failed: int) -> list[str]:
+    """What the counts of verdicts say that needs attention."""
+    poor = [record for record in records if _rarely_helped(record)]
+    issues = []
+    if poor:
+        counts = [f"{r.key} ({r.use.helped} of {r.use.helped + r.use.failed})" for r in poor[:_NAMED]]
+        more = f" and {len(poor) - _NAMED} more" if len(poor) > _NAMED else ""
+        names = f"{', '.join(counts)}{more}"
+        issues.append(
+            f"{len(poor)} of {len(records)} rarely helped: {names}; 'priming loop prune' archives them"
+        )
+    if failed > helped:
+        total = helped + failed
+        issues.append(f"Memories helped in {helped} of {total} verdicts: most of what is shown is of no use")
+    return issues
+
+
+def _rarely_helped(record: MemoryRecord) -> bool:
+    """Whether a memory has enough verdicts, and too few good verdicts, to be pruned."""
+    helped, failed = record.use.helped, record.use.failed
+    enough = helped + failed >= SLEEP.uses
+    return enough and float(effectiveness(helped, failed)) < SLEEP.effectiveness
+
+
+def _all(memory: Namespace) -> list[MemoryRecord]:
+    """All failures and patterns in use."""
+    try:
+        return list_memories(memory, kinds=TYPES, limit=_MOST)
+    except NotFound:
+        return []
+
+
+def _count_links(memory: Namespace, keys: set[str]) -> int:
+    """The number of links among memories."""
+    return sum({link.source, link.target} <= keys for link in links(memory)) if keys else 0
+
+
+def _counts(records: Sequence[MemoryRecord]) -> LessonCounts:
+    return LessonCounts(
+        count=len(records),
+        helped=sum(record.use.helped for record in records),
+        failed=sum(record.use.failed for record in records),
+    )
+
+
+def _sleep(memory: Namespace, stage: str, action: str) -> int:
+    """Apply what a stage of sleep proposes for failures and patterns only; returns the number of these."""
+    if not _all(memory):
+        return 0
+    proposal = sleep(memory, [stage], dry_run=True)
+    items = [
+        item
+        for item in proposal.items
+        if item.action == action and all(get(memory, key).kind in TYPES for key in item.keys)
+    ]
+    if items:
+        apply(memory, proposal, only=[item.id for item in items])
+    return sum(len(item.keys) for item in items)

@@ -1,0 +1,123 @@
+"""The actions of Ethos, by the operations of the table. They speak Ethos whatever profile the store has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from priming.config.profiles import ALL
+from priming.errors import ParamError
+from priming.operations.service import LocalService
+from priming.types import Progress
+
+PROFILE = "ethos"
+SEARCH_LIMIT = 5
+_MORE = {"profile": ("profile",), "trace": ("spread", "carried"), "tokens": ("text", "omitted")}
+"""What an argument of a search adds to its answer."""
+
+
+def act(service: LocalService, request: Mapping[str, Any], progress: Progress | None = None) -> Any:
+    """Carry out an action; its arguments are beside its name."""
+    fields = dict(request)
+    name = fields.pop("action")
+    namespace = fields.pop("namespace", None)
+    call = partial(service.call, "default" if namespace is None else namespace)
+    match name:
+        case "ping":
+            _refuse_others(fields)
+            return "pong"
+        case "health":
+            _refuse_others(fields)
+            return {"healthy": True, **call("status", {})}
+        case "ingest":
+            return _ingest(call, fields)
+        case "search":
+            return _search(call, fields)
+        case "get":
+            return call("get", fields, forgiving=True)
+        case "consolidate":
+            return call("sleep", fields, progress=progress)
+        case "embed":
+            return _embed(service, fields)
+    raise ParamError("action", name, "must be one of ping, health, ingest, search, get, consolidate, embed")
+
+
+def _ingest(call: Callable[..., Any], fields: dict[str, Any]) -> Any:
+    """Remember as Ethos does: linked to the nearest, whose links grow when the same text comes again."""
+    payload = fields.pop("payload", {})
+    if not isinstance(payload, Mapping):
+        raise ParamError("payload", payload, "must be an object: the arguments of remember")
+    return call("remember", {"profile": PROFILE, **payload, **fields}, forgiving=True)
+
+
+def _search(call: Callable[..., Any], fields: dict[str, Any]) -> dict[str, Any]:
+    """Anchors by cosine, and what they spread to if ``use_spreading``; other arguments are those of ``recall``."""
+    query, spread = fields.pop("query", None), _spreading(fields)
+    if not isinstance(query, str):
+        raise ParamError("query", query, "must be given, as text: what is searched for")
+    if "text" in fields:
+        raise ParamError("text", fields["text"], "is called query here: leave it out")
+    defaults = {"text": query, "limit": SEARCH_LIMIT, "profile": PROFILE}
+    arguments = {name: value for name, value in fields.items() if value is not None}
+    request = {**defaults, **arguments, "spread": spread}
+    _refuse_floor(request)
+    recall = call("recall", request)
+    return {
+        "results": [_result(hit) for hit in recall["hits"]],
+        "recall_id": recall["recall_id"],
+        "reason": recall["reason"],
+        **{
+            name: recall[name]
+            for field, names in _MORE.items()
+            if arguments.get(field, False) is not False
+            for name in names
+        },
+    }
+
+
+def _spreading(fields: dict[str, Any]) -> bool:
+    """Whether to spread: ``use_spreading``, or ``spread`` as recall has it; without either, not."""
+    values = {name: fields.pop(name, None) for name in ("use_spreading", "spread")}
+    for name, value in values.items():
+        if value is not None and not isinstance(value, bool):
+            raise ParamError(name, value, "must be true or false")
+    own, other = values.values()
+    if own is not None and other is not None and own != other:
+        raise ParamError("spread", other, f"contradicts use_spreading = {own}: give one of the two")
+    return bool(own or other)
+
+
+def _refuse_floor(request: Mapping[str, Any]) -> None:
+    """Refuse a floor that no profile but one with a confidence could apply."""
+    name = request["profile"]
+    profile = ALL.get(name) if isinstance(name, str) else None
+    if request.get("floor") and profile is not None and profile.confidence is None:
+        raise ParamError(
+            "floor", request["floor"], f"is of no use: the profile {name} does not say how sure it is"
+        )
+
+
+def _result(hit: Mapping[str, Any]) -> dict[str, Any]:
+    """A hit as one flat object."""
+    memory = hit["memory"]
+    return {
+        **{name: memory[name] for name in ("id", "key", "kind", "content", "source", "metadata")},
+        "created_at": memory["recorded_at"],
+        **{name: hit[name] for name in ("score", "components", "path", "distance")},
+    }
+
+
+def _embed(service: LocalService, fields: dict[str, Any]) -> dict[str, Any]:
+    text = fields.pop("text", None)
+    _refuse_others(fields)
+    if not isinstance(text, str):
+        raise ParamError("text", text, "must be given: the text to embed")
+    embedder = service.embedder
+    (vector,) = embedder.embed([text]).tolist()
+    return {"embedding": vector, "dimension": embedder.dimension, "generation": embedder.generation}
+
+
+def _refuse_others(fields: Mapping[str, Any]) -> None:
+    for name, value in fields.items():
+        raise ParamError(name, value, "is no argument of this action")

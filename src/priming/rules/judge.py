@@ -1,0 +1,43 @@
+"""What an agent makes of corrections that the words leave open. Its answer is data, checked against a schema."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import get_args
+
+from priming.errors import AgentError
+from priming.llm.prompts import fenced, prompt
+from priming.llm.protocol import Agent, Schema
+from priming.rules.placement import BehaviorComparison
+from priming.text.change import ChangeKind, TextChange
+
+PACKAGE, PHASE = "priming.rules", "change"
+SCHEMA: Schema = {
+    "type": "object",
+    "properties": {
+        "change": {"enum": list(get_args(ChangeKind))},
+        "reason": {"type": "string", "minLength": 1, "maxLength": 200},
+    },
+    "required": ["change", "reason"],
+    "additionalProperties": False,
+}
+_MOST = 3
+"""Most questions about one correction, about the nearest rules."""
+
+
+def judge(
+    agent: Agent, text: str, comparisons: Sequence[BehaviorComparison]
+) -> tuple[dict[str, TextChange], str | None]:
+    """What the agent says of the unclear changes, by the earlier text, and why it said no more, if it failed."""
+    unclear = [near for near in comparisons if not near.change.clear and near.scopes != "apart"]
+    verdicts: dict[str, TextChange] = {}
+    for near in unclear[:_MOST]:
+        earlier = near.existing.content
+        places = {"earlier": fenced(earlier), "later": fenced(text)}
+        try:
+            answer = agent.answer(prompt(PACKAGE, PHASE, places, SCHEMA), SCHEMA)
+        except AgentError as error:
+            return verdicts, f"the agent did not decide, and the words do not: {error}"
+        reason = " ".join(str(answer["reason"]).split())
+        verdicts[earlier] = TextChange(answer["change"], f"{reason} (says the agent)")
+    return verdicts, None

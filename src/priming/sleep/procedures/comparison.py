@@ -1,0 +1,291 @@
+"""Whether two procedures are the same, alike, or different: their titles, and their steps aligned in order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from priming.core.when import stem
+from priming.sleep.procedures.reading import ProcedureText
+from priming.sleep.procedures.steps import REJECTED, StepChange, compare_steps, names_value
+from priming.sleep.procedures.words import StepWord, observing_verbs, read_step
+from priming.text.word_lists import read_words
+
+Likeness = Literal["same", "part", "alike", "hindered", "other"]
+_SHARE = 0.5
+"""Least share of steps that two procedures have in common to be alike."""
+
+
+_PLACE = re.compile(r"\s(?:to|from|into|onto|with|in|on|at|for|by|via)\s", re.IGNORECASE)
+
+_PRONOUN = re.compile(r"\b(?:it|them)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ProcedureChange:
+    """How two procedures compare.
+
+    ``same``: one may stand for the other. ``part``: so it may with the ``added`` steps of the right one.
+    ``alike``: they have much in common and differ in ``words``. ``hindered``: they mean the same, and something else
+    keeps them apart. ``other``: none of these.
+    """
+
+    likeness: Likeness
+    reason: str = ""
+    words: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+
+
+def compare_procedures(left: ProcedureText, right: ProcedureText) -> ProcedureChange:
+    """Compare two procedures by their titles and their steps.
+
+    >>> on, off = (ProcedureText(f"{verb} it", ("Open it.", "Save.")) for verb in ("Enable", "Disable"))
+    >>> compare_procedures(on, off)
+    ProcedureChange(likeness='alike', reason='their titles differ: opposites', words=('enable', 'disable'), added=())
+    """
+    aligned = align(left.steps, right.steps, _topic(left.title, right.title))
+    return (
+        _by_titles(left, right, aligned)
+        or _by_steps(left, right, aligned)
+        or ProcedureChange("same", "titles and steps mean the same")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StepAlignment:
+    """The steps of two procedures in pairs, by their places; None where one has no such step."""
+
+    pairs: tuple[tuple[int | None, int | None, StepChange | None], ...]
+
+    def number(self, kind: str) -> int:
+        """The number of pairs of a kind."""
+        return sum(change is not None and change.kind == kind for _, _, change in self.pairs)
+
+
+_WORTH = {"same": 2, "variant": 1}
+
+
+def _topic(left: str, right: str) -> frozenset[str]:
+    """The stems of what two titles that mean the same are about; a step that leaves them out says the same."""
+    if not left or not right or _compare_titles(left, right).kind != "same":
+        return frozenset()
+    words = [*read_step(left)[1:], *read_step(right)[1:]]
+    return frozenset(word.stem for word in words if not names_value(word) and word.sign > 0)
+
+
+def align(left: Sequence[str], right: Sequence[str], topic: frozenset[str] = frozenset()) -> StepAlignment:
+    """Align two lists of steps in their order so that as many as possible are the same, and then variants.
+
+    ``topic`` are stems that one of two steps may leave out.
+    """
+    named = [spelled_out(left), spelled_out(right)]
+    changes = [
+        [_compare(a, b, named[0][i], named[1][j], topic) for j, b in enumerate(right)]
+        for i, a in enumerate(left)
+    ]
+    worth = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
+    for i in reversed(range(len(left))):
+        for j in reversed(range(len(right))):
+            both = _WORTH.get(changes[i][j].kind, -1)
+            paired = both + worth[i + 1][j + 1] if both > 0 else -1
+            worth[i][j] = max(worth[i + 1][j], worth[i][j + 1], paired)
+    pairs: list[tuple[int | None, int | None, StepChange | None]] = []
+    i = j = 0
+    while i < len(left) and j < len(right):
+        both = _WORTH.get(changes[i][j].kind, -1)
+        if both > 0 and worth[i][j] == both + worth[i + 1][j + 1]:
+            pairs.append((i, j, changes[i][j]))
+            i, j = i + 1, j + 1
+        elif worth[i][j] == worth[i + 1][j]:
+            pairs.append((i, None, None))
+            i += 1
+        else:
+            pairs.append((None, j, None))
+            j += 1
+    pairs += [(place, None, None) for place in range(i, len(left))]
+    pairs += [(None, place, None) for place in range(j, len(right))]
+    return StepAlignment(tuple(pairs))
+
+
+def _compare(left: str, right: str, left_named: str, right_named: str, topic: frozenset[str]) -> StepChange:
+    """Compare two steps as they are, and with their pronouns spelled out where that makes them the same."""
+    change = compare_steps(left, right)
+    rest = [stem(word) for word in change.words]
+    one_sided = not (change.left and change.right)
+    if (
+        change.kind == "variant"
+        and rest
+        and one_sided
+        and topic.issuperset(rest)
+        and change.why == "other words"
+    ):
+        return StepChange("same", shared=change.shared)
+    if change.kind != "same" and (left, right) != (left_named, right_named):
+        named = compare_steps(left_named, right_named)
+        pronoun, other = (left_named, right) if left != left_named else (right_named, left)
+        spoken = {word.stem for word in read_step(pronoun)}
+        is_meant = one_sided and spoken.issuperset(rest) and _PRONOUN.search(other) is None
+        if named.kind == "same" or (change.kind == "variant" and is_meant and change.why != REJECTED):
+            change = StepChange("same", shared=named.shared)
+    return change
+
+
+def spelled_out(steps: Sequence[str]) -> list[str]:
+    """The steps with "it" and "them" as the object of the step before.
+
+    >>> spelled_out(["Copy the dump to the server.", "Delete it."])
+    ['Copy the dump to the server.', 'Delete dump.']
+    """
+    spelled, last = list[str](), ""
+    for step in steps:
+        spelled.append(_PRONOUN.sub(last, step) if last else step)
+        words = [word for word in read_step(step)[1:] if word.role == "object" and word.sign > 0]
+        last = " ".join(word.text for word in words) or last
+    return spelled
+
+
+def _is_alike(left: ProcedureText, right: ProcedureText, aligned: StepAlignment) -> bool:
+    """Whether half of the steps are common, a variant counting half, and the titles have more in common than not."""
+    most = max(len(left.steps), len(right.steps))
+    same, variants = aligned.number("same"), aligned.number("variant")
+    if most == 0 or same + variants / 2 < _SHARE * most:
+        return False
+    if same == most or not left.title or not right.title:
+        return True
+    titles = compare_steps(left.title, right.title)
+    return titles.kind != "other" and max(len(titles.left), len(titles.right)) <= titles.shared
+
+
+def _apart(
+    left: ProcedureText, right: ProcedureText, aligned: StepAlignment, reason: str, words: Sequence[str]
+) -> ProcedureChange:
+    """What is not the same: alike, if they have enough in common."""
+    if _is_alike(left, right, aligned):
+        return ProcedureChange("alike", reason, tuple(dict.fromkeys(words)))
+    return ProcedureChange("other", reason, tuple(dict.fromkeys(words)))
+
+
+def _by_titles(left: ProcedureText, right: ProcedureText, aligned: StepAlignment) -> ProcedureChange | None:
+    """The difference of the titles, or of what triggers the two; None if they mean the same."""
+    for what, ours, theirs in (
+        ("titles", left.title, right.title),
+        ("triggers", left.trigger, right.trigger),
+    ):
+        if ours and theirs:
+            change = _compare_titles(ours, theirs)
+            if change.kind != "same":
+                return _apart(left, right, aligned, f"their {what} differ: {change.why}", change.words)
+        elif ours or theirs:
+            extra = _specific(ours or theirs, right if ours else left)
+            if extra:
+                return _apart(left, right, aligned, f"only one is for {', '.join(extra)}", extra)
+    return None
+
+
+def _compare_titles(left: str, right: str) -> StepChange:
+    """Compare titles as steps; a verb that only says that something is brought about counts as any other such."""
+    change = compare_steps(left, right)
+    lone = [{stem(word) for word in side} for side in (change.left, change.right)]
+    general = all(len(words) == 1 and words <= _title_verbs() for words in lone)
+    return StepChange("same") if general else change
+
+
+@cache
+def _title_verbs() -> frozenset[str]:
+    return frozenset(stem(word) for word in read_words("title_verbs"))
+
+
+def _specific(title: str, other: ProcedureText) -> tuple[str, ...]:
+    """The words of a title that only one procedure has, where they name a value and the other nowhere says them."""
+    spoken = {word.stem for step in (*other.steps, other.title) for word in read_step(step)}
+    words = read_step(title)
+    return tuple(word.text for word in words if word.stem not in spoken and _names_value(word, words))
+
+
+def _names_value(word: StepWord, words: Sequence[StepWord]) -> bool:
+    is_name = word.text[:1].isupper() or names_value(word) or word.is_code
+    return is_name or word.sign < 0 or word.role in ("goal", "source", "for", "place") or words[0] is word
+
+
+def _by_steps(left: ProcedureText, right: ProcedureText, aligned: StepAlignment) -> ProcedureChange | None:
+    """The difference of the steps; None if each has its equal."""
+    variants = [change for _, _, change in aligned.pairs if change is not None and change.kind == "variant"]
+    ours = [i for i, j, _ in aligned.pairs if j is None and i is not None]
+    theirs = [j for i, j, _ in aligned.pairs if i is None and j is not None]
+    if not variants and not ours and not theirs:
+        return None
+    if _same_actions(left.steps, right.steps):
+        return None
+    if _permuted(left.steps, right.steps):
+        return ProcedureChange("alike", "the same steps in another order")
+    if variants:
+        why = f"a step differs: {variants[0].why}"
+        return _apart(left, right, aligned, why, [word for change in variants for word in change.words])
+    steps = [*(left.steps[i] for i in ours), *(right.steps[j] for j in theirs)]
+    if ours and theirs:
+        return _apart(left, right, aligned, "each has steps that the other lacks", steps)
+    unsafe = _unsafe(left, right, steps)
+    if unsafe is not None:
+        return _apart(left, right, aligned, unsafe, steps)
+    return ProcedureChange("part", "one has all steps of the other", added=tuple(steps) if theirs else ())
+
+
+def _unsafe(left: ProcedureText, right: ProcedureText, steps: Sequence[str]) -> str | None:
+    """Why steps that only one procedure has may not be taken over by the other; None if they may."""
+    shorter = min(len(left.steps), len(right.steps))
+    if 2 * len(steps) > shorter + 1:
+        return "one is a part of the other"
+    read = [read_step(step) for step in steps]
+    if all(observes(words) for words in read):
+        return None
+    if any(word.sign < 0 or word.stem in _irreversible() for words in read for word in words):
+        return "only one has a step that cannot be taken back"
+    return None if left.title and right.title else "only one has a step that changes something"
+
+
+def observes(words: Sequence[StepWord]) -> bool:
+    """Whether a step changes nothing: it looks, waits, tells or writes down."""
+    return bool(words) and words[0].sign > 0 and words[0].stem in observing_verbs()
+
+
+def _permuted(left: Sequence[str], right: Sequence[str]) -> bool:
+    waiting = list(right)
+    for step in left:
+        match = next((other for other in waiting if compare_steps(step, other).kind == "same"), None)
+        if match is None:
+            return False
+        waiting.remove(match)
+    return not waiting
+
+
+@cache
+def _irreversible() -> frozenset[str]:
+    return frozenset(stem(word) for word in read_words("irreversible_verbs"))
+
+
+def _same_actions(left: Sequence[str], right: Sequence[str]) -> bool:
+    """Whether both ask for the same actions, where a step of one may be two steps of the other."""
+    ours, theirs = ([action for step in steps for action in actions(step)] for steps in (left, right))
+    if len(ours) != len(theirs) or (len(ours) == len(left) and len(theirs) == len(right)):
+        return False
+    return all(compare_steps(a, b).kind == "same" for a, b in zip(ours, theirs, strict=True))
+
+
+def actions(step: str) -> list[str]:
+    """The actions of a step: "Stop the server and delete the builds" has two.
+
+    >>> actions("Build and push the image")
+    ['Build the image', 'push the image']
+    """
+    parts = [part.strip(" .,;") for part in re.split(r"(?:;|,? and then|, then|,? and) ", step)]
+    parts = [part for part in parts if part]
+    if len(parts) < 2 or any(len(read_step(part)) == 0 for part in parts):
+        return [step]
+    last = _PLACE.split(parts[-1], maxsplit=1)[0].split(maxsplit=1)
+    joined = [
+        f"{part} {last[1]}" if len(read_step(part)) == 1 and len(last) == 2 else part for part in parts[:-1]
+    ]
+    return [*joined, parts[-1]]

@@ -1,0 +1,293 @@
+"""A step of a procedure, or its title, as words: stems with a sign and a role, and phrases as one word.
+
+It reads words more strictly than ``text.polarity`` reads rules: "Stop the server" asks for something here, and each
+word counts that is not in a list of fillers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from priming.core.when import stem
+from priming.text.word_lists import read_word_groups, read_words
+
+READ = 1_000
+"""Characters of a step that are compared."""
+_CACHED = 1 << 14
+
+_TOKEN = re.compile(
+    r"--?[a-z][\w-]*|[<>!=]=|&&|\|\||[<>≤≥|^~$€£¥]|[+−-](?=\d)|[~.]?/?[^\W_]\w*(?:[./:@\\_+&=*'’-]+\w+)*(?:\+\+|#|%)?|%|[.;:!?]+(?=\s|$)|,|\n",
+    re.IGNORECASE,
+)
+_BREAK = re.compile(r"^(?:[.;:!?]+|,|\n)$")
+_NUMBER = re.compile(r"^v?\d+(?:[.,:/x-]\d+)*(?:\.x|%|\+)?$")
+_QUANTITY = re.compile(r"^(\d+(?:[.,]\d+)*)([a-zµ°%]{1,3})$")
+_CODE = re.compile(r"[\d_./\\@:+&=*#%]|^--?\w")
+_SPELLING = re.compile(r"(?<=[a-z]{3})is(?=(?:e|es|ed|er|ing|ation|ations)$)")
+_OUR = re.compile(r"(?<=[a-z]{3})our(?=s?$|ed$|ing$)")
+_HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
+_POSSESSIVE = re.compile(r"['’]s?\b")
+_TITLE = re.compile(
+    r"^\s*(?:how ?to|how do (?:i|we|you)|(?:steps|procedure|instructions|guide|checklist|runbook|recipe|playbook) (?:to|for|of))\b[\s:]*",  # noqa: E501
+    re.IGNORECASE,
+)
+_OPENING = re.compile(
+    r"^\s*(?:and )?(?:(?:first|second|third|next)(?:ly)?,|(?:then|finally|lastly|afterwards|after that),?)\s+",
+    re.IGNORECASE,
+)
+_PHRASES = tuple(
+    (re.compile(pattern, re.IGNORECASE), replacement)
+    for pattern, replacement in (
+        (r"\b(?:do not|don[’']?t|never) (?:forget|fail|hesitate|omit|neglect) to\b", ""),
+        (r"\b(?:do not|don[’']?t|never) (?:skip|leave out|omit)\b", "do"),
+        (r"\b(?:instead of|rather than|in place of)\b", "insteadof"),
+        (r"\bhave (?:a |another )?look at\b|\btake (?:a |another )?look at\b", "look_at"),
+        (r"\bkeep an eye on\b", "keep_an_eye_on"),
+        (r"\bbring (?P<what>[\w ]{1,40}?) to (?:the |a )?boil\b", r"bring_boil \g<what>"),
+        (r"\bclose (?:the |your |this )?connection\b", "close_connection"),
+        (r"\b(?:make|take|create|do|perform|run) (?:a |an |the |another )?(?:full )?backup (?:of|for)\b", "back_up"),
+        (r"\b(?:make|take|create|do) (?:a |an |the |another )?(?:backup)\b", "back_up"),
+        (r"\b(?:make|take|create|do) (?:a |an |the |another )?snapshot\b", "snapshot"),
+        (r"\b(?:make|create|do) (?:a |another )?copy of\b", "copy"),
+        (r"\b(?:send|write|give) (?:a |an |the )?(?:reply|answer|response) to\b", "reply"),
+        (r"\brelease (?:the |every |all )?locks? (?:on|of)\b|\b(?:release|remove) (?:the |every |all )?(?:(?P<what>\w+) )?locks?\b",  # noqa: E501
+         r"unlock \g<what>"),
+        (r"\bmake sure(?: that)?\b", "make_sure"),
+        (r"\bwait (?:until|till)\b", "wait"),
+        (r"\buse (?P<tool>(?:the |a |your )?[\w.-]+(?: [\w.-]+)?) to (?P<what>[^.;,]+)", r"\g<what> with \g<tool>"),
+        (r"\bget rid of\b", "get_rid_of"),
+        (r"\bby hand\b", "by_hand"),
+        (r"\bput (?P<what>[\w ]{1,30}?) together\b|\bput together\b", r"put_together \g<what>"),
+        (r"\bget (?P<what>[\w ]{1,40}?) ready\b", r"prepare \g<what>"),
+        (r"\b(?:get|have) (?:it|them) (?P<what>\w+ed)\b", r"\g<what>"),
+        (r"\b(?:publish|cut|make|do|create) (?:the |a |another )?(?:new )?release\b", "release"),
+        (r"\b(?:make|extend) (?:an |the )?offer\b", "offer"),
+        (r"\b(?:make|do|carry out|perform) (?:a |an |the |your )?(?P<what>change|search|review|scan|comparison)(?: (?:of|on|for))?\b", r"\g<what>"),  # noqa: E501
+        (r"\bdispose of\b", "discard"),
+        (r"\blet (?P<who>[\w ]{1,30}?) know\b", r"tell \g<who>"),
+        (r"\b(?:pull|merge) requests?\b", "pull_request"),
+        (r"\b(?:create|make|cut|start) (?:a |another )?(?:new )?branch\b", "branch"),
+        (r"\b(?:leave|add|make) (?:a |some |your )?(?P<what>comments?|notes?|remarks?)\b", r"write \g<what>"),
+        (r"\btake (?:a |some )?(?P<what>notes?)\b", r"write \g<what>"),
+        (r"\bmake (?:a |the )?(?P<what>copy|list|note) of\b", r"\g<what>"),
+        (r"\b(?:put|set|switch|turn) (?P<what>[\w ]{1,40}?) into (?P<mode>\w+) mode\b", r"turn_on \g<mode> mode \g<what>"),  # noqa: E501
+        (r"\ban? (?=(?:second|minute|hour|day|week|month)\b)", "1 "),
+    )
+)  # fmt: skip
+_APART = frozenset(("on", "off", "up", "down", "in", "out", "back", "away", "over"))
+"""The particles that may stand behind the object: "turn the pump off"."""
+_PARTICLES = _APART | {"through", "into", "at", "to", "for"}
+_AFTER_PARTICLE = frozenset(
+    """for with again and then when at if once before after until slowly by to from via using immediately now
+    as""".split()  # noqa: SIM905
+)
+_DETERMINERS = frozenset("the a an your my our its this that these those each every all no".split())  # noqa: SIM905
+_FAR = 6
+"""Most words between a verb and its particle."""
+_NOT = frozenset(
+    """not never no dont don't don’t doesnt doesn't doesn’t cannot cant can't can’t isnt isn't isn’t mustn't mustn’t
+    shouldn't shouldn’t won't won’t avoid without except insteadof neither nor skip unless""".split()  # noqa: SIM905
+)
+_ROLES = {
+    "from": "source", "off": "source",
+    "to": "goal", "into": "goal", "onto": "goal", "towards": "goal",
+    "with": "means", "by": "means", "via": "means", "using": "means", "through": "means",
+    "for": "for", "as": "as",
+    "in": "place", "on": "place", "at": "place", "inside": "place", "under": "under", "over": "over",
+}  # fmt: skip
+_ORDERING = frozenset(("before", "after", "until", "while", "during", "when", "if", "once"))
+_STANDING = _NOT | _ROLES.keys() | {"always"}
+"""Words that are values of their own at the end of a clause, or before a noun."""
+_UNITS = {
+    "ms": "millisecond", "s": "second", "sec": "second", "secs": "second", "min": "minute", "mins": "minute",
+    "h": "hour", "hr": "hour", "hrs": "hour", "d": "day", "ml": "ml", "l": "litre", "g": "g", "kg": "kg", "mg": "mg",
+    "µl": "µl", "c": "degree", "°c": "degree", "%": "percent", "kb": "kb", "mb": "mb", "gb": "gb", "tb": "tb",
+}  # fmt: skip
+_DIGITS = {
+    word: str(number)
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StepWord:
+    """A word of a step: its stem, as it was written, whether it is asked for (1) or rejected (-1), and its role.
+
+    ``senses`` are the groups of synonyms that the stem is in.
+    """
+
+    stem: str
+    text: str
+    sign: int
+    role: str
+    senses: frozenset[int] = frozenset()
+
+    @property
+    def is_code(self) -> bool:
+        """Whether it is a number, a path, an option or another name in code."""
+        return bool(_CODE.search(self.stem))
+
+
+@lru_cache(maxsize=_CACHED)
+def read_step(text: str) -> tuple[StepWord, ...]:
+    """Read a step as words.
+
+    >>> [word.stem for word in read_step("Turn the pump off for 30s, and write it down.")]
+    ['turn_off', 'pump', '30', 'second', 'write_down']
+    """
+    plain = text[:READ].replace("`", " ").replace('"', " ").replace("“", " ").replace("”", " ")
+    plain = _OPENING.sub("", _TITLE.sub("", plain))
+    for pattern, replacement in _PHRASES:
+        plain = pattern.sub(replacement, plain)
+    return tuple(_words(_joined(_tokens(plain))))
+
+
+def _tokens(text: str) -> list[str]:
+    """The tokens in lower case; names with a capital inside a sentence keep it, unless most words have one."""
+    tokens = _TOKEN.findall(text)
+    words = [token for token in tokens if token[0].isalpha() and len(token) > 1][1:]
+    shouting = sum(word[0].isupper() for word in words) > max(1, len(words) / 2)
+    lowered: list[str] = []
+    begins = True
+    for token in tokens:
+        if _BREAK.match(token):
+            lowered.append(token)
+            begins = True
+            continue
+        bare = _POSSESSIVE.sub("", token)
+        if lowered and _NUMBER.match(lowered[-1]) and bare.casefold() in _UNITS:
+            lowered.append(_UNITS[bare.casefold()])
+            continue
+        is_name = bare[:1].isupper() and not begins and not shouting and not _CODE.search(bare)
+        lowered += _parts(bare if is_name else bare.casefold())
+        begins = False
+    return lowered
+
+
+def _parts(token: str) -> Iterator[str]:
+    """A token as it counts: "30s" as "30 second", words joined by a hyphen as one word, number words as digits."""
+    quantity = _QUANTITY.match(token)
+    if quantity and quantity[2] in _UNITS:
+        yield quantity[1]
+        yield _UNITS[quantity[2]]
+    else:
+        yield _DIGITS.get(token, _HYPHEN.sub("", token))
+
+
+def _joined(tokens: Sequence[str]) -> list[str]:
+    """The tokens with phrasal verbs as one: "shut … down" as "shut_down …"."""
+    joined: list[str] = []
+    verb: int | None = None
+    for place, token in enumerate(tokens):
+        following = tokens[place + 1] if place + 1 < len(tokens) else "."
+        previous = tokens[place - 1] if place else ""
+        noun = previous in _DETERMINERS
+        if token in _PARTICLES and verb == len(joined) - 1 and f"{previous}_{token}" in _phrasal():
+            joined[-1] = f"{previous}_{token}"
+            verb = None
+            continue
+        if (
+            verb is not None
+            and token in _APART
+            and len(joined) - verb <= _FAR
+            and (_BREAK.match(following) or following in _AFTER_PARTICLE)
+        ):
+            joined[verb] = f"{joined[verb]}_{token}"
+            verb = None
+            continue
+        if _BREAK.match(token):
+            verb = None
+        elif token in _phrasal_verbs() and not noun:
+            verb = len(joined)
+        joined.append(token)
+    return joined
+
+
+def _words(tokens: Sequence[str]) -> Iterator[StepWord]:
+    """Each token that is no filler, with its sign and its role."""
+    sign, role = 1, "object"
+    for place, token in enumerate(tokens):
+        following = tokens[place + 1] if place + 1 < len(tokens) else "."
+        previous = tokens[place - 1] if place else ""
+        if token in _STANDING and (_BREAK.match(following) or previous in ("the", "an")):
+            yield StepWord(token, token, sign, role)  # "set it to off", "the off button"
+        elif _BREAK.match(token) or token == "but":
+            sign, role = 1, "object"
+        elif token in _NOT:
+            sign = -1
+        elif token in _ROLES:
+            role = _ROLES[token]
+        elif token in _fillers():
+            continue
+        else:
+            root = _stem(token)
+            yield StepWord(root, token, sign, "order" if token in _ORDERING else role, senses_of(root))
+            if token in _ORDERING:
+                role = f"after {token}"
+
+
+@lru_cache(maxsize=_CACHED)
+def _stem(token: str) -> str:
+    if token[:1].isupper() or _NUMBER.match(token) or (_CODE.search(token) and "_" not in token):
+        return token.casefold().removeprefix("v") if _NUMBER.match(token) else token.casefold()
+    if "_" in token or token in _ORDERING:
+        return token
+    token = _irregular().get(token, token)
+    return stem(_SPELLING.sub("iz", _OUR.sub("or", token)))
+
+
+@cache
+def _irregular() -> dict[str, str]:
+    """The base of each irregular form."""
+    return {form: base for base, *forms in read_word_groups("step_forms") for form in forms}
+
+
+def senses_of(root: str) -> frozenset[int]:
+    """The groups of synonyms that a stem is in."""
+    return _senses().get(root, frozenset())
+
+
+@cache
+def _senses() -> dict[str, frozenset[int]]:
+    senses: dict[str, set[int]] = {}
+    groups = [*read_word_groups("step_synonyms"), *read_word_groups("synonyms")]
+    for number, group in enumerate(groups):
+        for word in group:
+            senses.setdefault(_stem(word), set()).add(number)
+    return {word: frozenset(numbers) for word, numbers in senses.items()}
+
+
+@cache
+def _fillers() -> frozenset[str]:
+    return frozenset(read_words("step_fillers"))
+
+
+@cache
+def _phrasal_verbs() -> frozenset[str]:
+    return frozenset(read_words("phrasal_verbs"))
+
+
+@cache
+def _phrasal() -> frozenset[str]:
+    """Verbs with a particle next to them."""
+    return frozenset(
+        {f"{verb}_{particle}" for verb in _phrasal_verbs() for particle in _APART}
+        | set(read_words("step_particles"))
+    )
+
+
+@cache
+def observing_verbs() -> frozenset[str]:
+    """The stems of verbs whose steps change nothing."""
+    return frozenset(_stem(word) for word in read_words("observing_verbs"))
+
+
+@cache
+def kind_nouns() -> frozenset[str]:
+    """The stems of nouns that only say what kind of thing the word before them names."""
+    return frozenset(stem(word) for word in read_words("step_places"))

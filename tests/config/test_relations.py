@@ -1,0 +1,42 @@
+import pytest
+
+from priming.config.relations import BUILT_IN, RelationSigns, sign_of_name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("contradicts", "refutes", "negates", "conflicts", "disproves", "opposes", "denies", "rebuts"),
+        *("contradicted-by", "is refuted by", "conflicts_with", "in-conflict-with", "isIncompatibleWith"),
+        *("NEGATES", "evidence-against", "counter-argument", "counterexample-of", "mutually-exclusive"),
+        *("disagrees-with", "invalidates", "falsified_by", "undermines", "inhibits", "attacks", "undercuts"),
+    ],
+)
+def test_names_of_opposition_suppress(name):
+    assert sign_of_name(name) == -1
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("supports", "reminds-of", "explains", "causes", "blocks", "counterpart-of", "renegade", "negative"),
+        *("does-not-contradict", "doesn't contradict", "non-conflicting", "resolves-conflict-with", "见"),
+        *("similar-to", "requires", "kept-beside", "follows", "denotes", "dense-with", "objective-of"),
+    ],
+)
+def test_all_other_names_excite(name):
+    assert sign_of_name(name) == 1
+
+
+def test_a_stored_sign_goes_before_the_name_but_not_for_what_is_built_in():
+    signs = RelationSigns({"contradicts": 1, "helps": -1, "requires": -1, "conflicts": 1})
+    assert [signs.sign(name) for name in ("contradicts", "helps", "requires", "conflicts", "other")] == [
+        *(1, -1, 1, -1, 1)
+    ]
+
+
+def test_what_suppresses_is_what_a_profile_lists_and_what_is_not_built_in_and_opposes():
+    signs = RelationSigns({"helps": -1})
+    names = ("conflicts", "helps", "refutes", "requires", "merged-into")
+    assert signs.suppressing(names, ("conflicts",)) == ("conflicts", "helps", "refutes")
+    assert "conflicts" in BUILT_IN

@@ -1,0 +1,53 @@
+"""Why answers about a namespace without memories are empty, and what a client may learn of others."""
+
+from contextlib import closing
+
+import pytest
+
+from priming import HashedEmbedder
+from priming.operations.service import LocalService, reason_of, without_other_names
+from priming.operations.table import SERVED
+
+REQUESTS = {
+    "recall": {"text": "when does the ferry leave"},
+    "active": {"cue": {"language": "go"}},
+    "diff": {"d1": "2026-01-01T00:00:00Z", "d2": "2026-02-01T00:00:00Z"},
+    "graph": {"format": "json"},
+    "would_undo": {"since": "2026-01-01T00:00:00Z"},
+}
+ONE_MEMORY = {"get", "history", "as_of", "why", "operation", "pack_content"}
+"""Operations on something that is named: it is not found."""
+READS = [
+    op for op in SERVED if not op.writes and op.name not in ONE_MEMORY and not op.name.startswith("loop_")
+]
+REASON = 'there are no memories in "harbor"; did you mean "harbour"?'
+
+
+@pytest.fixture
+def service(tmp_path):
+    with closing(LocalService(f"sqlite:///{tmp_path}/memory.db", embedder=HashedEmbedder())) as service:
+        service.call("harbour", "remember", {"content": "The ferry leaves at nine."})
+        yield service
+
+
+@pytest.mark.parametrize("op", READS, ids=lambda op: op.name)
+def test_every_operation_that_reads_answers_with_the_reason(service, op):
+    answer = service.call("harbor", op.name, REQUESTS.get(op.name, {}))
+    reason = answer["reason"] if isinstance(answer, dict) else reason_of(service, "harbor", op, answer)
+    assert reason == REASON
+    full = service.call("harbour", op.name, REQUESTS.get(op.name, {}))
+    reason = full["reason"] if isinstance(full, dict) else reason_of(service, "harbour", op, full)
+    assert reason is None or "no memories" not in reason
+
+
+def test_a_reason_without_other_names_is_that_of_the_namespace_alone():
+    plain = 'there are no memories in "harbor"'
+    assert without_other_names("harbor", {"hits": [], "reason": REASON}) == {"hits": [], "reason": plain}
+    others = [
+        {"hits": [], "reason": "nothing above the floor"},
+        {"id": "x", "reason": None},
+        [],
+        "digraph {}",
+        3,
+    ]
+    assert [without_other_names("harbor", answer) for answer in others] == others

@@ -1,0 +1,83 @@
+"""Rules that disagree are listed by review, with the one that is told, and settled by the verbs there are."""
+
+import pytest
+
+from priming import Cue, NotFound
+
+GO, RUST = Cue(language="go"), Cue(language="rust")
+
+
+def contents(answer):
+    return [hit.memory.content for hit in answer.hits]
+
+
+@pytest.fixture
+def two(memory):
+    """A rule, and another value of it for one language."""
+    memory.learn("Use single quotes")
+    memory.learn("Use double quotes", cue=GO)
+    return memory
+
+
+def test_the_more_specific_is_told_and_both_are_listed(two):
+    assert contents(two.active(GO)) == ["Use double quotes"]
+    assert contents(two.active(RUST)) == ["Use single quotes"]
+    (entry,) = two.review()
+    assert (entry.subject, entry.slot) == ("rules", "where language = go")
+    assert (entry.older.content, entry.newer.content) == ("Use single quotes", "Use double quotes")
+    assert (entry.older.value, entry.newer.value) == ("single", "double")
+    assert entry.reason.startswith(
+        "use-double-quotes is told where both apply, since it applies more narrowly"
+    )
+
+
+def test_of_rules_with_as_many_conditions_the_later_is_told(memory):
+    memory.learn("Use single quotes", cue=Cue(task="format"))
+    memory.learn("Use double quotes", cue=GO)
+    assert contents(memory.active(Cue(language="go", task="format"))) == ["Use double quotes"]
+    (entry,) = memory.review()
+    assert "since it is the later" in entry.reason
+
+
+@pytest.mark.parametrize("how", ["supersede", "deprecate", "keep"])
+def test_each_command_settles_it_and_undo_takes_it_back(two, how):
+    older, newer = "use-single-quotes", "use-double-quotes"
+    if how == "supersede":
+        two.supersede(older, "Use double quotes")
+    elif how == "deprecate":
+        two.deprecate(older, by=newer)
+    else:
+        two.keep_both(f"{older}+{newer}")
+    assert two.review() == []
+    two.undo(two.log(limit=1)[0].id)
+    assert len(two.review()) == 1
+
+
+def test_rules_that_were_both_kept_are_both_told(two):
+    two.keep_both("use-single-quotes+use-double-quotes")
+    assert set(contents(two.active(GO))) == {"Use single quotes", "Use double quotes"}
+    with pytest.raises(NotFound, match="no contradiction"):
+        two.keep_both("use-single-quotes+use-double-quotes")
+
+
+def test_rules_that_nobody_linked_are_compared_by_their_texts(memory):
+    memory.remember("Release on Monday", kind="behavior", key="monday")
+    memory.remember("Release on Friday", kind="behavior", key="friday")
+    memory.remember("Sign every release", kind="behavior", key="sign")
+    (entry,) = memory.review()
+    assert {entry.older.key, entry.newer.key} == {"monday", "friday"}
+    assert entry.reason.startswith("both are told")
+
+
+def test_rules_that_never_apply_together_do_not_disagree(memory):
+    memory.learn("Use tabs", cue=GO)
+    memory.learn("Use spaces", cue=RUST)
+    assert memory.review() == []
+
+
+def test_another_value_in_the_project_takes_the_place_of_that_of_another_store(memory, open_memory):
+    everywhere = open_memory()
+    everywhere.learn("Indent with tabs")
+    memory.learn("Indent with spaces")
+    answer = memory.active(GO, beside={"global": everywhere})
+    assert contents(answer) == ["Indent with spaces"]

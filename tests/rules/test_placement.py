@@ -1,0 +1,161 @@
+"""Where a correction belongs among the rules there are, whichever was learned first."""
+
+from itertools import permutations
+
+import pytest
+
+from priming import Cue, Memory
+
+GO, GO_TESTS = Cue(language="go"), Cue(language="go", task="test")
+CI = Cue(language="go", task="test", environment="ci")
+
+
+def learned(*corrections):
+    memory = Memory.open("sqlite://")
+    for text, cue in corrections:
+        memory.learn(text, cue=cue)
+    return memory
+
+
+def rules(memory):
+    return {(rule.content, repr(sorted(rule.when.items()))) for rule in memory.list(kinds=["behavior"])}
+
+
+def rule_links(memory):
+    """The links among rules by their texts; the ends of those without a direction in order."""
+    texts = {rule.key: rule.content for rule in memory.list(kinds=["behavior"])}
+    links = [(texts.get(link.source), link.relation, texts.get(link.target)) for link in memory.links()]
+    return {
+        (a, relation, b) if relation == "overrides" else (*sorted((a, b)), relation)
+        for a, relation, b in links
+        if a and b
+    }
+
+
+@pytest.mark.parametrize(
+    "corrections",
+    [
+        [("Use tabs", GO), ("Use spaces", GO_TESTS)],
+        [("Use spaces", None), ("Use tabs", GO)],
+        [("Name files in snake_case", None), ("Name files in kebab-case", Cue(language="typescript"))],
+        [("Never use mocks", GO), ("Use mocks", GO_TESTS)],
+        [("Wait 30 seconds between retries", GO), ("Wait a minute between retries", GO_TESTS)],
+        [("Log errors with the id of the request", GO), ("Log errors with the id of the request and user", GO_TESTS)],
+        [("Prefer tabs over spaces", GO), ("Prefer spaces over tabs", GO_TESTS)],
+        pytest.param(
+            [("Use tabs to indent", GO), ("Use tabs to indent code", GO_TESTS), ("Use spaces to indent", CI)],
+            marks=pytest.mark.slow,
+        ),
+    ],
+)  # fmt: skip
+def test_rules_and_links_are_the_same_in_every_order(corrections):
+    outcomes = [
+        (rules(memory), rule_links(memory))
+        for memory in (learned(*order) for order in permutations(corrections))
+    ]
+    assert all(outcome == outcomes[0] for outcome in outcomes)
+    assert len(outcomes[0][0]) == len(corrections)
+    assert outcomes[0][1]
+
+
+def test_the_narrower_rule_overrides_the_wider_that_came_later():
+    memory = learned(("Use spaces", GO_TESTS), ("Use tabs", GO))
+    assert ("Use spaces", "overrides", "Use tabs") in rule_links(memory)
+    assert [hit.memory.content for hit in memory.active(GO_TESTS).hits] == ["Use spaces"]
+    assert [hit.memory.content for hit in memory.active(Cue(language="go", task="build")).hits] == [
+        "Use tabs"
+    ]
+
+
+A, B = "Use httpx instead of requests", "Use requests instead of httpx"
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [A, B],
+        [A, B, A],
+        [A, "Prefer httpx over requests", B],
+        [A, "We switched back from httpx to requests"],
+        ["Release on Monday", "Release on Friday", "Release on Tuesday", "Release on Monday"],
+        ["Set the timeout to 30 seconds", "Set the timeout to 60 s", "The timeout is 90 seconds"],
+        ["Always squash commits", "Never squash commits", "Do squash commits"],
+        ["Alice reviews what Bob writes", "Bob reviews what Alice writes"],
+        ["Retry at most five times", "Retry at least five times"],
+    ],
+)
+def test_the_latest_wish_is_the_rule_and_the_earlier_ones_its_history(texts):
+    memory = learned(*((text, None) for text in texts))
+    (rule,) = memory.list(kinds=["behavior"])
+    assert (rule.content, rule.confidence) == (texts[-1], 0.6)
+    contents = [version.content for version in memory.history(rule.key)]
+    assert (contents[0], contents[-1]) == (texts[0], texts[-1])
+    assert memory.validate() == []
+
+
+def test_a_correction_of_an_exception_changes_the_exception_and_not_the_rule():
+    memory = learned(("Use spaces", None), ("Use tabs", GO))
+    done = memory.learn("Use spaces", cue=GO)
+    assert done.placement == "supersede"
+    assert [hit.memory.content for hit in memory.active(GO).hits] == ["Use spaces", "Use spaces"]
+    assert not any(relation in ("conflicts", "overrides") for *_, relation in rule_links(memory))
+
+
+def test_a_rule_that_no_longer_contradicts_another_is_told_beside_it():
+    memory = learned(("Use spaces", GO), ("Use tabs", GO_TESTS))
+    memory.learn("Use two spaces", cue=GO_TESTS)
+    assert {link[1] for link in rule_links(memory)} <= {"similar-to"} | {text for text, _ in rules(memory)}
+
+
+def test_an_unclear_change_leaves_both_rules_and_says_so():
+    memory = learned(("Deploy with Argo", None))
+    done = memory.learn("Deploy with approvals")
+    assert (done.placement, done.change) == ("create", "other_value")
+    assert "it is unclear whether" in done.reasons[0]
+    assert len(memory.active(GO).hits) == 2
+    (entry,) = memory.review()
+    assert entry.reason.startswith("both are told: it is unclear")
+
+
+def test_a_condition_that_a_hook_inferred_is_no_exception():
+    memory = Memory.open("sqlite://")
+    memory.learn(A, cue=Cue(language="python"), source="hook")
+    done = memory.learn(B)
+    assert (done.placement, done.when) == ("supersede", {})
+    assert [rule.content for rule in memory.list(kinds=["behavior"])] == [B]
+
+
+def test_a_reversal_takes_the_place_of_every_rule_that_it_reverses():
+    memory = Memory.open("sqlite://")
+    memory.remember("Use httpx for calls", kind="behavior", key="one")
+    memory.remember("Prefer httpx to anything", kind="behavior", key="two")
+    memory.learn(B)
+    (rule,) = memory.list(kinds=["behavior"])
+    assert rule.content == B
+    memory.undo(memory.log(limit=1)[0].id)
+    assert len(memory.list(kinds=["behavior"])) == 2
+
+
+def test_a_merge_takes_the_place_of_the_rules_that_it_reverses():
+    memory = Memory.open("sqlite://")
+    memory.remember(A, kind="behavior", key="a")
+    memory.remember(B, kind="behavior", key="b")
+    done = memory.learn("Prefer httpx over requests")
+    assert (done.placement, done.key) == ("merge", "a")
+    assert [rule.key for rule in memory.list(kinds=["behavior"])] == ["a"]
+    assert any(reason.startswith("takes the place of b too") for reason in done.reasons)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("Start commit messages with the number of the ticket", "Never commit .env files"),
+        ("Write comments that say why, not what the code does", "Do not panic in library code"),
+        ("Prefer iterators over index loops", "Create indexes concurrently"),
+        ("Deploy to staging before production", "Never touch production without a backup"),
+    ],
+)
+def test_a_word_in_another_role_reverses_nothing(texts):
+    memory = learned(*((text, None) for text in texts))
+    assert {rule.content for rule in memory.list(kinds=["behavior"])} == set(texts)
+    assert memory.links(relation="conflicts") == []
