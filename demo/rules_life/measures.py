@@ -30,9 +30,10 @@ class Figures:
     """Some lives, taken together. Shares are of all evenings, tellings or moments of all of them.
 
     ``wishes``: of the rules in force, evening by evening, those that the user wishes; ``last``: of the last evenings.
-    ``stale`` and ``beside``: of the rules whose text was told; ``named`` counts those that were told by name alone. ``spread`` counts what came up only by spreading, ``spread_right``
-    those that were right. ``dropped``: constraints that applied and were not told, of ``constraints``;
-    ``reached``: the share of wishes that applied and were told. ``links`` and ``quiet`` are of the last evenings.
+    ``stale`` and ``beside``: of the rules whose text was told; ``named`` counts those that were told by name alone.
+    ``spread`` counts what came up only by spreading, ``spread_right`` those that were right. ``dropped``: constraints
+    that applied and were not told, of ``constraints``; ``reached``: the share of wishes that applied and were told.
+    ``links`` are those of the last evenings. Times are milliseconds.
     """
 
     wishes: float
