@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -81,6 +86,26 @@ class Desk:
         with locked_session(self.database, session) as state:
             text = handle(name, HookCall(event, state, self.folder, self.folder, [self]))
         return text, time.perf_counter() - began
+
+
+def process_seconds(folder: Path, times: int = 5) -> float:
+    """What a hook takes before a file is changed, as the agent starts it: a process of its own, without a server."""
+    said = {"cwd": str(folder), "tool_name": "Edit", "tool_input": {"file_path": str(folder / "a.py")}}
+    words = [sys.executable, "-c", "from priming.cli.start import main; main()", "hook", "pre-tool"]
+    url = ["--url", f"sqlite:///{_database(folder)}", "--profile", PROFILE]
+    seconds = []
+    for number in range(times):
+        payload = json.dumps({**said, "session_id": f"timed-{number}"}).encode()
+        began = time.perf_counter()
+        subprocess.run(
+            [*words, *url],
+            input=payload,
+            stdout=subprocess.DEVNULL,
+            check=True,
+            env={**os.environ, "PRIMING_SERVER": "off"},
+        )
+        seconds.append(time.perf_counter() - began)
+    return statistics.median(seconds)
 
 
 @contextmanager

@@ -22,6 +22,7 @@ class Expected:
     wishes: float = 0.95
     stale: float = 0.02
     spread: float = 0.7
+    reached: float = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +30,10 @@ class Figures:
     """Some lives, taken together. Shares are of all evenings, tellings or moments of all of them.
 
     ``wishes``: of the rules in force, evening by evening, those that the user wishes; ``last``: of the last evenings.
-    ``stale`` and ``beside``: of what was told. ``spread`` counts what came up only by spreading, ``spread_right``
-    those that were right. ``dropped``: constraints that applied and were not told, of ``constraints``;
-    ``reached``: the share of wishes that applied and were told. ``links`` and ``quiet`` are of the last evenings.
+    ``stale`` and ``beside``: of the rules whose text was told; ``named`` counts those that were told by name alone.
+    ``spread`` counts what came up only by spreading, ``spread_right`` those that were right. ``dropped``: constraints
+    that applied and were not told, of ``constraints``; ``reached``: the share of wishes that applied and were told.
+    ``links`` are those of the last evenings. Times are milliseconds.
     """
 
     wishes: float
@@ -47,8 +49,10 @@ class Figures:
     links: float
     hook: float
     slowest: float
+    process: float
     corrections: int
     tellings: int
+    named: int
     verdicts: Counter[str]
 
     @property
@@ -59,7 +63,8 @@ class Figures:
 
 def figures(lives: Sequence[Lived]) -> Figures:
     """The figures of some lives."""
-    tellings = [telling for lived in lives for telling in lived.tellings]
+    lines = [telling for lived in lives for telling in lived.tellings]
+    tellings = [telling for telling in lines if telling.has_text]
     judged = Counter(telling.judged for telling in tellings)
     spread = [telling.judged for telling in tellings if telling.spread]
     moments = [moment for lived in lives for moment in lived.moments]
@@ -80,8 +85,10 @@ def figures(lives: Sequence[Lived]) -> Figures:
         links=statistics.mean(lived.links for lived in lives),
         hook=statistics.median(seconds) * MILLI,
         slowest=seconds[len(seconds) * 99 // 100] * MILLI,
+        process=statistics.mean(lived.process for lived in lives) * MILLI,
         corrections=sum(len(lived.learned) for lived in lives),
         tellings=len(tellings),
+        named=len(lines) - len(tellings),
         verdicts=sum((lived.verdicts for lived in lives), Counter[str]()),
     )
 
@@ -112,10 +119,17 @@ def checks(on: Figures, off: Figures, expected: Expected) -> list[Check]:
             on.spread > 0 and on.spread_share >= expected.spread,
         ),
         Check("constraints dropped", "none", f"{on.dropped} of {on.constraints:,}", on.dropped == 0),
+        Check(
+            "wishes told where they apply",
+            f"≥ {expected.reached:.0%}",
+            f"{on.reached:.1%}",
+            on.reached >= expected.reached,
+        ),
         _wins("learning wins on wishes", on, off, lambda each: each.wishes, "{:.1%}"),
         _wins("learning wins on stale rules", on, off, lambda each: -each.stale, "{:.1%}"),
         _wins("learning wins on what spreading brings", on, off, lambda each: each.spread_right, "{:.0f}"),
         _keeps("learning loses no constraint", on, off, lambda each: -each.dropped, "{:.0f}"),
+        _keeps("learning loses no wish", on, off, lambda each: each.reached, "{:.1%}"),
         _keeps("learning loses no link", on, off, lambda each: each.links, "{:.0f}"),
         _keeps("learning tells no more tokens", on, off, lambda each: -each.tokens, "{:.0f} a session"),
     ]

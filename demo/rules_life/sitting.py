@@ -19,6 +19,7 @@ from priming import Cue
 from priming.hooks.events import count_tokens
 
 NIGHT = 23
+QUIET = "quiet-rule"
 _LINE = re.compile(r"^- \[(?P<key>[^\]]+)\](?P<rest>.*)$", re.MULTILINE)
 _AT_ONCE = 2
 """How many corrections a user makes at one moment."""
@@ -40,7 +41,11 @@ class Manner:
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """A rule that a hook told, and whether that was right; ``spread``: none of its conditions was met."""
+    """A rule that a hook told, and whether that was right.
+
+    ``whole``: all of its text was told; ``has_text``: some of it, rather than its name alone. ``spread``: none of its
+    conditions was met.
+    """
 
     session: Session
     moment: str
@@ -48,6 +53,7 @@ class Telling:
     content: str
     when: Mapping[str, Any]
     whole: bool
+    has_text: bool
     spread: bool
     judged: str
 
@@ -86,6 +92,8 @@ class Lived:
     """What the hooks told in each session."""
     seconds: dict[str, list[float]] = field(default_factory=dict)
     """How long each hook took, by event."""
+    process: float = 0.0
+    """How long a hook took as a process of its own, in seconds."""
     verdicts: Counter[str] = field(default_factory=Counter)
     nights: Counter[str] = field(default_factory=Counter)
     links: int = 0
@@ -107,7 +115,7 @@ def live(life: Life, at: Desk, progress: Callable[[int], None] = lambda _: None)
 def _sleep(lived: Lived, truth: Truth, at: Desk, day: int) -> None:
     """Look which rules are in force at the end of a day, and sleep."""
     with at.memory() as memory:
-        quiet = {item.key for item in memory.review(limit=_EVERYTHING) if hasattr(item, "key")}
+        quiet = {each.key for each in memory.review(limit=_EVERYTHING) if getattr(each, "kind", "") == QUIET}
         rules = [rule for rule in memory.list(kinds=["behavior"], limit=_EVERYTHING) if rule.key not in quiet]
         wrong = [rule for rule in rules if truth.standing(rule.content, rule.when, day) is None]
         lived.evenings.append(Evening(day, len(rules), tuple(rule.content for rule in wrong)))
@@ -183,6 +191,7 @@ class _Sitting:
                 line["key"],
                 content,
                 when,
+                has_text=": " in line["rest"],
                 whole=content.strip(" .") in line["rest"],
                 spread=bool(when) and hit["components"]["context"] == 0.0,
                 judged=judged,
@@ -207,6 +216,8 @@ class _Sitting:
     def _judge(self, tellings: list[tuple[Telling, str]], corrected: set[str]) -> None:
         """Give the user's verdicts on what was told just now: they follow the wishes, with slips and silence."""
         for telling, recall in tellings:
+            if not telling.has_text:
+                continue
             verdict = self._verdict(telling, corrected)
             if verdict is None:
                 continue

@@ -75,8 +75,8 @@ def test_every_check_fails_where_it_must(rules):
     measures = rules.measures
     good = measures.Figures(
         wishes=0.97, last=1.0, stale=0.01, beside=0.05, spread=10, spread_right=8, dropped=0, constraints=50,
-        reached=1.0, tokens=300, links=5, hook=1.0, slowest=9.0, corrections=40, tellings=1000,
-        verdicts=measures.Counter(),
+        reached=1.0, tokens=300, links=5, hook=1.0, slowest=9.0, process=200.0, corrections=40,
+        tellings=1000, named=3, verdicts=measures.Counter(),
     )  # fmt: skip
     poor = replace(good, wishes=0.9, stale=0.05, spread=0, spread_right=0, links=0, dropped=2, tokens=310)
     assert all(check.holds for check in measures.checks(good, poor, measures.Expected()))
@@ -85,10 +85,12 @@ def test_every_check_fails_where_it_must(rules):
         "stale rules told": {"stale": 0.03},
         "what spreading brings is right": {"spread_right": 6},
         "constraints dropped": {"dropped": 1},
+        "wishes told where they apply": {"reached": 0.94},
         "learning wins on wishes": {"wishes": 0.9},
         "learning wins on stale rules": {"stale": 0.05},
         "learning wins on what spreading brings": {"spread": 0, "spread_right": 0},
         "learning loses no constraint": {"dropped": 3},
+        "learning loses no wish": {"reached": 0.96},
         "learning loses no link": {"links": -1},
         "learning tells no more tokens": {"tokens": 311},
     }
