@@ -8,6 +8,7 @@ from priming import Conflict, Cue, NotFound, ParamError, SchemaTooNew, StoreErro
 from priming.config.params.store import STORE
 from priming.config.words import KINDS
 from priming.rules.results import Pack
+from priming.storage.rows import RowChange
 
 A = {"key": "tests", "content": "Always run the tests.", "when": {"language": "go"}, "rule": "directive"}
 B = {"key": "main", "content": "Never push to main.", "rule": "constraint"}
@@ -142,6 +143,32 @@ def test_inactive_behaviours_are_not_packed(full, tmp_path):
 def test_bad_arguments_of_create_are_named_and_no_file_is_made(full, tmp_path, arguments, message):
     refused(full, ParamError, message, full.pack_create, tmp_path / "p.json", **{"name": "p", **arguments})
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("relation", ["requires", "overrides"])
+def test_a_circle_is_refused_as_the_pack_is_made_and_no_file_is_left(memory, tmp_path, relation):
+    verbs = ("Tag", "Test", "Build")
+    keys = [
+        memory.learn(f"{verb} the release of {noun}.").key for verb, noun in zip(verbs, "ABC", strict=True)
+    ]
+    for source, target in zip(keys, (*keys[1:], keys[0]), strict=True):
+        memory.link(source, target, relation)
+    with pytest.raises(ParamError, match="must not lead in a circle") as caught:
+        memory.pack_create(tmp_path / "pack.json", name="releases")
+    assert all(key in str(caught.value) for key in keys)
+    assert "choose other behaviours" in str(caught.value)
+    assert [*tmp_path.glob("pack*")] == []
+    made = memory.pack_create(tmp_path / "pack.json", name="releases", keys=keys[:2])
+    assert (made.behaviors, made.links > 0) == (2, True)
+
+
+def test_a_behaviour_that_no_pack_can_hold_is_named_as_the_pack_is_made(memory, tmp_path):
+    key = memory.learn("Tag the release.").key
+    with memory.writing() as now:
+        (row,) = memory.store.memories(memory.namespace, [memory.get(key).id])
+        memory.write("import", now, [RowChange(row, replace(row, priority=99.0))])
+    with pytest.raises(ParamError, match=r"behaviors\[0\]\.priority = 99"):
+        memory.pack_create(tmp_path / "pack.json", name="releases")
 
 
 def test_an_existing_file_is_not_overwritten(full, tmp_path):

@@ -475,3 +475,43 @@ def test_a_store_may_lack_edges_and_corrections(floop, memory):
 def test_the_scenario_is_copied_whole_into_another_folder(tmp_path, memory):
     shutil.copytree(SCENARIO, tmp_path / ".floop")
     assert run(memory, "floop", tmp_path) == Report(stored=6, links=5)
+
+
+def test_a_summary_is_the_gist_until_the_text_changes(floop, memory):
+    run(memory, "floop", floop([behavior(1, summary="Thing one, first of all"), behavior(2)]))
+    assert memory.get("behavior-1").gist == "Thing one, first of all"
+    assert memory.get("behavior-2").gist == "Do thing number 2 first."
+    memory.supersede("behavior-1", "Do thing number one last.")
+    assert memory.get("behavior-1").gist == "Do thing number one last."
+
+
+def test_links_keep_the_times_at_which_floop_made_and_activated_them(floop, memory):
+    edges = [
+        edge(2, 1, "requires", 0.7, last_activated="2026-02-07T10:00:00Z"),
+        edge(1, 2, "similar-to", 0.6),
+        {**edge(1, 2, "overrides", 0.5), "created_at": None},
+    ]
+    run(memory, "floop", floop([behavior(1), behavior(2)], edges))
+    links = {link.relation: link for link in memory.links("behavior-1") if link.given}
+    made = datetime(2026, 2, 6, 17, 52, 57, tzinfo=UTC)
+    assert (links["requires"].created_at, links["requires"].last_activated) == (
+        made,
+        datetime(2026, 2, 7, 10, tzinfo=UTC),
+    )
+    assert (links["similar-to"].created_at, links["similar-to"].last_activated) == (made, None)
+    assert links["overrides"].created_at > made
+    memory.set_strength("behavior-1", "behavior-2", 0.9, "similar-to")
+    before = memory.links("behavior-1")
+    run(memory, "floop", floop([behavior(1), behavior(2)], edges))
+    assert memory.links("behavior-1") == before
+
+
+def test_ids_and_names_that_are_identifiers_make_no_entities(floop, memory):
+    named = behavior(1, content={"name": "python/use-pathlib"})
+    title = behavior(2, content={"name": "How we tag"})
+    run(memory, "floop", floop([named, title], corrections=[correction()]))
+    entities = {record.content for record in memory.list(kinds=["entity"])}
+    assert not [name for name in entities if "/" in name or "behavior" in name or name.startswith("c-")]
+    assert memory.get("behavior-1").heading is None
+    assert memory.get("behavior-1").metadata["name"] == "python/use-pathlib"
+    assert memory.get("behavior-2").heading == "How we tag"

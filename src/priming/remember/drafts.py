@@ -31,7 +31,7 @@ from priming.types import EMPTY
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The arguments of ``remember``, checked."""
+    """The arguments of ``remember``, checked; importers may add a ``gist`` of their own."""
 
     content: str
     heading: str | None = None
@@ -47,6 +47,7 @@ class Draft:
     outcome: str | None = None
     source: str | None = None
     trust: str = "user"
+    gist: str | None = None
 
     @property
     def title(self) -> str | None:
@@ -70,7 +71,7 @@ class Draft:
             recorded_at=now,
             valid_from=start,
             content=self.content,
-            gist=gist_of(self.content, self.kind),
+            gist=self.gist or gist_of(self.content, self.kind),
             digest=self.digest,
             heading=self.heading,
             session=self.session,
@@ -120,6 +121,7 @@ def check_draft(raw: Draft) -> Draft:
         outcome=None if raw.outcome is None else check_choice("outcome", raw.outcome, OUTCOMES),
         source=check_name("source", raw.source),
         trust=check_choice("trust", _or(raw.trust, "user"), TRUST),
+        gist=check_name("gist", raw.gist),
     )
 
 

@@ -112,7 +112,7 @@ class PackFile:
 
 
 def write_pack(path: Path, pack: PackFile) -> None:
-    """Write a pack to a new file, atomically."""
+    """Write a pack to a new file, atomically, after the checks of ``read_pack``: what is written can be installed."""
     document = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -126,6 +126,11 @@ def write_pack(path: Path, pack: PackFile) -> None:
     if len(data) > STORE.pack_bytes:
         rule = f"would have {len(data):,} bytes, at most {STORE.pack_bytes:,}: choose fewer by tags or keys"
         raise ParamError("path", str(path), rule)
+    try:
+        _PackReader().pack(json.loads(data))
+    except ParamError as error:
+        rule = "no store could install this pack: mend this, or choose other behaviours by tags or keys"
+        raise ParamError.of([*error.violations, rule]) from None
     _write_new(path, data)
 
 

@@ -12,7 +12,8 @@ A store is a folder, ``.floop`` in a project or in the home folder, with JSON Li
   ``scope``, and who curated it when and why. Of lines with the same id the last counts. Early stores have
   ``provenance`` with a ``created_at``; later ones leave it out, and stamp that of ``stats`` anew now and then.
 - ``edges.jsonl``: ``source``, ``target``, ``kind``, ``weight`` in (0, 1] (1 where it is missing or 0),
-  ``created_at``. Likeness is mostly stored twice, once each way. An edge may end in another store's node.
+  ``created_at``, ``last_activated`` (null before the first time). Likeness is mostly stored twice, once each way. An
+  edge may end in another store's node.
 - ``corrections.jsonl``: ``agent_action``, ``corrected_action``, ``human_response``, ``timestamp``, ``context`` and
   ``conversation_id`` of what was corrected. A behaviour names its correction in ``provenance.correction_id``; older
   ones are often missing from the file.
@@ -24,7 +25,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -169,6 +170,7 @@ def _behavior(node: Mapping[str, Any], store: FloopStore, where: str) -> Iterato
     kind, name = own.pop("kind", None), own.get("name")
     when, open_ends = _when(_part(own, "when", where))
     state = _state(str(node["kind"]), metadata, where)
+    summary = inner.get("summary") if inner.get("canonical") else None
     own_id = str(node["id"])
     text = inner.pop("canonical", None) or inner.get("summary") or name
     arguments = {
@@ -181,6 +183,7 @@ def _behavior(node: Mapping[str, Any], store: FloopStore, where: str) -> Iterato
         "when": when,
         "source": _source(store, provenance),
         "trust": _TRUST.get(str(provenance.get("source_type")), "tool"),
+        "gist": title(summary) if isinstance(summary, str) else None,
     }
     rule = {} if kind == "episodic" else {"rule": _rule(kind)}
     original = {"floop_kind": kind} if rule.get("rule") != kind else {}
@@ -196,8 +199,9 @@ def _rule(kind: Any) -> str:
 
 
 def _heading(name: Any) -> str | None:
-    """A name that a person gave; floop derives the names of learned behaviours from the text."""
-    return title(name) if isinstance(name, str) and not name.startswith("learned/") else None
+    """A name in words; others, such as ``python/pathlib``, are identifiers and stay metadata."""
+    is_title = isinstance(name, str) and " " in name.strip() and not name.startswith("learned/")
+    return title(name) if is_title else None
 
 
 def _source(store: FloopStore, provenance: Mapping[str, Any]) -> str:
@@ -350,9 +354,16 @@ def _edges(store: FloopStore) -> Iterator[Tie]:
         ends = _id(edge, where, "source"), _id(edge, where, "target")
         key = _edge_key(*ends, relation or "similar-to")
         store.pending.pop(key, None)
-        yield _tie(key, _weight(edge.get("weight"), f"{where}: weight"))
+        tie = _tie(key, _weight(edge.get("weight"), f"{where}: weight"))
+        created = _time(edge.get("created_at"), f"{where}: created_at")
+        active = _time(edge.get("last_activated"), f"{where}: last_activated")
+        yield replace(tie, created_at=_iso(created), last_activated=_iso(active))
     for key, weight in store.pending.items():
         yield _tie(key, weight)
+
+
+def _iso(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()
 
 
 def _edge_key(source: str, target: str, relation: str) -> EdgeKey:

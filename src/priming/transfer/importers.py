@@ -13,6 +13,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, field
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
@@ -56,6 +57,10 @@ class Tie:
     relation: str
     weight: float
     fresh: bool = False
+    created_at: str | None = field(default=None, compare=False)
+    """When the link was made, in ISO 8601; None: at the import."""
+    last_activated: str | None = field(default=None, compare=False)
+    """When it last carried something to a memory that proved useful, in ISO 8601."""
 
 
 Item = Entry | Tie
@@ -259,7 +264,7 @@ class _Import:
     def _link(self, batch: list[Tie]) -> None:
         """Make the links of a batch of ties; if it is refused, halve it as a batch of entries."""
         try:
-            self.links += len(self.memory.link_many(self._link_arguments(batch)))
+            self.links += self._make_links(batch)
         except (NotFound, ParamError) as error:
             if len(batch) > 1:
                 self._link(batch[: len(batch) // 2])
@@ -268,9 +273,34 @@ class _Import:
             self.loose += 1
             self._note(f"{batch[0].source} ─{batch[0].relation}→ {batch[0].target}: {error}")
 
+    def _make_links(self, batch: list[Tie]) -> int:
+        """Make the links of a batch, with the times of those that have any; their number."""
+        links = self._link_arguments(batch)
+        times = {
+            (
+                self.stored_as.get(tie.source, tie.source),
+                tie.relation,
+                self.stored_as.get(tie.target, tie.target),
+            ): (
+                _moment(tie.created_at),
+                _moment(tie.last_activated),
+            )
+            for tie in batch
+            if tie.created_at or tie.last_activated
+        }
+        if not times:
+            return len(self.memory.link_many(links))
+        from priming.transfer import state
+
+        return state.link_with_times(self.memory, links, times)
+
     def _note(self, reason: str) -> None:
         if len(self.reasons) < _REASONS:
             self.reasons.append(reason)
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
 
 
 def _entry_name(entry: Entry) -> str:

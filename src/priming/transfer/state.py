@@ -11,9 +11,10 @@ from typing import Any
 from priming.config.profiles import FLOOP
 from priming.maintenance.merge import UNDIRECTED
 from priming.namespace import Namespace
+from priming.remember.links import link_many
 from priming.remember.remember import remember_many
 from priming.results import Remembered
-from priming.storage.rows import MemoryRow, RowChange
+from priming.storage.rows import LinkIdentity, MemoryRow, RowChange
 from priming.types import ImportedState
 
 OPERATION = "import-state"
@@ -115,3 +116,36 @@ def without_user_links(memory: Namespace, items: Sequence[Mapping[str, Any]]) ->
             reversed_item = {**item, "source": item["target"], "target": item["source"]}
             links.append(reversed_item if is_reversed else item)
     return links
+
+
+Times = tuple[datetime | None, datetime | None]
+"""When a link was made, and when it was last active."""
+
+
+def link_with_times(
+    memory: Namespace, links: Sequence[Mapping[str, Any]], times: Mapping[LinkIdentity, Times]
+) -> int:
+    """Make links as ``link_many`` does, each with the times at which it was made and last active; their number.
+
+    ``times`` are by source, relation and target, the ends by key.
+    """
+    with _one_transaction(memory):
+        new_links = link_many(memory, links)
+        chosen = {(link.source, link.relation, link.target): link for link in new_links}
+        with memory.writing() as now:
+            ids = memory.store.keys(
+                memory.namespace, {end for link in new_links for end in (link.source, link.target)}
+            )
+            names = {memory_id: key for key, memory_id in ids.items()}
+            changes = []
+            for row in memory.store.links(memory.namespace, set(ids.values())) if ids else []:
+                name = names.get(row.source, ""), row.relation, names.get(row.target, "")
+                source, relation, target = name
+                backwards = (target, relation, source) if relation in UNDIRECTED else name
+                if name in chosen and (stamps := times.get(name) or times.get(backwards)):
+                    created, active = stamps
+                    after = replace(row, created_at=created or row.created_at, last_activated=active)
+                    changes += [RowChange(row, after)] if after != row else []
+            if changes:
+                memory.write(OPERATION, now, changes)
+    return len(new_links)
