@@ -63,6 +63,10 @@ class Hit:
     """The name of the store, where several are read together; None is the queried one."""
     superseded_by: int | None = None
     """The number of the version that followed; None if this version holds at the queried time."""
+    tier: str | None = None
+    """How much of a rule the text of ``active`` tells: full, gist or name; None if nothing."""
+    quiet: bool = False
+    """Whether a rule is told by name at most, since it was mostly overridden of late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,8 @@ class Recall:
     text: str = ""
     omitted: tuple[Omitted, ...] = ()
     profile: str = "priming"
+    notice: str | None = None
+    """What comes first: which constraints apply but did not fit into the tokens."""
     confidence: float | None = None
     """The confidence in the best hit, in [0, 1]; None if the profile does not measure it."""
     timings: Mapping[str, float] = field(default_factory=lambda: EMPTY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -102,27 +103,67 @@ def test_a_hit_without_a_gist_sinks_to_its_name():
     assert tiers_of(pack([Packable("a", "aaaa", "", "a" * 40)], 9)) == {"a": "name"}
 
 
-def test_tiers_follow_activation():
-    hits = [
-        hit(key, activation)
-        for key, activation in zip("abcdefg", (1, 0.7, 0.69, 0.4, 0.39, 0.1, 0.09), strict=True)
-    ]
-    packed = pack(hits, None, tiers=TIERS)
-    assert list(tiers_of(packed).values()) == ["full", "full", "gist", "gist", "name", "name"]
-    assert [(one.key, one.reason) for one in packed.omitted] == [("g", "below the name tier")]
+ACTIVATIONS = dict(zip("abcdefg", (1, 0.7, 0.69, 0.4, 0.39, 0.1, 0.09), strict=True))
 
 
-def test_a_hit_never_rises_above_its_tier_for_lack_of_company():
-    assert tiers_of(pack([hit("a", 0.5)], 1000, tiers=TIERS)) == {"a": "gist"}
+def test_while_the_budget_lasts_all_are_told_whole_whatever_their_activation():
+    hits = [hit(key, activation) for key, activation in ACTIVATIONS.items()]
+    whole = estimate_tokens(pack(hits, None).text)
+    for budget in (None, whole):
+        assert set(tiers_of(pack(hits, budget, tiers=TIERS)).values()) == {"full"}
+    assert list(tiers_of(pack(hits, whole - 1, tiers=TIERS)).values()) == ["full"] * 6 + ["gist"]
+
+
+def test_hits_that_give_way_sink_to_the_tier_of_their_activation_before_any_sinks_further():
+    hits = [hit(key, activation) for key, activation in ACTIVATIONS.items()]
+    own = dict(zip("abcdef", ("full", "full", "gist", "gist", "name", "name"), strict=True))
+    exact = estimate_tokens(
+        "\n".join(each.form(LEVELS.index(own.get(each.key, "omit"))) for each in hits[:6])
+    )
+    packed = pack(hits, exact, tiers=TIERS)
+    assert tiers_of(packed) == own
+    assert [(one.key, one.reason) for one in packed.omitted] == [("g", "budget")]
+    assert tiers_of(pack(hits, exact - 2, tiers=TIERS)) == {k: own[k] for k in "abcde"}
 
 
 @pytest.mark.parametrize("least", ["full", "gist", "name"])
-def test_a_hit_that_must_stay_starts_and_ends_no_lower(least):
+def test_a_hit_that_must_stay_ends_no_lower(least):
     rule = hit("a", 0.0, least=least)
-    assert tiers_of(pack([rule], None, tiers=TIERS)) == {"a": least}
+    assert tiers_of(pack([rule], None, tiers=TIERS)) == {"a": "full"}
     others = [hit(key, 0.9) for key in "bcd"]
     enough = estimate_tokens(rule.form(LEVELS.index(least)))
     assert tiers_of(pack([rule, *others], enough)) == {"a": least}
+
+
+@pytest.mark.parametrize("most", ["full", "gist", "name"])
+def test_a_hit_is_told_no_longer_than_it_may_be(most):
+    assert tiers_of(pack([replace(hit("a"), most=most), hit("b")], None)) == {"a": most, "b": "full"}
+    assert tiers_of(pack([replace(hit("a", least="full"), most=most)], 1000)) == {"a": most}
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=6), st.integers(0, 60))
+def test_nothing_of_a_lower_rank_is_told_while_more_of_a_higher_could_be(activations, budget):
+    hits = [
+        replace(hit(f"h{n}", value / 10, full=20, gist=8, name=2), rank=n % 2)
+        for n, value in enumerate(activations)
+    ]
+    packed = pack(hits, budget, tiers=TIERS)
+    tiers = tiers_of(packed)
+    lower = [each.key for each in hits if not each.rank and each.key in tiers]
+    for each in hits:
+        longer = (
+            "omit"
+            if tiers.get(each.key) == "full" or not each.rank
+            else LEVELS[LEVELS.index(tiers.get(each.key, "omit")) - 1]
+        )
+        if lower and longer != "omit":
+            forms = {
+                one.key: one.form(LEVELS.index(tiers[one.key]))
+                for one in hits
+                if one.key in tiers and one.key not in lower
+            }
+            forms[each.key] = each.form(LEVELS.index(longer))
+            assert estimate_tokens("\n".join(forms.values())) > budget
 
 
 def test_what_must_stay_and_cannot_is_omitted_with_its_reason():

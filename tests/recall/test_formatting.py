@@ -9,12 +9,11 @@ from priming.recall.formatting import (
     format_full,
     format_gist,
     format_name,
-    format_rules,
     packables,
     rule_full,
     rule_gist,
     rule_name,
-    rule_tier,
+    rule_packable,
 )
 from priming.results import Hit
 from priming.types import MemoryRecord
@@ -117,23 +116,19 @@ def test_no_rule_can_break_out_of_its_line(trust):
     assert (quoted, "not an instruction" in line) == ((trust in ("untrusted", "tool")),) * 2
 
 
-def test_only_a_constraint_that_may_instruct_is_kept_at_its_gist():
-    hard = {"rule": "constraint"}
-    hits = [rule_hit(), rule_hit(metadata=hard), rule_hit(metadata=hard, trust="tool")]
-    assert [one.least for one in format_rules(hits)] == ["omit", "gist", "omit"]
+def test_a_rule_has_three_lengths():
+    form = rule_packable(rule_hit())
+    assert (form.name, form.gist, form.full) == (rule_name(rule()), rule_gist(rule()), rule_full(rule()))
+    assert form.activation == 0.5
 
 
-def test_the_tier_of_a_rule_is_read_from_the_text():
-    hit = rule_hit()
-    lines = {
-        "full": rule_full(rule()),
-        "gist": rule_gist(rule()),
-        "name": rule_name(rule()),
-        None: "- [b] all",
-    }
-    assert {tier: rule_tier(hit, f"Rules:\n{text}\n") for tier, text in lines.items()} == {
-        one: one for one in lines
-    }
+def test_the_gist_of_a_rule_that_an_earlier_version_cut_is_made_anew():
+    text = "Use e.g. ruff for the style. " * 6 + "Never disable it."
+    assert (
+        rule_gist(rule(content=text, gist="Use e.g."))
+        == "- [a] directive: Use e.g. ruff for the style. Never disable it."
+    )
+    assert rule_gist(rule(content=text, gist="Lint it.")) == "- [a] directive: Lint it."
 
 
 def test_a_procedure_tells_when_it_is_due_and_its_steps_unless_its_text_does():

@@ -14,7 +14,7 @@ from priming.config.params.recall import ACTIVE
 from priming.config.words import RULES
 from priming.core.pack import estimate_tokens
 from priming.core.score import floop
-from priming.recall.formatting import RULES_HEADER, rule_gist, rule_tier
+from priming.recall.formatting import RULES_HEADER, rule_full, rule_gist, rule_name
 
 PYTHON, GO = Cue(language="python"), Cue(language="go")
 HOUR = timedelta(hours=1)
@@ -332,25 +332,6 @@ def test_a_behaviour_that_may_not_instruct_is_quoted_and_marked(memory, trust):
     assert json.loads(line.partition(": ")[2]) == text
 
 
-def test_tiers_follow_activation_and_constraints_are_never_below_their_gist(memory):
-    rest = "More about it. " * 12
-    for key, when in (("full", "abc"), ("gist", ""), ("name", "adefghijkl")):
-        behavior(memory, key, dict.fromkeys(when, "1"), f"The {key}. {rest}", metadata={"rule": "directive"})
-    behavior(memory, "faint", {"z": "1"}, f"The faint. {rest}")
-    behavior(memory, "hard", {"z": "1"}, f"The hard. {rest}", metadata={"rule": "constraint"})
-    for faint in ("faint", "hard"):
-        memory.link("full", faint, "requires", 0.3)
-    answer = memory.active(Cue(a="1", b="1", c="1", language="x"))
-    tiers = {hit.memory.key: rule_tier(hit, answer.text) for hit in answer.hits}
-    activations = {key: hit_of(answer, key).components["activation"] for key in tiers}
-    assert activations["full"] >= 0.7
-    assert 0.4 <= activations["gist"] < 0.7
-    assert activations["name"] == pytest.approx(sigmoid(0.15 + 0.1 * (1 - 0.15)))  # .34
-    assert activations["faint"] < 0.1
-    assert tiers == {"full": "full", "gist": "gist", "name": "name", "faint": None, "hard": "gist"}
-    assert reasons(answer) == {"faint": "below the name tier"}
-
-
 def test_the_answer_says_that_there_are_no_behaviours(memory):
     memory.remember("A fact.", kind="fact")
     answer = memory.active(PYTHON)
@@ -523,12 +504,24 @@ def test_the_text_never_exceeds_its_budget_and_keeps_constraints_while_it_can(
     cue = Cue(**{f"p{n}": "1" for n in range(given_predicates)})
     answer = crowd.active(cue, tokens=tokens)
     assert estimate_tokens(answer.text) <= tokens
-    hard = [hit for hit in answer.hits if hit.memory.rule == "constraint" and hit.memory.trust != "tool"]
-    shown = {hit.memory.key: rule_tier(hit, answer.text) for hit in answer.hits}
+    hard = [
+        hit
+        for hit in answer.hits
+        if hit.memory.rule == "constraint" and hit.memory.trust != "tool" and hit.components["context"]
+    ]
+    shown = {hit.memory.key: hit.tier for hit in answer.hits}
+    lines = answer.text.splitlines()
+    forms = {"full": rule_full, "gist": rule_gist, "name": rule_name}
+    assert all(forms[hit.tier](hit.memory) in lines for hit in answer.hits if hit.tier)
     assert all(shown[hit.memory.key] in ("full", "gist", None) for hit in hard)
     least = RULES_HEADER + "\n".join(rule_gist(hit.memory) for hit in hard)
     if estimate_tokens(least) <= tokens:
         assert all(shown[hit.memory.key] for hit in hard)
+        assert answer.notice is None
+    elif hard:
+        assert answer.notice
+        assert answer.text == "" or lines[0] == answer.notice
+        assert all(hit in hard for hit in answer.hits if hit.tier)
     lost = {one.key for one in answer.omitted}
     assert lost == {key for key, tier in shown.items() if tier is None}
 

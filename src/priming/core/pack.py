@@ -22,7 +22,11 @@ Counter: TypeAlias = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class Packable:
-    """A hit and its three forms: full text, gist and name; ``least`` is the shortest form that may be shown."""
+    """A hit and its three forms: full text, gist and name.
+
+    ``least`` is the shortest form that may be shown, ``most`` the longest. Where tokens are short, all hits of a
+    lower ``rank`` give way before any of a higher one does.
+    """
 
     key: str
     name: str
@@ -30,10 +34,13 @@ class Packable:
     full: str
     activation: float = 1.0
     least: str = "omit"
+    most: str = "full"
+    rank: int = 0
 
     def __post_init__(self) -> None:
-        if self.least not in LEVELS:
-            raise ParamError("least", self.least, f"must be one of {', '.join(LEVELS)}")
+        for name, value in (("least", self.least), ("most", self.most)):
+            if value not in LEVELS:
+                raise ParamError(name, value, f"must be one of {', '.join(LEVELS)}")
         if not isfinite(self.activation):
             raise ParamError("activation", self.activation, "must be finite")
 
@@ -104,16 +111,17 @@ def pack(
     r"""Write hits into one text of at most ``budget`` tokens.
 
     The text is ``header``, the hits in their order joined by ``separator``, and ``footer``; it is empty
-    when no hit is shown. A hit starts at its tier and, while the text is too long, the hit of the lowest
-    activation that still can is shortened by one tier, full → gist → name → omitted; tiers that save
-    nothing are skipped. Tokens left at the end go back to shortened hits, the highest activation first.
+    when no hit is shown. Every hit starts whole, or at its ``most``. While the text is too long, hits give way: those
+    of the lowest rank first, each to the tier of its activation, the lowest activation first; then the lowest that
+    still can sinks on, full → gist → name → omitted. Tiers that save nothing are skipped. Tokens left at the end go
+    back to shortened hits, the highest rank and activation first.
 
     Parameters
     ----------
     hits : what was recalled, best first or in any order that is to be kept.
     budget : most tokens of the whole text, ≥ 0; None for no limit.
-    tiers : activations from which a hit starts at full, gist and name, below which it is omitted;
-        None starts every hit at full. No hit starts under its ``least``.
+    tiers : activations from which a hit that gives way stays at full, gist and name at first, below which it is
+        omitted; None: the lowest gives way wholly before the next. No hit sinks under its ``least``.
     tokens : counts the tokens of a text; called with the whole text, so that what it says about the
         whole is what holds.
     separator, header, footer : texts around the hits, part of the budget.
@@ -177,8 +185,8 @@ class _Page:
         self.hits, self.tiers, self.limit, self.tokens = hits, tiers, limit, tokens
         self.separator, self.header, self.footer = separator, header, footer
         self._costs: dict[tuple[int, int], int] = {}
-        self.start = [self._start(hit) for hit in hits]
-        self.least = [LEVELS.index(hit.least) for hit in hits]
+        self.least = [max(LEVELS.index(hit.least), LEVELS.index(hit.most)) for hit in hits]
+        self.start = [self._start(i) for i in range(len(hits))]
 
     def write(self, levels: Sequence[int]) -> str:
         texts = [hit.form(level) for hit, level in zip(self.hits, levels, strict=True) if level < OMIT]
@@ -194,28 +202,35 @@ class _Page:
         return self._costs[i, level]
 
     def reason(self, i: int) -> str:
-        hit = self.hits[i]
-        if self.start[i] < OMIT:
-            return "budget" if self.least[i] == OMIT else f"budget: not even its {hit.least} fits"
-        weak = self.tiers is not None and hit.activation < self.tiers.name
-        return "below the name tier" if weak else "nothing to show"
+        if self.start[i] == OMIT:
+            return "nothing to show"
+        return "budget" if self.least[i] == OMIT else f"budget: not even its {self.hits[i].least} fits"
 
-    def _start(self, hit: Packable) -> int:
-        """Choose the tier by activation, not under ``least``; if that has no text, the next that has."""
-        level, least = 0, LEVELS.index(hit.least)
-        if self.tiers is not None:
-            bounds = (self.tiers.full, self.tiers.gist, self.tiers.name)
-            level = next((i for i, bound in enumerate(bounds) if hit.activation >= bound), OMIT)
-        level = min(level, least)
+    def tier(self, i: int) -> int:
+        """The tier to which a hit sinks first: that of its activation, not under ``least``."""
+        if self.tiers is None:
+            return self.start[i]
+        bounds = (self.tiers.full, self.tiers.gist, self.tiers.name)
+        level = next((n for n, bound in enumerate(bounds) if self.hits[i].activation >= bound), OMIT)
+        return min(level, self.least[i])
+
+    def _start(self, i: int) -> int:
+        """The longest form that may be shown; if it has no text, the next that has."""
+        level, least = LEVELS.index(self.hits[i].most), self.least[i]
         choice = [*range(level, min(least + 1, OMIT)), *(range(level) if least < OMIT else ())]
-        return next((i for i in choice if hit.form(i)), OMIT)
+        return next((n for n in choice if self.hits[i].form(n)), OMIT)
 
 
 def _shortened(page: _Page) -> list[int]:
     """Shorten hits by the fewest steps after which the text fits."""
     order = sorted(range(len(page.hits)), key=lambda i: (page.hits[i].activation, -i))
-    steps = [(i, level) for i in order for level in _shorter_levels(page, i)]
-    steps += [(i, OMIT) for i in order if page.least[i] < OMIT]
+    shorter = {i: _shorter_levels(page, i) for i in order}
+    steps = []
+    for rank in sorted({hit.rank for hit in page.hits}):
+        equals = [i for i in order if page.hits[i].rank == rank]
+        steps += [(i, level) for i in equals for level in shorter[i] if level <= page.tier(i)]
+        steps += [(i, level) for i in equals for level in shorter[i] if level > page.tier(i)]
+    steps += [(i, OMIT) for i in sorted(order, key=lambda i: page.hits[i].rank) if page.least[i] < OMIT]
 
     def after(count: int) -> list[int]:
         levels = list(page.start)
@@ -240,7 +255,7 @@ def _shorter_levels(page: _Page, i: int) -> list[int]:
 
 def _restored(page: _Page, levels: list[int]) -> list[int]:
     """Give the tokens that are left to shortened hits: first to those that must stay, then by activation."""
-    order = sorted(range(len(page.hits)), key=lambda i: (-page.hits[i].activation, i))
+    order = sorted(range(len(page.hits)), key=lambda i: (-page.hits[i].rank, -page.hits[i].activation, i))
     must = [(i, page.least[i]) for i in order if page.least[i] < OMIT and levels[i] == OMIT]
     levels = list(levels)
     used = page.tokens(page.write(levels))

@@ -34,6 +34,8 @@ REMINDER = (
 )
 _COMMITTED = re.compile(r"^\[[^\]\n]+ [0-9a-f]{7,}\] ", re.MULTILINE)
 _BYTES_PER_TOKEN = 4
+_LINE_TOKENS = 64
+"""Tokens asked for beyond the budget for each memory that was shown already, which the answer lists again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,21 +171,25 @@ _HANDLERS: Mapping[str, Callable[[HookCall], None]] = {
 
 def _inject_rules(call: HookCall, cue: Mapping[str, Any]) -> None:
     """Inject the rules that apply, constraints first, without those shown and not due again."""
-    shown_tokens = sum(count_tokens(key) for _, _, key, _, _ in call.session.shown.values())
+    shown = {key for _, _, key, _, _ in call.session.shown.values()}
     request = {"cue": cue, "session": call.event.session}
-    header, contents, candidates = "", set[str](), list[Candidate]()
+    header, contents, candidates, left_out = "", set[str](), list[Candidate](), list[str]()
     for store in call.stores:
-        active = _call(store, "active", {**request, "tokens": call.tokens_left + shown_tokens})
+        active = _call(store, "active", {**request, "tokens": call.tokens_left + _LINE_TOKENS * len(shown)})
         if not active or not active["hits"]:
             continue
-        header, rules = _candidates(active)
+        head, rules = _candidates(active)
+        header = head.rpartition("\n")[2]
+        left_out += [item["key"] for item in active["omitted"] if "constraint" in item["reason"]]
         for rule in rules:
             content = rule.memory["content"]
             is_due = call.session.is_due(rule.memory["id"], by_name=rule.is_name)
             if is_due and content not in contents:
                 contents.add(content)
                 candidates.append(rule)
-    _inject(call, header, sorted(candidates, key=_is_preference), rule=True)
+    missing = [key for key in left_out if key not in shown]
+    rules = sorted(candidates, key=_is_preference)
+    _inject(call, header, rules, rule=True, left_out=missing)
 
 
 def _is_preference(rule: Candidate) -> bool:
@@ -218,34 +224,79 @@ def _inject_memories(
 
 def _candidates(result: Mapping[str, Any]) -> tuple[str, list[Candidate]]:
     """The header of a packed text, and its lines, each with the hit that it shows: both are in one order."""
-    header, _, body = result["text"].partition("\n")
-    return header, [
-        Candidate(line, hit["memory"], result["recall_id"]) for line, hit in _pairs(body, result["hits"])
+    lines = result["text"].splitlines()
+    first = next((i for i, line in enumerate(lines) if line.startswith("- [")), len(lines))
+    shown = _pairs(lines[first:], result["hits"])
+    return "\n".join(lines[:first]), [
+        Candidate(line, hit["memory"], result["recall_id"]) for line, hit in shown
     ]
 
 
-def _pairs(body: str, hits: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _pairs(
+    lines: Sequence[str], hits: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
     remaining = iter(hits)
-    for line in body.splitlines():
+    for line in lines:
         for hit in remaining:
             if line.startswith(f"- [{hit['memory']['key']}]"):
                 yield line, hit
                 break
 
 
-def _inject(call: HookCall, header: str, candidates: Iterable[Candidate], *, rule: bool) -> None:
-    """Inject a header and the lines below it that fit the budget, and note their memories as shown."""
-    lines = [header]
+def _inject(
+    call: HookCall,
+    header: str,
+    candidates: Sequence[Candidate],
+    *,
+    rule: bool,
+    left_out: Sequence[str] = (),
+) -> None:
+    """Inject a header and the lines below it that fit the budget, and note their memories as shown.
+
+    Where constraints do not fit, which ``left_out`` names in part, the first line says so, and no other rule is told.
+    """
+    first = [header]
+    fitting = _fitting(call, first, candidates)
+    missing = [*left_out, *_missing_constraints(candidates, fitting)] if rule else []
+    if missing:
+        constraints = [candidate for candidate in candidates if not _is_preference(candidate)]
+        first = [_notice(missing), header]
+        fitting = _fitting(call, first, constraints)
+        first[0] = _notice([*left_out, *_missing_constraints(constraints, fitting)])
+    if not fitting and not missing:
+        return
+    lines = [*first, *(candidate.line for candidate in fitting)] if fitting else first[:1]
+    if count_tokens("\n".join([*lines, ""])) > call.tokens_left:
+        return
+    call.add(*lines)
+    for candidate in fitting:
+        memory = candidate.memory
+        if candidate.is_name:
+            call.session.named.append(memory["id"])
+        else:
+            call.session.show(memory["id"], memory["key"], candidate.recall_id, rule=rule)
+
+
+def _fitting(call: HookCall, first: Sequence[str], candidates: Iterable[Candidate]) -> list[Candidate]:
+    """The candidates whose lines fit below the first ones."""
+    lines, fitting = [*first], []
     for candidate in candidates:
         if count_tokens("\n".join([*lines, candidate.line, ""])) <= call.tokens_left:
             lines.append(candidate.line)
-            memory = candidate.memory
-            if candidate.is_name:
-                call.session.named.append(memory["id"])
-            else:
-                call.session.show(memory["id"], memory["key"], candidate.recall_id, rule=rule)
-    if len(lines) > 1:
-        call.add(*lines)
+            fitting.append(candidate)
+    return fitting
+
+
+def _missing_constraints(candidates: Iterable[Candidate], fitting: Sequence[Candidate]) -> list[str]:
+    return [rule.memory["key"] for rule in candidates if rule not in fitting and not _is_preference(rule)]
+
+
+def _notice(missing: Sequence[str]) -> str:
+    """How many constraints do not fit."""
+    which = (
+        "1 constraint that applies is" if len(missing) == 1 else f"{len(missing)} constraints that apply are"
+    )
+    return f"{which} left out for want of room: `priming active` lists them."
 
 
 def count_tokens(text: str) -> int:

@@ -9,6 +9,7 @@ from priming.core.pack import Packable
 from priming.index.document import procedure_steps
 from priming.results import Hit
 from priming.rules.trust import instructs
+from priming.text.gists import gist_of_rule
 from priming.text.rule_kinds import rule_kind_of
 from priming.types import MemoryRecord
 
@@ -105,8 +106,10 @@ def rule_full(record: MemoryRecord, origin: str | None = None) -> str:
 
 
 def rule_gist(record: MemoryRecord, origin: str | None = None) -> str:
-    """The gist of a behaviour as one line."""
-    return _rule(record, record.gist, origin)
+    """The gist of a behaviour as one line; a gist that only cuts the text is made anew, by the rules of now."""
+    whole, gist = " ".join(record.content.split()), " ".join(record.gist.split())
+    is_cut = whole.startswith(gist.removesuffix("…"))
+    return _rule(record, gist_of_rule(record.content) if is_cut else record.gist, origin)
 
 
 def rule_kind(record: MemoryRecord) -> str | None:
@@ -133,23 +136,12 @@ def _rule(record: MemoryRecord, text: str, origin: str | None) -> str:
     return f"{rule_name(record, origin)}: {line}"
 
 
-def format_rules(hits: Iterable[Hit]) -> list[Packable]:
-    """Behaviours in the three lengths from which packing chooses; a constraint is never shortened below its gist."""
-    return [
-        Packable(
-            key=hit.memory.key,
-            name=rule_name(hit.memory, hit.origin),
-            gist=rule_gist(hit.memory, hit.origin),
-            full=rule_full(hit.memory, hit.origin),
-            activation=hit.components["activation"],
-            least="gist" if rule_kind(hit.memory) == "constraint" and instructs(hit.memory.trust) else "omit",
-        )
-        for hit in hits
-    ]
-
-
-def rule_tier(hit: Hit, text: str) -> str | None:
-    """The tier of a behaviour in a packed text; None if the text does not contain it."""
-    lines = set(text.splitlines())
-    forms = (("full", rule_full), ("gist", rule_gist), ("name", rule_name))
-    return next((tier for tier, form in forms if form(hit.memory, hit.origin) in lines), None)
+def rule_packable(hit: Hit) -> Packable:
+    """A behaviour in the three lengths from which packing chooses."""
+    return Packable(
+        key=hit.memory.key,
+        name=rule_name(hit.memory, hit.origin),
+        gist=rule_gist(hit.memory, hit.origin),
+        full=rule_full(hit.memory, hit.origin),
+        activation=hit.components["activation"],
+    )

@@ -1,6 +1,7 @@
-"""The activation of the behaviours of one store in a context: seeds → spread. No weight moves.
+"""The activation of behaviours in a context: each store spreads on its own, then all behaviours compete.
 
-Each store spreads on its own; ``active`` lets all their behaviours compete.
+What is no rule neither wins nor inhibits. Only rules that conditions matched inhibit each other: what spreading
+reached is weak already. A constraint that applies is not inhibited.
 """
 
 from __future__ import annotations
@@ -14,17 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.params.recall import ACTIVE
-from priming.config.profiles import FLOOP
+from priming.config.profiles import FLOOP, Profile
 from priming.config.words import KINDS
+from priming.core.arguments.arrays import Floats
+from priming.core.inhibit import inhibit, squash
 from priming.core.spread import Activation, spread
 from priming.index.columns import NONE
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall import traces
+from priming.recall.formatting import rule_kind
 from priming.recall.ranking import Ranked, signed, weighted_graph
 from priming.recall.rule_relevance import Fit, fit_of
 from priming.results import Step
 from priming.rules.conflicts import resolve_conflicts, rule_claim
+from priming.rules.trust import instructs
 from priming.storage.rows import MemoryPair
 from priming.types import MemoryRecord
 
@@ -152,3 +157,60 @@ def _linked(memory: Namespace, ids: Collection[str], relation: str) -> list[Memo
     """The pairs among ``ids`` that a relation links."""
     links = memory.store.links(memory.namespace, ids, relation) if ids else []
     return [(link.source, link.target) for link in links if link.source in ids and link.target in ids]
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """An active rule: the position of its store, its row, and its activation before and after the competition."""
+
+    store: int
+    row: int
+    raw: float
+    level: float
+    is_protected: bool
+    is_general: bool
+
+
+def compete(profile: Profile, stores: Sequence[StoreActivation]) -> list[Contender]:
+    """The rules of all stores that stay active, in the order of the stores, the oldest first."""
+    rules = [
+        (i, row, value)
+        for i, store in enumerate(stores)
+        for row, value in sorted(
+            zip(store.activation.rows.tolist(), store.activation.values.tolist(), strict=True)
+        )
+        if row in store.records and row in store.fits
+    ]
+    raw: Floats = np.array([value for _, _, value in rules], np.float64)
+    seeds = np.array([row in stores[i].seeds for i, row, _ in rules], np.bool_)
+    protected = seeds & np.array([_is_constraint(stores[i], row) for i, row, _ in rules], np.bool_)
+    values = raw.copy()
+    general = np.zeros(len(raw), np.bool_)
+    if profile.inhibit is not None and seeds.any():
+        p = profile.inhibit
+        values[seeds] = np.asarray(inhibit(raw[seeds], beta=p.beta, winners=p.winners, pool=p.pool))
+        values[protected] = raw[protected]
+        general = _general(raw, seeds, p.winners) & ~protected
+    stays = values >= profile.spread.epsilon if profile.cut else np.ones(len(values), np.bool_)
+    if profile.squash is not None and len(values):
+        values = np.asarray(squash(values, gain=profile.squash.gain, centre=profile.squash.centre))
+    return [
+        Contender(i, row, value, float(values[n]), bool(protected[n]), bool(general[n]))
+        for n, (i, row, value) in enumerate(rules)
+        if stays[n]
+    ]
+
+
+def _general(raw: Floats, seeds: NDArray[np.bool_], winners: int) -> NDArray[np.bool_]:
+    """In a crowd of more rules than win, those less active than the winners are on average."""
+    rivals = np.sort(raw[seeds])[::-1]
+    if len(rivals) <= winners:
+        return np.zeros(len(raw), np.bool_)
+    # Rounded: the mean of equal values may differ from them in the last place.
+    bar = round(float(rivals[:winners].mean()), 12)
+    return np.round(raw, 12) < bar
+
+
+def _is_constraint(store: StoreActivation, row: int) -> bool:
+    record = store.records[row]
+    return rule_kind(record) == "constraint" and instructs(record.trust)

@@ -15,20 +15,18 @@ import numpy as np
 
 from priming.config.params.recall import ACTIVE
 from priming.config.profiles import FLOOP
-from priming.core.arguments.arrays import Floats
 from priming.core.arguments.checks import check_count, check_name
-from priming.core.pack import estimate_tokens, pack
-from priming.core.spread import Activation
+from priming.core.pack import estimate_tokens
 from priming.errors import ParamError
 from priming.namespace import Namespace
 from priming.recall import traces
-from priming.recall.designs import final_activation
-from priming.recall.formatting import RULES_HEADER, format_rules, rule_full
+from priming.recall.formatting import rule_full
 from priming.recall.rule_relevance import context_of, cue_relevance
 from priming.remember.drafts import words
 from priming.results import Hit, Omitted, Recall
-from priming.rules.activation import StoreActivation, activate
+from priming.rules.activation import StoreActivation, activate, compete
 from priming.rules.conflicts import RuleCandidate, duplicates_across_stores, resolve_candidates
+from priming.rules.packing import BUDGET, pack_rules
 from priming.types import EMPTY, Cue
 
 _MOST_TOKENS = 10_000_000
@@ -100,10 +98,9 @@ def _active(memory: Namespace, query: ActiveQuery) -> Recall:
             others.append(activate(other, name, query.context, now))
     with memory.lock:
         stores = [activate(memory, None, query.context, now), *others]
-        hits, losses = _hits(stores, now)
-        packed = pack(
-            format_rules(hits), query.tokens, tiers=memory.profiles[FLOOP.name].tiers, header=RULES_HEADER
-        )
+        rules, losses = _hits(stores, now)
+        packed = pack_rules(rules, query.tokens, memory.profiles[FLOOP.name].tiers)
+        hits = packed.hits
         has_rules = any(store.behaviors for store in stores)
         reason = None if hits or has_rules else memory.empty_reason()
         recall_id, untraced = _store_trace(stores[0], query, hits)
@@ -111,19 +108,25 @@ def _active(memory: Namespace, query: ActiveQuery) -> Recall:
         if any(hit.origin == store.name for hit in hits):
             with store.memory.lock:
                 untraced += _store_trace(store, query, hits, recall_id)[1]
-    unpacked = tuple(Omitted(entry.key, entry.reason, entry.tokens) for entry in packed.omitted)
     return Recall(
         recall_id=recall_id,
-        hits=tuple(hits),
+        hits=hits,
         reason=None if hits else reason or _no_result_reason(stores),
         degraded=tuple(dict.fromkeys(untraced)),
         text=packed.text,
-        omitted=(*losses, *unpacked),
+        omitted=_constraints_first(packed.omitted, losses),
         profile=FLOOP.name,
+        notice=packed.notice,
     )
 
 
-def _hits(stores: Sequence[StoreActivation], now: datetime) -> tuple[list[Hit], list[Omitted]]:
+def _constraints_first(unpacked: Sequence[Omitted], losses: Sequence[Omitted]) -> tuple[Omitted, ...]:
+    """All that was left out: constraints for want of room, what lost against others, the rest for want of room."""
+    first = [item for item in unpacked if item.reason != BUDGET]
+    return (*first, *losses, *(item for item in unpacked if item.reason == BUDGET))
+
+
+def _hits(stores: Sequence[StoreActivation], now: datetime) -> tuple[list[RuleCandidate], list[Omitted]]:
     """The behaviours to return, best first, and those left out, with reasons."""
     candidates = _candidates(stores, now)
     duplicates = duplicates_across_stores(candidates)
@@ -135,11 +138,11 @@ def _hits(stores: Sequence[StoreActivation], now: datetime) -> tuple[list[Hit], 
         relation = "overridden by" if loss.how == "overridden" else "conflicts with"
         reasons[i] = f"{relation} {candidates[loss.by].hit.memory.key}"
     remaining = [candidate for i, candidate in enumerate(candidates) if i not in reasons]
-    hits = [candidate.hit for candidate in sorted(remaining, key=RuleCandidate.rank)]
+    best = sorted(remaining, key=RuleCandidate.rank)
     omitted = [_omit(candidates[i].hit, reason) for i, reason in sorted(reasons.items())]
     omitted += _omitted_before_scoring(stores, candidates)
-    omitted += [_omit(hit, f"beyond the best {ACTIVE.most}") for hit in hits[ACTIVE.most :]]
-    return hits[: ACTIVE.most], omitted
+    omitted += [_omit(rule.hit, f"beyond the best {ACTIVE.most}") for rule in best[ACTIVE.most :]]
+    return best[: ACTIVE.most], omitted
 
 
 def _omitted_before_scoring(
@@ -167,43 +170,31 @@ def _omit(hit: Hit, reason: str) -> Omitted:
 
 def _candidates(stores: Sequence[StoreActivation], now: datetime) -> list[RuleCandidate]:
     """The behaviours of all stores that stay active, scored; in the order of the stores, the oldest first."""
-    positions = np.concatenate([np.full(len(store.activation.rows), i) for i, store in enumerate(stores)])
-    rows = np.concatenate([store.activation.rows for store in stores])
     floop = stores[0].memory.profiles[FLOOP.name]
-    values, stays = final_activation(floop, _joint([store.activation for store in stores]))
-    selected = [
-        (i, stores[positions[i]], int(rows[i]))
-        for i in np.lexsort((rows, positions)).tolist()
-        if stays[i] and int(rows[i]) in stores[positions[i]].records
-    ]
-    records = [store.records[row] for _, store, row in selected]
-    fits = [store.fits[row] for _, store, row in selected]
-    shares = np.array([fit.share for fit in fits])
+    rules = compete(floop, stores)
+    records = [stores[rule.store].records[rule.row] for rule in rules]
+    fits = [stores[rule.store].fits[rule.row] for rule in rules]
+    levels, shares = np.array([rule.level for rule in rules]), np.array([fit.share for fit in fits])
     counts = {memory_id: count for store in stores for memory_id, count in store.counts.items()}
-    scored = cue_relevance(records, values[[i for i, _, _ in selected]], shares, counts, now, floop)
+    scored = cue_relevance(records, levels, shares, counts, now, floop)
     columns = {name: np.atleast_1d(np.asarray(column)) for name, column in scored.components.items()}
     totals = np.round(np.atleast_1d(np.asarray(scored.total)), _DECIMALS)
     candidates = []
-    for n, (i, store, _) in enumerate(selected):
+    for n, rule in enumerate(rules):
+        store = stores[rule.store]
         components = {name: float(column[n]) for name, column in columns.items()}
         path = store.paths.get(records[n].id, ())
         hit = Hit(
             records[n],
             float(totals[n]),
-            MappingProxyType({**components, "activation": float(values[i])}),
+            MappingProxyType({**components, "activation": rule.level}),
             path,
             len(path),
             store.name,
         )
-        candidates.append(RuleCandidate(int(positions[i]), hit, len(fits[n].confirmed)))
+        holding = len(fits[n].confirmed)
+        candidates.append(RuleCandidate(rule.store, hit, holding, rule.is_protected, rule.is_general))
     return candidates
-
-
-def _joint(activations: Sequence[Activation]) -> Activation:
-    """The activations of several stores as a single one, so that all behaviours compete."""
-    values: Floats = np.concatenate([activation.values for activation in activations])
-    zeros = np.zeros(len(values), np.int64)
-    return Activation(np.arange(len(values)), values, zeros, zeros)
 
 
 def _no_result_reason(stores: Sequence[StoreActivation]) -> str:

@@ -23,11 +23,18 @@ from priming.types import MemoryRecord
 
 @dataclass(frozen=True, slots=True)
 class RuleCandidate:
-    """An active behaviour, the position of its store, and the number of its conditions that hold."""
+    """An active behaviour, the position of its store, and the number of its conditions that hold.
+
+    ``is_protected``: a constraint that applies, which gives way to nothing. ``is_general``: less active than the best
+    of a crowd, so that its gist suffices. ``is_quiet``: mostly overridden of late, so that its name suffices.
+    """
 
     store: int
     hit: Hit
     holding: int = 0
+    is_protected: bool = False
+    is_general: bool = False
+    is_quiet: bool = False
 
     def rank(self) -> tuple[float, ...]:
         """What sorts the best first: by score, then by activation, then by the conditions that hold."""

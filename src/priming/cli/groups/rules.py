@@ -120,10 +120,11 @@ def active(
 
 def active_lines(result: Recall, *, packed: bool = False) -> Iterator[Part]:
     """The rules that apply, how much of each is shown, and what was left out."""
-    if result.reason is not None:
-        yield line((result.reason, WARN))
+    for first in (result.reason, result.notice):
+        if first is not None:
+            yield line((first, WARN))
     for rank, hit in enumerate(result.hits, 1):
-        yield from _rule(rank, hit, result.text)
+        yield from _rule(rank, hit)
     if result.degraded:
         yield records.degraded(result.degraded)
     for item in result.omitted:
@@ -134,14 +135,15 @@ def active_lines(result: Recall, *, packed: bool = False) -> Iterator[Part]:
     yield line((f"recall {result.recall_id}", DIM))
 
 
-def _rule(rank: int, hit: Hit, text: str) -> Iterator[Part]:
-    from priming.recall.formatting import rule_kind, rule_tier
+def _rule(rank: int, hit: Hit) -> Iterator[Part]:
+    from priming.recall.formatting import rule_kind
     from priming.rules.trust import instructs
 
     memory = hit.memory
     notes = [f"from {hit.origin}"] if hit.origin else []
     notes += [] if instructs(memory.trust) else [f"{memory.trust}: quoted, not an instruction"]
-    tier = rule_tier(hit, text) or "not shown"
+    notes += ["quiet: mostly overridden"] if hit.quiet else []
+    tier = hit.tier or "not shown"
     summary = "  ".join([f"{hit.score:.3f}", rule_kind(memory) or "rule", tier, *notes])
     yield line((f"{rank:>2}  ", DIM), (memory.key, KEY), f"  {summary}")
     yield line(memory.gist, indent=4)

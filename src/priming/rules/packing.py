@@ -1,0 +1,100 @@
+"""Active rules as one text within a budget: the best are told whole, and constraints give way last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from priming.config.params.laws import TierParams
+from priming.core.pack import OMIT, Packable, Packed, estimate_tokens, pack
+from priming.recall.formatting import RULES_HEADER, rule_packable
+from priming.results import Hit, Omitted
+from priming.rules.conflicts import RuleCandidate
+
+BUDGET = "budget"
+"""Why a rule is left out that the budget does not hold."""
+_NAMED = 12
+"""Constraints that the notice names at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class RulesText:
+    """The text, its hits with their tiers, what was left out, and the notice that comes first, if there is one."""
+
+    text: str
+    hits: tuple[Hit, ...]
+    omitted: tuple[Omitted, ...]
+    notice: str | None
+
+
+def pack_rules(rules: Sequence[RuleCandidate], tokens: int, tiers: TierParams | None) -> RulesText:
+    """Tell rules, best first, within a budget.
+
+    While it lasts all are told whole; what a crowd of more specific rules outdoes is told by its gist, and a quiet
+    rule by its name. Where it does not last, all other rules give way before a constraint that applies does. Where
+    the constraints do not fit even so, the text begins with a notice of those that are left out, and tells nothing
+    but constraints.
+    """
+    forms = {str(i): _form(rule, str(i)) for i, rule in enumerate(rules)}
+    packed = pack(forms.values(), tokens, tiers=tiers, header=RULES_HEADER)
+    text, shown, notice = packed.text, _tiers(packed), None
+    constraints = [forms[str(i)] for i, rule in enumerate(rules) if rule.is_protected]
+    if any(form.key not in shown for form in constraints):
+        names = {str(i): rule.hit.memory.key for i, rule in enumerate(rules)}
+        text, shown, notice = _constraints_alone(constraints, names, tokens, tiers)
+    left_out = sorted(
+        (i for i in range(len(rules)) if str(i) not in shown), key=lambda i: not rules[i].is_protected
+    )
+    return RulesText(
+        text,
+        tuple(replace(rule.hit, tier=shown.get(str(i)), quiet=rule.is_quiet) for i, rule in enumerate(rules)),
+        tuple(
+            Omitted(
+                rules[i].hit.memory.key,
+                f"{BUDGET}: a constraint that applies" if rules[i].is_protected else BUDGET,
+                estimate_tokens(forms[str(i)].full),
+            )
+            for i in left_out
+        ),
+        notice,
+    )
+
+
+def _form(rule: RuleCandidate, key: str) -> Packable:
+    """The forms of a rule, and how far it may give way. ``key`` tells apart rules of the same key in two stores."""
+    most = "name" if rule.is_quiet else "gist" if rule.is_general else "full"
+    least = "omit" if not rule.is_protected else "name" if rule.is_quiet else "gist"
+    form = rule_packable(rule.hit)
+    return replace(form, key=key, most=most, least=least, rank=int(rule.is_protected))
+
+
+def _tiers(packed: Packed) -> dict[str, str]:
+    return {entry.key: entry.tier for entry in packed.entries}
+
+
+def _constraints_alone(
+    forms: Sequence[Packable], names: Mapping[str, str], tokens: int, tiers: TierParams | None
+) -> tuple[str, dict[str, str], str]:
+    """The constraints that fit below a notice that names the others: the text, the tiers, and the notice."""
+    shortest = [form.form(OMIT - 2 if form.least == "gist" else OMIT - 1) for form in forms]
+    needed = estimate_tokens(RULES_HEADER + "\n".join(shortest))
+    left_out = [form.key for form in forms]
+    notice, packed = "", pack((), 0)
+    for _ in forms:  # the notice takes room too, so that a further constraint may have to go
+        notice = _notice([names[key] for key in left_out], needed, tokens)
+        packed = pack(forms, tokens, tiers=tiers, header=f"{notice}\n{RULES_HEADER}")
+        left_out, before = [form.key for form in forms if form.key not in _tiers(packed)], left_out
+        if left_out == before:
+            break
+    text = packed.text or (notice if estimate_tokens(notice) <= tokens else "")
+    return text, _tiers(packed), notice
+
+
+def _notice(missing: Sequence[str], needed: int, tokens: int) -> str:
+    """Which constraints are not told; their number where the budget does not even hold their names."""
+    which = (
+        "1 constraint that applies is" if len(missing) == 1 else f"{len(missing)} constraints that apply are"
+    )
+    remedy = f"left out for want of room; {needed} tokens hold all constraints."
+    named = f"{which} {remedy[:-1]}: {', '.join(missing[:_NAMED])}{', …' if len(missing) > _NAMED else ''}."
+    return named if 2 * estimate_tokens(named) <= tokens else f"{which} {remedy}"
