@@ -316,4 +316,17 @@ METACOGNITION = MetacognitionParams()
 BM25 = Bm25Params()
 INHIBIT = InhibitParams()
 SQUASH = SquashParams()
+
+
+@dataclass(frozen=True, slots=True)
+class QuietParams(Checked):
+    """When a rule that is mostly overridden goes quiet."""
+
+    window: int = param(5, low=1, unit="judgements", doc="latest judgements that somebody gave")
+    overridden: int = param(
+        4, low=1, unit="judgements", doc="so many of them say that the rule was overridden"
+    )
+
+
 TIERS = TierParams()
+QUIET = QuietParams()
