@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 # Bytecode is kept, whatever the shell says: hundreds of tests start interpreters of their own.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo year rules-life test test-all check house bench docs clean
+.PHONY: demo year rules-life loop-life test test-all check house bench docs clean
 
 demo: $(VENV)/.base          ## import this repository's history and ask it three questions
 	$(BIN)/python demo/demo.py
@@ -18,6 +18,9 @@ year: $(VENV)/.base          ## live a year of an agent's life and check what is
 
 rules-life: $(VENV)/.base    ## live sixty days of a coding agent that is corrected, and check its rules; FLAGS="--lives 1" for less
 	$(BIN)/python demo/rules_life $(FLAGS)
+
+loop-life: $(VENV)/.base     ## pursue thirty objectives with an agent that makes mistakes, with memory and without
+	$(BIN)/python demo/loop_life $(FLAGS)
 
 test: $(VENV)/.all           ## run every test that needs no other process, in minutes
 	$(PYTEST) -p no:schemathesis -m "not slow" tests src $(FLAGS)
