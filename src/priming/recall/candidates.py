@@ -182,8 +182,8 @@ def _whole_cue(evidence: Priors, ranked: Ranked) -> list[int]:
     if not terms or terms < len(evidence.rarities):
         return []
     documents = evidence.working.document[ranked.rows]
-    held = np.bincount(evidence.literal_occurrences.rows, minlength=evidence.working.documents)
-    whole: list[int] = np.flatnonzero((documents >= 0) & (held[documents] == terms)).tolist()
+    matched = np.bincount(evidence.literal_occurrences.rows, minlength=evidence.working.documents)
+    whole: list[int] = np.flatnonzero((documents >= 0) & (matched[documents] == terms)).tolist()
     return whole
 
 
