@@ -6,7 +6,7 @@ Words are stems, with one word for each group of synonyms; numbers, code and nam
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Literal
@@ -279,3 +279,51 @@ class _Clause:
         before = replace(self.words[place], stem="before", text="before")
         verb = place > 1 and self.words[0].role == "head"
         return [*self.words[:verb], *self.words[place + 1 :], before, *self.words[verb:place]]
+
+
+def makes_a_kind(rest: Collection[Word], word: Word, statement: SignedText) -> bool:
+    """Whether words of a rest stand right before a word and make a kind of it: "smaller pull requests"."""
+    before = [other for other in statement.words if other.place < word.place and other.part == word.part]
+    lead = word.lead
+    for other in reversed(before):
+        if lead or other.sign != word.sign or other.role in ("head", "scope"):
+            return False
+        if other in rest:
+            return True
+        lead = other.lead
+    return False
+
+
+def types_of(words: Sequence[Word]) -> frozenset[str]:
+    """The types of the values among some words."""
+    return frozenset(kind for word in words for kind in value_types(word.stem))
+
+
+def rivals_of(word: Word) -> frozenset[str]:
+    """The groups of alternatives that a word belongs to."""
+    return value_types(word.stem) - {"number", "target", "code", "other"}
+
+
+def has_target(words: Sequence[Word]) -> bool:
+    """Whether some words name a place to which something is brought, such as an environment."""
+    return "target" in types_of(words)
+
+
+@cache
+def times() -> frozenset[str]:
+    """The types of times: days, months, parts of a day, how often."""
+    words = ("monday", "january", "daily", "morning")
+    return frozenset(kind for word in words for kind in value_types(stem_of(word)))
+
+
+def is_light(word: Word, statement: SignedText) -> bool:
+    """Whether a word is a verb that says little, not the first of a compound: "the write timeout"."""
+    if word.stem not in _light_verbs() or word.role in ("scope", "value"):
+        return False
+    after = [other for other in statement.words if other.place == word.place + 1 and other.part == word.part]
+    return word.role == "head" or not after or bool(after[0].lead)
+
+
+@cache
+def _light_verbs() -> frozenset[str]:
+    return frozenset(map(stem_of, read_words("light_verbs")))
