@@ -281,13 +281,17 @@ class Review:
     """Two facts that give a subject different values in one slot, and the commands that resolve the conflict.
 
     Two rules that disagree have the subject "rules", their conditions as slot, and a ``reason`` that says which is
-    told where both apply.
+    told where both apply. A quiet rule, which was mostly overridden of late, has the ``kind`` quiet-rule and its
+    ``key``; it is the older, there is no newer, and ``instead`` says what was done instead of it.
     """
 
     id: str
     subject: str
     slot: str
     older: ConflictingFact
-    newer: ConflictingFact
+    newer: ConflictingFact | None
     commands: tuple[str, ...]
     reason: str | None = None
+    kind: str = "contradiction"
+    key: str | None = None
+    instead: tuple[str, ...] = ()

@@ -56,7 +56,7 @@ def test_not_relevant_weakens_the_links_of_the_path_and_nothing_else(chain, prof
     assert moved(before, weights(chain)) == pytest.approx({"a>b": -0.01, "b>hit": -0.01})
     assert nodes(chain) == weighed
     assert (operation.kind, operation.source) == ("feedback", "conscious")
-    assert operation.message == "not-relevant hit: 2 links weakened: 0.50 → 0.49 (2)"
+    assert operation.message == "not-relevant hit: 2 links weakened: 0.50 → 0.49 each"
     assert operation.reason == f"recall {recall.recall_id} of {CUE!r}"
     chain.undo(operation.id)
     assert weights(chain) == before

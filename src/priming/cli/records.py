@@ -90,7 +90,7 @@ def operation(record: Operation) -> Iterator[Part]:
     ending = f"  {timestamp(record.at)}" + (f"  {caller}" if caller else "")
     yield line((record.id, KEY), f"  {record.kind}", (ending, DIM))
     yield from (line(text, indent=4) for text in (record.message or "").splitlines())
-    details = [text for text in (record.reason, _changed(record)) if text]
+    details = [text for text in (record.reason, _changed(record)) if text and text != record.message]
     if details:
         yield line(("; ".join(details), DIM), indent=4)
     if record.undone_by:

@@ -1,14 +1,14 @@
-"""Metacognition: whether an approach is working."""
+"""Metacognition: whether an approach is working, and whether a rule is still wanted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
 import numpy as np
 
-from priming.config.params.laws import METACOGNITION, MetacognitionParams
+from priming.config.params.laws import METACOGNITION, QUIET, MetacognitionParams, QuietParams
 from priming.errors import ParamError
 
 OUTCOMES = {"success": True, "failure": False}
@@ -92,3 +92,50 @@ def _succeeded(outcome: object) -> bool:
     if isinstance(outcome, str) and outcome in OUTCOMES:
         return OUTCOMES[outcome]
     raise ParamError("outcomes", outcome, "must be true, false, success or failure")
+
+
+JUDGEMENTS = ("overridden", "confirmed", "silent")
+
+
+def is_quiet(judgements: Iterable[str], *, params: QuietParams = QUIET) -> bool:
+    """Tell whether a rule that was judged so, the oldest judgement first, is to be quiet: mostly overridden of late.
+
+    A rule goes quiet when at least ``overridden`` of the last ``window`` judgements that somebody gave say so, and
+    silence since the first of them does not outnumber them. A quiet rule speaks again after the first confirmation.
+
+    Parameters
+    ----------
+    judgements : each "overridden", "confirmed", or "silent": nobody objected. While a rule is quiet, silence means
+        nothing.
+
+    Raises
+    ------
+    ParamError : another judgement.
+
+    Examples
+    --------
+    >>> is_quiet(["confirmed"] + 4 * ["overridden"]), is_quiet(4 * ["overridden"] + ["confirmed"])
+    (True, False)
+    >>> is_quiet(["overridden", "silent", "silent", "silent"] * 4)
+    False
+    """
+    events: list[str] = []
+    quiet = False
+    for judgement in judgements:
+        if judgement not in JUDGEMENTS:
+            raise ParamError("judgement", judgement, f"must be one of {', '.join(JUDGEMENTS)}")
+        if judgement == "silent" and quiet:
+            continue
+        events.append(judgement)
+        if judgement == "confirmed":
+            quiet = False
+        elif judgement == "overridden":
+            quiet = quiet or _mostly_overridden(events, params)
+    return quiet
+
+
+def _mostly_overridden(events: Sequence[str], params: QuietParams) -> bool:
+    stated = [i for i, event in enumerate(events) if event != "silent"][-params.window :]
+    against = [i for i in stated if events[i] == "overridden"]
+    since = events[against[0] :]
+    return len(against) >= params.overridden and since.count("silent") <= since.count("overridden")

@@ -101,7 +101,13 @@ def links_text(moves: Sequence[WeightMove]) -> str:
 
 
 def _listed(texts: Sequence[str]) -> str:
-    """The first of some texts, equal ones once with their number."""
+    """The first of some texts, equal ones once with their number.
+
+    >>> _listed(["0.50 → 0.49", "0.50 → 0.49"]), _listed(["0.5 → 0.6", "0.5 → 0.6", "0.4 → 0.5"])
+    ('0.50 → 0.49 each', '0.5 → 0.6 (2), 0.4 → 0.5')
+    """
+    if len(texts) > 1 and len(set(texts)) == 1:
+        return f"{texts[0]} each"
     counts = {text: texts.count(text) for text in dict.fromkeys(texts)}
     shown = [text if number == 1 else f"{text} ({number})" for text, number in counts.items()][:_MOST]
     hidden = sum([*counts.values()][_MOST:])

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text
 from priming.index.document import CONFLICTS, FACT, KEPT_BESIDE
+from priming.maintenance.quiet_rules import done_instead, quiet_rules
 from priming.namespace import Namespace
 from priming.remember.entity_resolution import equivalent_names
 from priming.results import ConflictingFact, Review
@@ -19,7 +20,7 @@ from priming.types import MemoryRecord, Operation
 
 
 def review(memory: Namespace, *, limit: int = 50) -> list[Review]:
-    """List facts and rules that contradict each other, the latest first, with commands that settle it.
+    """List facts and rules that contradict each other, and quiet rules, the latest first, with commands to settle it.
 
     Args:
         limit: the maximum number to list.
@@ -43,18 +44,21 @@ def keep_both(memory: Namespace, id: str) -> Operation:
     name = check_text("id", id)
     with memory.changing() as now:
         unsettled = _unsettled(memory, now)
-        match = next(((links, entry) for _, links, entry in unsettled if entry.id == name), None)
+        match = next(
+            ((links, entry) for _, links, entry in unsettled if entry.id == name and entry.newer), None
+        )
         if match is None:
             raise memory.not_found(
                 f"there is no contradiction {name!r} to settle: review lists those there are"
             )
         links, contradiction = match
-        older, newer = (memory.find(each.key, now).id for each in (contradiction.older, contradiction.newer))
+        keys = [each.key for each in (contradiction.older, contradiction.newer) if each is not None]
+        older, newer = (memory.find(key, now).id for key in keys)
         both_hold = LinkRow(newer, older, KEPT_BESIDE, 0.0, now, given=True)
         rows = [RowChange(link, None) for link in links]
         if memory.store.present(memory.namespace, both_hold) is None:
             rows.append(RowChange(None, both_hold))
-        message = f"{contradiction.older.key!r} and {contradiction.newer.key!r} may both hold"
+        message = f"{keys[0]!r} and {keys[1]!r} may both hold"
         return memory.to_operation(memory.write("keep-both", now, rows, message=message))
 
 
@@ -64,8 +68,36 @@ Contradiction = tuple[datetime, Sequence[LinkRow], Review]
 
 def _unsettled(memory: Namespace, now: datetime) -> list[Contradiction]:
     """The contradictions of facts and of rules, the latest first."""
-    unsettled = [*_facts(memory, now), *map(_rules, disagreements(memory, now))]
+    unsettled = [*_facts(memory, now), *map(_rules, disagreements(memory, now)), *_quiet(memory, now)]
     return sorted(unsettled, key=lambda each: each[0], reverse=True)
+
+
+def _quiet(memory: Namespace, now: datetime) -> list[Contradiction]:
+    """The rules that were mostly overridden of late."""
+    rules = memory.store.page(memory.namespace, now, kinds=["behavior"], limit=None)
+    listed: list[Contradiction] = []
+    for quiet in quiet_rules(memory, rules).values():
+        rule, key = quiet.rule, shlex.quote(quiet.rule.key)
+        at = quiet.overridden[0].at if quiet.overridden else rule.use.last_used_at or now
+        number = len(quiet.overridden) or rule.use.overridden
+        entry = Review(
+            id=rule.key,
+            subject="rule",
+            slot=_place(rule, rule),
+            older=ConflictingFact(rule.key, rule.content, rule.content, _stated_at(rule)),
+            newer=None,
+            commands=(
+                f"priming confirmed {key}",
+                f"priming supersede {key} TEXT",
+                f"priming deprecate {key}",
+            ),
+            reason=f"quiet: overridden {number} times, so that it is told by name at most until it is confirmed",
+            kind="quiet-rule",
+            key=rule.key,
+            instead=done_instead(memory, quiet),
+        )
+        listed.append((at, (), entry))
+    return listed
 
 
 def _facts(memory: Namespace, now: datetime) -> list[Contradiction]:

@@ -22,6 +22,7 @@ from priming.core.inhibit import inhibit, squash
 from priming.core.spread import Activation, spread
 from priming.index.columns import NONE
 from priming.index.working_set import WorkingSet
+from priming.maintenance.quiet_rules import quiet_rules
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.recall.formatting import rule_kind
@@ -41,9 +42,9 @@ class StoreActivation:
     """The activation of one store, and its behaviours.
 
     ``records`` are behaviours by row, ``fits`` how their conditions fit, ``seeds`` the activation they start with,
-    ``counts`` how often each was active before, by id. ``overrides`` and ``conflicts`` are pairs of ids, as is
-    ``losses``: the loser and the winner of a conflict decided before activation spread. ``behaviors`` and
-    ``excluded`` are numbers.
+    ``counts`` how often each was active before, by id, ``quiet`` the ids of those mostly overridden of late.
+    ``overrides`` and ``conflicts`` are pairs of ids, as is ``losses``: the loser and the winner of a conflict decided
+    before activation spread. ``behaviors`` and ``excluded`` are numbers.
     """
 
     memory: Namespace
@@ -56,6 +57,7 @@ class StoreActivation:
     losses: Sequence[MemoryPair]
     seeds: Mapping[int, float]
     counts: Mapping[str, int]
+    quiet: Collection[str]
     behaviors: int
     excluded: int
     trace: traces.StoredTrace
@@ -107,6 +109,7 @@ def activate(
             [(loser, winner) for loser, winner in losses if loser in records and winner in records],
             seeds,
             memory.activations(FLOOP.name, list(records)),
+            quiet_rules(memory, records.values()).keys(),
             int(np.count_nonzero(behaviors)),
             excluded,
             trace,

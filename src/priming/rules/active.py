@@ -192,8 +192,10 @@ def _candidates(stores: Sequence[StoreActivation], now: datetime) -> list[RuleCa
             len(path),
             store.name,
         )
-        holding = len(fits[n].confirmed)
-        candidates.append(RuleCandidate(rule.store, hit, holding, rule.is_protected, rule.is_general))
+        holding, is_quiet = len(fits[n].confirmed), records[n].id in store.quiet
+        candidates.append(
+            RuleCandidate(rule.store, hit, holding, rule.is_protected, rule.is_general, is_quiet)
+        )
     return candidates
 
 

@@ -19,6 +19,7 @@ from priming.history.log import current_version, succeeding_rows
 from priming.index.document import CONFLICTS, KEPT_BESIDE
 from priming.llm.agents import check_agent
 from priming.llm.protocol import Agent
+from priming.maintenance.quiet_rules import confirmed_by_teaching
 from priming.namespace import Namespace
 from priming.recall.formatting import rule_kind
 from priming.remember.drafts import Draft
@@ -106,6 +107,9 @@ def _learn(memory: Namespace, lesson: Lesson, agent: Agent | None) -> Learned:
                 plan_rows = _plan_merge if placed.placement == "merge" else _plan_new
                 outcome = plan_rows(plan, lesson, placed, drafts, vectors)
             rows = [*outcome.rows, *_replaced_rows(plan, placed, outcome.learned.id)]
+            operation = memory.next_operation_id(now)
+            if placed.placement == "merge" and placed.nearest is not None:
+                rows += confirmed_by_teaching(memory, placed.nearest.existing, operation, now)
             if not rows:
                 return outcome.learned
             documents = plan.documents()
@@ -116,6 +120,7 @@ def _learn(memory: Namespace, lesson: Lesson, agent: Agent | None) -> Learned:
                 vectors=plan.vectors,
                 source=CONSCIOUS,
                 reason=outcome.learned.reasons[0],
+                operation_id=operation,
             )
             links = memory.to_links(outcome.links)
         if placed.placement not in ("widen", "supersede"):

@@ -21,10 +21,11 @@ ARCHIVED = "archived"
 
 @dataclass(frozen=True, slots=True)
 class PruneCandidate:
-    """A memory and its row."""
+    """A memory, its row, and for a marked duplicate when its version got the mark."""
 
     record: MemoryRecord
     row: MemoryRow
+    marked_at: datetime | None = None
 
 
 def plan_prune(
@@ -93,7 +94,7 @@ def _old_duplicate(
     original = candidate.record.metadata.get(DUPLICATE_OF)
     if not isinstance(original, str) or original not in originals or candidate.record.importance > 0.0:
         return None
-    days = days_between(candidate.record.recorded_at or now, now)
+    days = days_between(candidate.marked_at or candidate.record.recorded_at or now, now)
     if days <= params.duplicate_days:
         return None
     reason = f"marked as a duplicate of {original} {days:.0f} days ago"

@@ -33,6 +33,7 @@ from priming.sleep.plan import (
     Planned,
     PlannedItem,
     ProgressStep,
+    current_row,
     is_duplicate,
 )
 from priming.sleep.procedures.families import FAMILY, FamilyEntity, is_family
@@ -167,7 +168,10 @@ class StageReader:
         condition = parse({"importance": 0, f"metadata.{DUPLICATE_OF}": {"exists": True}})
         ids = judged.union(store.matching(namespace, condition, self.now))
         records = store.records(namespace, ids, self.now) if ids else {}
-        candidates = [prune.PruneCandidate(records[row.id], row) for row in self._rows(records)]
+        candidates = [
+            prune.PruneCandidate(record := records[row.id], row, self._marked_at(record))
+            for row in self._rows(records)
+        ]
         original_keys = [str(row.metadata[DUPLICATE_OF]) for row in records.values() if is_duplicate(row)]
         rows = self._rows(set(store.keys(namespace, original_keys).values()))
         originals = {row.key for row in rows if row.status == "active"}
@@ -176,6 +180,12 @@ class StageReader:
                 candidates, self.now, originals=originals, restored=restored, params=self.params
             )
         )
+
+    def _marked_at(self, record: MemoryRecord) -> datetime | None:
+        """When a duplicate was marked: the mark restates its version, whose first row is older."""
+        if not is_duplicate(record):
+            return None
+        return current_row(self._versions(record.id), record.version).recorded_at
 
     def link(self) -> Plan:
         """Read the failures and patterns to merge, and all vectors."""

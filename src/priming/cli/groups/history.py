@@ -240,7 +240,7 @@ def review(
         str | None, Option("--keep", metavar="ID", help="Settle this contradiction: both hold")
     ] = None,
 ) -> Answer:
-    """List facts and rules that contradict each other, with the commands that settle them."""
+    """List facts and rules that contradict each other, and rules gone quiet, with the commands that settle them."""
     with store.open() as memory:
         if keep is not None:
             operation = memory.keep_both(keep)
@@ -257,7 +257,10 @@ def _reviews(reviews: Sequence[Review]) -> Iterator[Part]:
         if each.reason:
             yield line((each.reason, ""), indent=2)
         yield _claim(each.older)
-        yield _claim(each.newer)
+        if each.newer is not None:
+            yield _claim(each.newer)
+        for text in each.instead:
+            yield line(("instead: ", DIM), text, indent=2)
         for hint in each.commands:
             yield line((hint, DIM), indent=4)
 

@@ -305,6 +305,16 @@ class TierParams(Checked):
     name: float = param(0.1, low=0.0, high=1.0, source="floop", doc="activation from which its name is shown")
 
 
+@dataclass(frozen=True, slots=True)
+class QuietParams(Checked):
+    """When a rule that is mostly overridden goes quiet."""
+
+    window: int = param(5, low=1, unit="judgements", doc="latest judgements that somebody gave")
+    overridden: int = param(
+        4, low=1, unit="judgements", doc="so many of them say that the rule was overridden"
+    )
+
+
 BASE_LEVEL = BaseLevelParams()
 FORGETTING = ForgettingParams()
 PLASTICITY = PlasticityParams()
@@ -317,3 +327,4 @@ BM25 = Bm25Params()
 INHIBIT = InhibitParams()
 SQUASH = SquashParams()
 TIERS = TierParams()
+QUIET = QuietParams()
