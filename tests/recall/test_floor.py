@@ -2,15 +2,22 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from priming import Cue, Memory, ParamError
 from priming.config.params.recall import ConfidenceParams
 from priming.config.profiles import PRIMING
-from priming.recall.candidates import RecallQuery, confidence_figures, eligible_candidates
+from priming.recall.candidates import (
+    RecallQuery,
+    answer_confidence,
+    confidence_figures,
+    eligible_candidates,
+)
 from priming.recall.designs import rank
+from priming.recall.fusion import confidence
 from priming.recall.priors import Priors
-from priming.recall.ranking import RankingQuery
+from priming.recall.ranking import Ranked, RankingQuery
 
 PLACES = (
     "harbour",
@@ -45,15 +52,20 @@ def told():
     memory.close()
 
 
-def speaking(memory, asked):
-    """What speaks for the best hit of a cue."""
+def ranked(memory, asked, limit=5):
+    """The evidence for a cue, and the hits."""
     now = memory.now()
     working = memory.working(now)
-    query = RecallQuery(asked, Cue(), PRIMING, limit=5)
+    query = RecallQuery(asked, Cue(), PRIMING, limit=limit)
     context, eligible, pool = eligible_candidates(memory, query, working, now)
     evidence = Priors(working, memory.embedder, asked, PRIMING.recall, now, context, (), pool)
-    ranking = RankingQuery(working, evidence, PRIMING, eligible, pool, 5, now, lambda _: {}, lambda: ())
-    return confidence_figures(evidence, rank(ranking))
+    ranking = RankingQuery(working, evidence, PRIMING, eligible, pool, limit, now, lambda _: {}, lambda: ())
+    return evidence, rank(ranking)
+
+
+def speaking(memory, asked):
+    """What speaks for the best hit of a cue."""
+    return confidence_figures(*ranked(memory, asked))
 
 
 def test_what_was_said_is_surer_than_what_was_not(told):
@@ -90,6 +102,21 @@ def test_a_score_counts_less_what_the_neighbourhood_adds(told):
     lift = sum(getattr(p, name) * best.components[name] for name in around)
     assert lift > 0
     assert score == pytest.approx(best.score - lift)
+
+
+@pytest.mark.parametrize(
+    ("asked", "counts"),
+    [
+        ("I left the candle of uncle number 1 at the harbour yesterday evening.", True),
+        ("harbour candle", True),
+        ("Who left the candle of an uncle at the harbour, and how heavy was it?", False),
+    ],
+)
+def test_a_hit_that_holds_the_whole_cue_makes_an_answer_as_sure_at_any_rank(told, asked, counts):
+    evidence, hits = ranked(told, asked, limit=60)
+    second = Ranked(np.roll(hits.rows, 1), hits.scores)
+    first_alone = confidence(*confidence_figures(evidence, second), PRIMING.confidence)
+    assert (answer_confidence(evidence, second, PRIMING.confidence) > first_alone) is counts
 
 
 def test_below_the_floor_nothing_comes_up_and_the_reason_names_both_figures(told):

@@ -146,21 +146,45 @@ def confidence_floor(query: RecallQuery, evidence: Priors) -> float:
     return 0.0 if law is None or narrowed or evidence.working.memories < law.least else law.floor
 
 
+Figures = tuple[float, float, float, float]
+"""A hit's score less the lift, its share of the cue, its cosine, and the rivalry."""
+
+
 def answer_confidence(evidence: Priors, ranked: Ranked, params: ConfidenceParams) -> float | None:
-    """The confidence that the best of ``ranked`` answers the cue; None without a best memory that has a text."""
-    figures = confidence_figures(evidence, ranked)
-    return None if figures is None else confidence(*figures, params)
+    """The confidence that ``ranked`` answers the cue; None without a best memory that has a text.
+
+    The best hit decides, or a hit of more confidence that contains the whole cue: it answers at any rank.
+    """
+    best = confidence_figures(evidence, ranked)
+    if best is None:
+        return None
+    *_, rivalry = best
+    whole = [_figures(evidence, ranked, place, rivalry) for place in _whole_cue(evidence, ranked)]
+    return max(confidence(*figures, params) for figures in (best, *whole))
 
 
-def confidence_figures(evidence: Priors, ranked: Ranked) -> tuple[float, float, float, float] | None:
-    """The evidence for the best hit: its score less the lift, its share of the cue, its cosine, and the rivalry."""
-    if not len(ranked.rows):
+def confidence_figures(evidence: Priors, ranked: Ranked) -> Figures | None:
+    """The evidence for the best hit; None if no hit has a text there."""
+    if not len(ranked.rows) or evidence.working.document[ranked.rows[0]] < 0:
         return None
-    best = int(evidence.working.document[ranked.rows[0]])
-    if best < 0:
-        return None
-    share, cosine = _share(evidence, best), float(evidence.cosine[best])
-    return float(ranked.scores[0]) - evidence.lift(best), share, cosine, _rivalry(evidence)
+    return _figures(evidence, ranked, 0, _rivalry(evidence))
+
+
+def _figures(evidence: Priors, ranked: Ranked, place: int, rivalry: float) -> Figures:
+    document = int(evidence.working.document[ranked.rows[place]])
+    score = float(ranked.scores[place]) - evidence.lift(document)
+    return score, _share(evidence, document), float(evidence.cosine[document]), rivalry
+
+
+def _whole_cue(evidence: Priors, ranked: Ranked) -> list[int]:
+    """The places of the hits that contain every term of the cue."""
+    terms = len(evidence.terms.codes)
+    if not terms or terms < len(evidence.rarities):
+        return []
+    documents = evidence.working.document[ranked.rows]
+    matched = np.bincount(evidence.literal_occurrences.rows, minlength=evidence.working.documents)
+    whole: list[int] = np.flatnonzero((documents >= 0) & (matched[documents] == terms)).tolist()
+    return whole
 
 
 def _share(evidence: Priors, best: int) -> float:
