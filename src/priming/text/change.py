@@ -201,18 +201,18 @@ class _Alignment:
 
     def _speaks_of_another(self, ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
         """Whether what is asked for only shares a word with what is rejected: "not requests", "log each request"."""
-        for a, b in self.crossed:
-            if a.stem != b.stem or a.sign == b.sign:
-                continue
-            choice, asks, rejects = (a, ours, theirs) if a.sign > 0 else (b, theirs, ours)
-            if any(word.sign < 0 for word in rejects):
-                return True
-            acts = any(word.role == "head" and word.sign > 0 for word in asks)
-            if acts and not choice.lead and choice.role != "head":
-                return True
-            if makes_a_kind(asks, choice, self.old if choice is a else self.new):
-                return True
-        return False
+        turned = [(a, b) for a, b in self.crossed if a.stem == b.stem and a.sign != b.sign]
+        return bool(turned) and all(self._is_another(a, b, ours, theirs) for a, b in turned)
+
+    def _is_another(self, a: Word, b: Word, ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
+        rejected, rejects = (b, theirs) if a.sign > 0 else (a, ours)
+        choice, asks, asking = (a, ours, self.old) if a.sign > 0 else (b, theirs, self.new)
+        if any(word.sign < 0 and word.part == rejected.part for word in rejects):
+            return True
+        if rejected.lead and choice.role == "plain" and not choice.lead and asks:
+            return True  # "not at the start", "messages start with a verb"
+        acts = any(word.role == "head" and word.sign > 0 for word in asks)
+        return (acts and not choice.lead and choice.role != "head") or makes_a_kind(asks, choice, asking)
 
     def _exchange(self) -> TextChange | None:
         """Words that changed places where places matter: who does what to whom, what is first, whose value."""
