@@ -1,6 +1,7 @@
 """What a later statement changes about an earlier one."""
 
 from collections import Counter
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,71 @@ def test_a_statement_is_the_same_as_itself(split):
 )
 def test_statements_of_other_kinds_are_compared_too(old, new, kind):
     assert compare(old, new).kind == kind
+
+
+UNRELATED = """
+Use httpx instead of requests
+Log every failed request with its id
+Every outgoing HTTP request gets a timeout of 10 seconds
+Keep pull requests below 300 lines
+Never store passwords in plain text
+Hash passwords with argon2
+Mask passwords in the logs
+Rotate logs weekly
+Use structured logging instead of print
+Throw errors rather than returning codes
+Always check the returned error
+Write error messages in English
+Don't capitalise error messages
+Sort keys in JSON files
+Do not use tabs in YAML
+Use testify instead of plain testing
+Write table-driven tests
+Run the doc tests too when you change an example
+Do not sleep in tests
+Run database migrations before the deployment
+Do not delete migrations that have been released
+Do not start the server as root
+Add a docstring to every server handler
+Return early instead of nesting conditions
+Nest routes under /api
+Do not commit generated files
+Commit the lock file
+Put generated files under build/
+Use named exports instead of default exports
+Set a default for each flag
+Never use mutable default arguments
+Avoid global variables
+Document every environment variable
+Retry a failed call three times
+Do not push to main
+The main function stays below 20 lines
+Use uv, not pip
+Keep the pip cache between CI runs
+Store dates in UTC
+Use date-fns, not moment
+""".strip().splitlines()
+
+
+def test_rules_that_only_share_words_change_nothing_about_each_other():
+    changes = [(old, new, compare(old, new)) for old, new in permutations(UNRELATED, 2)]
+    assert [(old, new) for old, new, change in changes if change.kind != "other_slot"] == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "clear"),
+    [
+        ("Use httpx instead of requests", "Use requests for the legacy client", False),
+        ("Use httpx instead of requests", "Go back to requests", True),
+        ("Never commit generated files", "Commit the generated files too", True),
+        ("Document every environment variable", "No need to document environment variables", True),
+        ("Use uv, not pip", "Install packages with pip", True),
+        ("Use uv, not pip", "Use pip when you build in Docker", False),
+    ],
+)
+def test_a_later_exception_is_no_clear_reversal(old, new, clear):
+    change = compare(old, new)
+    assert (change.kind, change.clear) == ("opposite", clear)
 
 
 def test_the_reason_names_the_words():

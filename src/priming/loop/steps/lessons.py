@@ -41,8 +41,6 @@ from priming.types import Cue, MemoryRecord
 
 TYPES = (FAILURE, PATTERN)
 ADDED, MERGED, STRENGTHENED, SKIPPED = "added", "merged", "strengthened", "skipped"
-_WITHOUT_RECALL = "loop:feedback"
-"""A session without recalls: verdicts under it concern the memory, not a recall."""
 _MOST = 1_000_000
 _DIGITS = 3
 _NAMED = 5
@@ -192,10 +190,12 @@ def loop_feedback(memory: Namespace, utilized: Sequence[str], injected: Sequence
         *lessons.judged_keys(memory, used, "used", None),
         *lessons.judged_keys(memory, unused, "not-useful", None),
     }
-    for again, session in ((False, None), (True, _WITHOUT_RECALL)):
-        good, bad = ([name for name in names if (name in repeated) is again] for names in (used, unused))
+    for again in (False, True):
+        good, bad = (tuple(name for name in names if (name in repeated) is again) for names in (used, unused))
         if good or bad:
-            feedback.feedback(memory, used=good, not_useful=bad, session=session, reason="loop feedback")
+            verdicts = {"used": good, "not-useful": bad}
+            batch = feedback.VerdictBatch(verdicts, reason="loop feedback", recalled=not again)
+            feedback.record_verdicts(memory, batch)
     return FeedbackReply(len(used), len(unused), tuple(missing))
 
 
