@@ -194,7 +194,11 @@ class _Alignment:
 
     def _is_firm(self, ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
         """Whether more is crossed than a verb whose objects differ."""
-        heads = [pair for pair in self.crossed if "head" in (pair[0].role, pair[1].role)]
+        heads = [
+            (a, b)
+            for a, b in self.crossed
+            if "head" in (a.role, b.role) and not (a.contrasted or b.contrasted)
+        ]
         return len(heads) < len(self.crossed) or not self.removed or not self.added or not (ours or theirs)
 
     def _speaks_of_another(self, ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
@@ -290,7 +294,8 @@ class _Alignment:
         ours, theirs = (types_of(words) - _UNTYPED for words in (removed, added))
         shared = ours & theirs
         if not shared:
-            return False if ours and theirs and not _same_lead(removed, added) else None
+            serves = any(a.lead == "as" for a, _ in self.aligned)  # "use A as the queue"
+            return False if ours and theirs and not serves and not _same_lead(removed, added) else None
         if "number" in shared and not self._is_quantity(removed, added):
             return False
         left, right = (
@@ -325,7 +330,7 @@ class _Alignment:
             return True
         chosen = self.old.chooses and self.new.chooses and all(word.role == "value" for word in words)
         if chosen and not any(word.lead for word in words):
-            return single and any(a.lead == "for" for a, _ in self.aligned)
+            return single and any(a.lead in ("for", "as") for a, _ in self.aligned)
         return None
 
 
