@@ -352,12 +352,13 @@ def _row_name(row: Any, names: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Outdated:
-    """A superseded version: its memory, the end of its validity, and the number of the next version."""
+    """A superseded version: its memory, the end of its validity, the next version, and when that was told."""
 
     id: str
     key: str
     valid_to: datetime
     followed_by: int
+    retired_at: datetime
 
 
 _START, _END = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)

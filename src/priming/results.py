@@ -195,11 +195,19 @@ class MemoryMove:
     what: str
     before: str | None = None
     after: str | None = None
+    at: datetime | None = None
+    """When the store recorded the change."""
+    valid_from: datetime | None = None
+    """From when the new version is true; None: ever since."""
+    valid_to: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LinkMove:
-    """A change of a link: its weights, None where it did not exist. ``what`` is "made", "removed" or "moved"."""
+    """A change of a link: its weights, None where it did not exist. ``what`` is "made", "removed" or "moved".
+
+    ``at`` is when the store recorded the last change.
+    """
 
     source: str
     relation: str
@@ -207,6 +215,7 @@ class LinkMove:
     what: str
     before: float | None = None
     after: float | None = None
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,14 @@ def memory(record: MemoryRecord) -> Iterator[Part]:
     yield Table(("", ""), tuple(_fields(record)))
 
 
+def version_times(record: MemoryRecord) -> str:
+    """When a version is true, and when it was told and closed."""
+    end = timestamp(record.valid_to) or "now"
+    start = timestamp(record.valid_from) or "the beginning"
+    closed = f", superseded {timestamp(record.retired_at)}" if record.retired_at is not None else ""
+    return f"valid from {start} to {end}; recorded {timestamp(record.recorded_at)}{closed}"
+
+
 def content(record: MemoryRecord) -> Iterator[Part]:
     """The text of a memory, indented."""
     return (line(paragraph, indent=2) for paragraph in record.content.splitlines())

@@ -216,6 +216,7 @@ def _mark_outdated(hit: Hit, outdated: Outdated | None, scores: Mapping[str, flo
     if outdated is None:
         return hit
     version = replace(hit.memory, id=outdated.id, key=outdated.key, valid_to=outdated.valid_to)
+    version = replace(version, retired_at=outdated.retired_at)
     score = min(hit.score, scores.get(outdated.id, hit.score))
     return replace(hit, memory=version, score=score, superseded_by=outdated.followed_by)
 
@@ -245,7 +246,8 @@ def _with_outdated(rows: _Rows, valid: datetime) -> tuple[_Rows, dict[str, Outda
             memories.append(replace(memory, id=name, key=name))
             extra.append(replace(old, id=name, valid_to=None))
             assert old.valid_to is not None, "a version that no longer holds has an end"
-            outdated[name] = Outdated(memory.id, memory.key, old.valid_to, following.version)
+            closed = following.version, following.recorded_at
+            outdated[name] = Outdated(memory.id, memory.key, old.valid_to, *closed)
             if (old.id, old.version) in vectors:
                 vectors[name, old.version] = vectors[old.id, old.version]
     return replace(rows, memories=memories, versions=rows.versions + extra, vectors=vectors), outdated
