@@ -8,8 +8,8 @@ Links change their weight in three places, each of which writes one operation:
   It is called from here and from ``runs``, and adds its changes to their operation;
 - ``runs``: the output of a run moves the links among all memories that the run was shown, by the automatic step.
 
-Each happens only where the profile of the recall has that law (``LearningParams``). ``sleep.decay`` lets links fade
-or removes them, by the profile too; no other code learns the weight of a link.
+Each happens only where the profile of the recall has that law (``LearningParams``). ``sleep.stages.decay`` lets links
+fade or removes them, by the profile too; no other code learns the weight of a link.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from priming.errors import ParamError
 from priming.history.movements import memory_text
 from priming.history.sessions import check_recalled_in, check_session
 from priming.learning.coactivation import POSITIVE
-from priming.learning.credit import (
+from priming.learning.retention import REVIEW_RATINGS, with_use
+from priming.learning.runs import settle_by_output
+from priming.learning.verdict_effect import (
     Credited,
     EffectLine,
     VerdictEffect,
@@ -34,8 +36,6 @@ from priming.learning.credit import (
     credit_path,
     profile_of,
 )
-from priming.learning.retention import REVIEW_RATINGS, with_use
-from priming.learning.runs import settle_by_output
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.remember.drafts import gist_of

@@ -46,7 +46,7 @@ from priming.recall.formatting import HEADER, packables
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked, RankingQuery
 from priming.recall.rule_relevance import recall_context
-from priming.recall.term_weights import TERMS, current_term, weighted_profile
+from priming.recall.terms import TERMS, current_term, weighted_profile
 from priming.remember.entity_resolution import entities_in_cue
 from priming.results import Hit, Omitted, Recall, Step
 from priming.storage import filters as filtering
@@ -109,7 +109,7 @@ def recall(
         include_superseded: whether superseded versions may be hits too, marked as such. A recall with any of
             these last three is not recorded, so that it cannot be judged.
         spread: whether activation spreads; otherwise the anchors are the answer.
-        ablate: names of terms to leave out (``priming.recall.term_weights.TERMS``).
+        ablate: names of terms to leave out (``priming.recall.terms.TERMS``).
         trace: whether ``Recall.spread`` lists the activations of every step.
 
     Raises:

@@ -71,7 +71,7 @@ def _describe(item: PlannedItem, context: CheckContext) -> str:
 
 
 def _unreachable(item: PlannedItem, context: CheckContext) -> Violation:
-    """Only links are removed, and a memory that leaves recall has a link to its replacement or is no source."""
+    """Only links are removed; what leaves recall links to its replacement if anything derives from it."""
     links = [c.after for c in item.rows if isinstance(c.after, LinkRow)]
     targets = {link.source: link.target for link in links if link.relation in _STAND_FOR}
     leaving = {c.ends[0] for c in item.rows if leaves_recall(c)}

@@ -217,7 +217,7 @@ def credit_path(
     for pair, links in between.items():
         effect.move_links(links, delta * shares[pair] / most, params)
     credited = tuple(link_identity(link) for links in between.values() for link in links)
-    why = "are gone" if shares else "brought too little each to answer for it"
+    why = "no longer exist" if shares else "each contributed too little"
     return Credited("" if credited else f"the links that led to it {why}, so none moved", credited)
 
 
