@@ -17,7 +17,8 @@ import pytest
 import priming
 from priming.errors import Corrupt, ParamError
 from priming.hooks import command
-from priming.hooks.command import failure_line, plain_options, respond, run
+from priming.hooks.client import plain_options
+from priming.hooks.command import failure_line, respond, run
 
 from .project import COMMAND, DEPLOY, Project, filled
 

@@ -27,7 +27,7 @@ QUICK: Mapping[str, str] = {
 def main() -> None:
     """Run the command line."""
     if sys.argv[1:2] == ["hook"]:
-        from priming.hooks.command import run_plain
+        from priming.hooks.client import run_plain
 
         if run_plain(sys.argv[1:]):
             return

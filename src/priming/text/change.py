@@ -33,6 +33,8 @@ _LONG = 6
 """Least words that two statements share if another word is a value, whatever it is."""
 
 
+_MEANS = frozenset(("with", "using", "via", "through", "by"))
+"""Prepositions before what another act is done with: "install packages with pip"."""
 _UNTYPED = frozenset(("code", "other"))
 
 
@@ -192,23 +194,29 @@ class _Alignment:
 
     def _is_firm(self, ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
         """Whether more is crossed than a verb whose objects differ."""
-        heads = [pair for pair in self.crossed if "head" in (pair[0].role, pair[1].role)]
-        return len(heads) < len(self.crossed) or not self.removed or not (ours or theirs)
+        heads = [
+            (a, b)
+            for a, b in self.crossed
+            if "head" in (a.role, b.role) and not (a.contrasted or b.contrasted)
+        ]
+        return len(heads) < len(self.crossed) or not self.removed or not self.added or not (ours or theirs)
 
     def _speaks_of_another(self, ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
         """Whether what is asked for only shares a word with what is rejected: "not requests", "log each request"."""
-        for a, b in self.crossed:
-            if a.stem != b.stem or a.sign == b.sign:
-                continue
-            choice, asks, rejects = (a, ours, theirs) if a.sign > 0 else (b, theirs, ours)
-            if any(word.sign < 0 for word in rejects):
-                return True
-            acts = any(word.role == "head" and word.sign > 0 for word in asks)
-            if acts and not choice.lead and choice.role != "head":
-                return True
-            if makes_a_kind(asks, choice, self.old if choice is a else self.new):
-                return True
-        return False
+        turned = [(a, b) for a, b in self.crossed if a.stem == b.stem and a.sign != b.sign]
+        return bool(turned) and all(self._is_another(a, b, ours, theirs) for a, b in turned)
+
+    def _is_another(self, a: Word, b: Word, ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
+        rejected, rejects = (b, theirs) if a.sign > 0 else (a, ours)
+        choice, asks, asking = (a, ours, self.old) if a.sign > 0 else (b, theirs, self.new)
+        if any(word.sign < 0 and word.part == rejected.part for word in rejects):
+            return True
+        if rejected.lead and choice.role == "plain" and not choice.lead and asks:
+            return True  # "not at the start", "messages start with a verb"
+        acts = any(word.role == "head" and word.sign > 0 for word in asks)
+        if acts and choice.role != "head" and choice.lead not in _MEANS:
+            return True
+        return makes_a_kind(asks, choice, asking)
 
     def _exchange(self) -> TextChange | None:
         """Words that changed places where places matter: who does what to whom, what is first, whose value."""
@@ -286,7 +294,8 @@ class _Alignment:
         ours, theirs = (types_of(words) - _UNTYPED for words in (removed, added))
         shared = ours & theirs
         if not shared:
-            return False if ours and theirs and not _same_lead(removed, added) else None
+            serves = any(a.lead == "as" for a, _ in self.aligned)  # "use A as the queue"
+            return False if ours and theirs and not serves and not _same_lead(removed, added) else None
         if "number" in shared and not self._is_quantity(removed, added):
             return False
         left, right = (
@@ -321,7 +330,7 @@ class _Alignment:
             return True
         chosen = self.old.chooses and self.new.chooses and all(word.role == "value" for word in words)
         if chosen and not any(word.lead for word in words):
-            return single and any(a.lead == "for" for a, _ in self.aligned)
+            return single and any(a.lead in ("for", "as") for a, _ in self.aligned)
         return None
 
 

@@ -174,6 +174,7 @@ def _parse(tokens: Sequence[str], names: set[str], quoted: frozenset[str]) -> Si
     chooses = only = False
     for token, text in spread(tokens):
         if _BREAK.match(token):
+            clause.end()
             words += clause.ordered()
             clause = _Clause(clause.part + 1, names, quoted)
         elif token == "only":
@@ -181,6 +182,7 @@ def _parse(tokens: Sequence[str], names: set[str], quoted: frozenset[str]) -> Si
         else:
             clause.read(token, text)
             chooses |= clause.chooses
+    clause.end()
     words += clause.ordered()
     return SignedText(tuple(replace(word, place=i) for i, word in enumerate(words)), chooses, only)
 
@@ -194,10 +196,14 @@ class _Clause:
         self.sign, self.denied, self.chooses, self.prefers = 1, 1, False, False
         self.role: Role = "head"
         self.lead, self.contrasted, self.lacking, self.fresh = "", False, False, False
+        self.chosen_filler = ""
 
     def read(self, token: str, text: str) -> None:
         """Read a token: a mark changes the sign, a function word the role, and the others are words."""
         contrasts = (token == "over" and self.chooses) or (token == "to" and self.prefers and self.words)
+        if token in _SCOPING:
+            self.end()
+        self.chosen_filler, earlier = "", self.chosen_filler
         if token in "⊝⊖⊘⊕⊙" or contrasts:
             self._mark(token)
         elif token in _SCOPING:
@@ -211,6 +217,14 @@ class _Clause:
             self.part += 1
         elif token not in _fillers() or token in self.quoted:
             self._add(stem_of(token), token, text)
+        elif self.chooses and not self.words:
+            self.chosen_filler = "" if earlier else token
+
+    def end(self) -> None:
+        """What is chosen may be a word that says nothing elsewhere: "never use any in tests"."""
+        if self.chosen_filler:
+            self._add(self.chosen_filler, self.chosen_filler, "")
+            self.chosen_filler = ""
 
     def _scope(self, token: str) -> None:
         """Where it applies is neither asked for nor rejected, unless the place itself is: "but not in tests"."""
@@ -282,7 +296,10 @@ class _Clause:
 
 
 def makes_a_kind(rest: Collection[Word], word: Word, statement: SignedText) -> bool:
-    """Whether words of a rest stand right before a word and make a kind of it: "smaller pull requests"."""
+    """Whether words of a rest beside a word make another thing of it: "smaller pull requests", "test coverage"."""
+    after = [other for other in rest if other.place == word.place + 1 and other.part == word.part]
+    if not statement.chooses and any(not other.lead and other.role == "plain" for other in after):
+        return True
     before = [other for other in statement.words if other.place < word.place and other.part == word.part]
     lead = word.lead
     for other in reversed(before):
