@@ -72,13 +72,15 @@ def test_like_vectors_have_one_product_wherever_they_stand():
     assert [len(values) for values in alike] == [1] * 20
 
 
-def test_the_largest_products_are_summed_in_double_precision():
+def test_products_are_in_double_precision_however_many_rows_stand_beside_them():
     rng = np.random.default_rng(3)
-    vectors = VectorColumn(64, rng.normal(size=(1000, 64)).astype(np.float32))
+    rows = rng.normal(size=(1000, 64)).astype(np.float32)
     query = rng.normal(size=64).astype(np.float32)
-    expected = vectors.packed().astype(np.float64) @ query
-    best = np.argsort(-expected)[:200]
-    assert vectors.exact(query)[best] == pytest.approx(expected[best], rel=1e-13)
+    expected = rows.astype(np.float64) @ query
+    for first in (0, 1, 700):
+        few = VectorColumn(64, rows[first : first + 3])
+        few.extend(rows[first + 3 :])
+        assert few.exact(query) == pytest.approx(expected[first:], rel=1e-12)
 
 
 def test_vectors_of_a_read_only_base_and_of_the_tail_answer_alike():

@@ -15,8 +15,8 @@ from priming.core.arguments.arrays import Ints
 
 NONE = -1
 """In a column of rows or documents: no row, no document."""
-_EXACT = 256
-"""How many of the largest products are summed again in double precision."""
+_WIDENED = 256
+"""How many vectors are in double precision at once."""
 
 
 class Column:
@@ -154,16 +154,19 @@ class VectorColumn:
         return joined
 
     def exact(self, vector: NDArray[np.float32]) -> NDArray[np.float64]:
-        """The inner product of every row with ``vector``, independent of the other rows.
+        """The inner product of every row with ``vector``, independent of the other rows, in double precision.
 
-        Each row is summed by itself in single precision, which a matrix product does not guarantee; the largest
-        products are summed again in double precision.
+        The rows are widened a few at a time, so that what is summed stays in the processor's cache.
         """
-        query = np.ascontiguousarray(vector, np.float32)
-        parts = (self._base, self._tail[: self._rows])
-        products = np.concatenate([np.einsum("ij,j->i", part, query) for part in parts]).astype(np.float64)
-        best = _largest(products)
-        products[best] = self.take(best).astype(np.float64) @ query.astype(np.float64)
+        query = np.asarray(vector, np.float64)
+        products, wide = np.empty(len(self)), np.empty((_WIDENED, self.dimension))
+        done = 0
+        for part in (self._base, self._tail[: self._rows]):
+            for first in range(0, len(part), _WIDENED):
+                rows = wide[: len(part) - first]
+                np.copyto(rows, part[first : first + _WIDENED])
+                np.dot(rows, query, out=products[done : done + len(rows)])
+                done += len(rows)
         return products
 
     def take(self, rows: Ints) -> NDArray[np.float32]:
@@ -184,11 +187,3 @@ class VectorColumn:
         """Every row in one array."""
         joined: NDArray[np.float32] = np.concatenate([self._base, self._tail[: self._rows]])
         return joined
-
-
-def _largest(values: NDArray[np.float64]) -> Ints:
-    """The positions of the ``_EXACT`` largest values and of those equal to the least of them, ascending."""
-    if len(values) <= _EXACT:
-        return np.arange(len(values))
-    bar = np.partition(values, len(values) - _EXACT)[len(values) - _EXACT]
-    return np.flatnonzero(values >= bar) if bar > 0 else np.flatnonzero(values > 0)

@@ -53,6 +53,9 @@ def test_nothing_is_merged_wrongly():
         ("second", 0.8),
         ("third", 0.5),
         ("fourth", 0.8),
+        ("fifth", 0.8),
+        ("sixth", 0.8),
+        ("seventh", 0.8),
     ],
 )
 def test_most_of_what_may_be_merged_is(half, least):
@@ -100,6 +103,11 @@ def test_the_words_that_make_the_difference_are_named(left, right, words):
         ("Restore the first backup", "Restore the second backup"),
         ("First backup", "Second backup"),
         ("✅", "❌"),
+        ("Remove the old lock file", "Unlock the old file"),
+        ("Add a second remote", "Add a remote and wait 1 second"),
+        ("Add one spoon", "Add two spoons"),
+        ("Take one", "Take a dozen"),
+        ("Send it every day", "Send it every week"),
         ("Read it. " * 200 + "Keep it.", "Read it. " * 200 + "Delete it."),
     ],
 )
@@ -117,6 +125,12 @@ def test_the_same_words_the_other_way_round_are_not_the_same(left, right):
         ("Do not forget to lock the door", "Lock the door"),
         ("In the console, open the log", "Open the log in the console"),
         ("Check the caller's name", "Verify the name of the caller"),
+        ("2) Add one spoon of salt", "Add a spoon of salt"),
+        ("Commit the lockfile, then force-push it", "Commit the lock file, then force push it"),
+        ("Fill in the form", "Fill the form out"),
+        ("Sauté 250 grams of onions", "Sauté 250 g of onions"),
+        ("Sauté the onions", "Fry the onions"),
+        ("Open an issue", "Create an issue"),
     ],
 )
 def test_a_step_in_other_words_is_that_step(left, right):

@@ -12,7 +12,7 @@ from priming.core.when import stem
 from priming.sleep.procedures.reading import ProcedureText
 from priming.sleep.procedures.steps import REJECTED, StepChange, compare_steps, names_value
 from priming.sleep.procedures.words import StepWord, observing_verbs, read_step
-from priming.text.word_lists import read_words
+from priming.text.word_lists import read_word_groups, read_words
 
 Likeness = Literal["same", "part", "alike", "hindered", "other"]
 _SHARE = 0.5
@@ -21,7 +21,7 @@ _SHARE = 0.5
 
 _PLACE = re.compile(r"\s(?:to|from|into|onto|with|in|on|at|for|by|via)\s", re.IGNORECASE)
 
-_PRONOUN = re.compile(r"\b(?:it|them)\b", re.IGNORECASE)
+_PRONOUN = re.compile(r"\b(?:it|them)\b|(?<=\w )ones?(?= *(?:[.;,]|$))", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,14 +188,15 @@ def _by_titles(left: ProcedureText, right: ProcedureText, aligned: StepAlignment
 def _compare_titles(left: str, right: str) -> StepChange:
     """Compare titles as steps; a verb that only says that something is brought about counts as any other such."""
     change = compare_steps(left, right)
-    lone = [{stem(word) for word in side} for side in (change.left, change.right)]
-    general = all(len(words) == 1 and words <= _title_verbs() for words in lone)
+    lone = {stem(word) for side in (change.left, change.right) for word in side}
+    single = len(change.left) == len(change.right) == 1
+    general = single and any(lone <= verbs for verbs in _title_verbs())
     return StepChange("same") if general else change
 
 
 @cache
-def _title_verbs() -> frozenset[str]:
-    return frozenset(stem(word) for word in read_words("title_verbs"))
+def _title_verbs() -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(stem(word) for word in group) for group in read_word_groups("title_verbs"))
 
 
 def _specific(title: str, other: ProcedureText) -> tuple[str, ...]:

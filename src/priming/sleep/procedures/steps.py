@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal
 
 from priming.sleep.procedures.words import READ, StepWord, kind_nouns, read_step
@@ -15,6 +16,7 @@ OPPOSITES, REJECTED, TURNED = "opposites", "one rejects what the other asks for"
 """What sort of difference it is where two steps must never be one."""
 _FEW = 2
 """Most words that make the difference between two texts that say the opposite."""
+_ARTICLE = re.compile(r"\ban? [a-z]", re.IGNORECASE)
 StepKind = Literal["same", "variant", "other"]
 _CACHED = 1 << 15
 _OPPOSED_ROLES = frozenset(
@@ -62,6 +64,7 @@ def compare_steps(left: str, right: str) -> StepChange:
         return StepChange("same") if same else StepChange("other", (left,), (right,), "other signs")
     pairs, only_a, only_b = _paired(a, b)
     only_a, only_b = _bare(a, only_a, only_b), _bare(b, only_b, only_a)
+    only_a, only_b = _counted(only_a, only_b, right), _counted(only_b, only_a, left)
     if not only_a and not only_b:
         swapped = _swapped(pairs) or _in_another_order(a, b, pairs)
         if not swapped:
@@ -113,6 +116,8 @@ def _paired(
     left, right = list(a), list(b)
     for agree in (_same_word, _synonyms):
         left = _take(left, right, pairs, agree)
+    left, right = _without_compounds(left, right, pairs)
+    right, left = _without_compounds(right, left, pairs)
     # A word that a step repeats adds nothing.
     ours, theirs = ({(word.stem, word.sign) for word in side} for side in (a, b))
     return (
@@ -120,6 +125,21 @@ def _paired(
         [word for word in left if (word.stem, word.sign) not in theirs],
         [word for word in right if (word.stem, word.sign) not in ours],
     )
+
+
+def _without_compounds(
+    parts: list[StepWord], compounds: list[StepWord], pairs: list[tuple[StepWord, StepWord]]
+) -> tuple[list[StepWord], list[StepWord]]:
+    """Words that stand next to each other and are one on the other side are a pair: "lock file", "lockfile"."""
+    for word in list(compounds):
+        for first, second in pairwise(parts):
+            like = first.sign == second.sign == word.sign
+            if like and (first.text + second.text).removesuffix("s") == word.text.removesuffix("s"):
+                parts = [part for part in parts if part is not first and part is not second]
+                compounds = [other for other in compounds if other is not word]
+                pairs.append((second, word))
+                break
+    return parts, compounds
 
 
 def _take(
@@ -155,7 +175,8 @@ def opposite(a: StepWord, b: StepWord) -> bool:
         return True
     verb, particle = _parts(a)
     other_verb, other_particle = _parts(b)
-    return verb == other_verb and frozenset((particle, other_particle)) in _OPPOSED_PARTICLES
+    turned = verb == other_verb and frozenset((particle, other_particle)) in _OPPOSED_PARTICLES
+    return turned and a.senses.isdisjoint(b.senses)
 
 
 _OPPOSED_PARTICLES = frozenset(
@@ -182,6 +203,13 @@ def _bare(words: Sequence[StepWord], only: Sequence[StepWord], others: Sequence[
         if not (named and word.stem in kind_nouns() and word.sign > 0):
             lone.append(word)
     return lone
+
+
+def _counted(only: Sequence[StepWord], others: Sequence[StepWord], text: str) -> list[StepWord]:
+    """The words that only one side has, without "one" where the other has "a"."""
+    if _ARTICLE.search(text) is None or any(word.stem.isdecimal() for word in others):
+        return list(only)
+    return [word for word in only if word.stem != "1"]
 
 
 def names_value(word: StepWord) -> bool:

@@ -7,12 +7,13 @@ word counts that is not in a list of fillers.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from priming.core.when import stem
-from priming.text.word_lists import read_word_groups, read_words
+from priming.text.word_lists import read_rewritings, read_word_groups, read_words
 
 READ = 1_000
 """Characters of a step that are compared."""
@@ -34,54 +35,20 @@ _TITLE = re.compile(
     r"^\s*(?:how ?to|how do (?:i|we|you)|(?:steps|procedure|instructions|guide|checklist|runbook|recipe|playbook) (?:to|for|of))\b[\s:]*",  # noqa: E501
     re.IGNORECASE,
 )
+_MARKER = re.compile(r"^\s*(?:(?:step\s+)?\d{1,3}[.):]\s+|[-*•]\s+)", re.IGNORECASE)
 _OPENING = re.compile(
     r"^\s*(?:and )?(?:(?:first|second|third|next)(?:ly)?,|(?:then|finally|lastly|afterwards|after that),?)\s+",
     re.IGNORECASE,
 )
 _PHRASES = tuple(
     (re.compile(pattern, re.IGNORECASE), replacement)
-    for pattern, replacement in (
-        (r"\b(?:do not|don[’']?t|never) (?:forget|fail|hesitate|omit|neglect) to\b", ""),
-        (r"\b(?:do not|don[’']?t|never) (?:skip|leave out|omit)\b", "do"),
-        (r"\b(?:instead of|rather than|in place of)\b", "insteadof"),
-        (r"\bhave (?:a |another )?look at\b|\btake (?:a |another )?look at\b", "look_at"),
-        (r"\bkeep an eye on\b", "keep_an_eye_on"),
-        (r"\bbring (?P<what>[\w ]{1,40}?) to (?:the |a )?boil\b", r"bring_boil \g<what>"),
-        (r"\bclose (?:the |your |this )?connection\b", "close_connection"),
-        (r"\b(?:make|take|create|do|perform|run) (?:a |an |the |another )?(?:full )?backup (?:of|for)\b", "back_up"),
-        (r"\b(?:make|take|create|do) (?:a |an |the |another )?(?:backup)\b", "back_up"),
-        (r"\b(?:make|take|create|do) (?:a |an |the |another )?snapshot\b", "snapshot"),
-        (r"\b(?:make|create|do) (?:a |another )?copy of\b", "copy"),
-        (r"\b(?:send|write|give) (?:a |an |the )?(?:reply|answer|response) to\b", "reply"),
-        (r"\brelease (?:the |every |all )?locks? (?:on|of)\b|\b(?:release|remove) (?:the |every |all )?(?:(?P<what>\w+) )?locks?\b",  # noqa: E501
-         r"unlock \g<what>"),
-        (r"\bmake sure(?: that)?\b", "make_sure"),
-        (r"\bwait (?:until|till)\b", "wait"),
-        (r"\buse (?P<tool>(?:the |a |your )?[\w.-]+(?: [\w.-]+)?) to (?P<what>[^.;,]+)", r"\g<what> with \g<tool>"),
-        (r"\bget rid of\b", "get_rid_of"),
-        (r"\bby hand\b", "by_hand"),
-        (r"\bput (?P<what>[\w ]{1,30}?) together\b|\bput together\b", r"put_together \g<what>"),
-        (r"\bget (?P<what>[\w ]{1,40}?) ready\b", r"prepare \g<what>"),
-        (r"\b(?:get|have) (?:it|them) (?P<what>\w+ed)\b", r"\g<what>"),
-        (r"\b(?:publish|cut|make|do|create) (?:the |a |another )?(?:new )?release\b", "release"),
-        (r"\b(?:make|extend) (?:an |the )?offer\b", "offer"),
-        (r"\b(?:make|do|carry out|perform) (?:a |an |the |your )?(?P<what>change|search|review|scan|comparison)(?: (?:of|on|for))?\b", r"\g<what>"),  # noqa: E501
-        (r"\bdispose of\b", "discard"),
-        (r"\blet (?P<who>[\w ]{1,30}?) know\b", r"tell \g<who>"),
-        (r"\b(?:pull|merge) requests?\b", "pull_request"),
-        (r"\b(?:create|make|cut|start) (?:a |another )?(?:new )?branch\b", "branch"),
-        (r"\b(?:leave|add|make) (?:a |some |your )?(?P<what>comments?|notes?|remarks?)\b", r"write \g<what>"),
-        (r"\btake (?:a |some )?(?P<what>notes?)\b", r"write \g<what>"),
-        (r"\bmake (?:a |the )?(?P<what>copy|list|note) of\b", r"\g<what>"),
-        (r"\b(?:put|set|switch|turn) (?P<what>[\w ]{1,40}?) into (?P<mode>\w+) mode\b", r"turn_on \g<mode> mode \g<what>"),  # noqa: E501
-        (r"\ban? (?=(?:second|minute|hour|day|week|month)\b)", "1 "),
-    )
-)  # fmt: skip
+    for pattern, replacement in read_rewritings("step_phrases")
+)
 _APART = frozenset(("on", "off", "up", "down", "in", "out", "back", "away", "over"))
 """The particles that may stand behind the object: "turn the pump off"."""
 _PARTICLES = _APART | {"through", "into", "at", "to", "for"}
 _AFTER_PARTICLE = frozenset(
-    """for with again and then when at if once before after until slowly by to from via using immediately now
+    """of for with again and then when at if once before after until slowly by to from via using immediately now
     as""".split()  # noqa: SIM905
 )
 _DETERMINERS = frozenset("the a an your my our its this that these those each every all no".split())  # noqa: SIM905
@@ -105,12 +72,18 @@ _UNITS = {
     "ms": "millisecond", "s": "second", "sec": "second", "secs": "second", "min": "minute", "mins": "minute",
     "h": "hour", "hr": "hour", "hrs": "hour", "d": "day", "ml": "ml", "l": "litre", "g": "g", "kg": "kg", "mg": "mg",
     "µl": "µl", "c": "degree", "°c": "degree", "%": "percent", "kb": "kb", "mb": "mb", "gb": "gb", "tb": "tb",
+    "gram": "g", "grams": "g", "kilogram": "kg", "kilograms": "kg", "milligram": "mg", "milligrams": "mg",
+    "litres": "litre", "liter": "litre", "liters": "litre", "celsius": "degree",
+    "millilitre": "ml", "millilitres": "ml", "milliliter": "ml", "milliliters": "ml",
+    "gigabyte": "gb", "gigabytes": "gb", "megabyte": "mb", "megabytes": "mb",
 }  # fmt: skip
-_DIGITS = {
-    word: str(number)
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
-    )
+_TO_TWENTY = [
+    *"zero one two three four five six seven eight nine ten eleven twelve".split(),  # noqa: SIM905
+    *"thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(),  # noqa: SIM905
+]
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety hundred".split()  # noqa: SIM905
+_DIGITS = {word: str(number) for number, word in enumerate(_TO_TWENTY)} | {
+    word: str(10 * number) for number, word in enumerate(_TENS, start=2)
 }
 
 
@@ -141,7 +114,7 @@ def read_step(text: str) -> tuple[StepWord, ...]:
     ['turn_off', 'pump', '30', 'second', 'write_down']
     """
     plain = text[:READ].replace("`", " ").replace('"', " ").replace("“", " ").replace("”", " ")
-    plain = _OPENING.sub("", _TITLE.sub("", plain))
+    plain = _OPENING.sub("", _TITLE.sub("", _MARKER.sub("", plain)))
     for pattern, replacement in _PHRASES:
         plain = pattern.sub(replacement, plain)
     return tuple(_words(_joined(_tokens(plain))))
@@ -237,8 +210,15 @@ def _stem(token: str) -> str:
         return token.casefold().removeprefix("v") if _NUMBER.match(token) else token.casefold()
     if "_" in token or token in _ORDERING:
         return token
-    token = _irregular().get(token, token)
+    token = _irregular().get(token, token) if token.isascii() else _plain_letters(token)
     return stem(_SPELLING.sub("iz", _OUR.sub("or", token)))
+
+
+def _plain_letters(token: str) -> str:
+    """A word without its accents."""
+    return "".join(
+        letter for letter in unicodedata.normalize("NFKD", token) if not unicodedata.combining(letter)
+    )
 
 
 @cache
