@@ -9,7 +9,14 @@ from typing import Any
 
 from priming.config.caller import present_caller
 from priming.config.words import REASONS
-from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_source, check_time, check_uuid
+from priming.core.arguments.checks import (
+    PAGE_LIMIT,
+    check_count,
+    check_name,
+    check_source,
+    check_time,
+    check_uuid,
+)
 from priming.core.bitemporal import split
 from priming.errors import Conflict, ParamError
 from priming.history.undo import restored_vectors
@@ -129,15 +136,16 @@ def history(memory: Namespace, key: str) -> list[Version]:
         return [record_among(memory.namespace, row, latest[number], versions) for number in sorted(latest)]
 
 
-def forget(memory: Namespace, key: str) -> Operation:
-    """Take a memory out of recall; ``undo`` restores it."""
+def forget(memory: Namespace, key: str, *, reason: str | None = None) -> Operation:
+    """Take a memory out of recall; ``undo`` restores it. ``reason`` is for the log."""
+    why = check_name("reason", reason)
     with memory.changing() as now:
         target = memory.find(key, now)
         (row,) = memory.store.memories(memory.namespace, [target.id])
         if row.status == "forgotten":
             raise Conflict(f"{target.key!r} is forgotten already: undo that operation to bring it back")
         change = RowChange(row, replace(row, status="forgotten"))
-        return memory.to_operation(memory.write("forget", now, [change]))
+        return memory.to_operation(memory.write("forget", now, [change], reason=why))
 
 
 def purge(memory: Namespace, key: str) -> Receipt:

@@ -102,6 +102,7 @@ def recall(
         filters: conditions on the memories to return (see ``priming.storage.filters``).
         profile: another profile for this recall.
         floor: the least confidence of the best hit, in [0, 1], below which nothing is returned; None: the profile's.
+            A profile whose answers have no confidence takes only 0, by which nothing is kept back.
         valid_at: recall what was true at this time.
         known_at: recall what was known at this time, by the clock of that time.
         include_superseded: whether superseded versions may be hits too, marked as such. A recall with any of
@@ -131,11 +132,21 @@ def recall(
         spread=bool(spread),
         ablate=_ablated(ablate),
         trace=bool(trace),
-        floor=None if floor is None else check_number("floor", floor, low=0.0, high=1.0),
+        floor=None if floor is None else _floor(memory, chosen, floor),
         moment=moment(valid_at, known_at, superseded=include_superseded),
         context=recall_context(chosen, cue, text),
     )
     return _answer(memory, query)
+
+
+def _floor(memory: Namespace, profile: profiles.Profile, floor: Any) -> float:
+    """A confidence floor, checked: a profile without confidence has none but 0."""
+    least = check_number("floor", floor, low=0.0, high=1.0)
+    if least and profile.confidence is None:
+        others = ", ".join(name for name, other in memory.profiles.items() if other.confidence)
+        rule = f"must be 0, or left out, in the profile {profile.name}, whose answers have no confidence"
+        raise ParamError("floor", floor, f"{rule}; it counts in {others}")
+    return least
 
 
 def _choices(name: str, value: Any, choices: Sequence[str]) -> tuple[str, ...]:
@@ -191,6 +202,7 @@ def _answer(memory: Namespace, query: RecallQuery) -> Recall:
         timings=MappingProxyType(watch.laps),
         spread=outcome.spread,
         carried=outcome.carried,
+        recorded=query.moment is None and memory.store.exists and not untraced,
     )
 
 
