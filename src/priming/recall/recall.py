@@ -26,8 +26,7 @@ from priming.core.arguments.checks import (
 )
 from priming.core.pack import Packed, pack
 from priming.errors import ParamError
-from priming.history import as_of
-from priming.history.as_of import moment
+from priming.history.moments import describe_moment, moment, past_room
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall import traces
@@ -182,7 +181,7 @@ def _answer(memory: Namespace, query: RecallQuery) -> Recall:
     """Answer a checked query."""
     watch = Stopwatch()
     with memory.lock:
-        queried = as_of.namespace_at(memory, query.moment)
+        queried = _namespace_of(memory, query)
         with queried.store.transaction(write=False):
             query = replace(query, profile=weighted_profile(queried, query.profile))
             outcome = _find_hits(queried, query, watch)
@@ -205,6 +204,15 @@ def _answer(memory: Namespace, query: RecallQuery) -> Recall:
         carried=outcome.carried,
         recorded=query.moment is None and memory.store.exists and not untraced,
     )
+
+
+def _namespace_of(memory: Namespace, query: RecallQuery) -> Namespace:
+    """The namespace at the moment of the query: few recalls are of another time than the present."""
+    if query.moment is None:
+        return memory
+    from priming.history.as_of import namespace_at
+
+    return namespace_at(memory, query.moment)
 
 
 def _pack_hits(query: RecallQuery, hits: Sequence[Hit]) -> Packed | None:
@@ -258,7 +266,7 @@ def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> Recal
     steps = _spread_steps(memory, working, ranked) if query.trace or LOG.isEnabledFor(logging.DEBUG) else ()
     _log_steps(steps)
     flow = traces.stored_trace(working, profile, ranked, _cue_matches(working, profile, evidence))
-    hits = as_of.describe_moment(memory, _to_hits(memory, working, ranked, flow, valid), query.limit)
+    hits = describe_moment(memory, _to_hits(memory, working, ranked, flow, valid), query.limit)
     watch.lap("paths")
     return RecallOutcome(
         hits=hits,
@@ -286,7 +294,7 @@ def _ranking_query(
         query.profile,
         eligible,
         anchor_pool(query.profile, working, pool),
-        limit=as_of.past_room(memory, query.limit),
+        limit=past_room(memory, query.limit),
         now=now,
         records=lambda rows: _records(memory, working, rows, valid),
         named=lambda: entities_in_cue(memory.store, working, cue_texts(query.text, query.cue), valid),
