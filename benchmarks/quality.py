@@ -27,7 +27,7 @@ from priming.cli.output import Table, draw, line
 from priming.config.params.bench import BENCH
 from priming.embedding.protocol import Embedder
 from priming.embedding.registry import named
-from priming.recall.term_weights import TERMS
+from priming.recall.terms import TERMS
 from served import served
 
 RIVALS = Path(__file__).parent / "rivals"

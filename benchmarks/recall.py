@@ -38,10 +38,11 @@ from priming import Memory
 from priming.bench import plots
 from priming.core import lexical
 from priming.embedding.wordllama import StaticEmbedder
-from priming.recall import designs, recall, term_weights, traces
+from priming.recall import designs, recall, traces
 from priming.recall.priors import Priors
 from priming.recall.ranking import RankingQuery
 from priming.recall.recall import Stopwatch
+from priming.recall.terms import TERMS
 from priming.storage.sqlite_records import SqliteTraces
 from priming.text import tokens
 
@@ -132,9 +133,7 @@ def _turns(memory: Memory, bare: Bare, cues: Sequence[str]) -> Times:
     ask = partial(memory.recall, limit=HITS)
     peers = {
         "recall": ask,
-        "plain": partial(
-            ask, spread=False, ablate=[term for term in term_weights.TERMS if term not in PLAIN]
-        ),
+        "plain": partial(ask, spread=False, ablate=[term for term in TERMS if term not in PLAIN]),
         "bare": bare.search,
     }
     times: Times = {name: [] for name in peers}
@@ -175,7 +174,7 @@ INSIDE: Mapping[str, tuple[Any, str]] = {
     "trace: write": (SqliteTraces, "add_trace"),
 }
 """The steps inside a lap, and where each is looked up."""
-TERMS = [
+EVIDENCE = [
     "terms",
     "query",
     "near",
@@ -209,7 +208,7 @@ def watched(laps: dict[str, float]) -> Iterator[None]:
 
         return watching
 
-    places: list[tuple[Any, str, str]] = [(_owner(name), name, f"evidence: {name}") for name in TERMS]
+    places: list[tuple[Any, str, str]] = [(_owner(name), name, f"evidence: {name}") for name in EVIDENCE]
     places += [
         (_owner("name_coverage"), "name_coverage", "rank: coverage"),
         (RankingQuery, "graph", "rank: graph"),

@@ -10,7 +10,7 @@ from typing import Any
 
 from tables import table
 
-from priming.recall.term_weights import TERM_ALIASES
+from priming.recall.terms import TERM_ALIASES
 
 RESULTS = Path(__file__).resolve().parent.parent / "benchmarks" / "results"
 SETS = {"locomo": "LoCoMo", "hotpot": "HotpotQA", "musique": "MuSiQue"}

@@ -24,7 +24,7 @@ from priming.maintenance import health
 from priming.operations.loop_table import LOOP
 from priming.operations.schema import summary
 from priming.operations.table import SERVED
-from priming.recall.term_weights import TERMS
+from priming.recall.terms import TERMS
 from priming.storage import filters, sqlite_backup
 from priming.text.change import ChangeKind, compare
 from priming.transfer import git, markdown

@@ -15,7 +15,7 @@ import typer.main
 from priming import Memory, params
 from priming.cli.app import app
 from priming.graph import layout
-from priming.recall.term_weights import TERMS
+from priming.recall.terms import TERMS
 from priming.transfer import git, markdown
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -120,6 +120,23 @@ def test_the_python_session_of_the_readme_prints_what_it_shows(priming, tmp_path
     done = priming(f"{shlex.quote(sys.executable)} session.py")
     assert done.returncode == 0, done.stderr
     assert differences(examples[-1].want, done.stdout) == []
+
+
+HOW_TO_ADD = (ROOT / "CONTRIBUTING.md").read_text("utf-8").split("## How to add")[1].split("\n## ")[0]
+
+
+@pytest.mark.parametrize(
+    "entry", re.findall(r"^\*\*(?:.+\n)+", HOW_TO_ADD, re.MULTILINE), ids=lambda text: text[2:20]
+)
+def test_the_guide_for_additions_names_files_that_hold_what_it_names(entry):
+    homes = (ROOT / "src" / "priming", ROOT)
+    files = re.findall(r"`((?:\w+/)+(?:\w+\.py)?|\w+\.(?:py|toml))`", entry)
+    paths = [next((home / file for home in homes if (home / file).exists()), None) for file in files]
+    assert None not in paths, dict(zip(files, paths, strict=True))
+    texts = [path.read_text("utf-8") for path in paths if path.is_file()]
+    symbols = re.findall(r"`((?:[A-Z]\w*\.)?_?[A-Za-z]\w*)`", entry)
+    for name in (symbol.split(".")[-1] for symbol in symbols if not symbol.islower() or "." in symbol):
+        assert any(re.search(rf"\b{name}\b", text) for text in texts), name
 
 
 LOOP = [verb for verb in VERBS if verb.startswith("loop_")]

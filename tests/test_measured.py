@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from priming.config.profiles import get
-from priming.recall.term_weights import TERMS
+from priming.recall.terms import TERMS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE = (DOCS / "quality.md").read_text("utf-8")

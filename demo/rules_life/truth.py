@@ -54,7 +54,7 @@ class Truth:
             state = self.present(wish, day)
             if state is None or not step.meets(state.scope) or self._excepted(wish, step, day):
                 continue
-            if any(due.wish is wish and due.state.value == state.value for due in self.made):
+            if any(due.state is state for due in self.made):
                 yield wish, state
 
     def due(self, activity: Activity, day: int) -> list[Due]:

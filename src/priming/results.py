@@ -98,6 +98,8 @@ class Recall:
     """Of a trace: the activation of each memory by key; first of the anchors, then after each step."""
     carried: tuple[Step, ...] = ()
     """Of a trace: the activation that links carried towards hits, over all steps; most first."""
+    recorded: bool = True
+    """Whether the store has the recall, so that its hits can be judged; it has none of another time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +197,19 @@ class MemoryMove:
     what: str
     before: str | None = None
     after: str | None = None
+    at: datetime | None = None
+    """When the store recorded the change."""
+    valid_from: datetime | None = None
+    """From when the new version is true; None: ever since."""
+    valid_to: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LinkMove:
-    """A change of a link: its weights, None where it did not exist. ``what`` is "made", "removed" or "moved"."""
+    """A change of a link: its weights, None where it did not exist. ``what`` is "made", "removed" or "moved".
+
+    ``at`` is when the store recorded the last change.
+    """
 
     source: str
     relation: str
@@ -207,6 +217,7 @@ class LinkMove:
     what: str
     before: float | None = None
     after: float | None = None
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,6 +190,39 @@ def test_where_there_is_room_for_one_it_is_the_one_that_holds(moved):
     assert texts(found) == [MOVED]
 
 
+@pytest.mark.parametrize("valid", [0, 2])
+def test_it_has_when_it_was_told_and_closed_as_its_history_has(moved, clock, valid):
+    moved.supersede("meeting", "We meet no more in the long room.")
+    at = clock.at + valid * DAY
+    found = moved.recall("we meet in the long room", include_superseded=True, valid_at=at)
+    times = {hit.memory.version: (hit.memory.recorded_at, hit.memory.retired_at) for hit in found.hits}
+    history = moved.history("meeting")
+    assert times == {version.version: (version.recorded_at, version.retired_at) for version in history}
+    assert times[1] == (clock.at - 10 * DAY, clock.at - 5 * DAY)
+
+
+def test_a_filter_on_the_time_of_recording_means_when_the_version_was_told(moved, clock):
+    moved.remember("We eat in the long room.", key="lunch")
+    told, changed = clock.at - 10 * DAY, clock.at - 5 * DAY
+    in_between = {"recorded_at": {"gte": told, "lt": changed}}
+    asked = {"text": "what do we do in the long room?", "filters": in_between}
+    assert texts(moved.recall(**asked)) == []
+    assert texts(moved.recall(**asked, include_superseded=True)) == [MEETING]
+    assert texts(moved.recall(**asked, known_at=told + DAY)) == [MEETING]
+    assert texts(moved.recall(**asked, valid_at=told + DAY)) == [MEETING]
+    assert texts(moved.recall(**{**asked, "filters": {"recorded_at": changed}})) == [MOVED]
+
+
+def test_what_sleep_changed_about_a_memory_leaves_the_time_at_which_it_was_told(memory, clock):
+    for key in ("first", "second"):
+        memory.remember("The mill grinds rye.", key=key, session=key)
+    told, before = clock.at, memory.get("first").recorded_at
+    clock.at += DAY
+    memory.merge("second", "first")
+    recent = memory.recall("what does the mill grind", filters={"recorded_at": {"gt": told}})
+    assert (memory.get("first").recorded_at, recent.hits) == (before, ())
+
+
 def test_of_two_corrections_each_names_the_one_that_followed(moved):
     moved.supersede("meeting", "We meet no more in the long room.")
     found = moved.recall("we meet in the long room", include_superseded=True)

@@ -30,7 +30,7 @@ def test_a_new_memory_is_known(two, clock):
     clock.at += DAY
     two.remember("terns nest on beaches", key="terns", kind="fact")
     found = two.diff(start, clock.at)
-    assert found.memories == (MemoryMove("terns", "fact", "known", None, "terns nest on beaches"),)
+    assert found.memories == (MemoryMove("terns", "fact", "known", None, "terns nest on beaches", clock.at),)
     assert (found.since, found.until, found.question, found.answers) == (start, clock.at, None, ())
 
 
@@ -57,12 +57,13 @@ def test_a_superseded_memory_has_both_texts(two, clock):
     two.supersede("gulls", "gulls nest on roofs")
     before, after = "gulls nest on cliffs", "gulls nest on roofs"
     assert two.diff(start, clock.at).memories == (
-        MemoryMove("gulls", "episode", "superseded", before, after),
+        MemoryMove("gulls", "episode", "superseded", before, after, clock.at, clock.at),
     )
     middle = clock.at
     clock.at += DAY
     two.undo(two.log()[0].id)
-    assert two.diff(middle, clock.at).memories == (MemoryMove("gulls", "episode", "reverted", after, before),)
+    reverted = MemoryMove("gulls", "episode", "reverted", after, before, clock.at)
+    assert two.diff(middle, clock.at).memories == (reverted,)
     assert two.diff(start, clock.at).memories == ()
 
 
@@ -91,7 +92,7 @@ def test_a_memory_removed_by_an_undo_is_gone(two, clock):
     start = clock.at
     clock.at += DAY
     two.undo(two.log()[0].id)
-    gone = MemoryMove("porridge", "episode", "gone", "porridge needs salt", None)
+    gone = MemoryMove("porridge", "episode", "gone", "porridge needs salt", None, clock.at)
     assert two.diff(start, clock.at).memories == (gone,)
 
 
@@ -114,28 +115,51 @@ def test_names_found_by_rule_are_left_out_but_their_links_are_reported(two, cloc
     assert ("met", "entity:grace-hopper", "made") in made
 
 
+def test_each_change_has_the_time_at_which_it_was_recorded(two, clock):
+    start, times = clock.at, []
+    for change in (
+        lambda: two.remember("terns nest on beaches", key="terns"),
+        lambda: two.supersede("terns", "terns nest on islands", valid_from=start + 40 * DAY),
+        lambda: two.supersede("terns", "terns nest on piers", valid_from=start + 60 * DAY),
+        lambda: two.forget("terns"),
+        lambda: two.feedback(not_useful=["terns"]),
+        lambda: two.link("terns", "gulls", "requires"),
+        lambda: two.sleep(),
+    ):
+        clock.at += DAY
+        change()
+        times.append(clock.at)
+    found = two.diff(start, clock.at)
+    assert [(move.what, move.at, move.valid_from) for move in found.memories if move.key == "terns"] == [
+        ("known", times[0], None),
+        ("forgotten", times[3], start + 60 * DAY),
+        ("superseded", times[2], start + 60 * DAY),
+    ]
+    assert [link.at for link in links(found, "requires")] == [times[5]]
+
+
 def test_links_made_moved_and_removed(two, clock):
     start = clock.at
     clock.at += DAY
     two.link("gulls", "porridge", "requires", 0.3)
     made, middle = clock.at, two.log()[0].id
     assert links(two.diff(start, made), "requires") == [
-        LinkMove("gulls", "requires", "porridge", "made", None, 0.3)
+        LinkMove("gulls", "requires", "porridge", "made", None, 0.3, made)
     ]
     clock.at += DAY
     two.set_strength("gulls", "porridge", 0.8, "requires")
     moved = two.log()[0].id
     assert links(two.diff(made, clock.at), "requires") == [
-        LinkMove("gulls", "requires", "porridge", "moved", 0.3, 0.8)
+        LinkMove("gulls", "requires", "porridge", "moved", 0.3, 0.8, clock.at)
     ]
     assert links(two.diff(start, clock.at), "requires") == [
-        LinkMove("gulls", "requires", "porridge", "made", None, 0.8)
+        LinkMove("gulls", "requires", "porridge", "made", None, 0.8, clock.at)
     ]
     clock.at += DAY
     two.undo(moved)
     two.undo(middle)
     assert links(two.diff(made, clock.at), "requires") == [
-        LinkMove("gulls", "requires", "porridge", "removed", 0.3, None)
+        LinkMove("gulls", "requires", "porridge", "removed", 0.3, None, clock.at)
     ]
 
 
@@ -146,7 +170,8 @@ def test_links_of_a_removed_memory_are_named_by_its_key(two, clock):
     two.undo(two.log()[1].id)
     found = two.diff(start, clock.at)
     assert ("porridge", "gone") in moves(found)
-    assert links(found, "requires") == [LinkMove("gulls", "requires", "porridge", "removed", 0.3, None)]
+    removed = LinkMove("gulls", "requires", "porridge", "removed", 0.3, None, clock.at)
+    assert links(found, "requires") == [removed]
 
 
 GULLS, PORRIDGE = "gulls nest on cliffs", "porridge on cliffs is cold"

@@ -16,8 +16,8 @@ from priming.hooks.command import respond
 
 PATIENT = """
 from dataclasses import replace
-from priming.hooks import command, session, stores
-command.HOOK = session.HOOK = replace(command.HOOK, patience=600.0, lock=600.0)
+from priming.hooks import client, command, session, stores
+client.HOOK = command.HOOK = session.HOOK = replace(command.HOOK, patience=600.0, lock=600.0, answer=600.0)
 stores.SOCKET = replace(stores.SOCKET, knock=600.0)
 from priming.cli.start import main
 main()
@@ -78,7 +78,8 @@ class Project:
     @property
     def environment(self):
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("PRIMING_")}
-        return {**inherited, "HOME": str(self.folder.parent / "home"), "PYTHONUTF8": "1"}
+        own = {"HOME": str(self.folder.parent / "home"), "PYTHONUTF8": "1"}
+        return {**inherited, **own, "PRIMING_HOOKS_SERVER": "off"}
 
     def process(self, event, data, *options, command=COMMAND, **environment):
         """A hook as a process of its own."""

@@ -9,7 +9,8 @@ import sys
 import pytest
 
 from priming.hooks import setup
-from priming.hooks.command import plain_options, respond
+from priming.hooks.client import plain_options
+from priming.hooks.command import respond
 
 pytestmark = pytest.mark.slow
 

@@ -16,8 +16,7 @@ from priming.errors import Conflict, ParamError
 from priming.learning import tuning
 from priming.learning.metrics import average_precision
 from priming.learning.tuning import WEIGHTS, WeightSearch, propose_weights
-from priming.recall import term_weights
-from priming.recall.term_weights import TERMS
+from priming.recall.terms import TERMS, write_weights
 
 START = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 LATER = START + timedelta(days=1)
@@ -347,7 +346,7 @@ def test_weights_that_were_changed_meanwhile_are_not_overwritten(applied, open_m
         opened.writing() as now,
         pytest.raises(Conflict, match=r"by now, where .* was measured: ablate again"),
     ):
-        term_weights.write_weights(opened, opened.profile, found.proposal.weights, found.proposal.before, now)
+        write_weights(opened, opened.profile, found.proposal.weights, found.proposal.before, now)
 
 
 def test_an_undo_that_a_later_change_forbids_names_the_weights(applied, open_memory):
@@ -355,9 +354,7 @@ def test_an_undo_that_a_later_change_forbids_names_the_weights(applied, open_mem
     memory = open_memory(url)
     own = found.proposal.weights
     with memory.writing() as now:
-        term_weights.write_weights(
-            memory, memory.profile, {"date": 0.5}, {"date": memory.profile.recall.date}, now
-        )
+        write_weights(memory, memory.profile, {"date": 0.5}, {"date": memory.profile.recall.date}, now)
     assert memory.stats().weights == {"priming": {**own, "date": 0.5}}
     with pytest.raises(Conflict, match=r"\(ablate\) changed the same weights since: undo that first"):
         memory.undo(found.operation)

@@ -358,7 +358,7 @@ def test_links_that_are_all_gone_are_said(chain):
         if one.kind == "link":
             chain.undo(one.id)
     operation = chain.feedback(recall.recall_id, not_relevant=["hit"])
-    assert operation.message == "not-relevant hit: the links that led to it are gone, so none moved"
+    assert operation.message == "not-relevant hit: the links that led to it no longer exist, so none moved"
 
 
 def test_of_many_small_ways_none_is_blamed_and_the_answer_says_so(memory):
@@ -375,7 +375,7 @@ def test_of_many_small_ways_none_is_blamed_and_the_answer_says_so(memory):
     operation = memory.feedback(recall.recall_id, not_relevant=["hit"])
     assert weights(memory) == before
     assert operation.message == (
-        "not-relevant hit: the links that led to it brought too little each to answer for it, so none moved"
+        "not-relevant hit: the links that led to it each contributed too little, so none moved"
     )
 
 

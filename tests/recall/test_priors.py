@@ -11,7 +11,7 @@ from priming.config.profiles import PRIMING
 from priming.core.lexical import bm25, idf
 from priming.embedding.wordllama import StaticEmbedder
 from priming.recall.priors import Priors
-from priming.recall.term_weights import TERMS
+from priming.recall.terms import TERMS
 
 MAY, JULY = datetime(2023, 5, 7, tzinfo=UTC), datetime(2021, 7, 1, tzinfo=UTC)
 

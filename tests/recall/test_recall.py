@@ -15,7 +15,7 @@ from priming.config.params.store import STORE
 from priming.core.pack import estimate_tokens
 from priming.recall.fusion import softmax_anchors
 from priming.recall.priors import Priors
-from priming.recall.term_weights import TERMS
+from priming.recall.terms import TERMS
 from priming.results import Step
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)

@@ -277,6 +277,34 @@ def test_the_names_of_a_language_are_one_condition(memory):
     assert [hit.memory.content for hit in memory.active(Cue(language="Go")).hits] == ["Indent with tabs"]
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "wrong"),
+    [
+        ("Use pnpm instead of npm", "Use bun instead of pnpm", "pnpm add zod"),
+        ("Log with slog, not with the log package", "Log with zap, not with slog", "slog.Info"),
+        ("Format dates with date-fns instead of moment", "Format dates with Temporal", "date-fns format"),
+        ("Use the standard testing package instead of testify", "Use testify, not plain testing", "t.Errorf"),
+        ("Use httpx instead of requests", "Go back to requests", "client = httpx.Client()"),
+    ],
+)
+def test_what_was_done_wrong_does_not_hide_a_reversal(memory, old, new, wrong):
+    memory.learn(old, cue=PYTHON)
+    again = memory.learn(new, wrong=wrong, cue=PYTHON)
+    assert (again.placement, again.content) == ("supersede", new)
+
+
+def test_a_rule_that_only_shares_a_word_with_a_correction_stays(memory):
+    texts = (
+        "Go back to httpx for HTTP calls, not requests",
+        "Every outgoing HTTP request gets a timeout of 10 seconds",
+        "Log each request with its id",
+        "Keep pull requests small",
+    )
+    for text in texts:
+        memory.learn(text, cue=PYTHON)
+    assert {hit.memory.content for hit in memory.active(PYTHON).hits} == {*texts}
+
+
 def test_an_exception_for_a_narrower_context_stays_beside_the_general_rule(memory):
     memory.learn("Use spaces for indentation")
     done = memory.learn("Use tabs for indentation", cue=GO)

@@ -1,5 +1,7 @@
 """How much of each active rule an agent is told: the best whole, the general less, constraints before all others."""
 
+from datetime import timedelta
+
 import pytest
 
 from priming import Cue
@@ -42,6 +44,21 @@ def test_in_a_crowd_the_specific_rules_come_first_and_whole_and_the_general_sink
     assert {hit.memory.key.rstrip("0123456789") for hit in answer.hits[:narrow]} == {"narrow"}
     assert {hit.tier for hit in answer.hits[:narrow]} == {"full"}
     assert {hit.tier for hit in answer.hits[narrow:]} == {"gist"}
+
+
+def test_in_a_crowd_the_specific_come_first_however_often_the_general_were_confirmed_elsewhere(memory, clock):
+    for n in range(9):
+        rule(memory, f"wide{n}", f"Mind the general habit of number {n}.", language="kotlin")
+    for n in range(4):
+        clock.at += timedelta(hours=5)
+        elsewhere = memory.active(Cue(language="kotlin"), session=f"s{n}")
+        memory.feedback(elsewhere.recall_id, confirmed=[hit.memory.key for hit in elsewhere.hits])
+    for n in range(4):
+        rule(memory, f"narrow{n}", f"Mind case {n}.", language="kotlin", task="test", environment="ci")
+    hits = memory.active(NARROW).hits
+    assert [hit.memory.key.rstrip("0123456789") for hit in hits] == 4 * ["narrow"] + 9 * ["wide"]
+    assert hits[4].score > hits[0].score
+    assert [hit.tier for hit in hits] == 4 * ["full"] + 9 * ["gist"]
 
 
 def test_a_crowd_of_equals_is_told_whole(memory):

@@ -9,7 +9,7 @@ import pytest
 from priming import HashedEmbedder
 from priming.errors import Conflict, ParamError, StoreError
 from priming.operations.service import LocalService
-from priming.server.listeners import beside_store, local_listener
+from priming.server.listeners import beside_store, create_store, local_listener
 
 
 @pytest.fixture
@@ -25,6 +25,16 @@ def test_the_socket_is_its_owners_alone_and_goes_with_its_server(service, tmp_pa
         assert local.path == tmp_path / "memory.db.sock"
         assert stat.S_IMODE(local.path.lstat().st_mode) == 0o600
     assert not local.path.exists()
+
+
+def test_a_server_creates_its_store_so_that_the_first_write_can_come_by_the_socket(tmp_path):
+    service = LocalService(f"sqlite:///{tmp_path}/new/memory.db", embedder=HashedEmbedder())
+    with beside_store(service) as early:
+        assert early is None
+    create_store(service)
+    with beside_store(service) as local:
+        assert local.path == tmp_path / "new" / "memory.db.sock"
+    service.close()
 
 
 def test_the_socket_of_a_dead_server_is_replaced(service, tmp_path):

@@ -1,1 +1,1 @@
-"""Tests of the stages of sleep."""
+"""Tests of the night and of what its stages share."""

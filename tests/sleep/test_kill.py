@@ -176,7 +176,7 @@ def test_while_another_process_sleeps_it_declines_and_once_that_is_killed_it_sle
         [sys.executable, "-c", code, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as other:
         assert other.stdout.readline() == "asleep\n"
-        with pytest.raises(Busy, match=rf"^process {other.pid}, since .* sleeps over this namespace"):
+        with pytest.raises(Busy, match=rf"^process {other.pid}, since .* is running sleep on this namespace"):
             lived.sleep()
         assert lived.log(limit=1)[0].kind != "sleep"
         os.kill(other.pid, signal.SIGKILL)

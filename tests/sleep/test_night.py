@@ -522,8 +522,8 @@ def test_while_one_sleeps_another_declines_and_says_who_sleeps(open_memory, url)
 
         one.sleep(progress=look)
         assert seen == [
-            f"process {os.getpid()}, since 2024-05-17T09:30:00+00:00, sleeps over this namespace:"
-            " wait until it is done, or stop it"
+            f"process {os.getpid()}, since 2024-05-17T09:30:00+00:00, is running sleep on this namespace:"
+            " wait for it to finish, or stop it"
         ]
         assert other.sleep().items == ()
 

@@ -1,11 +1,11 @@
 """A store that an earlier version wrote under schema 6 is opened, read, changed, undone and exported."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from priming import Cue, FixedClock, HashedEmbedder, Memory
+from priming import Cue, FixedClock, HashedEmbedder, Memory, NotFound
 from priming.loop.session_store import Sessions
 from priming.server.tokens import Tokens
 from priming.storage.sqlite import newest
@@ -13,6 +13,7 @@ from priming.storage.sqlite import newest
 from .files import check_text_index, make_store, schema
 
 SECRET = "prm_0936b105af5d_8d71c8411d5e415013becfa86aa7a099916f7c3ea8920ed8792a1c0ee9092e49"
+LEAST = timedelta(microseconds=1)
 CLOCK = FixedClock(datetime(2026, 10, 2, tzinfo=UTC))
 
 
@@ -52,6 +53,34 @@ def test_its_memories_are_recalled_with_what_they_learned(path: Path) -> None:
         (run,) = memory.run_list()
         assert (run.settled, run.shown) == ("used", ("meeting", "office", "move"))
         assert memory.list(matching="大阪府") == [memory.get("move")]
+
+
+@pytest.mark.parametrize("number", [1, 6])
+def test_it_tells_what_was_known_and_true_at_other_times(tmp_path: Path, number: int) -> None:
+    make_store(tmp_path / "memory.db", number)
+    told, changed = (datetime(2026, 5, 1, hour, tzinfo=UTC) for hour in (12, 13))
+    before, after = "The office is in Oslo.", "The office is in Bergen."
+    with open_store(tmp_path / "memory.db") as memory:
+        versions = [
+            (one.content, one.recorded_at, one.retired_at, one.valid_from, one.valid_to)
+            for one in memory.history("office")
+        ]
+        assert versions == [(before, told, changed, None, changed), (after, changed, None, changed, None)]
+        for at, text in ((told, before), (changed - LEAST, before), (changed, after)):
+            for times in ({"known_at": at}, {"valid_at": at}):
+                assert memory.as_of("office", **times).content == text
+                (hit,) = memory.recall("where is the office", limit=1, **times).hits
+                assert (hit.memory.content, hit.memory.recorded_at) == (
+                    text,
+                    told if text == before else changed,
+                )
+        with pytest.raises(NotFound):
+            memory.as_of("office", known_at=told - LEAST)
+        filters = {"recorded_at": {"lt": changed}}
+        old = memory.recall("where is the office", filters=filters, include_superseded=True).hits
+        assert (before, changed) in [(hit.memory.content, hit.memory.retired_at) for hit in old]
+        move = next(move for move in memory.diff(told, changed).memories if move.key == "office")
+        assert (move.what, move.before, move.after, move.at) == ("superseded", before, after, changed)
 
 
 def test_its_behaviours_and_packs_are_active(path: Path) -> None:

@@ -1,6 +1,7 @@
 """What a later statement changes about an earlier one."""
 
 from collections import Counter
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -87,9 +88,98 @@ def test_statements_of_other_kinds_are_compared_too(old, new, kind):
     assert compare(old, new).kind == kind
 
 
+UNRELATED = """
+Use httpx instead of requests
+Log every failed request with its id
+Every outgoing HTTP request gets a timeout of 10 seconds
+Keep pull requests below 300 lines
+Never store passwords in plain text
+Hash passwords with argon2
+Mask passwords in the logs
+Rotate logs weekly
+Use structured logging instead of print
+Throw errors rather than returning codes
+Always check the returned error
+Write error messages in English
+Don't capitalise error messages
+Sort keys in JSON files
+Do not use tabs in YAML
+Use testify instead of plain testing
+Write table-driven tests
+Run the doc tests too when you change an example
+Do not sleep in tests
+Run database migrations before the deployment
+Do not delete migrations that have been released
+Do not start the server as root
+Add a docstring to every server handler
+Return early instead of nesting conditions
+Nest routes under /api
+Do not commit generated files
+Commit the lock file
+Put generated files under build/
+Use named exports instead of default exports
+Set a default for each flag
+Never use mutable default arguments
+Avoid global variables
+Document every environment variable
+Retry a failed call three times
+Do not push to main
+The main function stays below 20 lines
+Use uv, not pip
+Keep the pip cache between CI runs
+Store dates in UTC
+Use date-fns, not moment
+""".strip().splitlines()
+
+
+def test_rules_that_only_share_words_change_nothing_about_each_other():
+    changes = [(old, new, compare(old, new)) for old, new in permutations(UNRELATED, 2)]
+    assert [(old, new) for old, new, change in changes if change.kind != "other_slot"] == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "clear"),
+    [
+        ("Use httpx instead of requests", "Use requests for the legacy client", False),
+        ("Use httpx instead of requests", "Go back to requests", True),
+        ("Never commit generated files", "Commit the generated files too", True),
+        ("Document every environment variable", "No need to document environment variables", True),
+        ("Use uv, not pip", "Install packages with pip", True),
+        ("Use uv, not pip", "Use pip when you build in Docker", False),
+    ],
+)
+def test_a_later_exception_is_no_clear_reversal_but_naming_the_rejected_is(old, new, clear):
+    change = compare(old, new)
+    assert (change.kind, change.clear) == ("opposite", clear)
+
+
 def test_the_reason_names_the_words():
     change = compare("Use pip", "Use uv, not pip")
     assert change.reason == 'the earlier asks for "pip", the later rejects it'
+
+
+@pytest.mark.parametrize(
+    ("old", "words"),
+    [
+        ("Use httpx instead of requests", "requests is fine after all"),
+        ("Use httpx instead of requests", "requests is okay again"),
+        ("Use httpx instead of requests", "We moved to requests"),
+        ("Use httpx instead of requests", "Back to requests"),
+        ("Use httpx instead of requests", "We went back to requests"),
+        ("Use httpx instead of requests", "I changed my mind: use requests"),
+        ("Use httpx instead of requests", "No more httpx"),
+        ("Use tabs, not spaces", "We are back on spaces"),
+        ("Squash commits before merging", "Stop squashing"),
+        ("Squash commits before merging", "Merge without squashing"),
+        ("Squash commits before merging", "Don't squash any more"),
+        ("Squash commits before merging", "Squashing is optional now"),
+        ("Squash commits before merging", "Keep all commits when merging, never squash"),
+        ("Never use print for debugging", "print for debugging is okay"),
+    ],
+)
+def test_a_change_of_mind_is_a_reversal_in_whatever_words(old, words):
+    change = compare(old, words)
+    assert (change.kind, change.clear) == ("opposite", True)
 
 
 def test_a_long_wrong_text_is_no_part_of_the_statement():

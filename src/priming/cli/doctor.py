@@ -57,6 +57,7 @@ def run(store: StoreOptions) -> list[Check]:
         _weights,
         _store,
         _server,
+        _hook_server,
         _agents,
         _disk,
         _clock,
@@ -252,6 +253,25 @@ def _server(store: StoreOptions) -> Iterator[Check]:
         yield Check("server", WARN, f"a different one is running: {values}", remedy)
     else:
         yield Check("server", OK, f"running, with this version and store, at {at}")
+
+
+def _hook_server(store: StoreOptions) -> Iterator[Check]:
+    """Whether the server that a session left behind answers, and is of this version."""
+    from priming.hooks import background
+    from priming.operations import local_socket as places
+
+    where = places.real(store.location())
+    if where is None or where.path is None or not places.available() or not background.is_running(where.path):
+        return
+    answer = background.state(where.path)
+    if answer is None:
+        problem = "a session's server runs and does not answer: hooks do the work themselves"
+        yield Check("hooks", WARN, problem, "priming serve --stop, or end the process that holds its lock")
+    elif answer["version"] != VERSION:
+        problem = f"a session's server of version {answer['version']} runs, process {answer['pid']}"
+        yield Check("hooks", WARN, problem, "priming serve --stop")
+    else:
+        yield Check("hooks", OK, f"a session's server answers, process {answer['pid']}")
 
 
 def _greeting(at: Path) -> dict[str, Any] | None:

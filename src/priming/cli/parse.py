@@ -183,6 +183,6 @@ def complete_importers(incomplete: str) -> list[str]:
 
 def complete_terms(incomplete: str) -> list[str]:
     """Shell completion of the terms of recall."""
-    from priming.recall.term_weights import TERMS
+    from priming.recall.terms import TERMS
 
     return complete(tuple(TERMS))(incomplete)

@@ -8,8 +8,8 @@ else:
 - ``PRIMING_NAMESPACE``: the namespace of the command line
 - ``PRIMING_PROFILE``: the profile of the command line
 - ``PRIMING_HOME``: the folder of the user's global store and settings, ``~/.priming`` if it is not set
-- ``PRIMING_RETRIEVAL_…``, ``PRIMING_SERVICE_LOG_LEVEL``, ``PRIMING_SERVER_…``, ``PRIMING_MCP_TOOLS``: any
-  other key of a settings file
+- ``PRIMING_RETRIEVAL_…``, ``PRIMING_SERVICE_LOG_LEVEL``, ``PRIMING_SERVER_…``, ``PRIMING_MCP_TOOLS``,
+  ``PRIMING_HOOKS_SERVER``: any other key of a settings file
 - ``PRIMING_PROFILES_NAME_SECTION_KEY``: a constant of a profile, such as ``PRIMING_PROFILES_POC_SPREAD_GAIN``
 - ``PRIMING_AGENT``: the command that the command line asks as its agent, such as ``claude -p``
 - ``PRIMING_MODEL``: the endpoint and the model that it asks instead, as ``URL,NAME``
@@ -40,6 +40,7 @@ OTHERS = ("PRIMING_EMBEDDER_KEY", "PRIMING_DEBUG", "PRIMING_BENCH_DATA", ACTOR)
 """Variables that are no settings: a key, a switch of hooks, where the sets of the benchmarks are, and who calls."""
 
 _LONGEST_ACTOR = 120
+_PLACES = ("ARC_DB_PATH", "HOME", "TMPDIR", "XDG_RUNTIME_DIR")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,25 @@ def embedder_key() -> str | None:
 def variables() -> dict[str, str]:
     """All variables that begin with PRIMING_."""
     return {name: value for name, value in os.environ.items() if name.startswith("PRIMING_")}
+
+
+def all_variables() -> dict[str, str]:
+    """The variables on which the place and the settings of a store depend."""
+    others = {name: value for name, value in os.environ.items() if name in _PLACES}
+    return {**others, **variables()}
+
+
+def settings_mention(key: str) -> bool:
+    """Whether a file of settings that applies here has a word; a file that cannot be read may have it."""
+    for folder in (project_folder(), global_folder()):
+        path = folder / SETTINGS
+        if os.path.exists(path):
+            try:
+                if key in path.read_text("utf-8"):
+                    return True
+            except (OSError, ValueError):
+                return True
+    return False
 
 
 def global_store() -> Path:

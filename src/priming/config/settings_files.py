@@ -258,6 +258,14 @@ TABLE: tuple[Setting, ...] = (
         about={"members": TOOL_GROUPS},
         doc="the tools that MCP offers",
     ),
+    Setting(
+        "hooks",
+        "server",
+        str,
+        "on",
+        about={"choices": ("on", "off")},
+        doc="off: a session leaves no server behind",
+    ),
     Setting("server", "use", str, "on", "PRIMING_SERVER", within=_SECRET, doc="off: work on the file itself"),
     Setting("server", "host", str, "127.0.0.1", doc="the address that `serve` listens at"),
     Setting(

@@ -11,12 +11,14 @@ PROFILES = ("priming", "floop", "synapse", "ethos", "arc", "poc", "world-weaver"
 STATUSES = ("active", "forgotten", "deprecated", "merged", "archived")
 RULES = ("directive", "constraint", "preference", "procedure")
 """What kind of rule a behaviour is."""
+MERGED = "merged-into"
+"""The relation of a memory that was merged to the one that it was merged into."""
 VERDICTS = ("used", "not-relevant", "not-useful", "confirmed", "overridden")
 """What a caller may say of a hit."""
 SOURCES = ("automatic", "conscious", "manual")
-"""Who moves weights: what runs came to, a verdict, a hand. What rules and importers make has no source."""
+"""What changed a weight: a run's outcome, a verdict, or a manual edit. What rules and importers write has none."""
 HOOK = "hook"
-"""The source of a correction that a hook read from a prompt: its conditions are of the moment, nobody stated them."""
+"""The source of a correction that a hook read from a prompt: its conditions were inferred, and stated by nobody."""
 BY_VERDICT = ", by the verdict "
 """In the reason of an operation that settled a run: before the id of the verdict that did it."""
 PACK = "pack:"

@@ -13,7 +13,16 @@ from priming.index.document import RULES
 from priming.namespace import Namespace
 from priming.recall.recall import MOST_HITS, recall
 from priming.results import Diff, Hit, LinkMove, MemoryMove, RankMove
-from priming.storage.rows import LinkRow, MemoryRow, Row, RowIdentity, VersionRow, ends_of, identity
+from priming.storage.rows import (
+    LinkRow,
+    MemoryRow,
+    Row,
+    RowChange,
+    RowIdentity,
+    VersionRow,
+    ends_of,
+    identity,
+)
 
 
 def diff(
@@ -53,6 +62,8 @@ class _ChangedRows:
     first: PastRows = field(default_factory=PastRows)
     last: PastRows = field(default_factory=PastRows)
     after: dict[RowIdentity, Row | None] = field(default_factory=dict)
+    changed: dict[tuple[str, ...], datetime] = field(default_factory=dict)
+    """When an aspect of a memory, or the weight of a link, changed last; when a version was told first."""
 
     def pairs(self) -> Iterator[tuple[Row | None, Row | None]]:
         """Yield each row before and after the span; the row changed last comes last."""
@@ -72,7 +83,23 @@ def _changed_rows(memory: Namespace, since: datetime, until: datetime) -> _Chang
             continue
         for change in reversed(logged.rows):
             span.after.setdefault(identity(change.row), change.after)
+            _note_times(span.changed, change, logged.at)
     return span
+
+
+def _note_times(changed: dict[tuple[str, ...], datetime], change: RowChange, at: datetime) -> None:
+    """Note when a row changed; changes come latest first."""
+    row, before, after = change.row, change.before, change.after
+    if isinstance(row, LinkRow) and _weight(before) != _weight(after):
+        changed.setdefault(identity(row), at)
+    elif isinstance(row, VersionRow) and before is None:
+        changed["told", row.id, str(row.version)] = at
+    elif isinstance(row, VersionRow) and after is None:
+        changed.setdefault(("taken back", row.id), at)
+    elif isinstance(row, MemoryRow) and _status(before) != _status(after):
+        changed.setdefault(("status", row.id), at)
+        if before is None or after is None:
+            changed.setdefault(("existence", row.id), at)
 
 
 def _memory_moves(memory: Namespace, span: _ChangedRows) -> Iterator[MemoryMove]:
@@ -83,7 +110,7 @@ def _memory_moves(memory: Namespace, span: _ChangedRows) -> Iterator[MemoryMove]
     versions = [row for memory_id in ids for row in memory.store.versions(memory.namespace, memory_id)]
     before, after = (_states(past, memories, versions) for past in (span.first, span.last))
     for memory_id in ids:
-        yield from _moves(before.get(memory_id), after.get(memory_id))
+        yield from _moves(span, before.get(memory_id), after.get(memory_id))
 
 
 _State = tuple[MemoryRow, VersionRow]
@@ -100,7 +127,7 @@ def _states(
     return {row.id: (row, latest[row.id]) for row in rows if row.id in latest}
 
 
-def _moves(before: _State | None, after: _State | None) -> Iterator[MemoryMove]:
+def _moves(span: _ChangedRows, before: _State | None, after: _State | None) -> Iterator[MemoryMove]:
     state = after or before
     assert state is not None, "a memory that changed exists at one end"
     memory, version = state
@@ -108,7 +135,23 @@ def _moves(before: _State | None, after: _State | None) -> Iterator[MemoryMove]:
         return
     gists = None if before is None else before[1].gist, None if after is None else after[1].gist
     for what in _changes(before, after):
-        yield MemoryMove(memory.key, memory.kind, what, *gists)
+        at, (start, end) = span.changed.get(_aspect(what, version)), (version.valid_from, version.valid_to)
+        if what == "known" and version.version > 1:
+            start = end = None  # those of the present version, which was told later
+        yield MemoryMove(memory.key, memory.kind, what, *gists, at, start, end)
+
+
+def _aspect(what: str, version: VersionRow) -> tuple[str, ...]:
+    """What a change is about, as the times of changes name it."""
+    match what:
+        case "known" | "gone":
+            return "existence", version.id
+        case "superseded":
+            return "told", version.id, str(version.version)
+        case "reverted":
+            return "taken back", version.id
+        case _:
+            return "status", version.id
 
 
 def _changes(before: _State | None, after: _State | None) -> Iterator[str]:
@@ -121,8 +164,9 @@ def _changes(before: _State | None, after: _State | None) -> Iterator[str]:
     status = "active" if before is None else before[0].status
     if after[0].status != status:
         yield "restored" if after[0].status == "active" else after[0].status
-    if before is not None and before[1].version != after[1].version:
-        yield "superseded" if before[1].version < after[1].version else "reverted"
+    version = 1 if before is None else before[1].version
+    if after[1].version != version:
+        yield "superseded" if version < after[1].version else "reverted"
 
 
 def _link_moves(memory: Namespace, span: _ChangedRows) -> Iterator[LinkMove]:
@@ -134,7 +178,12 @@ def _link_moves(memory: Namespace, span: _ChangedRows) -> Iterator[LinkMove]:
         link = after or before
         if isinstance(link, LinkRow) and old != new:
             what = "made" if old is None else "removed" if new is None else "moved"
-            yield LinkMove(names[link.source], link.relation, names[link.target], what, old, new)
+            at = span.changed.get(identity(link))
+            yield LinkMove(names[link.source], link.relation, names[link.target], what, old, new, at)
+
+
+def _status(row: Row | None) -> str | None:
+    return row.status if isinstance(row, MemoryRow) else None
 
 
 def _weight(row: Row | None) -> float | None:

@@ -8,50 +8,28 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from priming.config import environment
 from priming.config.params.hooks import HOOK
 from priming.errors import ParamError
+from priming.hooks import client
+from priming.operations import local_socket
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from priming.config.settings import Settings
     from priming.hooks.agents import Event
+    from priming.hooks.stores import HookStore, Hosts
 
 _SUCCESS = 0
-_OPTIONS = {f"--{name}": name for name in ("agent", "url", "namespace", "profile", "embedder")}
-
-
-def run_plain(arguments: Sequence[str]) -> bool:
-    """Run a plain ``hook EVENT --agent NAME …`` without loading the command line; False for any other arguments."""
-    options = plain_options(arguments)
-    if options is None:
-        return False
-    run(**options)
-    return True
-
-
-def plain_options(arguments: Sequence[str]) -> dict[str, Any] | None:
-    """The options of a plain ``hook EVENT --agent NAME …``; None for any other arguments, such as ``--help``.
-
-    >>> plain_options(["hook", "stop", "--agent", "cursor"]), plain_options(["hook", "--help"])
-    ({'event': 'stop', 'agent': 'cursor'}, None)
-    """
-    if len(arguments) < 2 or arguments[0] != "hook" or arguments[1].startswith("-"):
-        return None
-    options: dict[str, Any] = {"event": arguments[1]}
-    rest = iter(arguments[2:])
-    for argument in rest:
-        name, _, value = argument.partition("=")
-        value = value or next(rest, "")
-        if name not in _OPTIONS or not value:
-            return None
-        options[_OPTIONS[name]] = value
-    return options
+LAUNCHING = ("session-start", "prompt")
+"""The events that leave a server behind where none answered: a session begins, or goes on after a pause."""
 
 
 def run(
@@ -63,19 +41,45 @@ def run(
     profile: str | None = None,
     embedder: str | None = None,
     server: bool = True,
+    data: bytes | None = None,
+    call: str | None = None,
 ) -> None:
-    """Handle an event: read standard input, write standard output, and succeed whatever happens."""
+    """Handle an event: read standard input, write standard output, and succeed whatever happens.
+
+    ``data`` is what was read already, ``call`` the id of a call that a session's server may have begun.
+    """
     store = {"url": url, "namespace": namespace, "profile": profile, "embedder": embedder}
-    with _time_limit():
+    folder, work = Path.cwd(), Work(call or client.new_call())
+    with _time_limit(event, work):
         try:
-            output = respond(event, _standard_input(), agent, store, server=server)
+            sent = client.standard_input() if data is None else data
+            output = respond(event, sent, agent, store, server=server, work=work)
         except Exception as error:  # noqa: BLE001
-            with suppress(OSError, AttributeError):
-                sys.stderr.write(f"{failure_line(event, error)}\n")
-                sys.stderr.flush()
+            client.report(failure_line(event, error, work))
             return
-        if output:
-            _write(output)
+        finally:
+            work.hosts.close()
+        client.write(output)
+    if server and event in LAUNCHING and work.database is not None:
+        from priming.hooks import background
+
+        background.launch(work.database, folder, store)
+
+
+class Work:
+    """A call of a hook: its id, the stores that it opens, and what is to be said should it fail."""
+
+    def __init__(self, call: str, hosts: Hosts | None = None) -> None:
+        from priming.hooks.stores import Hosts
+
+        self.call, self.hosts = call, hosts or Hosts()
+        self.database: Path | None = None
+        self.queued = False
+
+    def admit(self, settings: Settings, stores: Sequence[HookStore]) -> None:
+        """Begin with the stores of the call, the one that is written to first."""
+        if settings["hooks.server"] == "on" and environment.server_wanted():
+            self.database = stores[0].database
 
 
 def respond(
@@ -85,6 +89,7 @@ def respond(
     store: Mapping[str, str | None] | None = None,
     *,
     server: bool = True,
+    work: Work | None = None,
 ) -> str:
     """The standard output of a hook for its standard input; empty where there is nothing to inject.
 
@@ -95,95 +100,93 @@ def respond(
         PrimingError, OSError: whatever fails.
 
     """
-    from priming.hooks import agents, stores
+    from priming.hooks import agents
 
     if name not in agents.EVENTS:
         raise ParamError("event", name, f"must be one of {', '.join(agents.EVENTS)}")
     if agent is not None and agent not in agents.AGENTS:
         raise ParamError("agent", agent, f"must be one of {', '.join(agents.AGENTS)}")
-    payload = _parse(data)
+    payload = client.parse(data)
     event = agents.parse_event(payload)
     options = dict(store or {})
-    options["url"] = stores.absolute_url(options.get("url"))
-    if event.folder is not None:
-        with suppress(OSError):  # the agent's folder is gone or closed to us: stay in that of the process
-            os.chdir(event.folder)
+    options["url"] = local_socket.absolute_url(options.get("url"))
+    client.enter(event.folder)
     agent = agent or agents.agent_of(payload)
-    text = _text(name, event, agent, options, server=server)
+    with ExitStack() as exits:
+        if work is None:
+            work = Work(client.new_call())
+            exits.callback(work.hosts.close)
+        text = _text(name, event, agent, options, work, server=server)
     if not text or not agents.accepts_text(agent, name):
         return ""
     return json.dumps(agents.format_output(agent, name, text))
 
 
-def failure_line(event: str, error: Exception) -> str:
+def failure_line(event: str, error: Exception, work: Work | None = None) -> str:
     """A failure as one line without a word of what is remembered; as a traceback where debugging is on."""
     if environment.is_debugging():
         import traceback
 
         return "".join(traceback.format_exception(error)).rstrip()
     details = f": {error}" if isinstance(error, ParamError) else ""
-    return f"priming hook {event}: {type(error).__name__}{details}"
+    queued = "; the correction is learned by a later hook" if work is not None and work.queued else ""
+    return f"priming hook {event}: {type(error).__name__}{details}{queued}"
 
 
-def _text(name: str, event: Event, agent: str, options: Mapping[str, str | None], *, server: bool) -> str:
+def _text(
+    name: str, event: Event, agent: str, options: Mapping[str, str | None], work: Work, *, server: bool
+) -> str:
     """The text that an event injects; empty where there is no store yet."""
     from priming.config import settings
     from priming.config.caller import Caller, calling
-    from priming.hooks import context, events, session, stores
+    from priming.hooks import context, events, session, stores, teaching
 
     values = {f"store.{key}": (value, f"--{key}") for key, value in options.items() if value is not None}
     with ExitStack() as exits:
+        chosen = settings.load(values)
         existing = stores.find_stores(
-            settings.load(values),
+            chosen,
             exits,
+            work.hosts,
             project_only=options["url"] is not None,
             server=server,
             prefer_served=name != "session-start",
+            call=work.call,
         )
         if not existing:
             return ""
+        work.admit(chosen, existing)
+        database = existing[0].database
+        work.queued = teaching.put(database, work.call, name, event)
         folder = Path.cwd()
         project = context.project_of(folder)
         with (
-            session.locked_session(existing[0].database, event.session) as state,
+            session.locked_session(database, event.session) as state,
             calling(Caller(agent, f"hook {name}", event.session)),
         ):
-            return events.handle(name, events.HookCall(event, state, folder, project, existing))
-
-
-def _standard_input() -> bytes:
-    """What the agent writes to the hook."""
-    if sys.stdin is None or sys.stdin.isatty():
-        raise ParamError("stdin", None, "must be the JSON that an agent sends to its hooks")
-    return sys.stdin.buffer.read(HOOK.input + 1)
-
-
-def _parse(data: bytes) -> Mapping[str, Any]:
-    """The JSON object that an agent sends."""
-    if len(data) > HOOK.input:
-        raise ParamError("stdin", f"more than {HOOK.input:,} bytes", "must be shorter")
-    try:
-        payload = json.loads(data)
-    except (ValueError, RecursionError):
-        raise ParamError("stdin", f"{len(data):,} bytes", "must be one JSON object") from None
-    if not isinstance(payload, dict):
-        raise ParamError("stdin", type(payload).__name__, "must be one JSON object")
-    return payload
+            if work.call not in state.answers:
+                call = events.HookCall(event, state, folder, project, existing)
+                if name in LAUNCHING:
+                    events.learn_left_behind(call, database, work.call)
+                state.answer(work.call, events.handle(name, call))
+            text = state.answers[work.call]
+        teaching.remove(database, work.call)
+        return text
 
 
 @contextmanager
-def _time_limit() -> Iterator[None]:
-    """End the process silently and with success if the block takes too long, for instance at a locked store."""
-    alarm = threading.Timer(HOOK.patience, os._exit, [_SUCCESS])
+def _time_limit(event: str, work: Work) -> Iterator[None]:
+    """End the process with success, and say so, if the block takes too long, for instance at a locked store."""
+
+    def give_up() -> None:
+        with suppress(OSError):
+            os.write(2, f"{failure_line(event, TimeoutError(), work)}\n".encode())
+        os._exit(_SUCCESS)
+
+    alarm = threading.Timer(HOOK.patience, give_up)
     alarm.daemon = True
     alarm.start()
     try:
         yield
     finally:
         alarm.cancel()
-
-
-def _write(text: str) -> None:
-    """Write a line at once and in whole; an agent that no longer reads is no failure."""
-    with suppress(OSError):
-        os.write(1, f"{text}\n".encode())

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from priming.config.params.hooks import HOOK
-from priming.config.words import HOOK as HOOK_SOURCE
-from priming.errors import Conflict, NotFound
+from priming.errors import Conflict, NotFound, StoreError
 from priming.hooks import context
 from priming.hooks.agents import Event
 from priming.hooks.session import SessionState
@@ -309,31 +309,26 @@ def _learn(call: HookCall, correction: Correction) -> None:
     if not correction.certain:
         call.add(ASK)
         return
-    request = {
-        "right": correction.right,
-        "cue": _scope(call.session, correction.right),
-        "source": HOOK_SOURCE,
-        "trust": "user",
-        **({"wrong": correction.wrong} if correction.wrong else {}),
-    }
-    rule = call.own_store.call("learn", request, writes=True)
+    from priming.hooks import teaching
+
+    _tell(call, teaching.learn(call.own_store, correction.right, correction.wrong, call.session))
+
+
+def learn_left_behind(call: HookCall, database: Path, present: str) -> None:
+    """Learn what hooks were told by a person and could not carry out; ``present`` is the call that does so."""
+    from priming.hooks import teaching
+
+    for queued in teaching.left_behind(database, present):
+        with suppress(StoreError):
+            _tell(call, teaching.learn_late(call.own_store, database, queued))
+
+
+def _tell(call: HookCall, rule: Mapping[str, Any] | None) -> None:
+    """Tell the agent a rule that was learned, as it is stored."""
     if rule:
         call.session.show(rule["id"], rule["key"], "", rule=True)
         superseded = f" It supersedes: {rule['previous']}" if rule.get("previous") else ""
         call.add(f"Learned from what the user said, as [{rule['key']}]: {rule['content']}{superseded}")
-
-
-def _scope(session: SessionState, right: str) -> dict[str, Any]:
-    """Where a rule applies: to the task at hand if the rule names it, else to the language at hand."""
-    stems = context.stems(right)
-    if session.task and context.stem(session.task) in stems:
-        return {"task": session.task}
-    if session.file and session.file in right:
-        return {"file": session.file}
-    if any(context.stem(task) in stems for task in context.task_commands()):
-        return {}
-    language = language_of(session.file) if session.file else None
-    return {"language": language} if language else {}
 
 
 def _start_run(call: HookCall) -> None:

@@ -22,6 +22,9 @@ except ImportError:  # a system without it has no servers either: two hooks at o
 _DAY = 86_400.0
 _PAUSE = 0.005
 _SHOWN_FIELDS, _LONGEST_NAME = 5, 64
+_ANSWERS = 8
+QUEUED, SERVER_LOCK = ".queued", "server.lock"
+"""Files in the folder that are not of a session: corrections to be learned yet, and the lock of the server."""
 
 
 @dataclass(slots=True)
@@ -31,7 +34,8 @@ class SessionState:
     ``shown`` maps memory ids to: how often shown, at which prompt last, key, recall id, whether it is a rule.
     ``named`` are the ids of rules that were told by name alone: they may be told whole yet. ``since`` is when the
     session began, ``run`` the run under way, ``busy`` whether the run was shown anything; ``waiting`` are ended runs
-    that a commit will mark as used.
+    that a commit will mark as used. ``answers`` are the texts of the latest calls by their ids: a hook that lost
+    patience with its server must not repeat what the server did.
     """
 
     prompts: int = 0
@@ -45,6 +49,7 @@ class SessionState:
     waiting: list[str] = field(default_factory=list)
     confirmed: list[str] = field(default_factory=list)
     reminded: bool = False
+    answers: dict[str, str] = field(default_factory=dict)
 
     def is_due(self, memory_id: str, *, by_name: bool = False) -> bool:
         """Whether a memory may be shown: it never was, or was long enough ago; each time twice as long.
@@ -63,6 +68,10 @@ class SessionState:
         times = self.shown[memory_id][0] if memory_id in self.shown else 0
         self.shown[memory_id] = [times + 1, self.prompts, key, recall_id, rule]
         self.busy = True
+
+    def answer(self, call: str, text: str) -> None:
+        """Note what a call was answered."""
+        self.answers = {**dict([*self.answers.items()][1 - _ANSWERS :]), call: text}
 
 
 def folder_of(database: Path) -> Path:
@@ -90,6 +99,11 @@ def locked_session(database: Path, name: str) -> Iterator[SessionState]:
         _write(path, session)
     if session.prompts == 0:
         _sweep(folder)
+
+
+def read_session(database: Path, name: str) -> SessionState:
+    """The state of a session as it was last saved."""
+    return _read(folder_of(database) / f"{_file_stem(name)}.json")
 
 
 def _file_stem(name: str) -> str:
@@ -141,6 +155,8 @@ def _is_valid(session: SessionState) -> bool:
         value, usual = getattr(session, column.name), getattr(default, column.name)
         if not isinstance(value, (str, type(None)) if usual is None else type(usual)):
             return False
+    if not all(isinstance(text, str) for text in session.answers.values()):
+        return False
     return all(isinstance(entry, list) and len(entry) == _SHOWN_FIELDS for entry in session.shown.values())
 
 
@@ -159,5 +175,6 @@ def _sweep(folder: Path) -> None:
     oldest = time.time() - HOOK.keep_days * _DAY
     for path in folder.iterdir():
         with suppress(OSError):
-            if path.stat().st_mtime < oldest:
+            of_session = path.suffix != QUEUED and path.name != SERVER_LOCK
+            if of_session and path.stat().st_mtime < oldest:
                 path.unlink()

@@ -1,66 +1,103 @@
-"""The stores that a hook asks: through a running server with few imports, else the file itself.
-
-Only this file of the hooks uses ``priming.operations``.
-"""
+"""The stores that a hook asks: through a running server with few imports, else the file itself."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from priming.config import environment
 from priming.config.environment import Location
 from priming.config.params.server import SOCKET
-from priming.errors import Conflict, PrimingError
+from priming.errors import Conflict, PrimingError, StoreError
+from priming.hooks.client import is_store
 from priming.operations import local_socket as places
-from priming.operations.connection import ConnectionLost, NotSendable, ServerConnection, connect
 
 if TYPE_CHECKING:
     from priming.config.settings import Settings
+    from priming.operations.connection import ServerConnection
     from priming.operations.service import LocalService
+
+_MOST_OPEN = 4
+"""Stores, or settings of the same store, that a process keeps open."""
+
+
+class Hosts:
+    """The stores that this process has opened for hooks, each once."""
+
+    def __init__(self) -> None:
+        self._services: OrderedDict[tuple[tuple[str, str], ...], LocalService] = OrderedDict()
+
+    def service(self, location: Location, settings: Settings) -> LocalService:
+        """The open store of a location, with the profile and the settings that apply to it."""
+        profile = settings["store.profile"]
+        greeting = tuple(places.greeting(location, profile, settings).items())
+        service = self._services.pop(greeting, None)
+        if service is None:
+            from priming.operations.service import LocalService
+
+            service = LocalService(places.url_of(location), profile=profile, settings=settings)
+        self._services[greeting] = service
+        while len(self._services) > _MOST_OPEN:
+            self._services.popitem(last=False)[1].close()
+        return service
+
+    def close(self) -> None:
+        """Close them all."""
+        while self._services:
+            self._services.popitem()[1].close()
 
 
 class HookStore:
     """An existing store: ``HookStore.find`` never creates one."""
 
-    def __init__(self, location: Location, settings: Settings, *, server: bool) -> None:
+    def __init__(
+        self, location: Location, settings: Settings, hosts: Hosts, *, server: bool, call: str
+    ) -> None:
         assert location.path is not None
         self.database = location.path
         self._location, self._settings, self._server = location, settings, server
         self._namespace, self._profile = settings["store.namespace"], settings["store.profile"]
+        self._hosts, self._call, self._writes = hosts, call, dict[str, int]()
         self._line: ServerConnection | None = None
-        self._host: LocalService | None = None
-
-    @classmethod
-    def find(cls, url: str | None, settings: Settings, *, server: bool) -> HookStore | None:
-        """The store of a URL, or of the working directory; None where there is none yet."""
-        location = places.real(url)
-        path = None if location is None else location.path
-        if location is None or path is None or not path.is_file() or not path.stat().st_size:
-            return None
-        return cls(location, settings, server=server)
 
     def connect(self) -> bool:
         """Connect to the running server of the store; False where there is none."""
         if self._line is None and self._server and places.available() and environment.server_wanted():
             try:
                 path = places.socket_path(self.database)
+                if not places.is_ours(path):
+                    return False
                 greeting = places.greeting(self._location, self._profile, self._settings)
             except (OSError, PrimingError):
                 return False
+            from priming.operations.connection import connect
+
             self._line = connect(path, greeting, SOCKET.knock)
         return self._line is not None
 
-    def call(self, operation: str, request: Mapping[str, Any], *, writes: bool = False) -> Any:
+    def call(
+        self,
+        operation: str,
+        request: Mapping[str, Any],
+        *,
+        writes: bool = False,
+        operation_id: str | None = None,
+    ) -> Any:
         """The result of an operation, as JSON; None for a write that was carried out and not answered.
+
+        What writes gets an id of the call, unless it has one: a second attempt does not write twice.
 
         Raises:
             Conflict, NotFound, PrimingError: what the operation raises.
 
         """
-        operation_id = _new_id() if writes else None
+        if writes and operation_id is None:
+            operation_id = self._next_id(operation)
         if self.connect():
+            from priming.operations.connection import ConnectionLost, NotSendable
+
             assert self._line is not None
             try:
                 return self._line.call(self._namespace, operation, dict(request), operation_id=operation_id)
@@ -69,38 +106,87 @@ class HookStore:
             except NotSendable:
                 pass
         try:
-            return self._opened_host().call(self._namespace, operation, request, operation_id=operation_id)
-        except Conflict as error:  # the server that went away had carried it out
+            return self._answer_here(operation, request, operation_id)
+        except (
+            Conflict
+        ) as error:  # it was carried out before: by a server that went away, or by another attempt
             if operation_id is None or operation_id not in str(error):
                 raise
-            return None
+            return self._earlier_answer(operation, operation_id)
+
+    def warm(self) -> None:
+        """Open the store in this process and load what recalls need."""
+        service = self._hosts.service(self._location, self._settings)
+        with service.memory(self._namespace) as memory, memory.lock:
+            memory.working(memory.now())
+            memory.embedder.embed(["warm"])
 
     def close(self) -> None:
-        """Close the connection, and the file if it was opened."""
+        """Close the connection."""
         if self._line is not None:
             self._line.close()
-        if self._host is not None:
-            self._host.close()
 
-    def _opened_host(self) -> LocalService:
-        if self._host is None:
-            from priming.operations.service import LocalService
+    def _answer_here(self, operation: str, request: Mapping[str, Any], operation_id: str | None) -> Any:
+        """The result of an operation in this process; the values of a hook's own requests need no other check."""
+        from priming.serialization import encode
+        from priming.types import Cue
 
-            url = _url_of(self._location)
-            self._host = LocalService(url, profile=self._profile, settings=self._settings)
-        return self._host
+        values = dict(request)
+        if "cue" in values:
+            values["cue"] = Cue(**values["cue"])
+        if "since" in values:
+            from datetime import datetime
+
+            values["since"] = datetime.fromisoformat(values["since"])
+        service = self._hosts.service(self._location, self._settings)
+        with ExitStack() as stack:
+            memory = stack.enter_context(service.memory(self._namespace))
+            if operation_id is not None:
+                stack.enter_context(memory.identified(operation_id))
+            return encode(getattr(memory, operation)(**values))
+
+    def _earlier_answer(self, operation: str, logged_id: str) -> Any:
+        """The result of an operation that was carried out before, where the log tells it; else None."""
+        from priming.operations.recovery import answer_of
+        from priming.operations.table import served
+        from priming.serialization import encode
+
+        service = self._hosts.service(self._location, self._settings)
+        with service.memory(self._namespace) as memory, suppress(StoreError):
+            logged = memory.operation(logged_id)
+            return None if logged is None else encode(answer_of(served(operation), memory, logged))
+        return None
+
+    def _next_id(self, operation: str) -> str:
+        """The id of the hook's next operation of a name: the same in each attempt at the same call."""
+        number = self._writes[operation] = self._writes.get(operation, 0) + 1
+        return id_of(self._call, f"{operation} {number}")
 
 
-def absolute_url(url: str | None) -> str | None:
-    """The URL of a store that means the same in every working directory."""
-    location = None if url is None else places.real(url)
-    return url if location is None or location.path is None else _url_of(location)
+def id_of(call: str, name: str) -> str:
+    """The id, of version 7, of an operation in a call of a hook.
+
+    >>> id_of("019ab00c0ffe" + "00" * 10, "learn 1")[:15]
+    '019ab00c-0ffe-7'
+    """
+    from hashlib import blake2b
+
+    tail = blake2b(f"{call} {name}".encode(), digest_size=10).hexdigest()
+    variant = f"{int(tail[3], 16) & 3 | 8:x}"
+    return f"{call[:8]}-{call[8:12]}-7{tail[:3]}-{variant}{tail[4:7]}-{tail[7:19]}"
 
 
 def find_stores(
-    settings: Settings, exits: ExitStack, *, project_only: bool, server: bool, prefer_served: bool
+    settings: Settings,
+    exits: ExitStack,
+    hosts: Hosts,
+    *,
+    project_only: bool,
+    server: bool,
+    prefer_served: bool,
+    call: str,
 ) -> list[HookStore]:
-    """The stores that exist, of the project and then of all projects; ``exits`` closes them.
+    """The stores that exist, of the project and then of all projects; ``exits`` closes the connections to them.
 
     ``prefer_served`` leaves out the store of all projects where it would be slow: where it has no running server, and
     the project's store has one.
@@ -110,23 +196,12 @@ def find_stores(
         urls.append(environment.url_of(environment.global_store()))
     stores: list[HookStore] = []
     for url in urls:
-        store = HookStore.find(url, settings, server=server)
-        if store is not None and all(store.database != other.database for other in stores):
-            exits.callback(store.close)
-            stores.append(store)
+        location = places.real(url)
+        if location is None or location.path is None or not is_store(location.path):
+            continue
+        if all(location.path != other.database for other in stores):
+            stores.append(HookStore(location, settings, hosts, server=server, call=call))
+            exits.callback(stores[-1].close)
     if prefer_served and len(stores) > 1 and stores[0].connect() and not stores[1].connect():
         stores.pop()
     return stores
-
-
-def _url_of(location: Location) -> str:
-    assert location.path is not None
-    return f"{environment.url_of(location.path)}?synchronous={location.synchronous}"
-
-
-def _new_id() -> str:
-    from datetime import UTC, datetime
-
-    from priming.config.ids import uuid7
-
-    return uuid7(datetime.now(UTC))

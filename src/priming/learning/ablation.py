@@ -27,9 +27,8 @@ from priming.learning.replay import LearnedState, Replay, replay_cases, steps_si
 from priming.learning.results import Ablation, Reweighing, Worth
 from priming.learning.tuning import WEIGHTS, WeightSearch, propose_weights
 from priming.namespace import Namespace
-from priming.recall import term_weights
 from priming.recall.priors import Priors
-from priming.recall.term_weights import TERMS
+from priming.recall.terms import TERMS, current_term, weighted_profile, write_weights
 from priming.types import Progress
 
 MEASURE = f"average precision at {ABLATION.depth}"
@@ -83,7 +82,7 @@ def ablate(
     """Replay judged recalls without each term in turn: report the worth of each term, and propose better weights.
 
     Args:
-        terms: names of terms (``priming.recall.term_weights.TERMS``); None: all.
+        terms: names of terms (``priming.recall.terms.TERMS``); None: all.
         profile: the profile whose recalls are replayed and whose weights are tuned; it must follow
             ``docs/recall.md``. None: the memory's own.
         limit: the maximum number of judged recalls, the latest first.
@@ -129,7 +128,7 @@ def _terms(value: Any) -> tuple[str, ...]:
     names = (value,) if isinstance(value, str) else value
     if not isinstance(names, Collection) or not names:
         raise ParamError("terms", value, f"must be some of {', '.join(TERMS)}")
-    chosen = {check_choice("terms", term_weights.current_term(name), TERMS) for name in names}
+    chosen = {check_choice("terms", current_term(name), TERMS) for name in names}
     return tuple(name for name in TERMS if name in chosen)
 
 
@@ -184,7 +183,7 @@ def _sample(memory: Namespace, query: AblationQuery) -> JudgedSample:
         recalls, left_out = judged_recalls(memory, query.profile.name, working, query.limit)
         steps, steps_known = steps_since(memory, recalls)
         cases = replay_cases(memory, query.profile, working, recalls, steps_known)
-        params = term_weights.weighted_profile(memory, query.profile).recall
+        params = weighted_profile(memory, query.profile).recall
     replay = Replay(memory.embedder, query.profile, LearnedState(working, steps), cases)
     rarity = Priors(working, memory.embedder, "", params, now).rarity
     groups = cue_groups(recalls, params.same_cue, rarity)
@@ -219,4 +218,4 @@ def _worth(now: RecallParams, term: str, base: Floats, without: Floats) -> Worth
 
 def _apply(memory: Namespace, profile: Profile, offer: Reweighing) -> str:
     with memory.changing() as now:
-        return term_weights.write_weights(memory, profile, offer.weights, offer.before, now).id
+        return write_weights(memory, profile, offer.weights, offer.before, now).id

@@ -8,8 +8,8 @@ Links change their weight in three places, each of which writes one operation:
   It is called from here and from ``runs``, and adds its changes to their operation;
 - ``runs``: the output of a run moves the links among all memories that the run was shown, by the automatic step.
 
-Each happens only where the profile of the recall has that law (``LearningParams``). ``sleep.decay`` lets links fade
-or removes them, by the profile too; no other code learns the weight of a link.
+Each happens only where the profile of the recall has that law (``LearningParams``). ``sleep.stages.decay`` lets links
+fade or removes them, by the profile too; no other code learns the weight of a link.
 """
 
 from __future__ import annotations
@@ -24,8 +24,11 @@ from priming.core.arguments.checks import check_choice, check_name, check_text
 from priming.core.plasticity import TIERS, nudge
 from priming.errors import ParamError
 from priming.history.movements import memory_text
+from priming.history.sessions import check_recalled_in, check_session
 from priming.learning.coactivation import POSITIVE
-from priming.learning.credit import (
+from priming.learning.retention import REVIEW_RATINGS, with_use
+from priming.learning.runs import settle_by_output
+from priming.learning.verdict_effect import (
     Credited,
     EffectLine,
     VerdictEffect,
@@ -33,8 +36,6 @@ from priming.learning.credit import (
     credit_path,
     profile_of,
 )
-from priming.learning.retention import REVIEW_RATINGS, with_use
-from priming.learning.runs import settle_by_output
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.remember.drafts import gist_of
@@ -65,6 +66,8 @@ class VerdictBatch:
     tier: str = "conscious"
     session: str | None = None
     reason: str | None = None
+    recalled: bool = True
+    """Whether the verdicts are about a recall; otherwise about the memories themselves."""
 
 
 def feedback(
@@ -90,14 +93,15 @@ def feedback(
         confirmed: keys of rules that proved right; counted.
         overridden: keys of rules that proved wrong; counted.
         tier: ``conscious`` (.01 a step) or ``automatic`` (.00001).
-        session: without ``recall_id``, only recalls of this session count.
+        session: without ``recall_id``, only recalls of this session count; it must be in use.
         reason: a reason for the log.
 
     A verdict counts once for each recall and memory. A repeated verdict changes nothing, and the operation that
     recorded the first is returned. For a direct match that is not relevant no link moves; its cue is recorded.
 
     Raises:
-        NotFound: a key that does not exist, or a recall that does not exist, has expired or is of another namespace.
+        NotFound: a key or session that does not exist, a recall that does not exist, has expired or is of another
+            namespace, or a memory that no recall of the session returned.
         ParamError: no verdict, two verdicts that contradict, or a memory that the recall did not return.
 
     """
@@ -118,7 +122,13 @@ def feedback(
         session=check_name("session", session),
         reason=check_name("reason", reason),
     )
-    return _record_verdicts(memory, batch)
+    with memory.changing():
+        if batch.session is not None:
+            check_session(memory, batch.session)
+        if batch.session is not None and batch.recall_id is None:
+            judged = {key: memory.find(key) for keys in verdicts.values() for key in keys}
+            check_recalled_in(memory, batch.session, judged.values())
+        return record_verdicts(memory, batch)
 
 
 def _keys(name: str, value: Any) -> tuple[str, ...]:
@@ -127,7 +137,7 @@ def _keys(name: str, value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(check_text(name, key) for key in value))
 
 
-def _record_verdicts(memory: Namespace, batch: VerdictBatch) -> Operation:
+def record_verdicts(memory: Namespace, batch: VerdictBatch) -> Operation:
     """Record verdicts and move what they credit or blame, as one operation.
 
     Verdicts that repeat earlier ones on the same recall and memory move nothing. If all do, the operation that
@@ -137,6 +147,7 @@ def _record_verdicts(memory: Namespace, batch: VerdictBatch) -> Operation:
         trace = None if batch.recall_id is None else traces.find_trace(memory, batch.recall_id)
         judged = _resolve_verdicts(memory, batch, now)
         effect = VerdictEffect(now, memory.next_operation_id(now), memory.profile.forgetting_params)
+        effect.session = batch.session
         repeated: list[VerdictRow] = []
         for verdict, record in judged:
             earlier = _gather_verdict(memory, batch, effect, verdict, record, trace)
@@ -176,7 +187,7 @@ def _resolve_verdicts(
         verdict: {records[key].id: records[key] for key in keys} for verdict, keys in batch.verdicts.items()
     }
     for verdict, opposite in _CONTRADICTIONS:
-        if both := ids[verdict].keys() & ids[opposite].keys():
+        if both := ids.get(verdict, {}).keys() & ids.get(opposite, {}).keys():
             record = ids[verdict][min(both)]
             raise ParamError(
                 verdict.replace("-", "_"), record.key, f"must not be among {opposite.replace('-', '_')} too"
@@ -193,7 +204,9 @@ def _gather_verdict(
     named_trace: Trace | None,
 ) -> VerdictRow | None:
     """Gather the changes of one verdict, or return the row of an earlier equal verdict, which changes nothing."""
-    trace = named_trace or traces.latest_trace(memory, record.id, batch.session)
+    trace = named_trace
+    if trace is None and batch.recalled:
+        trace = traces.latest_trace(memory, record.id, batch.session)
     if named_trace is not None:
         check_recalled(named_trace, record, verdict.replace("-", "_"), record.key)
     before = memory.store.verdicts(memory.namespace, [record.id], recall=trace.recall_id) if trace else []

@@ -23,7 +23,8 @@ from priming.core.forgetting import (
 )
 from priming.core.score import priority_score
 from priming.errors import ParamError
-from priming.learning.credit import (
+from priming.learning.retention import with_use
+from priming.learning.verdict_effect import (
     Credited,
     EffectLine,
     VerdictEffect,
@@ -31,7 +32,6 @@ from priming.learning.credit import (
     credit_path,
     profile_of,
 )
-from priming.learning.retention import with_use
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.results import Fading

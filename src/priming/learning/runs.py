@@ -31,6 +31,8 @@ from priming.storage.protocol import Trace
 from priming.storage.rows import LinkIdentity, LinkRow, MemoryPair, RowChange, RunRow
 
 _SOURCE = "automatic"
+_LISTED = 5
+"""How many runs an error lists."""
 
 
 def run_start(memory: Namespace, session: str | None = None) -> Run:
@@ -106,9 +108,9 @@ def run_used(memory: Namespace, run_id: str) -> Run:
 def _find(memory: Namespace, run_id: str) -> RunRow:
     rows = memory.store.runs(memory.namespace, [check_text("run_id", run_id)])
     if not rows:
-        raise memory.not_found(
-            f"there is no run {run_id!r} in {memory.namespace!r}: start one with run_start"
-        )
+        latest = [row.id for row in memory.store.runs(memory.namespace)[: -_LISTED - 1 : -1]]
+        runs = f"the latest are {', '.join(latest)}" if latest else "start one with run_start"
+        raise memory.not_found(f"there is no run {run_id!r} in {memory.namespace!r}: {runs}")
     return rows[0]
 
 

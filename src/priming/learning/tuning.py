@@ -12,7 +12,7 @@ from priming.core.arguments.arrays import Floats, Ints
 from priming.errors import ParamError
 from priming.learning.metrics import paired_difference
 from priming.learning.results import Reweighing
-from priming.recall.term_weights import NAMES, TERMS, with_weights
+from priming.recall.terms import NAMES, TERMS, with_weights
 
 TermWeights = Mapping[str, float]
 Score = Callable[[RecallParams], Floats]

@@ -14,9 +14,10 @@ from uuid import NAMESPACE_OID, uuid5
 
 from priming.config.params.loop import CONTEXT, ContextParams
 from priming.errors import NotFound, ParamError
-from priming.history.log import identified, operation
+from priming.history.log import operation
+from priming.history.requested_ids import identified
 from priming.learning import lessons
-from priming.learning.feedback import feedback
+from priming.learning.feedback import VerdictBatch, record_verdicts
 from priming.learning.lessons import FAILED, OBJECTIVE, RESOLUTION, SOLVED, TASK, TRIGGER
 from priming.loop.context import DELTA, cut
 from priming.loop.session import (
@@ -306,18 +307,18 @@ def _credited(
 def _verdicts(closed: _ClosedTask, used: Sequence[str], unused: Sequence[str]) -> list[Operation]:
     """The operations of the verdicts: two if the same recall already has some of them.
 
-    A verdict counts once for a recall, and two tasks may share a recall: the verdicts of the second task then refer
-    to a session without recalls.
+    A verdict counts once for a recall, and two tasks may share a recall: the verdicts of the second task are then
+    about the memories themselves.
     """
     first = closed.operation("verdicts")
     if first is None:
         fresh = (_fresh(closed, used, "used"), _fresh(closed, unused, "not-useful"))
-        first = _judge(closed, "verdicts", *fresh, closed.session.id)
+        first = _judge(closed, "verdicts", *fresh)
     covered = {change.key for change in first.changes if change.table == "memories"} if first else set()
     second = closed.operation("again")
     if second is None:
         rest = [[key for key in keys if key not in covered] for keys in (used, unused)]
-        second = _judge(closed, "again", rest[0], rest[1], f"{closed.session.id}-{closed.task.seq}")
+        second = _judge(closed, "again", *rest, recalled=False)
     return [operation for operation in (first, second) if operation is not None]
 
 
@@ -348,13 +349,15 @@ def _fresh(closed: _ClosedTask, keys: Sequence[str], verdict: str) -> list[str]:
 
 
 def _judge(
-    closed: _ClosedTask, part: str, used: Sequence[str], unused: Sequence[str], session: str
+    closed: _ClosedTask, part: str, used: Sequence[str], unused: Sequence[str], *, recalled: bool = True
 ) -> Operation | None:
-    """One operation of verdicts, on the recalls of a session; None without verdicts."""
+    """One operation of verdicts, on the recalls of the session or on none; None without verdicts."""
     if not used and not unused:
         return None
+    verdicts = {"used": tuple(used), "not-useful": tuple(unused)}
+    batch = VerdictBatch(verdicts, session=closed.session.id, reason=closed.reason, recalled=recalled)
     with identified(closed.memory, closed.id(part)):
-        return feedback(closed.memory, used=used, not_useful=unused, session=session, reason=closed.reason)
+        return record_verdicts(closed.memory, batch)
 
 
 def _stored(

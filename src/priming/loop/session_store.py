@@ -14,11 +14,14 @@ from priming.config.ids import uuid7
 from priming.config.params.loop import LOOP, LoopParams
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text, check_time
 from priming.errors import NotFound, ParamError
+from priming.history.sessions import nearest_first
 from priming.loop.session import Limits, Session, dump, parse
 from priming.namespace import Namespace
 from priming.sleep.night import sleep_lock
 from priming.storage.rows import LoopSessionRow
 
+_LISTED = 5
+"""How many sessions an error lists."""
 _DEEPEST = 10
 """Maximum depth of subgoals, whatever is requested: each is a session within a session."""
 
@@ -89,8 +92,10 @@ class Sessions:
         with self.memory.lock:
             row = self.memory.store.loop(self.memory.namespace, check_text("session", session_id))
         if row is None:
+            listed = nearest_first(session_id, [other.id for other in self._rows(PAGE_LIMIT)])[:_LISTED]
+            latest = f" (there are {', '.join(listed)})" if listed else ""
             raise NotFound(
-                f"there is no session {session_id!r} of the loop in {self.memory.namespace!r}:"
+                f"there is no session {session_id!r} of the loop in {self.memory.namespace!r}{latest}:"
                 " 'priming loop list' shows them"
             )
         return parse(row.body)

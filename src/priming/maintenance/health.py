@@ -18,7 +18,7 @@ from priming.index.document import RULES, embedded_text
 from priming.index.working_set import RESTORE
 from priming.maintenance.merge import RANKED, REPLACED
 from priming.namespace import Namespace
-from priming.recall.term_weights import current_weights
+from priming.recall.terms import current_weights
 from priming.results import Finding, Stats, Status
 from priming.storage.protocol import Changes, VersionKey
 from priming.storage.rows import LinkRow, VersionRow

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import signal
 import socket
 import stat
 import struct
@@ -17,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from priming.config import environment
 from priming.config.environment import VERSION, Location
-from priming.embedding import registry
 from priming.errors import ParamError, StoreError
 
 if TYPE_CHECKING:
@@ -47,18 +47,30 @@ def real(url: str | None) -> Location | None:
     return replace(location, path=Path(os.path.realpath(location.path)))
 
 
-def socket_path(database: Path) -> Path:
+def absolute_url(url: str | None) -> str | None:
+    """The URL of a store that means the same in every working directory."""
+    location = None if url is None else real(url)
+    return url if location is None or location.path is None else url_of(location)
+
+
+def url_of(location: Location) -> str:
+    """The URL of a location in a file."""
+    assert location.path is not None
+    return f"{environment.url_of(location.path)}?synchronous={location.synchronous}"
+
+
+def socket_path(database: Path, ending: str = ".sock") -> Path:
     """The socket of a database, which is named by its real path: beside it, as ``<database>.sock``.
 
     Where that path would be too long, or others may put files beside the database, it is in the user's own folder.
     """
-    beside = Path(f"{database}.sock")
+    beside = Path(f"{database}{ending}")
     if len(os.fsencode(beside)) <= LONGEST and _is_private(beside.parent):
         return beside
     import hashlib
 
     name = hashlib.blake2b(os.fsencode(database), digest_size=8).hexdigest()
-    path = environment.runtime_folder() / f"{name}.sock"
+    path = environment.runtime_folder() / f"{name}{ending}"
     if len(os.fsencode(path)) > LONGEST:
         raise ParamError("socket", str(path), f"must have at most {LONGEST} bytes: set XDG_RUNTIME_DIR")
     return path
@@ -92,6 +104,22 @@ def peer_is_us(end: socket.socket) -> bool:
     return bool(uid == os.geteuid())
 
 
+def end_server(path: Path) -> bool:
+    """Tell the process that listens at a socket of the user to end; whether there is one."""
+    if not is_ours(path) or not hasattr(socket, "SO_PEERCRED"):
+        return False
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as end:
+        try:
+            end.connect(str(path))
+        except OSError:
+            return False
+        if not peer_is_us(end):
+            return False
+        pid, _, _ = struct.unpack("3i", end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        os.kill(pid, signal.SIGTERM)
+    return True
+
+
 def hung_up(end: int) -> bool:
     """Whether the peer closed the socket; a peer that only stopped sending still reads."""
     poll = select.poll()
@@ -106,6 +134,8 @@ def greeting(
 
     ``stamp`` identifies an embedder; None means that of the settings.
     """
+    from priming.embedding import registry
+
     assert where.path is not None
     status = where.path.stat()
     embedder = registry.DEFAULT if settings is None else settings["store.embedder"]

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from priming.config.words import MERGED
 from priming.index.document import slot_of, slot_of_record
 from priming.index.working_set import WorkingSet
-from priming.maintenance.merge import MERGED
 from priming.remember.drafts import slug
 from priming.storage.protocol import Store
 from priming.text.names import find, normal
@@ -40,8 +40,8 @@ def resolve_entity(store: Store, namespace: str, merged: str | None, slot: str, 
 def entities_in_cue(store: Store, working: WorkingSet, texts: Sequence[str], now: datetime) -> list[int]:
     """The rows of the entities that some texts name, each once; a merged name gives the entity it was merged into.
 
-    A name that the namespace has is recognised whatever its case: "who runs kestrel" names Kestrel. Of ordinary words
-    in small letters that are a name elsewhere, such as "will", none is taken for one.
+    A name that the namespace has is recognised whatever its case: "who runs kestrel" names Kestrel. Common
+    words in lower case that are names elsewhere, such as "will", are not taken for names.
     """
     named = {name.text: name.kind for text in texts for name in find(text)}
     spans = {span: None for text in texts for span in _spans(text)}

@@ -37,8 +37,11 @@ class RuleCandidate:
     is_quiet: bool = False
 
     def rank(self) -> tuple[float, ...]:
-        """What sorts the best first: by score, then by activation, then by the conditions that hold."""
-        return -self.hit.score, -self.hit.components["activation"], -self.holding
+        """What sorts the best first: by score, then by activation, then by the conditions that hold.
+
+        The general rules of a crowd come after the specific ones, however often they were confirmed elsewhere.
+        """
+        return self.is_general, -self.hit.score, -self.hit.components["activation"], -self.holding
 
 
 def duplicates_across_stores(candidates: Sequence[RuleCandidate]) -> dict[int, int]:

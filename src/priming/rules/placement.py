@@ -129,7 +129,7 @@ def _compare(
 ) -> BehaviorComparison:
     other = ComparedBehaviour.of(existing.content, existing.when)
     similarity, scopes = likeness(parts, other), _relate(parts.scope, other.scope)
-    change = verdict or compare(existing.content, text)
+    change = verdict or _change(existing.content, text, new.content)
     outranked = (instructs(existing.trust) and not instructs(new.trust)) or not is_trusted_as(
         new.trust, existing.trust
     )
@@ -150,6 +150,12 @@ def _compare(
     return BehaviorComparison(
         existing, similarity, change, scopes, parts.scope, decided, contradiction, outranked, general
     )
+
+
+def _change(old: str, text: str, content: str) -> TextChange:
+    """What a new behaviour changes. What was done wrong may tell, unless its words only cloud it."""
+    change = compare(old, text)
+    return compare(old, content) if change.kind == "other_slot" and text != content else change
 
 
 def _decide(

@@ -135,6 +135,14 @@ def beside_store(service: LocalService) -> Iterator[LocalListener | None]:
         yield listener
 
 
+def create_store(service: LocalService) -> None:
+    """Create the store of a service where it does not exist: a client may have no other way than its socket."""
+    with service.memory("default") as memory:
+        if not memory.store.exists:
+            with memory.store.transaction():
+                pass
+
+
 def has_file(service: LocalService) -> bool:
     """Whether the store of a service is in a file, and exists: an empty file is a store that is being created."""
     where = local_socket.real(service.url)

@@ -8,7 +8,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ from priming.server.http import create_app
 from priming.server.listeners import (
     LocalListener,
     beside_store,
-    has_file,
+    create_store,
     listening,
     loopback,
     refuse_open_server,
@@ -58,7 +58,8 @@ def run(
 ) -> None:
     """Serve a store until SIGTERM or SIGINT; ``ready`` is called with the address once it listens.
 
-    It listens at the socket beside the store as well, at which clients on this machine look for it.
+    It listens at the socket beside the store as well, at which clients on this machine look for it. A store that does
+    not exist yet is created, since the first write may come by that socket.
 
     Args:
         url: the store.
@@ -85,6 +86,7 @@ def run(
             refuse_open_server(tokens, host)
         with listening(host, port, path) as listener:
             telemetry.begin(level="info" if settings is None else settings["service.log_level"])
+            create_store(service)
             with beside_store(service) as local:
                 app = create_app(
                     service,
@@ -96,7 +98,7 @@ def run(
                     mounts=[mounted(service, params, tools)],
                 )
                 address = str(path) if path else _address(listener)
-                serve(app, listener, params, partial(ready or _ignore, address), local, service)
+                serve(app, listener, params, partial(ready or _ignore, address), local)
 
 
 def _address(listener: socket.socket) -> str:
@@ -115,14 +117,10 @@ def serve(
     params: ServerParams,
     ready: Callable[[], None],
     local: LocalListener | None = None,
-    service: LocalService | None = None,
 ) -> None:
-    """Answer at the sockets until SIGTERM or SIGINT: calls at work are finished, jobs up to their present step.
-
-    Without ``local``, the server listens beside the store of ``service`` as soon as the first write has created it.
-    """
+    """Answer at the sockets until SIGTERM or SIGINT: calls at work are finished, jobs up to their present step."""
     _raise_file_limit()
-    UvicornServer(app, params, ready, local, service).run([listener])
+    UvicornServer(app, params, ready, local).run([listener])
 
 
 class UvicornServer(Server):
@@ -134,14 +132,11 @@ class UvicornServer(Server):
         params: ServerParams,
         ready: Callable[[], None],
         local: LocalListener | None = None,
-        service: LocalService | None = None,
     ) -> None:
         class Protocol(PatientProtocol):
             patience = params
 
         self._app, self._params, self._ready, self._local = app, params, ready, local
-        self._service, self._late = service, ExitStack()
-        self._waiting: asyncio.Task[None] | None = None
         config = Config(
             app,
             http=Protocol,
@@ -175,34 +170,17 @@ class UvicornServer(Server):
         """Listen at all sockets, and then call ``ready``."""
         await super().startup(sockets)
         if self._local is not None:
-            await self._listen_beside_store(self._local)
-        elif self._service is not None and not has_file(self._service):
-            self._waiting = asyncio.create_task(self._await_store(self._service))
+            protocol = partial(LocalProtocol, self, self._local.greeting)
+            loop = asyncio.get_running_loop()
+            # The loop listens again: with its own default it would cut the queue to 100.
+            backlog = SOCKET.waiting
+            self.servers.append(await loop.create_server(protocol, sock=self._local.socket, backlog=backlog))
         self._ready()
-
-    async def _listen_beside_store(self, local: LocalListener) -> None:
-        protocol = partial(LocalProtocol, self, local.greeting)
-        loop = asyncio.get_running_loop()
-        # The loop listens again: with its own default it would cut the queue to 100.
-        self.servers.append(await loop.create_server(protocol, sock=local.socket, backlog=SOCKET.waiting))
-
-    async def _await_store(self, service: LocalService) -> None:
-        """Listen beside the store once a write has created it: the server itself does not."""
-        while not has_file(service):
-            await asyncio.sleep(SOCKET.look)
-        local = await asyncio.to_thread(self._late.enter_context, beside_store(service))
-        if local is not None:
-            self._app.state.server.greeting = local.greeting
-            await self._listen_beside_store(local)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Cancel jobs, so that their followers need not be waited for, and then end all connections."""
         self._app.state.server.stop()
-        if self._waiting is not None:
-            self._waiting.cancel()
-            await asyncio.gather(self._waiting, return_exceptions=True)
         await super().shutdown(sockets)
-        self._late.close()
 
     def http_protocol(self) -> H11Protocol:
         """The protocol of a connection at the store's own socket that speaks HTTP."""

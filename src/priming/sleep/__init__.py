@@ -1,1 +1,1 @@
-"""Sleep: nightly consolidation, a file for each stage."""
+"""Sleep: nightly consolidation; the stages are in ``stages``, a file each."""

@@ -2,8 +2,8 @@
 
 To add a stage:
 
-1. Write ``sleep/NAME.py`` with a function ``plan_NAME`` that returns ``PlannedItem`` values (``plan``). It gets what
-   it needs as arguments, and neither reads nor writes the store.
+1. Write ``sleep/stages/NAME.py`` with a function ``plan_NAME`` that returns ``PlannedItem`` values (``plan``). It
+   gets what it needs as arguments, and neither reads nor writes the store.
 2. Read these arguments in a method of ``StageReader`` and enter the method in ``_STAGES`` (``reading``).
 3. Enter the name in ``STAGES`` (``config.words``), whose order is the order of the night; every surface follows.
 4. If its items let one memory replace others, enter their action in ``_TOGETHER`` (``validation``).
@@ -278,7 +278,9 @@ _MOST = 200
 
 
 @contextmanager
-def sleep_lock(path: Path | None, now: datetime, doing: str = "sleeps over this namespace") -> Iterator[None]:
+def sleep_lock(
+    path: Path | None, now: datetime, doing: str = "is running sleep on this namespace"
+) -> Iterator[None]:
     """Hold the lock file of a night, or of other long work, while the block runs.
 
     ``Busy`` names the process that holds it, and since when. The system releases the lock when the process ends,
@@ -293,13 +295,13 @@ def sleep_lock(path: Path | None, now: datetime, doing: str = "sleeps over this 
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
-        raise StoreError(f"{path} cannot be written, which says who {doing}: {error}") from None
+        raise StoreError(f"the lock file {path} cannot be written: {error}") from None
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             who = os.read(descriptor, _MOST).decode("utf-8", "replace").strip() or "another process"
-            raise Busy(f"{who} {doing}: wait until it is done, or stop it") from None
+            raise Busy(f"{who} {doing}: wait for it to finish, or stop it") from None
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"process {os.getpid()}, since {now.isoformat(timespec='seconds')},".encode())
         yield

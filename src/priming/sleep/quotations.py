@@ -17,12 +17,12 @@ from priming.config.params.sleep import SLEEP
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft
 from priming.rules.trust import least
-from priming.sleep.deep import author_of, rewrite_entity
 from priming.sleep.gist import HAND, MODEL, Gist, central_sentence, sentences_of
 from priming.sleep.plan import SOURCE, SOURCE_OF, current_row
 from priming.sleep.procedures.families import FamilyMember, family_gist, is_family
 from priming.sleep.procedures.reading import read_procedure
 from priming.sleep.reading import vectors_of
+from priming.sleep.stages.deep import author_of, rewrite_entity
 from priming.storage.rows import LinkRow, RowChange, VersionRow
 from priming.types import MemoryRecord
 

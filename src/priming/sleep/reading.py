@@ -19,11 +19,8 @@ from priming.index.columns import NONE
 from priming.llm.protocol import Agent
 from priming.maintenance.merge import LEARNED, RANKED, MergePlan
 from priming.namespace import Namespace
-from priming.sleep import decay, light, link, prune, skill
 from priming.sleep.clustering import centroid
-from priming.sleep.deep import DeepStage, KnownEntity
 from priming.sleep.gist import GistWriter
-from priming.sleep.link import MergeCandidate, VectorSpace
 from priming.sleep.plan import (
     CONFLICTS,
     DUPLICATE_OF,
@@ -38,6 +35,9 @@ from priming.sleep.plan import (
 )
 from priming.sleep.procedures.families import FAMILY, FamilyEntity, is_family
 from priming.sleep.procedures.reading import read_procedure
+from priming.sleep.stages import decay, light, link, prune, skill
+from priming.sleep.stages.deep import DeepStage, KnownEntity
+from priming.sleep.stages.link import MergeCandidate, VectorSpace
 from priming.sleep.validation import CheckContext, leaves_recall
 from priming.storage.filters import parse
 from priming.storage.protocol import Logged

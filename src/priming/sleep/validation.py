@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from priming.maintenance.merge import CONSOLIDATED, MERGED
+from priming.config.words import MERGED
+from priming.maintenance.merge import CONSOLIDATED
 from priming.sleep.plan import DUPLICATE_OF, SOURCE_OF, Conflicts, PlannedItem, StageCheck, opponents_of
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, identity
 
@@ -71,7 +72,7 @@ def _describe(item: PlannedItem, context: CheckContext) -> str:
 
 
 def _unreachable(item: PlannedItem, context: CheckContext) -> Violation:
-    """Only links are removed, and a memory that leaves recall has a link to its replacement or is no source."""
+    """Only links are removed; what leaves recall links to its replacement if anything derives from it."""
     links = [c.after for c in item.rows if isinstance(c.after, LinkRow)]
     targets = {link.source: link.target for link in links if link.relation in _STAND_FOR}
     leaving = {c.ends[0] for c in item.rows if leaves_recall(c)}

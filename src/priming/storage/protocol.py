@@ -227,6 +227,10 @@ class Store(Protocol):
     def digests(self, namespace: str, digests: Collection[str]) -> dict[str, str]:
         """Content digest → id of the oldest active memory with that content."""
 
+    def sessions(self, namespace: str, *, name: str | None = None, limit: int = 100) -> list[str]:
+        """Sessions of recalls, memories, runs, operations or the loop, the latest first; with ``name``, only that."""
+        ...
+
     def session_tail(self, namespace: str, session: str, count: int) -> list[str]:
         """Ids of the latest active memories of a session, newest first."""
 

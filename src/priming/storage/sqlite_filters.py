@@ -11,6 +11,11 @@ from priming.serialization import stamp
 from priming.storage.filters import Comparison, Condition
 
 _OF_MEMORY = {"id", "key", "kind", "priority", "weight", "uses"}
+_FIRST = "SELECT min(w.recorded_at) FROM versions w WHERE w.namespace = v.namespace AND w.memory = v.memory"
+RECORDED_AT = f"CASE v.revision WHEN 1 THEN v.recorded_at ELSE ({_FIRST} AND w.version = v.version) END"
+"""When a version was told: in its first row."""
+RETIRED_AT = f"CASE WHEN v.valid_to IS NOT NULL THEN ({_FIRST} AND w.version = v.version + 1) END"
+"""When a version was closed: in the first row of the next."""
 _COMPARE = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 
 
@@ -51,6 +56,8 @@ class _Compiler:
         if comparison.path[0] == "metadata":
             return self._of_metadata(comparison, operands)
         column = f"m.{comparison.path[0]}" if comparison.path[0] in _OF_MEMORY else f"v.{comparison.path[0]}"
+        if comparison.path[0] == "recorded_at":
+            column = f"({RECORDED_AT})"
         if comparison.operator == "exists":
             return f"{column} IS {'NOT ' if comparison.value else ''}NULL"
         if comparison.path == ("tags",):

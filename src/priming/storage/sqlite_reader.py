@@ -27,7 +27,7 @@ from priming.storage.rows import (
 )
 from priming.storage.sqlite_backup import file_findings
 from priming.storage.sqlite_connection import Connection
-from priming.storage.sqlite_filters import compile_condition
+from priming.storage.sqlite_filters import RECORDED_AT, RETIRED_AT, compile_condition
 from priming.storage.text_index import fts_query
 from priming.types import MemoryRecord
 
@@ -52,11 +52,7 @@ _JSON: dict[type[Any], tuple[tuple[int, bool], ...]] = {
 
 _M = ", ".join(f"m.{name}" for name in MEMORY_COLUMNS)
 _V = ", ".join(("m.id", *(f"v.{name}" for name in VERSION_COLUMNS)))
-_KNOWN = "SELECT min(w.recorded_at) FROM versions w WHERE w.namespace = v.namespace AND w.memory = v.memory"
-_INTERVAL = {
-    "v.recorded_at": f"CASE v.revision WHEN 1 THEN v.recorded_at ELSE ({_KNOWN} AND w.version = v.version) END",
-    "v.retired_at": f"CASE WHEN v.valid_to IS NOT NULL THEN ({_KNOWN} AND w.version = v.version + 1) END",
-}
+_INTERVAL = {"v.recorded_at": RECORDED_AT, "v.retired_at": RETIRED_AT}
 # A version as a record: from its first row on, up to the first row of the next version (``core.bitemporal``).
 _R = ", ".join(("m.id", *(_INTERVAL.get(f"v.{name}", f"v.{name}") for name in VERSION_COLUMNS)))
 _OF_MEMORY = "ON v.namespace = m.namespace AND v.memory = m.number"

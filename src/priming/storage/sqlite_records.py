@@ -23,6 +23,16 @@ _SESSION = "id, parent, state, objective, created_at, updated_at, body"
 _TOKEN = "id, namespace, name, created_at, revoked_at, used_at"
 
 
+_SESSIONS = (
+    ("traces", "session", "at"),
+    ("versions", "session", "recorded_at"),
+    ("runs", "session", "started_at"),
+    ("loop_sessions", "id", "created_at"),
+    ("operations", "session", "at"),
+)
+"""The tables that name a session, with the column that does and that of its time."""
+
+
 class SqliteTraces:
     """Traces of recalls: the latest ones, and the flow of fewer still."""
 
@@ -53,6 +63,20 @@ class SqliteTraces:
             "limit": limit,
         }
         return [_trace(*row) for row in self._db.run(sql, values)]
+
+    def sessions(self, namespace: str, *, name: str | None = None, limit: int = 100) -> list[str]:
+        """Sessions of recalls, memories, runs, operations or the loop, the latest first; with ``name``, only that."""
+        which = "IS NOT NULL" if name is None else "= :name"
+        parts = [
+            f"SELECT {column} AS session, {at} AS at FROM {table} WHERE namespace = :namespace AND {column} {which}"
+            for table, column, at in _SESSIONS
+        ]
+        sql = (
+            f"SELECT session FROM ({' UNION ALL '.join(parts)})"
+            " GROUP BY session ORDER BY max(at) DESC, session LIMIT :limit"
+        )
+        values = {"namespace": namespace, "name": name, "limit": limit}
+        return [session for (session,) in self._db.run(sql, values)]
 
     def shown(self, namespace: str, ids: Collection[str]) -> dict[str, int]:
         """Id → how many of the stored recalls returned it, for those of ``ids`` that any did."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from priming.text.named_entities import UPPER, expansion_of, initialisms, strip_markup
+from priming.text.capitalised_names import UPPER, expansion_of, initialisms, strip_markup
 from priming.text.names import normal
 from priming.text.word_lists import is_given_name, is_short_for
 

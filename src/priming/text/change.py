@@ -8,13 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Literal, TypeVar
 
-from priming.text.polarity import SignedText, Word, read_statement
-from priming.text.word_lists import read_words
+from priming.text.polarity import (
+    SignedText,
+    Word,
+    has_target,
+    is_light,
+    makes_a_kind,
+    read_statement,
+    rivals_of,
+    times,
+    types_of,
+)
 from priming.text.word_order import exchanged, leads_oppose
-from priming.text.word_values import are_antonyms, stem_of, value_types
+from priming.text.word_values import are_antonyms, value_types
 
 _T = TypeVar("_T")
 ChangeKind = Literal["same", "opposite", "other_value", "wider", "narrower", "other_slot"]
@@ -25,6 +33,8 @@ _LONG = 6
 """Least words that two statements share if another word is a value, whatever it is."""
 
 
+_MEANS = frozenset(("with", "using", "via", "through", "by"))
+"""Prepositions before what another act is done with: "install packages with pip"."""
 _UNTYPED = frozenset(("code", "other"))
 
 
@@ -127,7 +137,7 @@ class _Alignment:
                 for word in words
                 if word.role != "reason"
                 and not (lacks and word.stem == "before")
-                and not (_is_light(word, statement) and (self.aligned or self.crossed))
+                and not (is_light(word, statement) and (self.aligned or self.crossed))
             ]
             for words, statement in ((self.removed, self.old), (self.added, self.new))
         )
@@ -158,10 +168,12 @@ class _Alignment:
         (ours, our_scope), (theirs, their_scope) = (
             _split(words, lambda word: word.role != "scope") for words in (self.removed, self.added)
         )
-        if (our_scope and their_scope) or (_has_target(self.removed) and _has_target(self.added)):
+        if (our_scope and their_scope) or (has_target(self.removed) and has_target(self.added)):
             return self._elsewhere()
         opposed = [pair for pair in self.crossed if pair[0].stem != pair[1].stem]
         if not self._is_firm(ours, theirs) or (ours and theirs and len(opposed) == len(self.crossed)):
+            return None
+        if self.removed and self.added and self._speaks_of_another(ours, theirs):
             return None
         both = len(self.crossed) + len(self.aligned)
         if ours and theirs and len(ours) + len(theirs) > both + 2:
@@ -174,16 +186,37 @@ class _Alignment:
             return self._result("opposite", f'"{later}" is the opposite of "{earlier}"')
         asks, rejects_by = ("the earlier", "the later") if a.sign > 0 else ("the later", "the earlier")
         reason = f'{asks} asks for "{a.text}", {rejects_by} rejects it'
-        if _type_set([a for a, _ in self.crossed]) == {"number"}:
+        if types_of([a for a, _ in self.crossed]) == {"number"}:
             return self._result("other_value", reason)
         # A later exception does not reverse the rule elsewhere.
-        contrasted = any(a.contrasted or b.contrasted for a, b in self.crossed)
+        contrasted = any(b.contrasted for _, b in self.crossed)
         return self._result("opposite", reason, clear=contrasted or not their_scope)
 
     def _is_firm(self, ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
         """Whether more is crossed than a verb whose objects differ."""
-        heads = [pair for pair in self.crossed if "head" in (pair[0].role, pair[1].role)]
-        return len(heads) < len(self.crossed) or not self.removed or not (ours or theirs)
+        heads = [
+            (a, b)
+            for a, b in self.crossed
+            if "head" in (a.role, b.role) and not (a.contrasted or b.contrasted)
+        ]
+        return len(heads) < len(self.crossed) or not self.removed or not self.added or not (ours or theirs)
+
+    def _speaks_of_another(self, ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
+        """Whether what is asked for only shares a word with what is rejected: "not requests", "log each request"."""
+        turned = [(a, b) for a, b in self.crossed if a.stem == b.stem and a.sign != b.sign]
+        return bool(turned) and all(self._is_another(a, b, ours, theirs) for a, b in turned)
+
+    def _is_another(self, a: Word, b: Word, ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
+        rejected, rejects = (b, theirs) if a.sign > 0 else (a, ours)
+        choice, asks, asking = (a, ours, self.old) if a.sign > 0 else (b, theirs, self.new)
+        if any(word.sign < 0 and word.part == rejected.part for word in rejects):
+            return True
+        if rejected.lead and choice.role == "plain" and not choice.lead and asks:
+            return True  # "not at the start", "messages start with a verb"
+        acts = any(word.role == "head" and word.sign > 0 for word in asks)
+        if acts and choice.role != "head" and choice.lead not in _MEANS:
+            return True
+        return makes_a_kind(asks, choice, asking)
 
     def _exchange(self) -> TextChange | None:
         """Words that changed places where places matter: who does what to whom, what is first, whose value."""
@@ -210,8 +243,8 @@ class _Alignment:
         shared = [pair[bool(self.added)] for pair in self.aligned]
         if self._repeats_the_rejected(rest, shared):
             return self._result("same", f"{_list(rest)} only completes what is asked for and rejected")
-        signed = {(kind, word.sign) for word in shared if word.role != "scope" for kind in _rivals(word)}
-        if any((kind, word.sign) in signed for word in rest for kind in _rivals(word)):
+        signed = {(kind, word.sign) for word in shared if word.role != "scope" for kind in rivals_of(word)}
+        if any((kind, word.sign) in signed for word in rest for kind in rivals_of(word)):
             return self._result("other_value", f"only the {which} has {_list(rest)}")
         parts = {word.part for word in shared}
         if all(word.part not in parts and word.role != "scope" for word in rest):
@@ -226,7 +259,7 @@ class _Alignment:
         if asking and any(word.sign < 0 and word.role != "head" for word in stated):
             # Both choose the same over the same.
             purpose = [word for word in rest if word.role == "scope"]
-            rivals = {kind for word in stated for kind in _rivals(word)} | {"number", "target", "code"}
+            rivals = {kind for word in stated for kind in rivals_of(word)} | {"number", "target", "code"}
             if all(rivals.isdisjoint(value_types(word.stem)) and not word.lacking for word in rest):
                 return not purpose or purpose[0].lead == "for"
         if asking:
@@ -245,12 +278,10 @@ class _Alignment:
         if len({word.sign for word in words}) > 1 or all(word.contrasted for word in words):
             return None
         if _all_scope(removed) and _all_scope(added):
-            same_time = _type_set(removed) & _type_set(added) & _times()
-            numbers = removed[0].lead == added[0].lead and _type_set(removed) == _type_set(added) == {
-                "number"
-            }
+            same_time = types_of(removed) & types_of(added) & times()
+            numbers = removed[0].lead == added[0].lead and types_of(removed) == types_of(added) == {"number"}
             return self._result("other_value", replaced) if same_time or numbers else self._elsewhere()
-        if (_has_target(removed) or _has_target(added)) and not _expressed(removed, added, self.new.words[0]):
+        if (has_target(removed) or has_target(added)) and not _expressed(removed, added, self.new.words[0]):
             return self._elsewhere()
         typed = self._typed_value(removed, added)
         if typed is not None:
@@ -260,10 +291,11 @@ class _Alignment:
 
     def _typed_value(self, removed: Sequence[Word], added: Sequence[Word]) -> bool | None:
         """Whether values of a type that both have are all that differs; None if no type decides."""
-        ours, theirs = (_type_set(words) - _UNTYPED for words in (removed, added))
+        ours, theirs = (types_of(words) - _UNTYPED for words in (removed, added))
         shared = ours & theirs
         if not shared:
-            return False if ours and theirs and not _same_lead(removed, added) else None
+            serves = any(a.lead == "as" for a, _ in self.aligned)  # "use A as the queue"
+            return False if ours and theirs and not serves and not _same_lead(removed, added) else None
         if "number" in shared and not self._is_quantity(removed, added):
             return False
         left, right = (
@@ -290,7 +322,7 @@ class _Alignment:
             return None
         if most > 3 or not self.aligned:
             return None
-        if all(word.proper for word in words) or (single and _type_set(words) == {"code"}):
+        if all(word.proper for word in words) or (single and types_of(words) == {"code"}):
             return True
         if _same_lead(removed, added) and all(word.role == "value" for word in words):
             return len(self.aligned) >= 2 and removed[0].lead not in ("on", "from")
@@ -298,7 +330,7 @@ class _Alignment:
             return True
         chosen = self.old.chooses and self.new.chooses and all(word.role == "value" for word in words)
         if chosen and not any(word.lead for word in words):
-            return single and any(a.lead == "for" for a, _ in self.aligned)
+            return single and any(a.lead in ("for", "as") for a, _ in self.aligned)
         return None
 
 
@@ -345,24 +377,12 @@ def _names_the_rejected(word: Word, asking: Collection[int]) -> bool:
 def _without_rejected(removed: Sequence[Word], added: Sequence[Word]) -> tuple[list[Word], list[Word]]:
     """The rests without what either rejects, where both ask for something."""
     rests = [[word for word in words if word.sign > 0] for words in (removed, added)]
-    return (rests[0], rests[1]) if all(rests) else (list(removed), list(added))
+    asks = all(any(word.role != "scope" for word in words) for words in rests)
+    return (rests[0], rests[1]) if asks else (list(removed), list(added))
 
 
 def _all_scope(words: Sequence[Word]) -> bool:
     return bool(words) and all(word.role == "scope" for word in words)
-
-
-def _type_set(words: Sequence[Word]) -> frozenset[str]:
-    return frozenset(kind for word in words for kind in value_types(word.stem))
-
-
-def _rivals(word: Word) -> frozenset[str]:
-    """The groups of alternatives that a word belongs to."""
-    return value_types(word.stem) - {"number", "target", "code", "other"}
-
-
-def _has_target(words: Sequence[Word]) -> bool:
-    return "target" in _type_set(words)
 
 
 def _expressed(removed: Sequence[Word], added: Sequence[Word], head: Word) -> bool:
@@ -372,28 +392,8 @@ def _expressed(removed: Sequence[Word], added: Sequence[Word], head: Word) -> bo
     )
 
 
-def _is_light(word: Word, statement: SignedText) -> bool:
-    """Whether a word is a verb that says little, not the first of a compound: "the write timeout"."""
-    if word.stem not in _light_verbs() or word.role in ("scope", "value"):
-        return False
-    after = [other for other in statement.words if other.place == word.place + 1 and other.part == word.part]
-    return word.role == "head" or not after or bool(after[0].lead)
-
-
 def _same_lead(removed: Sequence[Word], added: Sequence[Word]) -> bool:
     return bool(removed[0].lead) and removed[0].lead == added[0].lead
-
-
-@cache
-def _light_verbs() -> frozenset[str]:
-    return frozenset(map(stem_of, read_words("light_verbs")))
-
-
-@cache
-def _times() -> frozenset[str]:
-    """The types of times: days, months, parts of a day, how often."""
-    words = ("monday", "january", "daily", "morning")
-    return frozenset(kind for word in words for kind in value_types(stem_of(word)))
 
 
 def _list(words: Sequence[Word]) -> str:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from priming.text.capitalised_names import UPPER, initialisms, spans, strip_markup
 from priming.text.dates import dates
-from priming.text.named_entities import UPPER, initialisms, spans, strip_markup
 from priming.text.tokens import is_stop
 
 NAME, FILE, IDENTIFIER, QUOTED, HANDLE, DATE = KINDS = (

@@ -6,7 +6,7 @@ Words are stems, with one word for each group of synonyms; numbers, code and nam
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Literal
@@ -174,6 +174,7 @@ def _parse(tokens: Sequence[str], names: set[str], quoted: frozenset[str]) -> Si
     chooses = only = False
     for token, text in spread(tokens):
         if _BREAK.match(token):
+            clause.end()
             words += clause.ordered()
             clause = _Clause(clause.part + 1, names, quoted)
         elif token == "only":
@@ -181,6 +182,7 @@ def _parse(tokens: Sequence[str], names: set[str], quoted: frozenset[str]) -> Si
         else:
             clause.read(token, text)
             chooses |= clause.chooses
+    clause.end()
     words += clause.ordered()
     return SignedText(tuple(replace(word, place=i) for i, word in enumerate(words)), chooses, only)
 
@@ -194,10 +196,14 @@ class _Clause:
         self.sign, self.denied, self.chooses, self.prefers = 1, 1, False, False
         self.role: Role = "head"
         self.lead, self.contrasted, self.lacking, self.fresh = "", False, False, False
+        self.chosen_filler = ""
 
     def read(self, token: str, text: str) -> None:
         """Read a token: a mark changes the sign, a function word the role, and the others are words."""
         contrasts = (token == "over" and self.chooses) or (token == "to" and self.prefers and self.words)
+        if token in _SCOPING:
+            self.end()
+        self.chosen_filler, earlier = "", self.chosen_filler
         if token in "⊝⊖⊘⊕⊙" or contrasts:
             self._mark(token)
         elif token in _SCOPING:
@@ -211,6 +217,14 @@ class _Clause:
             self.part += 1
         elif token not in _fillers() or token in self.quoted:
             self._add(stem_of(token), token, text)
+        elif self.chooses and not self.words:
+            self.chosen_filler = "" if earlier else token
+
+    def end(self) -> None:
+        """What is chosen may be a word that says nothing elsewhere: "never use any in tests"."""
+        if self.chosen_filler:
+            self._add(self.chosen_filler, self.chosen_filler, "")
+            self.chosen_filler = ""
 
     def _scope(self, token: str) -> None:
         """Where it applies is neither asked for nor rejected, unless the place itself is: "but not in tests"."""
@@ -279,3 +293,54 @@ class _Clause:
         before = replace(self.words[place], stem="before", text="before")
         verb = place > 1 and self.words[0].role == "head"
         return [*self.words[:verb], *self.words[place + 1 :], before, *self.words[verb:place]]
+
+
+def makes_a_kind(rest: Collection[Word], word: Word, statement: SignedText) -> bool:
+    """Whether words of a rest beside a word make another thing of it: "smaller pull requests", "test coverage"."""
+    after = [other for other in rest if other.place == word.place + 1 and other.part == word.part]
+    if not statement.chooses and any(not other.lead and other.role == "plain" for other in after):
+        return True
+    before = [other for other in statement.words if other.place < word.place and other.part == word.part]
+    lead = word.lead
+    for other in reversed(before):
+        if lead or other.sign != word.sign or other.role in ("head", "scope"):
+            return False
+        if other in rest:
+            return True
+        lead = other.lead
+    return False
+
+
+def types_of(words: Sequence[Word]) -> frozenset[str]:
+    """The types of the values among some words."""
+    return frozenset(kind for word in words for kind in value_types(word.stem))
+
+
+def rivals_of(word: Word) -> frozenset[str]:
+    """The groups of alternatives that a word belongs to."""
+    return value_types(word.stem) - {"number", "target", "code", "other"}
+
+
+def has_target(words: Sequence[Word]) -> bool:
+    """Whether some words name a place to which something is brought, such as an environment."""
+    return "target" in types_of(words)
+
+
+@cache
+def times() -> frozenset[str]:
+    """The types of times: days, months, parts of a day, how often."""
+    words = ("monday", "january", "daily", "morning")
+    return frozenset(kind for word in words for kind in value_types(stem_of(word)))
+
+
+def is_light(word: Word, statement: SignedText) -> bool:
+    """Whether a word is a verb that says little, not the first of a compound: "the write timeout"."""
+    if word.stem not in _light_verbs() or word.role in ("scope", "value"):
+        return False
+    after = [other for other in statement.words if other.place == word.place + 1 and other.part == word.part]
+    return word.role == "head" or not after or bool(after[0].lead)
+
+
+@cache
+def _light_verbs() -> frozenset[str]:
+    return frozenset(map(stem_of, read_words("light_verbs")))

@@ -28,7 +28,7 @@ from priming.errors import Conflict, ParamError, StoreError
 from priming.index.document import RULES, embedded_text
 from priming.index.working_set import IMPORT
 from priming.namespace import Namespace
-from priming.recall.term_weights import with_weights
+from priming.recall.terms import with_weights
 from priming.serialization import decode_row, encode_row, stamp
 from priming.storage.protocol import ActivationCount, Logged, VersionKey
 from priming.storage.rows import (

@@ -59,7 +59,8 @@ def test_what_is_superseded_comes_up_marked(moved):
     asked = ("recall", "when do we meet?", "--include-superseded", "--tokens", 500)
     assert [hit["superseded_by"] for hit in moved.ask(*asked)["hits"]] == [None, 2]
     shown = moved.run(*asked).stdout
-    assert shown.count("superseded by version 2 from 2026-03-03") == 1
+    true_from, closed = (timestamp(START + timedelta(days=days)) for days in (2, 4))
+    assert shown.count(f"superseded by version 2 from {true_from} on, recorded {closed}") == 1
     assert "- [meeting] (superseded until 2026-03-03)" in shown
 
 
@@ -77,6 +78,24 @@ def test_what_was_there_is_listed_as_of_another_time(moved):
     assert [one["key"] for one in moved.ask("list", "--known-at", FIRST)] == ["meeting", "bread"]
 
 
+def test_a_list_has_the_times_of_versions_where_they_matter(moved):
+    def table(*options):
+        return [" ".join(row.split()) for row in moved.run("list", *options).stdout.splitlines()]
+
+    told, changed, true_from = (timestamp(START + timedelta(days=days)) for days in (0, 4, 2))
+    assert table() == ["key kind date gist", f"meeting episode {changed[:10]} {MOVED}"]
+    explained = f"meeting episode 2 {changed} {true_from} {MOVED}"
+    assert table("--explain") == ["key kind version recorded valid from gist", explained]
+    assert table("--known-at", FIRST)[1:] == [
+        f"meeting episode 1 {told} {MEETING}",
+        f"bread episode 1 {told} Bread and butter.",
+    ]
+    assert table("--valid-at", FIRST) == [
+        "key kind version recorded superseded valid to gist",
+        f"meeting episode 1 {told} {changed} {true_from} {MEETING}",
+    ]
+
+
 def test_what_became_different_is_listed_with_both_answers(moved):
     found = moved.ask("diff", FIRST, LAST, "bread")
     assert {(one["key"], one["what"]) for one in found["memories"]} == {
@@ -85,8 +104,10 @@ def test_what_became_different_is_listed_with_both_answers(moved):
     }
     assert ("bread", "gone") in {(one["key"], one["what"]) for one in found["answers"]}
     shown = moved.run("diff", FIRST, LAST, "bread").stdout
-    assert f"superseded  meeting  episode\n    - {MEETING}\n    + {MOVED}\n" in shown
-    assert "made  meeting ─requires→ bread  – → 0.3\n" in shown
+    changed, true_from = (timestamp(START + timedelta(days=days)) for days in (4, 2))
+    superseded = f"superseded  meeting  episode  {changed}, valid from {true_from}\n"
+    assert f"{superseded}    - {MEETING}\n    + {MOVED}\n" in shown
+    assert f"made  meeting ─requires→ bread  – → 0.3  {changed}\n" in shown
     assert "forgotten  bread" in shown
 
 
@@ -235,3 +256,10 @@ def test_what_fades_is_shown_with_what_is_left_and_why_it_matters(shown):
         "  Kestrel signs.",
         "  importance 0.9",
     ]
+
+
+def test_a_dry_run_of_a_rollback_where_nothing_was_done_says_so(shell):
+    done = shell.run("rollback", "--since", "2026-01-01", "--dry-run")
+    assert done.exit_code == 0
+    assert done.stdout == 'there are no memories in "default"\n'
+    assert shell.run("rollback", "--since", "2026-01-01").exit_code != 0

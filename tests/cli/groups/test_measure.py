@@ -10,8 +10,7 @@ import sys
 import pytest
 
 from priming import HashedEmbedder, Memory
-from priming.recall import term_weights
-from priming.recall.term_weights import TERMS
+from priming.recall.terms import TERMS, write_weights
 
 
 def with_verdicts(shell):
@@ -68,7 +67,7 @@ def test_weights_that_are_set_stand_in_the_figures_of_the_namespace(judged):
         opened = memory
         own = opened.profile.recall.date
         with opened.writing() as now:
-            term_weights.write_weights(opened, opened.profile, {"date": 0.5}, {"date": own}, now)
+            write_weights(opened, opened.profile, {"date": 0.5}, {"date": own}, now)
     assert re.search(r"^priming +date +0\.5$", judged.run("stats").stdout, re.M)
     assert judged.ask("stats")["weights"] == {"priming": {"date": 0.5}}
     assert f"weights of priming: date {own:g} → 0.5" in judged.run("log", "--limit", "1").stdout

@@ -37,10 +37,25 @@ def status(store: StoreOptions) -> Answer:
     """Show the version, the namespace and profile in use, and how much is stored."""
     with store.open() as memory:
         current = memory.status()
-    return Answer(current, _status(current))
+    return Answer(current, _status(current, _hook_server(store)))
 
 
-def _status(status: Status) -> Iterator[Part]:
+def _hook_server(store: StoreOptions) -> str | None:
+    """The server that a session of an agent left behind, in a few words; None where none runs."""
+    from priming.hooks import background
+    from priming.operations import local_socket
+
+    where = local_socket.real(store.location())
+    if where is None or where.path is None or not local_socket.available():
+        return None
+    answer = background.state(where.path)
+    if answer is None:
+        return None
+    left = max(0.0, answer["ends_after"] - answer["idle"])
+    return f"of hooks, process {answer['pid']}, ends after {left / 60:.0f} minutes without a call"
+
+
+def _status(status: Status, server: str | None) -> Iterator[Part]:
     rows = (
         ("priming", status.version),
         ("namespace", status.namespace),
@@ -49,6 +64,7 @@ def _status(status: Status) -> Iterator[Part]:
         ("links", f"{status.links:,}"),
         ("operations", f"{status.operations:,}"),
         ("embedding", status.generation),
+        *([("server", server)] if server else []),
     )
     yield Table(("", ""), rows)
     yield from records.reason(status.reason)

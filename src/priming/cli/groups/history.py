@@ -66,12 +66,7 @@ def history(store: StoreOptions, key: Key) -> Answer:
 def version_lines(versions: Sequence[MemoryRecord]) -> Iterator[Part]:
     """The versions of a memory, with when each was true."""
     for version in versions:
-        end = timestamp(version.valid_to) or "now"
-        start = timestamp(version.valid_from) or "the beginning"
-        times = f"recorded {timestamp(version.recorded_at)}"
-        if version.retired_at is not None:
-            times += f", superseded {timestamp(version.retired_at)}"
-        yield line((f"version {version.version}", KEY), (f"  valid from {start} to {end}; {times}", DIM))
+        yield line((f"version {version.version}", KEY), (f"  {records.version_times(version)}", DIM))
         yield from records.content(version)
 
 
@@ -127,7 +122,10 @@ def _first(moves: Sequence[T], show: Callable[[T], Iterator[Part]]) -> Iterator[
 
 
 def _memory_move(move: MemoryMove) -> Iterator[Part]:
-    yield line((move.what, WARN), "  ", (move.key, KEY), (f"  {move.kind}", DIM))
+    times = f"  {move.kind}  {timestamp(move.at)}"
+    if move.valid_from is not None:
+        times += f", valid from {timestamp(move.valid_from)}"
+    yield line((move.what, WARN), "  ", (move.key, KEY), (times.rstrip(), DIM))
     yield from _gists(move.before, move.after)
 
 
@@ -141,7 +139,8 @@ def _gists(before: str | None, after: str | None) -> Iterator[Part]:
 
 def _link_move(move: LinkMove) -> Iterator[Part]:
     arrow = records.edge(move.source, move.relation, move.target)
-    yield line((move.what, WARN), f"  {arrow}  {number(move.before)} → {number(move.after)}")
+    weights = f"{number(move.before)} → {number(move.after)}"
+    yield line((move.what, WARN), f"  {arrow}  {weights}", (f"  {timestamp(move.at)}".rstrip(), DIM))
 
 
 def _answers(moves: Sequence[RankMove]) -> Iterator[Part]:

@@ -18,6 +18,7 @@ from priming.cli.options import (
     KnownAt,
     Limit,
     MemoryOptions,
+    Reason,
     Relation,
     Source,
     Status,
@@ -44,6 +45,8 @@ _NOT_STORED = {
     "duplicate": "the same text is already stored: nothing was stored",
     "echo": "a recent recall returned this: nothing was stored",
 }
+_TIMES = ("version", "occurred", "recorded", "superseded", "valid from", "valid to")
+"""The columns of the times of a version."""
 
 app = group("Memory")
 GROUPS = (app,)
@@ -167,10 +170,17 @@ def list_(
     gists: Annotated[
         bool, Option("--gists", help="Only the summaries that sleep made of several memories")
     ] = False,
+    explain: Annotated[
+        bool, Option("--explain", help="Also show versions, and when each was told, closed and true")
+    ] = False,
     *,
     then: TimeOptions,
 ) -> Answer:
-    """List memories with what they are worth and where they apply, oldest first."""
+    """List memories with what they are worth and where they apply, oldest first.
+
+    Of another time, or with --explain, each with the times of its version.
+    """
+    times = then.times()
     with store.open() as memory:
         page = memory.list(
             kinds=kind or None,
@@ -179,28 +189,37 @@ def list_(
             after=after,
             matching=matching,
             gists=gists,
-            **then.times(),
+            **times,
         )
-    return Answer(page, page_lines(page, limit))
+    with_times = explain or any(time is not None for time in times.values())
+    return Answer(page, page_lines(page, limit, with_times=with_times))
 
 
-def page_lines(memories: Sequence[MemoryRecord], limit: int) -> Iterator[Part]:
-    """A page of memories."""
+def page_lines(memories: Sequence[MemoryRecord], limit: int, *, with_times: bool = False) -> Iterator[Part]:
+    """A page of memories, with the date of each or the times of its version."""
     if not memories:
         yield line(("no memories", DIM))
         return
     worths = [records.worth(each) for each in memories]
     scopes = [records.scope(each) for each in memories]
     rows = [
-        (each.key, each.kind, timestamp(each.occurred_at or each.recorded_at)[:10], worth, applies, each.gist)
+        (each.key, each.kind, *_times(each, with_times=with_times), worth, applies, each.gist)
         for each, worth, applies in zip(memories, worths, scopes, strict=True)
     ]
-    names = ("key", "kind", "date", "worth", "applies", "gist")
+    names = ("key", "kind", *(_TIMES if with_times else ("date",)), "worth", "applies", "gist")
     shown = [i for i, name in enumerate(names) if any(row[i] for row in rows) or name == "gist"]
     table = tuple(tuple(row[i] for i in shown) for row in rows)
     yield Table(tuple(names[i] for i in shown), table, cut=True)
     if len(memories) == limit:
         yield line((f"there may be more: --after {memories[-1].id}", DIM))
+
+
+def _times(memory: MemoryRecord, *, with_times: bool) -> tuple[str, ...]:
+    """The cells of a memory's times."""
+    if not with_times:
+        return (timestamp(memory.occurred_at or memory.recorded_at)[:10],)
+    times = (memory.occurred_at, memory.recorded_at, memory.retired_at, memory.valid_from, memory.valid_to)
+    return str(memory.version), *map(timestamp, times)
 
 
 @command(app)
@@ -222,13 +241,14 @@ def link(
             help="Whether links of this relation take activation away; by default its name decides",
         ),
     ] = None,
+    reason: Reason = None,
 ) -> Answer:
     """Link two memories. If the link exists, its weight is set."""
     more: dict[str, Any] = {} if weight is None else {"weight": weight}
     if suppressing is not None:
         more["sign"] = TAKES if suppressing else BRINGS
     with store.open() as memory:
-        new_link = memory.link(source, target, relation, **more)
+        new_link = memory.link(source, target, relation, reason=reason, **more)
     return Answer(new_link, _linked(new_link))
 
 
@@ -268,10 +288,10 @@ def links(
 
 
 @command(app)
-def forget(store: StoreOptions, key: Key) -> Answer:
+def forget(store: StoreOptions, key: Key, reason: Reason = None) -> Answer:
     """Remove a memory from recall. Undo restores it."""
     with store.open() as memory:
-        operation = memory.forget(key)
+        operation = memory.forget(key, reason=reason)
     return Answer(operation, records.operation(operation))
 
 

@@ -142,8 +142,8 @@ def shown(
 
 def _summary(result: Recall) -> Iterator[Part]:
     """The id of the recall, its confidence and its timings."""
-    confidence = "" if result.confidence is None else f" · confidence {result.confidence:.2f}"
-    yield line((f"recall {result.recall_id}{confidence}", DIM))
+    confidence = "" if result.confidence is None else f"confidence {result.confidence:.2f}"
+    yield from records.recall_id(result, confidence)
     if result.timings:
         steps = " · ".join(f"{name} {spent:.1f}" for name, spent in result.timings.items())
         yield line((f"{sum(result.timings.values()):.1f} ms: {steps}", DIM))
@@ -159,6 +159,8 @@ def _hit(rank: int, hit: Hit, explain: bool) -> Iterator[Part]:
     ]
     if explain and values:
         yield line(("  ".join(values), DIM), indent=4)
+    if explain and hit.memory.recorded_at is not None:
+        yield line((f"version {hit.memory.version}  {records.version_times(hit.memory)}", DIM), indent=4)
     if hit.path:
         yield line((records.path(hit.path, amounts=explain), OK), indent=4)
 
@@ -173,8 +175,8 @@ def _text(memory: MemoryRecord) -> str:
 
 def _superseded(hit: Hit) -> Iterator[Span]:
     if hit.superseded_by is not None:
-        until = timestamp(hit.memory.valid_to)
-        yield f"  superseded by version {hit.superseded_by} from {until} on", WARN
+        until, closed = timestamp(hit.memory.valid_to), timestamp(hit.memory.retired_at)
+        yield f"  superseded by version {hit.superseded_by} from {until} on, recorded {closed}", WARN
 
 
 def _steps(spread: Sequence[Mapping[str, float]]) -> Iterator[Part]:

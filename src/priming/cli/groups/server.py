@@ -81,8 +81,14 @@ def serve(
             "--rate", metavar="N", help="Maximum requests per second of a client; 500 by default, 0: no limit"
         ),
     ] = None,
+    stop: Annotated[
+        bool,
+        Option("--stop", help="End the running servers of the store instead, also that of an agent's hooks"),
+    ] = False,
 ) -> Answer:
     """Serve the store over HTTP, with all its namespaces, until Ctrl-C. Requests in progress are finished."""
+    if stop:
+        return _stopped(store)
     from priming.server import process
 
     settings = store.settings(servers=True)
@@ -105,6 +111,23 @@ def serve(
         ready=ready,
     )
     return Answer({"listening": None}, [line(("ended", DIM))])
+
+
+def _stopped(store: StoreOptions) -> Answer:
+    """End the servers that run beside the store."""
+    from priming.hooks import background
+    from priming.operations import local_socket
+
+    where = local_socket.real(store.location())
+    ended = []
+    if where is not None and where.path is not None and local_socket.available():
+        if background.stop(where.path):
+            ended.append("hooks")
+        if local_socket.end_server(local_socket.socket_path(where.path)):
+            ended.append("serve")
+    names = {"hooks": "the server of the hooks", "serve": "the server of `priming serve`"}
+    lines = [line((f"ended {names[name]}", OK)) for name in ended]
+    return Answer({"ended": ended}, lines or [line(("no server of the store runs", DIM))])
 
 
 @command(app)
@@ -144,7 +167,9 @@ def hook(
     """Answer a hook of a coding agent: JSON on stdin, the answer on stdout. The exit status is always 0."""
     from priming.hooks.command import run
 
-    options = {name.removeprefix("store."): value for name, (value, _) in store.overrides().items()}
+    options: dict[str, Any] = {
+        name.removeprefix("store."): value for name, (value, _) in store.overrides().items()
+    }
     run(event=event, agent=agent, server=not store.file_only, **options)
     raise typer.Exit
 

@@ -46,6 +46,18 @@ class HookParams(Checked):
     patience: float = param(
         5.0, low=0.0, unit="seconds", doc="a hook that is not done by then ends, and has said nothing"
     )
+    answer: float = param(
+        1.5,
+        low=0.0,
+        unit="seconds",
+        doc="patience with the session's server; then the hook does the work itself",
+    )
+    idle: float = param(
+        30.0, low=0.0, unit="minutes", doc="a session's server that is not called for so long ends"
+    )
+    look: float = param(
+        1.0, low=0.0, unit="seconds", doc="how often that server looks whether its store is still there"
+    )
     input: int = param(16_777_216, low=1, unit="bytes", doc="most that is read of what an agent says")
 
 

@@ -15,64 +15,80 @@ class RecallParams(Checked):
     bm25: float = param(0.4, low=0.0, high=1.0, doc="weight of BM25")
     cosine: float = param(0.5, low=0.0, high=1.0, doc="weight of the cosine")
     near: bool = param(
-        True, doc="whether words near in meaning to the cue's stand for them, in part; names do not"
+        True,
+        doc="whether words close in meaning to one of the cue count as part of it; names do not",
     )
     near_floor: float = param(
-        0.25, low=0.0, high=0.99, unit="cosine", doc="likeness from which a word stands for another"
+        0.25,
+        low=0.0,
+        high=0.99,
+        unit="cosine",
+        doc="minimum similarity at which one word can stand in for another",
     )
     near_gain: float = param(
-        1.5, low=0.0, doc="factor on the likeness above the floor, which is the part it stands for"
+        1.5,
+        low=0.0,
+        doc="how fast the part that such a word counts grows with its similarity above the minimum",
     )
-    near_most: int = param(12, low=1, unit="words", doc="words that stand for one of the cue's, at the most")
+    near_most: int = param(12, low=1, unit="words", doc="maximum number of words that stand in for one")
     pairs: float = param(0.1, low=0.0, high=1.0, doc="weight of adjacent stem pairs")
-    named: float = param(0.25, low=0.0, doc="prior of a memory whose heading the cue names")
+    named: float = param(0.25, low=0.0, doc="bonus for a memory whose heading the cue names")
     named_bare: float = param(
-        0.5, low=0.0, high=1.0, doc="share of it where the cue names the heading but not its parenthesis"
+        0.5,
+        low=0.0,
+        high=1.0,
+        doc="share of that bonus where the cue names the heading without its parenthesis",
     )
-    date: float = param(0.3, low=0.0, doc="prior of a memory of the date that the cue names")
-    time: float = param(0.05, low=0.0, doc="prior of a time expression when the cue asks for a time")
-    length: float = param(0.1, low=0.0, doc="prior of longer memories")
-    question: float = param(0.1, low=0.0, doc="taken from memories that only ask")
-    window: float = param(0.15, low=0.0, doc="weight of BM25 over a memory and what was said before it")
+    date: float = param(0.3, low=0.0, doc="bonus for a memory of the date that the cue names")
+    time: float = param(0.05, low=0.0, doc="bonus for a time expression when the cue asks for a time")
+    length: float = param(0.1, low=0.0, doc="most that a short memory loses")
+    question: float = param(0.1, low=0.0, doc="penalty for memories that end in a question")
+    window: float = param(0.15, low=0.0, doc="weight of BM25 over a memory and the turns before it")
     session: float = param(0.1, low=0.0, doc="weight of BM25 over the session")
-    gist: float = param(0.15, low=0.0, doc="weight of the cosine of a memory with what was said before it")
-    answer: float = param(0.15, low=0.0, doc="prior of what follows a question, by how the question matches")
-    specificity: float = param(0.2, low=0.0, doc="prior of names, numbers and times in what was said")
-    novelty: float = param(
-        0.1, low=0.0, doc="taken from what was said in words that older memories hold already"
+    gist: float = param(
+        0.15, low=0.0, doc="weight of the cosine of a memory together with the turns before it"
     )
-    context: float = param(0.3, low=0.0, doc="prior of confirmed `when` predicates")
+    answer: float = param(
+        0.15, low=0.0, doc="bonus for a turn after a question, scaled by the question's match"
+    )
+    specificity: float = param(0.2, low=0.0, doc="bonus for names, numbers and times in a turn")
+    novelty: float = param(0.1, low=0.0, doc="penalty for a turn whose words all occur in older memories")
+    context: float = param(0.3, low=0.0, doc="bonus for confirmed `when` predicates")
     positive_feedback: float = param(
-        0.25, low=0.0, doc="prior of a memory that verdicts on such a cue spoke for"
+        0.25, low=0.0, doc="bonus for a memory that received positive verdicts for a similar cue"
     )
     negative_feedback: float = param(
-        0.15, low=0.0, doc="taken from memories that verdicts on such a cue spoke against"
+        0.15, low=0.0, doc="penalty for a memory that received negative verdicts for a similar cue"
     )
-    retention: float = param(0.05, low=0.0, doc="taken from reviewed memories as they are forgotten")
+    retention: float = param(0.05, low=0.0, doc="penalty for reviewed memories as they are forgotten")
     base: float = param(
         0.05,
         low=0.0,
-        doc="prior of memories that were used, by how often and how lately, as far as they match",
+        doc="bonus for memories by how often and how recently they were used, scaled by their match",
     )
     same_cue: float = param(
         0.5,
         low=0.0,
         high=1.0,
-        doc="likeness from which two cues are alike for that: Jaccard index of terms by their idf",
+        doc="minimum similarity of two cues for that: the Jaccard index of their terms, weighted by idf",
     )
     length_terms: int = param(
-        25, low=1, unit="terms", doc="memories of this length get the whole length prior"
+        25, low=1, unit="terms", doc="memories of this length or longer lose nothing for it"
     )
     window_fade: float = param(
         0.6,
         low=0.0,
         high=1.0,
-        doc="what a memory counts in the window of the next one; its square in that after",
+        doc="how much a memory counts in the window of the next one; its square in the window after that",
     )
-    specificity_full: int = param(3, low=1, doc="a memory with so many details gets the whole prior for them")
-    novelty_full: int = param(10, low=1, unit="terms", doc="a memory that brought so many loses nothing")
+    specificity_full: int = param(
+        3, low=1, doc="number of details at which a memory gets the whole bonus for them"
+    )
+    novelty_full: int = param(
+        10, low=1, unit="terms", doc="number of new terms at which a memory loses nothing"
+    )
     speaker_share: float = param(
-        0.05, low=0.0, high=1.0, doc="share of memories that makes a heading a speaker"
+        0.05, low=0.0, high=1.0, doc="share of memories above which a heading is taken for a speaker"
     )
     date_day: float = param(1.3, low=0.0, doc="match of month and day")
     date_month: float = param(1.0, low=0.0, doc="match of the month")
@@ -82,15 +98,19 @@ class RecallParams(Checked):
     anchors_many: int = param(50, low=1, unit="memories", doc="anchors of a larger recall")
     temperature: float = param(0.08, low=0.001, doc="tau of the softmax over anchors")
     coverage_gain: float = param(2.2, low=0.0, doc="factor on the tf part of BM25 in name coverage")
-    coverage_base: float = param(0.3, low=0.0, doc="share of lacking names that needs no other evidence")
-    coverage_cap: float = param(0.5, low=0.0, high=1.0, doc="most of the activation that coverage moves")
+    coverage_base: float = param(
+        0.3, low=0.0, doc="share of the missing names that counts without other evidence"
+    )
+    coverage_cap: float = param(
+        0.5, low=0.0, high=1.0, doc="maximum share of the activation that coverage moves"
+    )
     log_floor: float = param(0.00001, low=1e-12, doc="added to activation before the logarithm")
     floor: float = param(
         0.2,
         low=0.0,
         high=1.0,
         unit="cosine",
-        doc="with no shared term, nothing is returned below this cosine",
+        doc="below this cosine, and without a shared term, nothing is returned",
     )
     heading_mention: float = param(
         8.0, low=0.0, doc="factor of a link to the name that is a memory's heading"
@@ -98,27 +118,32 @@ class RecallParams(Checked):
     titled_mention: float = param(
         8.0, low=0.0, doc="factor of a link to a name that is the heading of any memory"
     )
-    mention_min: int = param(2, low=1, unit="memories", doc="fewest memories of a name that carries")
+    mention_min: int = param(2, low=1, unit="memories", doc="minimum memories of a name that carries")
     mention_max: int = param(10, low=1, unit="memories", doc="a name in more memories than this …")
     mention_share: float = param(0.02, low=0.0, high=1.0, doc="… and in more than this share carries nothing")
     bridge: float = param(
-        1.0, low=0.0, doc="given to what shares a name with the best hit, by how it meets the rest of the cue"
+        1.0,
+        low=0.0,
+        doc="bonus for sharing a name with the best hit, scaled by the match with the rest of the cue",
     )
     bridge_text: float = param(
-        0.5, low=0.0, high=1.0, doc="what a name counts for that where the text has it and the heading not"
+        0.5,
+        low=0.0,
+        high=1.0,
+        doc="how much a name counts for that where it is in the text and not in the heading",
     )
     bridge_names: int = param(
-        16, low=1, unit="names", doc="names of the best hit that count for that, the rarest first"
+        16, low=1, unit="names", doc="number of names of the best hit that count for that, the rarest first"
     )
     covered: float = param(
         0.2,
         low=0.0,
-        doc="taken from a hit that stands alone and whose words of the cue all stand in better hits already",
+        doc="penalty for a hit outside any session whose matching words all occur in better hits",
     )
     repeated: float = param(
         0.4,
         low=0.0,
-        doc="taken from a hit that stands alone for better ones of its heading, half of it for one",
+        doc="penalty for a hit outside any session for better hits with its heading, half of it for one",
     )
 
 

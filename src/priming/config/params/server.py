@@ -50,9 +50,6 @@ class SocketParams(Checked):
     drain: float = param(
         5.0, low=0.0, unit="seconds", doc="patience, at the end, with a client that does not read its answer"
     )
-    look: float = param(
-        1.0, low=0.0, unit="seconds", doc="how often a server looks whether its store was created"
-    )
     knock: float = param(0.25, low=0.0, unit="seconds", doc="a client's patience with a server's first word")
 
 

@@ -41,8 +41,6 @@ from priming.types import Cue, MemoryRecord
 
 TYPES = (FAILURE, PATTERN)
 ADDED, MERGED, STRENGTHENED, SKIPPED = "added", "merged", "strengthened", "skipped"
-_WITHOUT_RECALL = "loop:feedback"
-"""A session without recalls: verdicts under it concern the memory, not a recall."""
 _MOST = 1_000_000
 _DIGITS = 3
 _NAMED = 5
@@ -87,6 +85,7 @@ def loop_context(
             codebase.files,
         ),
         gathered.complexity,
+        None if gathered.injected else memory.empty_reason(),
     )
 
 
@@ -192,10 +191,12 @@ def loop_feedback(memory: Namespace, utilized: Sequence[str], injected: Sequence
         *lessons.judged_keys(memory, used, "used", None),
         *lessons.judged_keys(memory, unused, "not-useful", None),
     }
-    for again, session in ((False, None), (True, _WITHOUT_RECALL)):
-        good, bad = ([name for name in names if (name in repeated) is again] for names in (used, unused))
+    for again in (False, True):
+        good, bad = (tuple(name for name in names if (name in repeated) is again) for names in (used, unused))
         if good or bad:
-            feedback.feedback(memory, used=good, not_useful=bad, session=session, reason="loop feedback")
+            verdicts = {"used": good, "not-useful": bad}
+            batch = feedback.VerdictBatch(verdicts, reason="loop feedback", recalled=not again)
+            feedback.record_verdicts(memory, batch)
     return FeedbackReply(len(used), len(unused), tuple(missing))
 
 
@@ -242,7 +243,8 @@ def loop_decay(
         and (now - (record.use.last_used_at or record.recorded_at or now)).total_seconds()
         > threshold * _SECONDS_A_DAY
     ]
-    return DormantLessons(tuple(dormant), len(dormant), threshold, uses)
+    reason = None if dormant else memory.empty_reason()
+    return DormantLessons(tuple(dormant), len(dormant), threshold, uses, reason)
 
 
 def loop_health(memory: Namespace) -> LoopHealth:
@@ -267,6 +269,7 @@ def loop_health(memory: Namespace) -> LoopHealth:
         with_feedback=judged,
         relationships=_count_links(memory, {record.key for record in records}),
         issues=tuple(issues),
+        reason=None if records else memory.empty_reason(),
     )
 
 

@@ -13,11 +13,11 @@ from priming.config.ids import uuid7
 from priming.config.params.laws import FORGETTING, PLASTICITY
 from priming.remember.drafts import Draft, free_key, gist_of, slug
 from priming.rules.trust import least
-from priming.sleep.deep import author_of, gist_metadata, rewrite_entity
 from priming.sleep.gist import HAND, Gist
 from priming.sleep.plan import SOURCE, SOURCE_OF, PlannedItem, current_row
 from priming.sleep.procedures.comparison import compare_procedures
 from priming.sleep.procedures.reading import ProcedureText
+from priming.sleep.stages.deep import author_of, gist_metadata, rewrite_entity
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.types import MemoryRecord
 

@@ -70,6 +70,8 @@ class VerdictEffect:
     """The recalls with a positive verdict, by id, and the memories that the verdicts are about."""
     lines: list[EffectLine] = field(default_factory=list)
     """The operation's message, a line for each verdict."""
+    session: str | None = None
+    """The session whose recalls count; None for all."""
 
     def message(self, memory: Namespace, changes: Collection[RowChange]) -> str:
         """A line for each verdict, with what moved from what to what; then the links that no verdict credits."""
@@ -201,9 +203,10 @@ def credit_path(
     if flow is None or row is None:
         incident = _spreading_links(memory.store.links(memory.namespace, [record.id]), memory.signs())
         effect.move_links(incident, delta, params)
-        missing = (
-            "no kept recall brought it up" if trace is None else "the flow of that recall is no longer kept"
-        )
+        recalls = f"recall of session {effect.session!r}" if effect.session else "recall"
+        missing = f"no kept {recalls} brought it up"
+        if trace is not None:
+            missing = "the flow of that recall is no longer kept"
         moved = "so its own links count instead of a path" if incident else "and it has no links of its own"
         return Credited(f"{missing}, {moved}", tuple(map(link_identity, incident)))
     if flow.is_anchor(row) and not flow.paths([row])[row]:
@@ -214,7 +217,7 @@ def credit_path(
     for pair, links in between.items():
         effect.move_links(links, delta * shares[pair] / most, params)
     credited = tuple(link_identity(link) for links in between.values() for link in links)
-    why = "are gone" if shares else "brought too little each to answer for it"
+    why = "no longer exist" if shares else "each contributed too little"
     return Credited("" if credited else f"the links that led to it {why}, so none moved", credited)
 
 

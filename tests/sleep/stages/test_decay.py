@@ -2,9 +2,9 @@ from datetime import timedelta
 
 import pytest
 
-from priming.sleep import decay
+from priming.sleep.stages import decay
 
-from .making import DAY, NOW, link
+from ..making import DAY, NOW, link
 
 HOUR = timedelta(hours=1)
 

@@ -1,9 +1,9 @@
 import pytest
 
-from priming.sleep import light
 from priming.sleep.plan import LeftAlone
+from priming.sleep.stages import light
 
-from .making import NOW, told, versions_of
+from ..making import NOW, told, versions_of
 
 TEXT = "The build is green."
 

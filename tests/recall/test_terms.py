@@ -4,8 +4,14 @@ import pytest
 
 from priming import ParamError
 from priming.config.params.recall import RecallParams
-from priming.recall import term_weights
-from priming.recall.term_weights import TERM_ALIASES, TERMS, current_weights, with_weights
+from priming.recall.terms import (
+    TERM_ALIASES,
+    TERMS,
+    current_weights,
+    weighted_profile,
+    with_weights,
+    write_weights,
+)
 from priming.storage.rows import RowChange, WeightsRow
 
 
@@ -43,7 +49,7 @@ def store_early_weights(memory, weights):
 def test_weights_that_were_stored_under_old_names_are_in_force(memory):
     memory.remember("Ada wrote the first program.")
     store_early_weights(memory, {"news": 0.3, "date": 0.1, "proved": 0.4})
-    recall = term_weights.weighted_profile(memory, memory.profile).recall
+    recall = weighted_profile(memory, memory.profile).recall
     assert (recall.novelty, recall.date, recall.positive_feedback) == (0.3, 0.1, 0.4)
     assert memory.stats().weights == {"priming": {"novelty": 0.3, "date": 0.1, "positive_feedback": 0.4}}
 
@@ -52,7 +58,7 @@ def test_new_weights_replace_those_under_old_names(memory):
     memory.remember("Ada wrote the first program.")
     store_early_weights(memory, {"news": 0.3})
     with memory.writing() as now:
-        term_weights.write_weights(memory, memory.profile, {"novelty": 0.2}, {"novelty": 0.3}, now)
+        write_weights(memory, memory.profile, {"novelty": 0.2}, {"novelty": 0.3}, now)
     (row,) = memory.store.weights(memory.namespace, "priming")
     assert row.weights == {"novelty": 0.2}
 

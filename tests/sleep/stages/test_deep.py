@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from priming.sleep.clustering import centroid
-from priming.sleep.deep import DeepStage, KnownEntity
 from priming.sleep.plan import LeftAlone
+from priming.sleep.stages.deep import DeepStage, KnownEntity
 from priming.storage.rows import LinkRow, MemoryRow, VersionRow
 
-from .making import NOW, around, embed_words, row, told
+from ..making import NOW, around, embed_words, row, told
 
 DISK = [
     "Kestrel stopped: the disk is full. We waited.",

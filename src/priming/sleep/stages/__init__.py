@@ -1,0 +1,1 @@
+"""The stages of a night: each plans its items and writes nothing."""

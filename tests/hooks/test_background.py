@@ -1,0 +1,350 @@
+"""The server that a session leaves behind: it answers for its store, is the only one, and does not outstay."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from priming.config.params.hooks import HOOK
+from priming.hooks import background, client
+from priming.hooks.background import HookServer
+from priming.hooks.session import SERVER_LOCK, folder_of
+from priming.hooks.stores import Hosts
+from priming.operations.local_socket import socket_path
+
+from .project import Project, context, filled
+from .test_command import DEADLINE, until
+
+DEPLOY_PROMPT = "why did the deploy of the build server fail?"
+
+
+class Running:
+    """A server of a project's hooks, in a thread of the test."""
+
+    def __init__(self, project, **params):
+        self.project, self.hosts = project, Hosts()
+        self.server = HookServer(project.database, self.hosts, replace(HOOK, look=0.01, **params))
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        folder_of(self.project.database).mkdir(exist_ok=True)
+        try:
+            self.server.run()
+        finally:
+            self.hosts.close()
+
+    def __enter__(self):
+        self.thread.start()
+        until(lambda: self.socket.exists() or not self.thread.is_alive())
+        return self
+
+    def __exit__(self, *_):
+        self.server.end()
+        self.thread.join(DEADLINE)
+
+    @property
+    def socket(self):
+        return socket_path(self.project.database, client.ENDING)
+
+    def ask(self, event, call=None, **more):
+        """The answer to a hook; ``identity`` replaces what the client says of itself."""
+        identity = {**client.identity(), **more.pop("identity", {})}
+        request = {
+            "do": "hook",
+            "event": event,
+            "agent": None,
+            "store": {},
+            "folder": str(self.project.folder),
+        }
+        request |= {"call": call or client.new_call(), **identity}
+        return client.ask(self.project.database, request, self.project.payload(**more))
+
+    def text(self, event, **more):
+        answer = self.ask(event, **more)
+        assert answer["error"] == ""
+        return context(json.loads(answer["output"]) if answer["output"] else None)
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """However busy the machine is, a server that is there is waited for."""
+    monkeypatch.setattr(client, "HOOK", replace(HOOK, answer=DEADLINE))
+
+
+@pytest.fixture
+def running(project, monkeypatch):
+    with Running(project) as server:
+        monkeypatch.setattr(os, "chdir", lambda _: None)  # of this process, which is that of all tests
+        monkeypatch.setattr(Path, "cwd", lambda: project.folder)
+        yield server
+
+
+def test_it_answers_a_hook_as_a_process_of_its_own_would(running):
+    assert "Never push to main" in running.text("session-start")
+    assert "Never push to main" not in running.text("prompt", prompt=DEPLOY_PROMPT)
+    assert running.ask("prompt", prompt="ok")["output"] == ""
+    assert stat.S_IMODE(running.socket.stat().st_mode) == 0o600
+
+
+def test_a_call_that_comes_twice_is_carried_out_once_and_answered_the_same(project, running):
+    call, prompt = client.new_call(), "No, use ruff instead of flake8."
+    first = running.ask("prompt", call, prompt=prompt)
+    assert "Use ruff instead of flake8" in first["output"]
+    assert running.ask("prompt", call, prompt=prompt) == first
+    with project.memory() as memory:
+        rule = memory.get("use-ruff-instead-of-flake8")
+        assert rule.confidence == memory.get("prefer-small-commits").confidence  # that of a first correction
+
+
+@pytest.mark.parametrize("event", ["prompt", "nothing"])
+def test_what_fails_is_a_line_as_ever(running, event):
+    answer = running.ask(event, session_id=7)
+    assert answer["output"] == ""
+    assert answer["error"].startswith(f"priming hook {event}: ParamError")
+
+
+def test_a_client_with_other_variables_does_the_work_itself(running):
+    assert "refused" in running.ask("session-start", identity={"variables": {"PRIMING_NAMESPACE": "other"}})
+    assert "refused" in running.ask("session-start", identity={"package": "/elsewhere", "version": "0"})
+    assert "Never push" in running.text("session-start")
+
+
+def test_a_server_whose_program_was_replaced_ends(running):
+    assert "refused" in running.ask("session-start", identity={"version": "9.9"})
+    running.thread.join(DEADLINE)
+    assert not running.socket.exists()
+
+
+def test_settings_that_change_hold_at_once(project, running):
+    settings = project.folder / ".priming" / "config.toml"
+    settings.write_text('[store]\nnamespace = "other"\n')
+    assert "Never push" not in running.text("session-start")
+    settings.write_text('[hooks]\nserver = "off"\n')
+    assert running.ask("session-start") == {"refused": background.OFF}
+    running.thread.join(DEADLINE)
+    assert not running.thread.is_alive()
+
+
+def test_a_server_answers_for_its_own_store_only(project, running, tmp_path, monkeypatch):
+    other = filled(Project(tmp_path / "other", embedder=project.embedder))
+    monkeypatch.setattr(Path, "cwd", lambda: other.folder)
+    assert running.ask("session-start") == {"refused": background.OTHER}
+
+
+def test_it_ends_when_nobody_calls(project):
+    with Running(project, idle=0.0) as running:
+        running.thread.join(DEADLINE)
+        assert not running.socket.exists()
+
+
+@pytest.mark.parametrize("gone", ["folder", "database", "socket"])
+def test_it_ends_when_what_it_serves_is_gone(project, gone):
+    with Running(project) as running:
+        if gone == "folder":
+            shutil.rmtree(project.folder / ".priming")
+        else:
+            (project.database if gone == "database" else running.socket).unlink()
+        running.thread.join(DEADLINE)
+        assert not running.thread.is_alive()
+        assert not running.socket.exists()
+        assert (project.folder / ".priming").exists() == (gone != "folder")
+
+
+def test_it_ends_when_it_is_told_to_and_says_how_it_is_before(project):
+    with Running(project) as running:
+        answer = client.ask(project.database, {"do": "state"})
+        assert (answer["pid"], answer["calls"]) == (os.getpid(), 0)
+        assert client.ask(project.database, {"do": "stop"}) == {"pid": os.getpid()}
+        running.thread.join(DEADLINE)
+        assert not running.thread.is_alive()
+
+
+def test_what_is_no_request_does_not_end_it(running):
+    for nonsense in (b"", b"nonsense\n", b"[]\n", b'{"do": "hook"}\n', b"[" * 100_000):
+        with socket.socket(socket.AF_UNIX) as end:
+            end.connect(str(running.socket))
+            end.sendall(nonsense)
+            end.shutdown(socket.SHUT_WR)
+            end.recv(100)
+    assert "Never push" in running.text("session-start")
+
+
+def test_asking_about_a_server_makes_nothing(tmp_path):
+    database = tmp_path / ".priming" / "memory.db"
+    assert not background.is_running(database)
+    assert background.state(database) is None
+    assert not background.stop(database)
+    assert list(tmp_path.iterdir()) == []
+
+
+class Session:
+    """Hooks as an agent starts them, each a process, where sessions leave servers behind."""
+
+    def __init__(self, project):
+        self.project = project
+
+    @property
+    def environment(self):
+        return {**self.project.environment, "PRIMING_HOOKS_SERVER": "on"}
+
+    def hook(self, event, data=None, **more):
+        """What a hook's process answers; it must succeed without a complaint."""
+        done = self.project.process(event, data or self.project.payload(**more), PRIMING_HOOKS_SERVER="on")
+        assert (done.returncode, done.stderr) == (0, b""), done.stderr.decode()
+        return context(json.loads(done.stdout) if done.stdout else None)
+
+    def state(self):
+        """What the server says of itself, as soon as it listens."""
+        until(lambda: client.ask(self.project.database, {"do": "state"}))
+        return client.ask(self.project.database, {"do": "state"})
+
+    def begin(self):
+        """A session's first hook; the state of the server that it leaves behind."""
+        assert "Never push" in self.hook("session-start")
+        return self.state()
+
+    def end(self):
+        """End the server, by its id, and wait until it is gone."""
+        database = self.project.database
+        while background.is_running(database):
+            answer = client.ask(database, {"do": "state"})
+            if answer is not None:
+                os.kill(answer["pid"], signal.SIGTERM)
+            threading.Event().wait(0.01)
+
+
+@pytest.fixture
+def session(tmp_path):
+    opened = Session(filled(Project(tmp_path / "a project" / "shop")))
+    yield opened
+    opened.end()
+
+
+@pytest.mark.slow
+def test_a_session_leaves_one_server_behind_that_answers_its_hooks(session):
+    first = session.begin()
+    assert "deploy" in session.hook("prompt", prompt=DEPLOY_PROMPT)
+    session.project.session = "s2"
+    again = session.begin()
+    assert (again["pid"], again["calls"]) == (first["pid"], first["calls"] + 2)
+    background.launch(session.project.database, session.project.folder, {})
+    assert session.state()["pid"] == first["pid"]
+    assert os.getsid(first["pid"]) == first["pid"]
+    for number in os.listdir(f"/proc/{first['pid']}/fd"):
+        assert "pipe:" not in os.readlink(f"/proc/{first['pid']}/fd/{number}")
+
+
+@pytest.mark.slow
+def test_hooks_at_once_are_all_carried_out(session):
+    session.begin()
+    prompts = [f"No, use tool{number} instead of thing{number}." for number in range(4)]
+
+    def learn(number):
+        name = f"at-once-{number}"
+        return session.hook("prompt", Project(session.project.folder, name).payload(prompt=prompts[number]))
+
+    with ThreadPoolExecutor(4) as pool:
+        texts = list(pool.map(learn, range(4)))
+    for number, text in enumerate(texts):
+        assert f"Use tool{number} instead of thing{number}" in text
+    assert session.state()["calls"] == 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_server_that_does_not_answer_loses_nothing(session, how):
+    pid = session.begin()["pid"]
+    os.kill(pid, how)
+    try:
+        quick = replace_patience(answer=0.2)
+        data = session.project.payload(prompt="No, use ruff instead of flake8.")
+        done = session.project.process("prompt", data, command=quick, PRIMING_HOOKS_SERVER="on")
+        assert b"Use ruff instead of flake8" in done.stdout
+    finally:
+        os.kill(pid, signal.SIGCONT) if how == signal.SIGSTOP else None
+    with session.project.memory() as memory:
+        assert sum("ruff" in rule.content for rule in memory.list(kinds=["behavior"])) == 1
+    assert session.state()["pid"] == pid if how == signal.SIGSTOP else session.state()["pid"] != pid
+
+
+def replace_patience(**params):
+    """The command line of a hook with other limits."""
+    from .project import PATIENT
+
+    changed = ", ".join(f"{name}={value}" for name, value in params.items())
+    late = f"client.HOOK = replace(client.HOOK, {changed})\nfrom priming.cli.start import main\n"
+    return [sys.executable, "-c", PATIENT.replace("from priming.cli.start import main\n", late)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_and_leaves_no_socket(session, number):
+    pid = session.begin()["pid"]
+    os.kill(pid, number)
+    until(lambda: not background.is_running(session.project.database))
+    assert not socket_path(session.project.database, client.ENDING).exists()
+
+
+@pytest.mark.slow
+def test_nobody_waits_for_the_server_who_reads_the_pipes_of_the_hook(session):
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from priming.cli.start import main; main()", "hook", "session-start"],
+        env=session.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    output, _ = process.communicate(session.project.payload(), timeout=DEADLINE)  # reads to the end
+    assert b"Never push" in output
+    session.state()
+
+
+@pytest.mark.slow
+def test_no_server_is_left_where_the_setting_forbids_it_or_no_store_is(session, tmp_path):
+    (session.project.folder / ".priming" / "config.toml").write_text('[hooks]\nserver = "off"\n')
+    done = session.project.process("session-start", session.project.payload(), PRIMING_HOOKS_SERVER="")
+    assert b"Never push" in done.stdout
+    assert not (folder_of(session.project.database) / SERVER_LOCK).exists()
+    empty = Project(tmp_path / "empty")
+    empty.folder.mkdir()
+    assert Session(empty).hook("session-start") == ""
+    assert list(empty.folder.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_the_command_line_tells_of_it_and_ends_it(session):
+    def say(*words):
+        command = [sys.executable, "-m", "priming.cli.app", *words, "--url", session.project.url]
+        done = subprocess.run(command, env=session.environment, capture_output=True, text=True, check=False)
+        return done.stdout
+
+    assert "hooks" not in say("status")
+    pid = session.begin()["pid"]
+    assert f"of hooks, process {pid}" in say("status")
+    assert f"a session's server answers, process {pid}" in " ".join(say("doctor").split())
+    assert "ended the server of the hooks" in say("serve", "--stop")
+    assert "no server of the store runs" in say("serve", "--stop")
+    assert not background.is_running(session.project.database)
+
+
+@pytest.mark.slow
+def test_a_socket_whose_path_would_be_too_long_is_elsewhere(tmp_path):
+    project = filled(Project(tmp_path / ("x" * 100) / "shop"))
+    project.folder.parent.joinpath("run").mkdir(mode=0o700)
+    session = Session(project)
+    session.begin()
+    try:
+        assert "deploy" in session.hook("prompt", prompt=DEPLOY_PROMPT)
+        assert session.state()["calls"] == 1
+    finally:
+        session.end()

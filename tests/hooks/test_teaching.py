@@ -1,0 +1,111 @@
+"""Corrections that a hook cannot carry out wait in a file, and a later hook learns each of them once."""
+
+import os
+import sqlite3
+import stat
+import sys
+
+import pytest
+
+from priming.hooks import client, session, teaching
+from priming.hooks.agents import Event
+from priming.hooks.command import Work, respond
+from priming.hooks.session import folder_of, locked_session
+
+from .project import COMMAND, Project, filled
+
+PROMPT = "No, use uv instead of pip."
+
+
+def waiting(project):
+    return sorted(folder_of(project.database).glob("*.queued"))
+
+
+def age(project):
+    """Let the corrections that wait be those of hooks that ended long ago."""
+    for path in waiting(project):
+        os.utime(path, (0, 0))
+
+
+def queue(project, prompt=PROMPT, session="s1"):
+    call = client.new_call()
+    assert teaching.put(project.database, call, "prompt", Event(session, prompt=prompt))
+    age(project)
+    return call
+
+
+def test_a_correction_waits_in_a_file_of_the_users_own_until_the_store_has_it(project):
+    queue(project)
+    (path,) = waiting(project)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert "Use uv instead of pip" in project.text("session-start")
+    assert waiting(project) == []
+    with project.memory() as memory:
+        assert memory.get("use-uv-instead-of-pip").content == "Use uv instead of pip"
+
+
+@pytest.mark.parametrize("prompt", ["why did the deploy fail?", "that's not what I asked for", ""])
+def test_other_prompts_leave_nothing_on_disk(project, prompt):
+    assert not teaching.put(project.database, client.new_call(), "prompt", Event("s1", prompt=prompt))
+    assert waiting(project) == []
+
+
+def test_a_hook_that_carries_its_correction_out_leaves_nothing_waiting(project):
+    assert "Use uv instead of pip" in project.text("prompt", prompt=PROMPT)
+    assert waiting(project) == []
+
+
+def test_what_was_learned_after_all_is_not_learned_again(project):
+    call = queue(project)
+    work = Work(call)
+    respond("prompt", project.payload(prompt=PROMPT), server=False, work=work)
+    work.hosts.close()
+    teaching.put(project.database, call, "prompt", Event("s1", prompt=PROMPT))
+    age(project)
+    with project.memory() as memory:
+        before = memory.get("use-uv-instead-of-pip")
+    assert "Use uv" not in project.text("prompt", prompt="go on")
+    assert waiting(project) == []
+    with project.memory() as memory:
+        assert memory.get("use-uv-instead-of-pip").confidence == before.confidence
+
+
+def test_the_correction_of_a_hook_at_work_is_left_to_it(project):
+    assert teaching.put(project.database, client.new_call(), "prompt", Event("s1", prompt=PROMPT))
+    project.text("session-start")
+    assert len(waiting(project)) == 1
+
+
+def test_a_late_correction_has_the_scope_of_its_own_session(project):
+    with locked_session(project.database, "earlier") as state:
+        state.file = "shop/till.go"
+    queue(project, "No, use slog instead of log.", "earlier")
+    project.text("session-start")
+    with project.memory() as memory:
+        rule = memory.get("use-slog-instead-of-log")
+        assert "go" in str(rule)
+
+
+def test_old_files_of_sessions_are_swept_and_corrections_are_not(project):
+    queue(project)
+    (folder_of(project.database) / session.SERVER_LOCK).touch()
+    os.utime(folder_of(project.database) / session.SERVER_LOCK, (0, 0))
+    with locked_session(project.database, "new"):
+        pass
+    assert len(waiting(project)) == 1
+    assert (folder_of(project.database) / session.SERVER_LOCK).exists()
+
+
+@pytest.mark.slow
+def test_a_locked_store_loses_no_correction_and_the_hook_says_so(tmp_path):
+    project = filled(Project(tmp_path / "shop"))
+    hurried = [sys.executable, "-c", COMMAND[-1].replace("patience=600.0", "patience=1.5")]
+    writer = sqlite3.connect(project.database, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    done = project.process("prompt", project.payload(prompt=PROMPT), command=hurried)
+    writer.execute("ROLLBACK")
+    writer.close()
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert done.stderr == b"priming hook prompt: TimeoutError; the correction is learned by a later hook\n"
+    age(project)
+    assert "Use uv instead of pip" in project.process_text("session-start")
