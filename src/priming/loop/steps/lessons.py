@@ -85,6 +85,7 @@ def loop_context(
             codebase.files,
         ),
         gathered.complexity,
+        None if gathered.injected else memory.empty_reason(),
     )
 
 
@@ -242,7 +243,8 @@ def loop_decay(
         and (now - (record.use.last_used_at or record.recorded_at or now)).total_seconds()
         > threshold * _SECONDS_A_DAY
     ]
-    return DormantLessons(tuple(dormant), len(dormant), threshold, uses)
+    reason = None if dormant else memory.empty_reason()
+    return DormantLessons(tuple(dormant), len(dormant), threshold, uses, reason)
 
 
 def loop_health(memory: Namespace) -> LoopHealth:
@@ -267,6 +269,7 @@ def loop_health(memory: Namespace) -> LoopHealth:
         with_feedback=judged,
         relationships=_count_links(memory, {record.key for record in records}),
         issues=tuple(issues),
+        reason=None if records else memory.empty_reason(),
     )
 
 
