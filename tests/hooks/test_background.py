@@ -45,7 +45,8 @@ class Running:
 
     def __enter__(self):
         self.thread.start()
-        until(lambda: self.socket.exists() or not self.thread.is_alive())
+        database = self.project.database
+        until(lambda: client.ask(database, {"do": "state"}) or not self.thread.is_alive())
         return self
 
     def __exit__(self, *_):

@@ -35,7 +35,7 @@ def run_plain(arguments: Sequence[str]) -> bool:
     options = plain_options(arguments)
     if options is None:
         return False
-    data, call = None, new_call()
+    began, data, call = time.monotonic(), None, new_call()
     with suppress(PrimingError, OSError):
         data = standard_input()
     answer = None if data is None else _handed_over(options, data, call)
@@ -43,7 +43,7 @@ def run_plain(arguments: Sequence[str]) -> bool:
         gc.disable()  # the process ends before garbage matters, and imports make much of what is searched for it
         from priming.hooks.command import run
 
-        run(**options, data=data, call=call)
+        run(**options, data=data, call=call, began=began)
     else:
         report(answer["error"])
         write(answer["output"])

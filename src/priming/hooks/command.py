@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -43,14 +44,17 @@ def run(
     server: bool = True,
     data: bytes | None = None,
     call: str | None = None,
+    began: float | None = None,
 ) -> None:
     """Handle an event: read standard input, write standard output, and succeed whatever happens.
 
-    ``data`` is what was read already, ``call`` the id of a call that a session's server may have begun.
+    ``data`` is what was read already, ``call`` the id of a call that a session's server may have begun, and ``began``
+    when that was, by the monotonic clock.
     """
     store = {"url": url, "namespace": namespace, "profile": profile, "embedder": embedder}
     folder, work = Path.cwd(), Work(call or client.new_call())
-    with _time_limit(event, work):
+    spent = 0.0 if began is None else time.monotonic() - began
+    with _time_limit(event, work, HOOK.patience - spent):
         try:
             sent = client.standard_input() if data is None else data
             output = respond(event, sent, agent, store, server=server, work=work)
@@ -175,7 +179,7 @@ def _text(
 
 
 @contextmanager
-def _time_limit(event: str, work: Work) -> Iterator[None]:
+def _time_limit(event: str, work: Work, seconds: float) -> Iterator[None]:
     """End the process with success, and say so, if the block takes too long, for instance at a locked store."""
 
     def give_up() -> None:
@@ -183,7 +187,7 @@ def _time_limit(event: str, work: Work) -> Iterator[None]:
             os.write(2, f"{failure_line(event, TimeoutError(), work)}\n".encode())
         os._exit(_SUCCESS)
 
-    alarm = threading.Timer(HOOK.patience, give_up)
+    alarm = threading.Timer(max(0.0, seconds), give_up)
     alarm.daemon = True
     alarm.start()
     try:

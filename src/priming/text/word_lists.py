@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from importlib.resources import files
+from pathlib import Path
+
+_FOLDER = Path(__file__).with_name("words")
 
 
 def read_words(name: str) -> list[str]:
@@ -12,7 +14,7 @@ def read_words(name: str) -> list[str]:
     >>> read_words("pronouns_and_numerals")[:2]
     ['anybody', 'anyone']
     """
-    text = files(__package__).joinpath("words", f"{name}.txt").read_text("utf-8")
+    text = (_FOLDER / f"{name}.txt").read_text("utf-8")
     return [word for line in text.splitlines() if not line.startswith("#") for word in line.split()]
 
 
@@ -22,7 +24,7 @@ def read_word_groups(name: str) -> list[list[str]]:
     >>> read_word_groups("alternatives")[0]
     ['tab', 'space']
     """
-    text = files(__package__).joinpath("words", f"{name}.txt").read_text("utf-8")
+    text = (_FOLDER / f"{name}.txt").read_text("utf-8")
     return [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
@@ -32,7 +34,7 @@ def read_rewritings(name: str) -> list[tuple[str, str]]:
     >>> read_rewritings("rewritings")[-1][1]
     'set'
     """
-    text = files(__package__).joinpath("words", f"{name}.txt").read_text("utf-8")
+    text = (_FOLDER / f"{name}.txt").read_text("utf-8")
     rows = (line.split(" ⇒") for line in text.splitlines() if " ⇒" in line and not line.startswith("#"))
     return [(pattern, replacement.strip()) for pattern, replacement in rows]
 
