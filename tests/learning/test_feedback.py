@@ -284,7 +284,7 @@ def test_a_flow_that_is_no_longer_kept_is_said(chain, monkeypatch):
     for _ in range(3):
         chain.recall("porridge")
     operation = chain.feedback(recall.recall_id, not_relevant=["hit"])
-    assert "the flow of that recall is no longer kept" in operation.message
+    assert "the flow of that recall is no longer stored" in operation.message
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,9 @@ def _store(store: StoreOptions) -> Iterator[Check]:
     newest, ours = sqlite.newest(), sqlite.mark()
     if mark != ours or version > newest:
         problem = (
-            "is of another program" if mark != ours else f"has schema {version}; the newest known is {newest}"
+            "belongs to another program"
+            if mark != ours
+            else f"has schema {version}; the newest known is {newest}"
         )
         remedy = "name another file with --url" if mark != ours else "install a newer Priming"
         yield Check("store", FAIL, f"{path} {problem}", remedy)
@@ -198,7 +200,7 @@ def _write_ahead(path: Path) -> Iterator[Check]:
     log = Path(f"{path}-wal")
     size = log.stat().st_size if log.exists() else 0
     if size > _LARGE_LOG:
-        remedy = "end processes that read for long; it shrinks when the last process closes"
+        remedy = "end processes that read for a long time; it shrinks when the last process closes"
         yield Check("log", WARN, f"the write-ahead log has {size / _MIB:.0f} MiB", remedy)
 
 
@@ -265,7 +267,7 @@ def _hook_server(store: StoreOptions) -> Iterator[Check]:
         return
     answer = background.state(where.path)
     if answer is None:
-        problem = "a session's server runs and does not answer: hooks do the work themselves"
+        problem = "a session's server is running but does not answer: hooks do the work themselves"
         yield Check("hooks", WARN, problem, "priming serve --stop, or end the process that holds its lock")
     elif answer["version"] != VERSION:
         problem = f"a session's server of version {answer['version']} runs, process {answer['pid']}"
