@@ -139,7 +139,7 @@ def test_a_failure_that_the_caller_cannot_put_right_has_status_1(shell):
     (shell.folder / "text.db").write_text("no database " * 20)
     done = shell.run("stats", "--url", "sqlite:///text.db")
     assert done.exit_code == 1
-    assert done.stderr == "error: text.db is not a Priming database: name another file, it was not touched\n"
+    assert done.stderr == "error: text.db is not a Priming database: name another file; it was not changed\n"
 
 
 @pytest.mark.parametrize(

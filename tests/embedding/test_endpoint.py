@@ -157,7 +157,7 @@ def test_one_text_is_no_list_of_texts(place):
         (answer([[1.0] * 8] * 2), "answered with 8 dimensions, not 16: ask for dimensions that it has"),
         (
             (200, {}, "<html>hello</html>"),
-            "answered with what is no list of embeddings: '<html>hello</html>'",
+            "did not answer with a list of embeddings: '<html>hello</html>'",
         ),
         ((200, {}, "[]"), "answered with what is no list of embeddings"),
         ((200, {}, '{"data": [{"index": 0}]}'), "answered with what is no list of embeddings"),

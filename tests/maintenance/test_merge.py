@@ -72,7 +72,7 @@ def test_what_is_deprecated_is_in_no_recall_and_keeps_its_text(three):
 
 def test_a_successor_is_linked_and_named(three):
     operation = three.deprecate("a", by="b")
-    assert operation.message == "'b' stands for it"
+    assert operation.message == "'b' replaces it"
     assert weights(three) == {("a", "deprecated-to", "b"): 0.5}
     assert three.validate() == []
 

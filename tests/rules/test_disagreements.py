@@ -27,7 +27,7 @@ def test_the_more_specific_is_told_and_both_are_listed(two):
     assert (entry.older.content, entry.newer.content) == ("Use single quotes", "Use double quotes")
     assert (entry.older.value, entry.newer.value) == ("single", "double")
     assert entry.reason.startswith(
-        "use-double-quotes is told where both apply, since it applies more narrowly"
+        "use-double-quotes is shown where both apply, because it applies more narrowly"
     )
 
 

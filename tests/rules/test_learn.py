@@ -126,7 +126,7 @@ def test_a_less_trusted_correction_is_stored_but_moves_nothing(memory):
     there = memory.get(first.key)
     assert again.placement == "merge"
     assert (there.confidence, there.priority, there.trust) == (0.6, 0, "user")
-    assert "a correction from agent does not move a rule from user" in again.reasons
+    assert "a correction from agent does not change a rule from user" in again.reasons
     assert memory.get(again.correction).trust == "agent"
 
 

@@ -355,7 +355,7 @@ def test_a_forgotten_behaviour_stays_out_and_a_dropped_one_can_be_restored(first
 
 def test_a_key_that_another_memory_has_is_a_conflict(memory, pack):
     memory.remember("Mine.", key="go-style/main")
-    message = "the keys 'go-style/main' are taken by memories that are not of the pack 'go-style'"
+    message = "the keys 'go-style/main' are taken by memories outside the pack 'go-style'"
     refused(memory, Conflict, message, memory.pack_install, pack(A, B))
 
 
@@ -376,7 +376,7 @@ def test_a_removed_pack_is_out_of_recall_until_it_is_installed_again(first, pack
     before = everything(first)
     operation = first.pack_remove("go-style")
     assert (operation.kind, operation.source) == ("pack-remove", "pack:go-style@1")
-    assert operation.message == "3 behaviours are out of recall: install it to have it again"
+    assert operation.message == "3 behaviours are out of recall: install it again to restore it"
     assert set(statuses(first).values()) == {"forgotten"}
     assert first.pack_list() == []
     assert first.recall("tests", cue=Cue(language="go")).hits == ()
@@ -417,7 +417,7 @@ def test_packs_of_one_namespace_are_not_those_of_another(open_memory, url, pack)
     [
         ("", "must be JSON"),
         ("{", "must be JSON"),
-        ("[" * 100_000, "must not be nested so deep|must be JSON"),
+        ("[" * 100_000, "is nested too deeply|must be JSON"),
         ("[]", 'must be a pack: a JSON object with "format": "priming-pack"'),
         ('{"format": "priming"}', "must be a pack"),
         ('{"format": "priming-pack"}', "format_version = None: must be 1; name = None: must be a text"),
@@ -459,7 +459,7 @@ def test_a_pack_of_a_newer_format_is_refused_by_name(memory, pack):
         ([{**A, "key": None}], [], "behaviors[0].key = None: must be a text"),
         ([{**A, "key": "two\nlines"}], [], "behaviors[0].key"),
         ([{**A, "key": "x" * 510}], [], "behaviors[0].key"),
-        ([A, A], [], "behaviors[1].key = 'tests': must be another than those before"),
+        ([A, A], [], "behaviors[1].key = 'tests': must differ from those before"),
         ([{**A, "content": " "}], [], "behaviors[0].content = ' ': must not be blank"),
         ([{**A, "when": ["go"]}], [], "behaviors[0].when = ['go']: must be a mapping"),
         ([A, {**B, "when": {"language": {"is": "go"}}}], [], "behaviors[1].when.language = {'is': 'go'}"),
@@ -470,7 +470,7 @@ def test_a_pack_of_a_newer_format_is_refused_by_name(memory, pack):
         ([{**A, "priority": 11}], [], "behaviors[0].priority = 11: must be in [0, 10]"),
         ([{**A, "priority": float("nan")}], [], "behaviors[0].priority = nan: must be in [0, 10]"),
         ([{**A, "confidence": True}], [], "behaviors[0].confidence = True: must be in [0, 1]"),
-        ([{**A, "wen": {}}], [], "behaviors[0].wen = {}: is not known here: key, content"),
+        ([{**A, "wen": {}}], [], "behaviors[0].wen = {}: is not a known field: key, content"),
         ([{**A, "session": "s"}], [], "behaviors[0].session = 's': is not known here"),
         ([A, B], ["x"], "links[0]"),
         (
@@ -478,8 +478,8 @@ def test_a_pack_of_a_newer_format_is_refused_by_name(memory, pack):
             [{**LINK, "target": "none"}],
             "links[0].target = 'none': must be the key of a behaviour here",
         ),
-        ([A, B], [{**LINK, "target": "tests"}], "links[0].target = 'tests': must be another than the source"),
-        ([A, B], [LINK, LINK], "links[1].relation = 'requires': links these two already"),
+        ([A, B], [{**LINK, "target": "tests"}], "links[0].target = 'tests': must differ from the source"),
+        ([A, B], [LINK, LINK], "links[1].relation = 'requires': already links these two"),
         ([A, B], [{**LINK, "weight": 1.5}], "links[0].weight = 1.5: must be in [0, 1]"),
         ([A, B], [{**LINK, "weight": None}], "links[0].weight = None: must be in [0, 1]"),
         (
@@ -490,7 +490,7 @@ def test_a_pack_of_a_newer_format_is_refused_by_name(memory, pack):
         (
             [A, B],
             [LINK, {**LINK, "source": "main", "target": "tests"}],
-            "links.relation = 'requires': must not lead in a circle: main → tests → main",
+            "links.relation = 'requires': must not form a cycle: main → tests → main",
         ),
     ],
 )

@@ -286,7 +286,7 @@ def edge_is_due(
     window_days: float = PLASTICITY.window_days,
     needed: int = PLASTICITY.needed,
 ) -> bool:
-    """Tell whether a pair was active together often enough of late to be linked.
+    """Tell whether a pair was active together often enough recently to be linked.
 
     Parameters
     ----------

@@ -278,7 +278,7 @@ def priority_score(p: ArrayLike) -> Any:
 
 
 def context_score(confirmed: ArrayLike, total: ArrayLike) -> Any:
-    """Give the share of predicates confirmed, and .5 where there are none. More raise ``ParamError``.
+    """Return the share of predicates confirmed, and .5 if there are none. More raise ``ParamError``.
 
     >>> context_score(1, 2), context_score(0, 0)
     (0.5, 0.5)

@@ -1,4 +1,4 @@
-"""What an agent did in a run, read from the log: the memories that it wrote and the links that it made."""
+"""The actions of an agent in a run, read from the log: the memories that it wrote and the links that it made."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _INSTANT = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class RunAction:
-    """One operation of a run: the ids of the memories that it wrote, and the links that somebody made with it.
+    """One operation of a run: the ids of the memories that it wrote, and the links that it made by hand.
 
     ``revised`` are those of the memories that were there before, ``linked`` the ends of all links that it set.
     """
@@ -31,7 +31,7 @@ class RunAction:
 
 
 def run_actions(memory: Namespace, run: RunRow) -> list[RunAction]:
-    """The actions of a run, oldest first; those that were undone since are none.
+    """The actions of a run, oldest first, without those that were undone since.
 
     An operation belongs to the run whose session wrote it. One without a session, such as a link, belongs to the run
     that was under way, if it was the only one.

@@ -161,7 +161,7 @@ def _correction(sentence: str, *, objected: bool) -> Correction | None:
 
 
 def _repeated(body: str) -> Correction | None:
-    """What a person had already said: "I told you to …"."""
+    """A repeated instruction: "I told you to …"."""
     match = _REPEATED_TO.match(body)
     if match is not None:
         return _rule(f"Do not {match['rest']}" if match["not"] else match["rest"])

@@ -150,7 +150,7 @@ def _post_tool(call: HookCall) -> None:
 
 
 def _stop(call: HookCall) -> None:
-    """The agent stops: end its run, and ask once for feedback on what was shown, if nobody gave any."""
+    """The agent stops: end its run, and ask once for feedback on what was shown, if there is none."""
     session = call.session
     _end_run(call)
     shown = [f"{key} (recall {recall_id})" for _, _, key, recall_id, _ in session.shown.values() if recall_id]
@@ -315,7 +315,7 @@ def _learn(call: HookCall, correction: Correction) -> None:
 
 
 def learn_left_behind(call: HookCall, database: Path, present: str) -> None:
-    """Learn what hooks were told by a person and could not carry out; ``present`` is the call that does so."""
+    """Learn corrections that earlier hooks could not carry out; ``present`` is the call that does so."""
     from priming.hooks import teaching
 
     for queued in teaching.left_behind(database, present):

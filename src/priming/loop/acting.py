@@ -130,7 +130,7 @@ def parse_result(answer: Answer, params: ContextParams = CONTEXT) -> ActionResul
     details = text_field("details", answer["details"], params.answer_length) or ""
     obstacle = text_field("obstacle", answer["obstacle"], params.answer_length)
     if answer["status"] == BLOCKED and not (obstacle or details):
-        raise ParamError("obstacle", answer["obstacle"], "must say what stands in the way of a blocked task")
+        raise ParamError("obstacle", answer["obstacle"], "must say what blocks the task")
     utilized = dict.fromkeys(key for name in answer["utilized"] if (key := name.strip()))
     learning = text_field("learning", answer["learning"], params.answer_length)
     return ActionResult(answer["status"], details, tuple(utilized), obstacle, learning)
@@ -185,7 +185,7 @@ class TaskDriver(Protocol):
     """Whoever carries out tasks."""
 
     def perform(self, turn: Turn, session: Session, task: Task) -> ActionResult | None:
-        """The result of the attempt that is open; None if there is none yet. ``AgentError`` if none will come."""
+        """The result of the open attempt; None if there is none yet. ``AgentError`` if none will come."""
         ...
 
 

@@ -233,7 +233,7 @@ def _split(text: str) -> str:
 
 
 def _tests_in(path: str) -> str | None:
-    """The folder of tests in which a file is, or the file's own folder if it is a test; None if it is no test."""
+    """The folder of tests in which a file is, or the file's own folder if it is a test; None if it is not a test."""
     parts = PurePosixPath(path).parts
     for depth, name in enumerate(parts[:-1], start=1):
         if name.lower() in _TEST_FOLDERS:

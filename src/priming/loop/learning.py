@@ -133,7 +133,7 @@ def failed_approach(session: Session, now: datetime) -> Task:
 def lesson(
     kind: str, trigger: str, resolution: str, *, params: ContextParams = CONTEXT, **metadata: Any
 ) -> dict[str, Any]:
-    """The arguments of ``remember`` for a lesson; ``session``, ``source`` and ``trust`` are no metadata of it.
+    """The arguments of ``remember`` for a lesson; ``session``, ``source`` and ``trust`` are not its metadata.
 
     Its content has a line for each of its texts, so that each can be matched.
     """
@@ -263,7 +263,7 @@ def _repeated(closed: _ClosedTask, succeeded: dict[str, Any] | None, params: Con
 def _not_told_by(
     memory: Namespace, keys: Sequence[str], helpful: Sequence[str], params: ContextParams
 ) -> list[str]:
-    """The keys without the lessons whose resolution is that of a lesson which helped: it was told twice."""
+    """The keys without lessons that repeat the resolution of a lesson that helped."""
     advice = [text for key in helpful if (text := lessons.resolution_of(get(memory, key)))]
     if not advice or not keys:
         return list(keys)

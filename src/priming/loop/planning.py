@@ -140,7 +140,7 @@ def proven_plan(
 
 
 def _way(session: Session) -> tuple[str, ...] | None:
-    """The patterns that hold how a session delivered each of its tasks; None if it did not, or nobody knows how."""
+    """The patterns that record how a session delivered each task; None if it did not, or without a record."""
     if any(task.status != DELIVERED or task.learnt is None for task in session.tasks):
         return None
     patterns = [task.learnt.patterns for task in session.tasks if task.learnt is not None]

@@ -245,7 +245,7 @@ def _folder(folder: str) -> Path:
 
 
 def _environment(memory: Namespace, agent: Agent, yes: bool, progress: Progress | None) -> LoopEnvironment:
-    """What a run of another program works with: nobody is at a terminal."""
+    """The environment of a run by another program, without a person at a terminal."""
     steps = count(1)
     on_step = (lambda _: None) if progress is None else (lambda _: progress(next(steps), None))
     return LoopEnvironment(memory, agent, yes=yes, on_step=on_step)

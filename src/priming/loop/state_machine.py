@@ -168,7 +168,10 @@ def _subgoal(turn: Turn, session: Session, result: PlanningResult) -> Session:
         return replace(session, waits=child.waits, stopped=child.stopped, why=child.why)
     if child.without_progress:
         return _pivot(turn, replace(session, without_progress=True, below=None), child.why)
-    answered = (*session.answered, (f"What came of the subgoal: {impasse.subgoal}?", _outcome(child)))
+    answered = (
+        *session.answered,
+        (f"What was the result of the subgoal: {impasse.subgoal}?", _outcome(child)),
+    )
     return replace(session, state="CONTEXT", below=None, reasoned=None, answered=answered)
 
 
@@ -301,7 +304,7 @@ def _next(turn: Turn, session: Session) -> Session:
 
 
 def _learn_from_tasks(turn: Turn, session: Session) -> Session | None:
-    """Learn from the first closed task that has not been learnt from; None if there is none."""
+    """Learn from the first closed task that has not been learned from; None if there is none."""
     tasks = (task for task in session.tasks if task.status != "pending" and task.learnt is None)
     task = next(tasks, None)
     return None if task is None else advance(turn, AgentDriver(), session, task)
@@ -325,7 +328,7 @@ def _why(session: Session, ended: str) -> str | None:
         return f"{more} more tasks than the limit of {session.limits.tasks} were planned, and left out"
     delivered = sum(task.status == DELIVERED for task in session.tasks)
     tasks = ", ".join(f"{task.seq} ({task.status})" for task in session.open_tasks)
-    rest = "no command says whether it is done" if ended == UNVERIFIED else "see what stood in the way"
+    rest = "no command says whether it is done" if ended == UNVERIFIED else "see what blocked it"
     return f"{delivered} of {len(session.tasks)} tasks delivered; open: task {tasks}: {rest}"
 
 

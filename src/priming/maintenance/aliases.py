@@ -36,7 +36,7 @@ _EVIDENCE_LIMIT = 3
 """Maximum number of pieces of evidence that an alias lists."""
 
 _MINIMUM_TRUST = "tool"
-"""Texts that are trusted less than this are no evidence for aliases."""
+"""Texts with less trust than this are not evidence for aliases."""
 
 
 def aliases(memory: Namespace, *, dry_run: bool = False, limit: int = 100) -> list[Alias]:

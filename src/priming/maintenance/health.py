@@ -189,7 +189,9 @@ def backup(memory: Namespace, path: str | Path | None = None) -> Path:
         if file is None:
             raise ParamError("path", None, "must be given: a store in memory has no folder for backups")
         if not memory.store.exists:
-            raise NotFound("there is no store yet, and so nothing to back up: the first write creates it")
+            raise NotFound(
+                "there is no store yet, so there is nothing to back up: the first write creates it"
+            )
         memory.store.backup(file)
         return file
 

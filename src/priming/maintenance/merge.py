@@ -213,7 +213,7 @@ def deprecate(memory: Namespace, key: str, *, by: str | None = None, reason: str
             link = LinkRow(row.id, successor.id, DEPRECATED, PLASTICITY.start, now)
             if memory.store.present(memory.namespace, link) is None:
                 rows.append(RowChange(None, link))
-            message = f"{successor.key!r} stands for it"
+            message = f"{successor.key!r} replaces it"
         return memory.to_operation(memory.write("deprecate", now, rows, reason=why, message=message))
 
 
@@ -378,5 +378,5 @@ def _active(memory: Namespace, key: str, now: datetime) -> MemoryRow:
     """The row of an active memory; any other raises ``Conflict``."""
     row = _row(memory, key, now)
     if row.status != "active":
-        raise Conflict(f"{row.key!r} is {row.status} already: restore brings it back")
+        raise Conflict(f"{row.key!r} is {row.status} already: restore makes it active again")
     return row

@@ -1,4 +1,4 @@
-"""Quiet rules: those mostly overridden of late. They are told by name at most until somebody confirms them."""
+"""Quiet rules: those mostly overridden recently. They are shown by name at most until somebody confirms them."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def _refuse_floor(request: Mapping[str, Any]) -> None:
     profile = ALL.get(name) if isinstance(name, str) else None
     if request.get("floor") and profile is not None and profile.confidence is None:
         raise ParamError(
-            "floor", request["floor"], f"is of no use: the profile {name} does not say how sure it is"
+            "floor", request["floor"], f"has no effect: the profile {name} does not compute a confidence"
         )
 
 
@@ -120,4 +120,4 @@ def _embed(service: LocalService, fields: dict[str, Any]) -> dict[str, Any]:
 
 def _refuse_others(fields: Mapping[str, Any]) -> None:
     for name, value in fields.items():
-        raise ParamError(name, value, "is no argument of this action")
+        raise ParamError(name, value, "is not an argument of this action")

@@ -10,7 +10,7 @@ OPERATION = "01890a5d-ac96-774b-bcce-b302099a8057"
 RUN = "01890a5d-ac96-774b-bcce-b302099a8058"
 PROPOSAL = "01890a5d-ac96-774b-bcce-b302099a8059"
 SESSION = "01890a5d-ac96-774b-bcce-b302099a8060"
-"""These stand for ids that other operations answer."""
+"""Placeholders for ids that other operations return."""
 
 _EARLIER, _LATER = "2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z"
 _PACK = {

@@ -227,7 +227,7 @@ def shown(op: Op, answer: Any) -> str:
 
 
 def wrapped(answer: Any, reason: str | None) -> dict[str, Any]:
-    """An answer that is no object, as one."""
+    """An answer that is not an object, wrapped in one."""
     return {"result": answer} if reason is None else {"result": answer, "reason": reason}
 
 

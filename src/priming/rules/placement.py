@@ -71,7 +71,7 @@ class BehaviorPlacement:
     compared: frozenset[str] = frozenset()
     """The ids of the behaviours that ``links`` are complete for."""
     reversed: tuple[MemoryRecord, ...] = ()
-    """Further behaviours for the same conditions that the correction reverses: it stands for them."""
+    """Further behaviours for the same conditions that the correction reverses and replaces."""
 
 
 Verdicts = Mapping[str, TextChange]
@@ -153,7 +153,7 @@ def _compare(
 
 
 def _change(old: str, text: str, content: str) -> TextChange:
-    """What a new behaviour changes. What was done wrong may tell, unless its words only cloud it."""
+    """The change by a new behaviour. What was done wrong is considered too, unless it only obscures the change."""
     change = compare(old, text)
     return compare(old, content) if change.kind == "other_slot" and text != content else change
 
@@ -161,7 +161,7 @@ def _change(old: str, text: str, content: str) -> TextChange:
 def _decide(
     change: TextChange, scopes: ScopeRelation, similarity: float, *, specific: bool, inferred: bool
 ) -> str:
-    """What the words, the conditions and the likeness of two behaviours come to.
+    """The placement that follows from the words, the conditions and the similarity of two behaviours.
 
     ``inferred``: conditions of one of them were read from the moment, so that they make no exception.
     """

@@ -192,7 +192,7 @@ def _carry_out(service: LocalService, message: Mapping[str, Any], progress: Prog
         raise ParamError("op", message.get("op"), 'must name an operation, such as "recall"')
     for name in message:
         if name not in FIELDS:
-            raise ParamError(name, message[name], f"is no part of a request: it has {', '.join(FIELDS)}")
+            raise ParamError(name, message[name], f"is not part of a request, which has {', '.join(FIELDS)}")
     namespace, operation_id = message.get("namespace"), message.get("operation_id")
     if operation_id is not None and not isinstance(operation_id, str):
         raise ParamError("operation_id", operation_id, "must be a UUID, as text")
@@ -273,7 +273,7 @@ class Conversation:
             self._idle = False
 
     async def _answer(self, framing: str | None, message: bytes) -> None:
-        """Answer one message; ``ParamError`` if it is none, after which the connection ends."""
+        """Answer one message; ``ParamError`` if it is not valid, after which the connection ends."""
         parsing = partial(parse, framing, message)
         request = parsing() if len(message) <= _CHUNK else await self._in_thread(parsing)
         if request == {"action": "hello"}:

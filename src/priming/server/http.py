@@ -58,7 +58,7 @@ Lifespan = Callable[[], AbstractAsyncContextManager[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """Another application at a path of the server, behind the same middleware; an object: a function is no ASGI.
+    """Another application at a path of the server, behind the same middleware; a function would not do for ASGI.
 
     Its client is in ``priming.server.auth.context_of``: ``enter`` refuses a token of another namespace.
     ``lifespan`` is entered while the server runs.

@@ -104,7 +104,9 @@ class Jobs:
         self._drop_old()
         job = self._jobs.get(job_id)
         if job is None or job.namespace != namespace:
-            raise NotFound("there is no such job: it never was, was dropped, or belongs to another namespace")
+            raise NotFound(
+                "there is no such job: it never existed, was dropped, or belongs to another namespace"
+            )
         return job
 
     def drop(self, namespace: str, job_id: str) -> Job:

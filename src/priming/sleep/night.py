@@ -126,7 +126,7 @@ def _propose(
 
 
 def _sorted(planned: Sequence[Planned], most: int) -> tuple[list[PlannedItem], list[LeftAlone]]:
-    """The changes of a plan, and what it leaves alone, so many at most."""
+    """The changes of a plan, and up to a maximum of what it leaves alone."""
     changing = [item for item in planned if isinstance(item, PlannedItem)]
     return changing, [item for item in planned if isinstance(item, LeftAlone)][:most]
 
@@ -193,7 +193,7 @@ def _remembered(memory: Namespace, proposal_id: str) -> Proposal:
     """The remembered proposal with that id."""
     proposal = memory.proposals.get(proposal_id)
     if proposal is None:
-        raise NotFound(f"there is no proposal {proposal_id!r} here any more: sleep with dry_run again")
+        raise NotFound(f"there is no proposal {proposal_id!r} any more: run sleep with dry_run again")
     return proposal
 
 

@@ -106,7 +106,7 @@ class Proposal:
     operations: tuple[str, ...] = ()
     checks: tuple[StageCheck, ...] = ()
     left_alone: tuple[LeftAlone, ...] = ()
-    """Memories that are alike and were not made one, with the words that made the difference."""
+    """Similar memories that were not merged, with the words in which they differ."""
     head: int = 0
     """The number of the last operation before planning; later operations may have changed what the items rest on."""
 

@@ -86,7 +86,7 @@ class StageReader:
         return frozenset(frozenset((link.source, link.target)) for link in self._links(CONFLICTS))
 
     def decay(self) -> Plan:
-        """Read the links that fade by the profile's law: the co-activated, or all that are no structure."""
+        """Read the links that fade by the profile's law: the co-activated ones, or all but structural ones."""
         profile, namespace = self.memory.profile, self.memory.namespace
         if profile.learning.fading == "none":
             return lambda _: []

@@ -109,9 +109,7 @@ def read(path: Path) -> Iterator[Item]:
     for file in files(path, ENDINGS) if path.is_dir() else (path,):
         yield from _note(root, file, notes)
     if not notes.first:
-        raise ParamError(
-            "path", str(path), "must hold text in Markdown: there is none in files ending in .md"
-        )
+        raise ParamError("path", str(path), "must contain text in Markdown: files ending in .md have none")
     yield from notes.ties()
 
 

@@ -196,7 +196,7 @@ def test_a_memory_is_deprecated_listed_so_and_restored(alike):
     assert (done["kind"], done["reason"], done["message"]) == (
         "deprecate",
         "said better",
-        "'b' stands for it",
+        "'b' replaces it",
     )
     assert [one["key"] for one in alike.ask("list", "--status", "deprecated")] == ["a"]
     assert (
@@ -319,7 +319,7 @@ def test_a_pack_is_created_installed_listed_and_removed(packed):
     assert (listed["version"], listed["description"]) == ("1", "Our rules")
     assert packed.ask("show", "team/tests", *there)["trust"] == "tool"
     removed = packed.ask("pack", "remove", "team", *there)
-    assert removed["message"] == "2 behaviours are out of recall: install it to have it again"
+    assert removed["message"] == "2 behaviours are out of recall: install it again to restore it"
     assert packed.ask("pack", "list", *there) == []
     packed.ask("undo", "last", *there)
     assert len(packed.ask("pack", "list", *there)) == 1

@@ -20,8 +20,8 @@ MUTUAL = frozenset({"conflicts"})
 SMALLEST = float(np.nextafter(0.0, 1.0))
 
 GATE_CHECKED = 65_536
-"""A gate of up to so many rows is checked whole; of a longer one the entries that energy meets, since to
-check all of it would cost more than the spread."""
+"""A gate of up to this many rows is checked completely; of a longer one only the entries that activation
+reaches, because checking all of it would cost more than the spread."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

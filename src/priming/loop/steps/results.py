@@ -131,7 +131,7 @@ class ConsolidateReply:
 
 @dataclass(frozen=True, slots=True)
 class DormantLessons:
-    """The failures and patterns that nobody used for long."""
+    """The failures and patterns that have not been used for a long time."""
 
     candidates_for_decay: tuple[str, ...]
     count: int

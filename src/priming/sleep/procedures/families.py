@@ -85,8 +85,8 @@ def family_gist(members: Sequence[FamilyMember]) -> tuple[str, str]:
     if len(titles) > _QUOTED:
         shown += f" and {len(titles) - _QUOTED} more"
     words = differences(members)
-    apart = f" What tells them apart: {', '.join(words)}." if words else ""
-    return _heading(titles), f"Alike and not the same: {shown}.{apart}"
+    apart = f" They differ in: {', '.join(words)}." if words else ""
+    return _heading(titles), f"Similar but not the same: {shown}.{apart}"
 
 
 def differences(members: Sequence[FamilyMember]) -> list[str]:
@@ -161,7 +161,7 @@ def _item(
         "members": len(group),
         "words": differences(group),
     }
-    reason = f"{len(group)} procedures are alike, and none stands for another"
+    reason = f"{len(group)} procedures are similar, but none replaces another"
     return PlannedItem(
         FAMILY, tuple(member.record.id for member in fresh), into, reason, evidence, tuple(rows)
     )

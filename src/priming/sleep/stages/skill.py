@@ -162,7 +162,7 @@ class SkillStage:
         return None
 
     def _consolidate(self, best: ProcedureCandidate, others: Sequence[ProcedureCandidate]) -> PlannedItem:
-        """The others give way to the best; each keeps its own counts, and the best gains by the seed's law."""
+        """The best replaces the others; each keeps its own counts, and the best gains by the original law."""
         steps = best.text.steps
         for skill in others:
             steps = merge_steps(steps, skill.text.steps)
@@ -232,7 +232,7 @@ def _groups(
 def _apart(
     changes: Mapping[tuple[int, int], ProcedureChange], stands_for: Mapping[int, int]
 ) -> dict[tuple[int, int], ProcedureChange]:
-    """The pairs that are alike and stay apart, by the places of those that stand for them."""
+    """The similar pairs that stay separate, by the positions of their representatives."""
     apart: dict[tuple[int, int], ProcedureChange] = {}
     for (a, b), change in changes.items():
         left, right = stands_for.get(a, a), stands_for.get(b, b)
