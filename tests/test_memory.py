@@ -124,11 +124,14 @@ def test_a_folder_that_is_read_only_is_a_store_error():
 def test_a_full_disk_loses_nothing_that_was_told(url):
     script = """
         import resource, signal, sys
+        from pathlib import Path
         from priming import HashedEmbedder, Memory, StoreError
         memory = Memory.open(sys.argv[1], embedder=HashedEmbedder(64))
         memory.remember("we paint walls", key="first")
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, resource.RLIM_INFINITY))
+        files = [path for path in Path(sys.argv[1][10:]).parent.iterdir() if path.is_file()]
+        room = max(path.stat().st_size for path in files) + 200_000
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
         stored = ["first"]
         try:
             for i in range(1000):

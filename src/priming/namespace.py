@@ -152,7 +152,8 @@ class Namespace:
         """
         listing = Listing(items)
         if not listing if empty is None else empty:
-            listing.reason = self.empty_reason()
+            with self.lock:
+                listing.reason = self.empty_reason()
         return listing
 
     def not_found(self, message: str) -> NotFound:

@@ -122,6 +122,7 @@ def test_each_text_of_a_lesson_is_matched_on_its_own(memory):
     texts = [("the gate hangs", "kill the group"), ("zebras graze",), ()]
     assert lessons.closeness(memory, "kill the group", texts) == pytest.approx([1.0, 0.0, 0.0], abs=0.3)
     assert lessons.closeness(memory, "kill the group", []) == []
+    assert lessons.closeness(memory, "ship v2.1", [["ship version 2.1"]]) == pytest.approx([1.0])
 
 
 def test_a_lesson_of_an_earlier_version_has_its_task_in_its_trigger(memory):

@@ -62,7 +62,7 @@ def deliver(runs, count, objective="Open the tin"):
 def test_what_was_delivered_three_times_in_one_way_is_done_without_reasoning(runs):
     deliver(runs, 3)
     assert runs.phases == ["reason", "act"]
-    session = runs.run([delivered("Turned it to the left.")], "open the Tin")
+    session = runs.run([delivered("Turned it to the left.")], "open the Tin.")
     assert (session.ended, session.proven, runs.phases) == ("delivered", 3, ["act"])
     assert session.tasks[0].plan == TaskPlan("Turn the key", (), PASSES)
     assert runs.run(WAY, "Open the tin", deliberate=True).proven == 0

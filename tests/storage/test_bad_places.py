@@ -68,7 +68,7 @@ def reachable() -> Path:
 def test_a_store_cannot_be_made_where_nobody_may_write(folder: Path) -> None:
     folder.chmod(0o555)
     for path in (folder / "memory.db", folder / "below" / "memory.db"):
-        found = as_nobody(partial(refusal, partial(SqliteStore, path)))
+        found = as_nobody(partial(refusal, lambda: remember(SqliteStore(path), whole("a"))))  # noqa: B023
         assert found is not None
         code, words = found
         assert code == "store"
@@ -101,7 +101,8 @@ def test_a_store_in_a_folder_that_may_only_be_read_says_so(folder: Path) -> None
 @pytest.mark.slow
 def test_a_file_that_may_not_be_read_says_so(folder: Path) -> None:
     path = folder / "memory.db"
-    SqliteStore(path).close()
+    with closing(SqliteStore(path)) as store:
+        remember(store, whole("a"))
     path.chmod(0)
     code, words = as_nobody(lambda: refusal(lambda: SqliteStore(path)))
     assert (code, str(path) in words) == ("store", True)
@@ -111,7 +112,8 @@ def test_a_file_that_may_not_be_read_says_so(folder: Path) -> None:
 def test_a_folder_that_may_not_be_entered_says_so(folder: Path) -> None:
     inner = folder / "inner"
     inner.mkdir()
-    SqliteStore(inner / "memory.db").close()
+    with closing(SqliteStore(inner / "memory.db")) as store:
+        remember(store, whole("a"))
     inner.chmod(0)
     code, words = as_nobody(lambda: refusal(lambda: SqliteStore(inner / "memory.db")))
     assert (code, "cannot be read" in words) == ("store", True)
@@ -184,7 +186,7 @@ def test_a_disk_that_is_full_from_the_start_leaves_nothing_to_stumble_over(tmp_p
 
     def make() -> tuple[str, str] | None:
         limit_files(10_000)
-        return refusal(lambda: SqliteStore(path))
+        return refusal(lambda: remember(SqliteStore(path), whole("a")))
 
     code, words = in_child(make)
     assert (code, "disk" in words) == ("store", True)

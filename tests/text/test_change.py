@@ -148,7 +148,7 @@ def test_rules_that_only_share_words_change_nothing_about_each_other():
         ("Use uv, not pip", "Use pip when you build in Docker", False),
     ],
 )
-def test_a_later_exception_is_no_clear_reversal(old, new, clear):
+def test_a_later_exception_is_no_clear_reversal_but_naming_the_rejected_is(old, new, clear):
     change = compare(old, new)
     assert (change.kind, change.clear) == ("opposite", clear)
 
@@ -156,6 +156,30 @@ def test_a_later_exception_is_no_clear_reversal(old, new, clear):
 def test_the_reason_names_the_words():
     change = compare("Use pip", "Use uv, not pip")
     assert change.reason == 'the earlier asks for "pip", the later rejects it'
+
+
+@pytest.mark.parametrize(
+    ("old", "words"),
+    [
+        ("Use httpx instead of requests", "requests is fine after all"),
+        ("Use httpx instead of requests", "requests is okay again"),
+        ("Use httpx instead of requests", "We moved to requests"),
+        ("Use httpx instead of requests", "Back to requests"),
+        ("Use httpx instead of requests", "We went back to requests"),
+        ("Use httpx instead of requests", "I changed my mind: use requests"),
+        ("Use httpx instead of requests", "No more httpx"),
+        ("Use tabs, not spaces", "We are back on spaces"),
+        ("Squash commits before merging", "Stop squashing"),
+        ("Squash commits before merging", "Merge without squashing"),
+        ("Squash commits before merging", "Don't squash any more"),
+        ("Squash commits before merging", "Squashing is optional now"),
+        ("Squash commits before merging", "Keep all commits when merging, never squash"),
+        ("Never use print for debugging", "print for debugging is okay"),
+    ],
+)
+def test_a_change_of_mind_is_a_reversal_in_whatever_words(old, words):
+    change = compare(old, words)
+    assert (change.kind, change.clear) == ("opposite", True)
 
 
 def test_a_long_wrong_text_is_no_part_of_the_statement():

@@ -256,15 +256,16 @@ def stem(word: str) -> str:
     >>> stem("migrations"), stem("testament")
     ('migrat', 'testament')
     """
-    return _stemmer()(word)
+    return stemmer("english")(word)
 
 
 @cache
-def _stemmer() -> Callable[[str], str]:
+def stemmer(language: str) -> Callable[[str], str]:
+    """Snowball's stemmer of a language, for words in lower case."""
     # The stemmer keeps its state in the object, hence the lock.
     import Stemmer
 
-    stemmer, lock = Stemmer.Stemmer("english"), threading.Lock()
+    stemmer, lock = Stemmer.Stemmer(language), threading.Lock()
 
     def locked_stem(word: str) -> str:
         with lock:

@@ -22,6 +22,7 @@ from priming.index.document import Document, Statements, bare_terms, is_rare_wor
 from priming.index.lexicon import Lexicon
 from priming.index.topology import Topology
 from priming.index.vocabulary import Vocabulary
+from priming.text.tokens import LANGUAGES
 
 ENTITY = KINDS.index("entity")
 _SNAPSHOT_AFTER = 256
@@ -51,6 +52,7 @@ class NamespaceArrays:
         self.living = Column(np.bool_)
         self.embedded = Column(np.bool_)
         self.occurred = Column(np.float64)
+        self.language = Column(np.int8)
         self.timed = Column(np.bool_)
         self.asks = Column(np.bool_)
         self.specificity = Column(np.int64)
@@ -185,6 +187,12 @@ class NamespaceArrays:
             if row <= self.entities.get(document.slot, row):
                 self._settle(document.slot, row)
 
+    @property
+    def main_language(self) -> str:
+        """The language of most texts: that of a cue whose words do not tell."""
+        counts = np.bincount(self.language.values[self.living.values], minlength=1)
+        return LANGUAGES[int(counts.argmax())]
+
     def _add_text(self, row: int, document: Document) -> int:
         number = self.documents
         self._titled = None
@@ -193,6 +201,7 @@ class NamespaceArrays:
         self.living.append(True)
         self.embedded.append(document.vector is not None or not (document.body or document.heading))
         self.occurred.append(document.occurred)
+        self.language.append(LANGUAGES.index(document.language))
         self.timed.append(document.timed)
         self.asks.append(document.asks)
         self.specificity.append(document.specificity)

@@ -15,7 +15,7 @@ from priming.embedding.protocol import Embedder, TokenEmbedder, WordEmbedder
 from priming.text.dates import has_time, is_question
 from priming.text.names import heading_name, normal
 from priming.text.statements import Statement, statement
-from priming.text.tokens import specificity, spelled, terms
+from priming.text.tokens import language_of, specificity, spelled, terms
 from priming.types import MemoryRecord, executions
 
 RULES = "rules"
@@ -46,6 +46,7 @@ class Document:
     vector: NDArray[np.float32] | None
     session: str | None
     occurred: float
+    language: str
     timed: bool
     asks: bool
     specificity: int
@@ -140,16 +141,19 @@ def _document(
 ) -> Document:
     indexed = not is_rule_made(record)
     at = record.occurred_at
+    text = f"{record.title or ''}\n{searched_text(record)}" if indexed else ""
+    language = language_of(text) or "english"
     return Document(
         id=record.id,
         kind=record.kind,
         title=record.title,
-        heading=tuple(terms(record.title)) if indexed and record.title else (),
-        body=tuple(terms(searched_text(record))) if indexed else (),
+        heading=tuple(terms(record.title, language)) if indexed and record.title else (),
+        body=tuple(terms(searched_text(record), language)) if indexed else (),
         tokens=tokens,
         vector=vector,
         session=record.session,
         occurred=at.timestamp() if at is not None else np.nan,
+        language=language,
         timed=indexed and has_time(record.content),
         asks=indexed and is_question(record.content),
         specificity=specificity(record.content) if indexed else 0,
@@ -157,7 +161,7 @@ def _document(
         slot=slot_of_record(record),
         when=record.when,
         statement=statement(record.content, record.speaker) if record.kind == FACT else None,
-        words=spelled(f"{record.title or ''}\n{searched_text(record)}") if indexed and by_word else {},
+        words=spelled(text, language) if indexed and by_word else {},
     )
 
 

@@ -32,10 +32,22 @@ from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store
 from priming.text.statements import Statement
 
-FORMAT = 6
+FORMAT = 7
 _ALIGN = 64
 _COLUMNS = (
-    *("alive", "kind", "document", "row", "living", "embedded", "title", "occurred", "timed", "asks"),
+    *(
+        "alive",
+        "kind",
+        "document",
+        "row",
+        "living",
+        "embedded",
+        "title",
+        "occurred",
+        "language",
+        "timed",
+        "asks",
+    ),
     *("specificity", "token_df", "title_count", "title_entity"),
 )
 _SESSION_COLUMNS = ("session", "previous", "following")

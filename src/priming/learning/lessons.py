@@ -6,6 +6,7 @@ matched on its own, and the best match counts: a long failure is recalled by its
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -35,6 +36,7 @@ _CAUSE = ": "
 """Separates the task from its obstacle in a trigger."""
 _NEAREST = 8
 """Number of memories by the cosine of the whole text, of which the lessons are compared."""
+_VERSION = re.compile(r"\bv(?=\d)", re.IGNORECASE)
 _NUMBERED = 100
 """Equal keys are numbered below this number; later ones end in a part of their id."""
 
@@ -74,11 +76,11 @@ def resolution_of(record: MemoryRecord) -> str:
 
 
 def closeness(memory: Namespace, text: str, groups: Sequence[Sequence[str]]) -> list[float]:
-    """The cosine of a text and the nearest text of each group; 0 for an empty group."""
+    """The cosine of a text and the nearest text of each group, "v2" read as "version 2"; 0 for an empty group."""
     distinct = list(dict.fromkeys(other for group in groups for other in group))
     if not distinct:
         return [0.0] * len(groups)
-    vectors = memory.embedder.embed([text, *distinct])
+    vectors = memory.embedder.embed([_VERSION.sub("version ", each) for each in (text, *distinct)])
     cosines = dict(zip(distinct, (vectors[1:] @ vectors[0]).tolist(), strict=True))
     return [max((cosines[other] for other in group), default=0.0) for group in groups]
 

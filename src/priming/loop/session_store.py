@@ -122,10 +122,17 @@ class Sessions:
         return [parse(row.body) for row in self._rows(limit)]
 
     def of_objective(self, objective: str, limit: int) -> Sequence[Session]:
-        """Sessions with this objective, the latest first; subgoals aside."""
+        """Sessions with this objective, in any case and whatever its last stop, the latest first; subgoals aside."""
+        bare = objective.rstrip(" .!")
         with self.memory.lock:
-            rows = self.memory.store.loops(self.memory.namespace, limit=limit, objective=objective)
-        return [parse(row.body) for row in rows if row.parent is None]
+            rows = [
+                row
+                for text in (bare, f"{bare}.", f"{bare}!")
+                for row in self.memory.store.loops(self.memory.namespace, limit=limit, objective=text)
+                if row.parent is None
+            ]
+        latest = sorted(rows, key=lambda row: (row.created_at, row.id), reverse=True)[:limit]
+        return [parse(row.body) for row in latest]
 
     @contextmanager
     def lock(self, session_id: str) -> Iterator[None]:

@@ -31,12 +31,14 @@ from priming.index.document import success_estimate
 from priming.recall.fusion import best_rows, blend_anchors, route_score, softmax_anchors
 from priming.recall.ranking import EXACT, Ranked, RankingQuery, best_hits
 from priming.recall.reranking import diversify, multi_hop
+from priming.recall.retrieval import marked_words
 from priming.recall.rule_relevance import counts_of, cue_relevance, fit_of
 from priming.text.tokens import terms
 from priming.types import MemoryRecord, days_between
 
 EPISODE = KINDS.index("episode")
-_CAPITALISED = re.compile(r"\b[^\W\d_a-z]\w*|\b\d{3,4}\b")
+_YEARS = re.compile(r"\d{3,4}")
+"""Numbers that name something; others are counts."""
 _HOURS = 24.0
 """Hours in a day."""
 _ABOVE = 2.0
@@ -93,7 +95,9 @@ def _covering_anchors(query: RankingQuery) -> tuple[Ints, Floats]:
     count = p.anchors if query.limit <= p.anchors else max(p.anchors_many, query.limit)
     first = _softmax(query, np.where(query.pool, evidence.h, 0.0), count)
     if len(first[0]) and "coverage" not in query.ablate:
-        names = {term for word in _CAPITALISED.findall(evidence.text) for term in terms(word)}
+        marked = marked_words(evidence.text, evidence.language)
+        named = [word for word in marked if word[0].isupper() or _YEARS.fullmatch(word)]
+        names = {term for word in named for term in terms(word, evidence.language)}
         reach, share = evidence.name_coverage(int(first[0][0]), names)
         reach = np.where(query.pool, reach, 0.0)
         if share and reach.any():

@@ -20,10 +20,28 @@ from priming.index.lexicon import Expansion, Occurrences, summed
 from priming.index.vocabulary import EXACT, Neighbours
 from priming.index.working_set import WorkingSet
 from priming.recall.fusion import fuse
-from priming.text.tokens import spelled, terms
+from priming.text.tokens import language_of, spelled, terms
 
-NAMES = re.compile(r"\b[^\W\d_a-z]\w*|\b\w*\d\w*")
-"""A word with a capital, or one with a digit."""
+_WORD = re.compile(r"\b\w+")
+_CAPITALISING = ("german",)
+"""Languages that write every noun with a capital."""
+
+
+def marked_words(text: str, language: str) -> list[str]:
+    """The words of a text with a capital or a digit, which mark a name; in German it has to be a later letter.
+
+    >>> marked_words("When did Ann move to room 12?", "english")
+    ['When', 'Ann', '12']
+    >>> marked_words("Wann lief die NATO-Frist ab?", "german")
+    ['NATO']
+    """
+    first = int(language in _CAPITALISING)
+    return [
+        word
+        for word in _WORD.findall(text)
+        if any(map(str.isdigit, word))
+        or (any(map(str.isupper, word[first:])) if first else word[0].isupper())
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +52,9 @@ class CueTerms:
     codes: tuple[int, ...]
 
     @classmethod
-    def of(cls, text: str, working: WorkingSet) -> CueTerms:
+    def of(cls, text: str, working: WorkingSet, language: str) -> CueTerms:
         """Read a cue against the words of a namespace."""
-        ordered = tuple(terms(text))
+        ordered = tuple(terms(text, language))
         lexicon = working.lexicon
         codes = [lexicon.code(term) for term in dict.fromkeys(ordered)]
         return cls(ordered, tuple(code for code in codes if code is not None and lexicon.df[code]))
@@ -61,9 +79,14 @@ class Retrieval:
     forgetting: ForgettingParams = FORGETTING
 
     @cached_property
+    def language(self) -> str:
+        """The language of the cue, or where its words do not tell, that of most memories."""
+        return language_of(self.text) or self.working.main_language
+
+    @cached_property
     def terms(self) -> CueTerms:
         """The cue's terms."""
-        return CueTerms.of(self.text, self.working)
+        return CueTerms.of(self.text, self.working, self.language)
 
     @cached_property
     def literal(self) -> Floats:
@@ -95,8 +118,8 @@ class Retrieval:
         Names and words with a digit have no near words.
         """
         lexicon, p = self.working.lexicon, self.params
-        words = spelled(self.text)
-        names = {term for word in self._names for term in terms(word)}
+        words = spelled(self.text, self.language)
+        names = {term for word in self._names for term in terms(word, self.language)}
         codes = {word: lexicon.code(term) for term, word in words.items() if term not in names}
         neighbours = self.working.vocabulary.near(codes, lexicon.words, p.near_floor, p.near_most)
         expansions = [
@@ -107,8 +130,9 @@ class Retrieval:
     @property
     def _names(self) -> list[str]:
         """The cue's capitalised words and words with a digit; a capital that only opens the cue does not count."""
-        names = NAMES.findall(self.text)
-        opens = self.text.lstrip()[:1].isupper() and not any(map(str.isdigit, names[0]))
+        names = marked_words(self.text, self.language)
+        opener = names[0] if names else ""
+        opens = self.text.lstrip().startswith(opener) and not any(map(str.isdigit, opener))
         return names[1:] if opens else names
 
     def _expansion(self, own: int | None, neighbours: Neighbours | None) -> Expansion | None:

@@ -58,7 +58,7 @@ def backup_at(path: Path, store: Path | None) -> Iterator[sqlite3.Connection]:
     """
     if not path.is_file():
         raise ParamError("path", str(path), "names no file: name one that a backup wrote")
-    if store is not None and path.samefile(store):
+    if store is not None and store.exists() and path.samefile(store):
         raise Conflict(f"{path} is the store itself: name a backup of it")
     steps = migrations()
     examine_file(path, newest=len(steps))

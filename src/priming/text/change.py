@@ -33,6 +33,8 @@ _LONG = 6
 """Least words that two statements share if another word is a value, whatever it is."""
 
 
+_MEANS = frozenset(("with", "using", "via", "through", "by"))
+"""Prepositions before what another act is done with: "install packages with pip"."""
 _UNTYPED = frozenset(("code", "other"))
 
 
@@ -197,7 +199,7 @@ class _Alignment:
             for a, b in self.crossed
             if "head" in (a.role, b.role) and not (a.contrasted or b.contrasted)
         ]
-        return len(heads) < len(self.crossed) or not self.removed or not (ours or theirs)
+        return len(heads) < len(self.crossed) or not self.removed or not self.added or not (ours or theirs)
 
     def _speaks_of_another(self, ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
         """Whether what is asked for only shares a word with what is rejected: "not requests", "log each request"."""
@@ -212,7 +214,9 @@ class _Alignment:
         if rejected.lead and choice.role == "plain" and not choice.lead and asks:
             return True  # "not at the start", "messages start with a verb"
         acts = any(word.role == "head" and word.sign > 0 for word in asks)
-        return (acts and not choice.lead and choice.role != "head") or makes_a_kind(asks, choice, asking)
+        if acts and choice.role != "head" and choice.lead not in _MEANS:
+            return True
+        return makes_a_kind(asks, choice, asking)
 
     def _exchange(self) -> TextChange | None:
         """Words that changed places where places matter: who does what to whom, what is first, whose value."""

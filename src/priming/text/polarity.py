@@ -296,7 +296,10 @@ class _Clause:
 
 
 def makes_a_kind(rest: Collection[Word], word: Word, statement: SignedText) -> bool:
-    """Whether words of a rest stand right before a word and make a kind of it: "smaller pull requests"."""
+    """Whether words of a rest beside a word make another thing of it: "smaller pull requests", "test coverage"."""
+    after = [other for other in rest if other.place == word.place + 1 and other.part == word.part]
+    if not statement.chooses and any(not other.lead and other.role == "plain" for other in after):
+        return True
     before = [other for other in statement.words if other.place < word.place and other.part == word.part]
     lead = word.lead
     for other in reversed(before):

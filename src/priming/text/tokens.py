@@ -1,12 +1,14 @@
-"""Terms of a text: English stems without stop words, and pairs of CJK characters."""
+"""Terms of a text: stems in its own language without function words, and pairs of CJK characters."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
 
-from priming.core.when import stem
+from priming.core.when import stem, stemmer
 from priming.text.word_lists import read_words
 
 TERM_CACHE = 1 << 16
@@ -23,20 +25,45 @@ _CJK_PARTS = re.compile(f"([{_CJK_CLASS}]+)")
 _TOKEN = re.compile(r"(?<![^\W_])[^\W_]{1,64}(?:'[a-z]{1,16}){0,2}")
 _CLITICS = ("s", "ll", "ve", "re", "d", "m")
 _MARKS = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")
+_SCRIPTS: Mapping[str, re.Pattern[str]] = {
+    language: re.compile(f"[{span}]")
+    for language, span in {
+        "russian": "\u0400-\u052f",
+        "greek": "\u0370-\u03ff\u1f00-\u1fff",
+        "arabic": "\u0600-\u06ff",
+        "hindi": "\u0900-\u097f",
+        "tamil": "\u0b80-\u0bff",
+        "armenian": "\u0530-\u058f",
+    }.items()
+}
+"""The language by whose rules words of a script are stemmed."""
+_NOT_LATIN = re.compile("[\u0370-\u1dff\u1f00-\u1fff]")
+LATIN_LANGUAGES = tuple(
+    "catalan czech danish dutch finnish french german hungarian indonesian italian norwegian polish portuguese"  # noqa: SIM905
+    " romanian spanish swedish turkish".split()
+)
+"""Languages other than English that are recognised by their function words (``words/function_words``)."""
+LANGUAGES = ("english", *LATIN_LANGUAGES)
+_ELIDING = ("french", "italian", "catalan")
+_LANGUAGE_WORDS = 200
+"""Words of a text that are read for its language."""
+_LEAST_SHARE = 0.15
+"""Least share of function words in a text of another language than English; prose has a third or more."""
 _APOSTROPHES = dict.fromkeys(map(ord, "\u2018\u2019\u02bc\u2032\uff07"), "'")
 
 
-def terms(text: str) -> list[str]:
-    """Split a text into its terms, in order: English stems without stop words, and pairs of CJK characters.
+def terms(text: str, language: str | None = None) -> list[str]:
+    """Split a text into its terms, in order: stems without function words, and pairs of CJK characters.
 
     A word is letters and digits, lower-cased, with its possessive or contracted ending ('s, 'll, 've, …)
-    and its apostrophes taken off; words of ``STOP_WORDS`` are left out and the others stemmed by Snowball's
-    English stemmer. A run of Han, Hiragana, Katakana or Hangul gives its overlapping pairs of characters, a
-    single character itself.
+    and its apostrophes taken off; function words of the language are left out and the others stemmed by Snowball's
+    stemmer for it. A word of another script is stemmed by the language that its script is used for. A run of Han,
+    Hiragana, Katakana or Hangul gives its overlapping pairs of characters, a single character itself.
 
     Parameters
     ----------
     text : any text.
+    language : the language of its words in Latin letters; None: recognised from the text.
 
     Returns
     -------
@@ -58,16 +85,51 @@ def terms(text: str) -> list[str]:
     ['carolin', 'friend', 'go', 'hike']
     >>> terms("東京都 tower")
     ['東京', '京都', 'tower']
+    >>> terms("Wann werden die Häuser gebaut?"), terms("Когда построили дома?")
+    (['haus', 'gebaut'], ['постро', 'дом'])
     """
-    if text.isascii():
-        return _words(text)
-    stems: list[str] = []
-    for place, piece in enumerate(_CJK_PARTS.split(_plain(text))):
-        stems += _pairs(piece) if place % 2 else _words(piece)
-    return stems
+    return [term for term, _ in _terms(text, language) if term]
 
 
-def spelled(text: str) -> dict[str, str]:
+def language_of(text: str) -> str | None:
+    """Recognise the language of the Latin words of a text by their function words; None where they do not tell.
+
+    Parameters
+    ----------
+    text : any text; its first 200 words are read.
+
+    Returns
+    -------
+    A name of ``LANGUAGES``, or None.
+
+    Notes
+    -----
+    A function word that several languages share counts for each by its part, a single letter for none. A language
+    other than English needs two function words that count as one or more, and as more than those of English, and
+    three in twenty of all words.
+
+    Examples
+    --------
+    >>> language_of("Wann werden die Häuser gebaut?"), language_of("Where is the river?"), language_of("Rio")
+    ('german', 'english', None)
+    """
+    words = _TOKEN.findall(_folded(text).replace("'", " "))[:_LANGUAGE_WORDS]
+    scores: defaultdict[str, float] = defaultdict(float)
+    hits: Counter[str] = Counter()
+    for word, number in Counter(word for word in words if len(word) > 1).items():
+        for language in (languages := _function_words().get(word, ())):
+            scores[language] += 1 / len(languages)
+            hits[language] += number
+    english = scores.pop("english", 0.0)
+    best = max(scores, key=lambda language: (scores[language], language), default="english")
+    distinct = sum(best in _function_words().get(word, ()) for word in {*words})
+    is_prose = distinct >= 2 and hits[best] >= _LEAST_SHARE * len(words)
+    if is_prose and scores[best] >= 1.0 and scores[best] > english:
+        return best
+    return "english" if english else None
+
+
+def spelled(text: str, language: str | None = None) -> dict[str, str]:
     """Map each term of a text to the first word, in lower case, that gives it; CJK pairs map to themselves.
 
     Examples
@@ -76,12 +138,9 @@ def spelled(text: str) -> dict[str, str]:
     {'hike': 'hikes', 'fun': 'fun'}
     """
     spellings: dict[str, str] = {}
-    for place, piece in enumerate(_CJK_PARTS.split(_plain(text))):
-        words = _pairs(piece) if place % 2 else _TOKEN.findall(piece.lower())
-        for word in words:
-            term = word if place % 2 else _term(word)
-            if term:
-                spellings.setdefault(term, word)
+    for term, word in _terms(text, language):
+        if term:
+            spellings.setdefault(term, word)
     return spellings
 
 
@@ -125,8 +184,54 @@ def _plain(text: str) -> str:
     return unicodedata.normalize("NFKC", _MARKS.sub("", apart))
 
 
-def _words(text: str) -> list[str]:
-    return [term for term in map(_term, _TOKEN.findall(text.lower())) if term]
+def _folded(text: str) -> str:
+    """Bring a text to NFKC and lower case, with its accents and plain apostrophes."""
+    return (
+        text.lower()
+        if text.isascii()
+        else unicodedata.normalize("NFKC", text.translate(_APOSTROPHES)).lower()
+    )
+
+
+def _terms(text: str, language: str | None) -> Iterator[tuple[str, str]]:
+    """Each term of a text with the word that gives it; a function word gives the empty term."""
+    language = language or language_of(text) or "english"
+    if language == "english":
+        plain = _plain(text).lower()
+    else:
+        plain = _folded(text).replace("'", " ") if language in _ELIDING else _folded(text)
+    for place, piece in enumerate([plain] if plain.isascii() else _CJK_PARTS.split(plain)):
+        if place % 2:
+            yield from ((pair, pair) for pair in _pairs(piece))
+        elif language == "english" and not _NOT_LATIN.search(piece):
+            yield from ((_term(word), word) for word in _TOKEN.findall(piece))
+        else:
+            yield from ((_foreign_term(word, language), _plain(word)) for word in _TOKEN.findall(piece))
+
+
+@cache
+def _function_words() -> Mapping[str, tuple[str, ...]]:
+    """The languages that each function word belongs to."""
+    languages: dict[str, tuple[str, ...]] = dict.fromkeys(STOP_WORDS, ("english",))
+    for language in LATIN_LANGUAGES:
+        for word in _function_words_of(language):
+            languages[word] = (*languages.get(word, ()), language)
+    return languages
+
+
+@cache
+def _function_words_of(language: str) -> frozenset[str]:
+    has_list = language in (*LATIN_LANGUAGES, "russian")
+    return frozenset(read_words(f"function_words/{language}") if has_list else ())
+
+
+@lru_cache(maxsize=TERM_CACHE)
+def _foreign_term(word: str, language: str) -> str:
+    """Stem a word in lower case by its script, or by the language of its text; a function word gives ""."""
+    own = next((name for name, letters in _SCRIPTS.items() if letters.search(word)), language)
+    if own == "english":
+        return _term(_plain(word))
+    return "" if word in _function_words_of(own) else _plain(stemmer(own)(word))
 
 
 def _pairs(run: str) -> list[str]:

@@ -138,6 +138,7 @@ def test_a_report_has_three_forms(shell, agent, form, wanted):
     told = ran(shell, "run", "Mend what is broken", "--agent", agent(), "--yes")
     done = shell.run("loop", "report", told["session"], "--format", form)
     assert (done.exit_code, wanted in done.stdout) == (0, True)
+    assert shell.run("loop", "report", "--format", form).stdout == done.stdout
 
 
 @pytest.mark.slow

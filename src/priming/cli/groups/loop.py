@@ -196,7 +196,10 @@ def _sessions(sessions: Sequence[SessionSummary]) -> Iterator[Part]:
 @command(app)
 def report(
     store: StoreOptions,
-    session: SessionId,
+    session: Annotated[
+        str | None, Argument(metavar="[SESSION]", help="A session of the loop; default: the latest")
+    ] = None,
+    *,
     form: Annotated[
         str,
         Option("--format", metavar="NAME", help=", ".join(FORMATS), autocompletion=parse.complete(FORMATS)),
