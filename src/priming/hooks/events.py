@@ -1,4 +1,4 @@
-"""What each event injects, rules and memories within a budget, each once; and the little that it writes."""
+"""The text that each event injects, rules and memories within a budget, each once; and what it writes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ REMINDER = (
 _COMMITTED = re.compile(r"^\[[^\]\n]+ [0-9a-f]{7,}\] ", re.MULTILINE)
 _BYTES_PER_TOKEN = 4
 _LINE_TOKENS = 64
-"""Tokens asked for beyond the budget for each memory that was shown already, which the answer lists again."""
+"""Tokens requested beyond the budget for each memory already shown, because the answer lists it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class HookCall:
         return self.stores[0]
 
     def cue(self, **context: Any) -> dict[str, Any]:
-        """A cue of the project and of what else is not empty."""
+        """A cue with the project and all other non-empty fields."""
         return {"project": self.project.name, **{name: value for name, value in context.items() if value}}
 
     def add(self, *lines: str) -> None:
@@ -102,7 +102,7 @@ def _session_start(call: HookCall) -> None:
 
 
 def _prompt(call: HookCall) -> None:
-    """A person writes a prompt: learn a correction in it, and inject the rules and memories that it is about."""
+    """A person writes a prompt: learn a correction in it, and inject the relevant rules and memories."""
     from priming.hooks import corrections
 
     session = call.session
@@ -296,7 +296,7 @@ def _notice(missing: Sequence[str]) -> str:
     which = (
         "1 constraint that applies is" if len(missing) == 1 else f"{len(missing)} constraints that apply are"
     )
-    return f"{which} left out for want of room: `priming active` lists them."
+    return f"{which} left out for lack of space: `priming active` lists them."
 
 
 def count_tokens(text: str) -> int:

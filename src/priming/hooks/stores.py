@@ -1,4 +1,4 @@
-"""The stores that a hook asks: through a running server with few imports, else the file itself."""
+"""The stores of a hook: through a running server with few imports, or else the file itself."""
 
 from __future__ import annotations
 

@@ -144,17 +144,17 @@ def destructive_reason(plan: TaskPlan, params: LoopParams = LOOP, *, folder: Pat
     file is where its path leads: symbolic links are followed before paths are compared.
 
     >>> destructive_reason(TaskPlan("Tidy up.", verify="sh -c 'cd build; /bin/rm -r .'"))
-    "its command has 'rm' in it"
+    "its command contains 'rm'"
     >>> destructive_reason(TaskPlan("Mend it.", ("src/app.py",), "pytest -q tests/test_rm.py"))
     """
     words = [word.rsplit("/", 1)[-1].casefold() for word in _WORD.findall(plan.verify or "")]
     for rule in params.destructive:
         if _in_order(words, rule.casefold().split()):
-            return f"its command has {rule!r} in it"
+            return f"its command contains {rule!r}"
     for path in plan.delta:
         place = _place(path, Path(folder))
         if place is None:
-            return f"it is about {path}, which is outside the folder"
+            return f"it concerns {path}, which is outside the folder"
         if any(_fits(name, rule) for rule in params.precious for name in (path, place)):
             return f"it is about {path}" + ("" if _fits(place, path) else f", which is {place}")
     return None
@@ -166,7 +166,7 @@ def _in_order(words: list[str], rule: list[str]) -> bool:
 
 
 def _place(path: str, folder: Path) -> str | None:
-    """Where a path of a folder leads, as a path in the folder; None outside, or if its links lead nowhere."""
+    """The target of a path, as a path in the folder; None if it is outside, or if a link has no target."""
     if path.startswith("~") or PureWindowsPath(path).drive:
         return None
     try:
@@ -256,7 +256,7 @@ def _lineage(turn: Turn, session: Session, task: Task) -> tuple[str, ...]:
     if session.fresh_context:
         return turn.lineage(session)
     attempts = [
-        f"attempt {attempt.number} at this task, which did not pass: {attempt.acted.details}"
+        f"attempt {attempt.number} at this task, which failed its gate: {attempt.acted.details}"
         for attempt in task.attempts[:-1]
         if attempt.acted is not None
     ]

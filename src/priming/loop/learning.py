@@ -113,7 +113,7 @@ def store_patterns(
 
 
 def _summed(results: Sequence[lessons.StoredLesson]) -> LearningResult:
-    """What storing some lessons did, as one result."""
+    """The combined result of storing several lessons."""
     return LearningResult(
         stored=tuple(result.key for result in results if result.status == lessons.STORED),
         strengthened=tuple(result.key for result in results if result.status == lessons.STRENGTHENED),

@@ -172,7 +172,7 @@ def _answers_section(answered: Sequence[tuple[str, str]], params: ContextParams)
         f"{quote_text(context.cut(question, most))} → {quote_text(context.cut(answer, most))}"
         for question, answer in answered
     ]
-    return "What was asked, and what a person answered, which holds:\n" + fenced("\n".join(lines))
+    return "Questions that a person has answered; follow the answers:\n" + fenced("\n".join(lines))
 
 
 def parse_plan(answer: Answer, params: ContextParams = CONTEXT) -> PlanningResult:

@@ -69,7 +69,7 @@ def think(memory: Namespace, agent: Agent, objective: str, folder: Path | str) -
 
 @dataclass(frozen=True, slots=True)
 class ResumeOptions:
-    """What a person contributes to a session that is resumed: a yes, an answer, more minutes."""
+    """A person's contribution to a resumed session: approval, an answer, more minutes."""
 
     yes: bool = False
     answer: str | None = None
@@ -130,7 +130,7 @@ def _resumed(session: Session, options: ResumeOptions) -> Session:
     if options.answer is not None:
         if wait is None or wait.what != "answer":
             raise Conflict(
-                f"the session {session.id} waits for no answer: 'priming loop resume {session.id}' goes on"
+                f"the session {session.id} does not wait for an answer: 'priming loop resume {session.id}' continues it"
             )
         return with_answer(fresh, wait.about, options.answer)
     if wait is not None and options.yes:

@@ -72,7 +72,7 @@ class Decoder:
         return self.settle() if data is None else self.feed(data) if data else self.end()
 
     def settle(self) -> Iterator[bytes]:
-        """The messages so far when nothing follows for a while: a line shorter than four bytes is a message."""
+        """The messages so far if nothing follows for a while: a line shorter than four bytes is a message."""
         if self.undecided:
             self.framing = JSON
             yield from self._lines()
@@ -86,7 +86,7 @@ class Decoder:
             if self._buffer.strip():
                 yield bytes(self._buffer)
         elif size := len(self._buffer):
-            raise ParamError("message", f"{size} bytes", "must be whole: the connection ended in it")
+            raise ParamError("message", f"{size} bytes", "must be complete: the connection ended inside it")
 
     def _lines(self) -> Iterator[bytes]:
         while (end := self._buffer.find(b"\n", self._searched)) >= 0:
@@ -208,7 +208,7 @@ def _carry_out(service: LocalService, message: Mapping[str, Any], progress: Prog
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What the conversations of a server share; ``ending`` is set when the server is asked to end."""
+    """The state shared by a server's connections; ``ending`` is set when the server is asked to end."""
 
     service: LocalService
     greeting: Mapping[str, str]
@@ -322,7 +322,7 @@ class Conversation:
 
 
 def _packed(framing: str | None, answer: dict[str, Any]) -> bytes:
-    """An envelope as bytes; one that is too long becomes one that says so."""
+    """An envelope as bytes; one that is too long is replaced by an error."""
     try:
         return pack(framing, answer)
     except TooLong:
