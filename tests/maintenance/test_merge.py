@@ -99,8 +99,8 @@ def test_a_link_to_the_successor_that_is_there_already_stays_as_it_is(three):
 def test_only_what_is_active_is_deprecated_and_only_for_what_is_active(three):
     three.deprecate("a")
     three.forget("b")
-    refused(three, Conflict, "'a' is deprecated already: restore brings it back", three.deprecate, "a")
-    refused(three, Conflict, "'b' is forgotten already: restore brings it back", three.deprecate, "b")
+    refused(three, Conflict, "'a' is deprecated already: restore makes it active again", three.deprecate, "a")
+    refused(three, Conflict, "'b' is forgotten already: restore makes it active again", three.deprecate, "b")
     refused(three, Conflict, "'a' is deprecated already", three.deprecate, "c", by="a")
     refused(three, NotFound, "there is no memory 'd'", three.deprecate, "d")
     refused(three, NotFound, "there is no memory 'd'", three.deprecate, "c", by="d")
@@ -257,7 +257,7 @@ def test_only_two_active_memories_of_one_kind_are_merged(three):
     refused(three, Conflict, message, three.merge, "fact", "a")
     refused(three, NotFound, "there is no memory 'd'", three.merge, "a", "d")
     three.merge("a", "b")
-    refused(three, Conflict, "'a' is merged already: restore brings it back", three.merge, "a", "c")
+    refused(three, Conflict, "'a' is merged already: restore makes it active again", three.merge, "a", "c")
     refused(three, Conflict, "'a' is merged already", three.merge, "c", "a")
 
 

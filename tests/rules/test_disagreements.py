@@ -36,7 +36,7 @@ def test_of_rules_with_as_many_conditions_the_later_is_told(memory):
     memory.learn("Use double quotes", cue=GO)
     assert contents(memory.active(Cue(language="go", task="format"))) == ["Use double quotes"]
     (entry,) = memory.review()
-    assert "since it is the later" in entry.reason
+    assert "because it is the later" in entry.reason
 
 
 @pytest.mark.parametrize("how", ["supersede", "deprecate", "keep"])
@@ -66,7 +66,7 @@ def test_rules_that_nobody_linked_are_compared_by_their_texts(memory):
     memory.remember("Sign every release", kind="behavior", key="sign")
     (entry,) = memory.review()
     assert {entry.older.key, entry.newer.key} == {"monday", "friday"}
-    assert entry.reason.startswith("both are told")
+    assert entry.reason.startswith("both are shown")
 
 
 def test_rules_that_never_apply_together_do_not_disagree(memory):

@@ -137,7 +137,7 @@ def test_inactive_behaviours_are_not_packed(full, tmp_path):
         ({"description": "two\nlines"}, "description = "),
         ({"tags": "go"}, "tags = 'go': must be a list"),
         ({"keys": "tests"}, "keys = 'tests': must be a list of keys"),
-        ({"keys": ["disk"]}, "keys = 'disk': is of kind fact: a pack holds behaviours"),
+        ({"keys": ["disk"]}, "keys = 'disk': is of kind fact: a pack contains only behaviours"),
     ],
 )
 def test_bad_arguments_of_create_are_named_and_no_file_is_made(full, tmp_path, arguments, message):
@@ -153,7 +153,7 @@ def test_a_circle_is_refused_as_the_pack_is_made_and_no_file_is_left(memory, tmp
     ]
     for source, target in zip(keys, (*keys[1:], keys[0]), strict=True):
         memory.link(source, target, relation)
-    with pytest.raises(ParamError, match="must not lead in a circle") as caught:
+    with pytest.raises(ParamError, match="must not form a cycle") as caught:
         memory.pack_create(tmp_path / "pack.json", name="releases")
     assert all(key in str(caught.value) for key in keys)
     assert "choose other behaviours" in str(caught.value)
@@ -174,7 +174,7 @@ def test_a_behaviour_that_no_pack_can_hold_is_named_as_the_pack_is_made(memory, 
 def test_an_existing_file_is_not_overwritten(full, tmp_path):
     path = tmp_path / "p.json"
     path.write_text("mine")
-    refused(full, Conflict, "p.json is there already", full.pack_create, path, name="p")
+    refused(full, Conflict, "p.json already exists", full.pack_create, path, name="p")
     assert path.read_text() == "mine"
     assert list(tmp_path.iterdir()) == [path]
     refused(full, StoreError, "could not be written", full.pack_create, tmp_path / "no" / "p.json", name="p")
@@ -471,7 +471,7 @@ def test_a_pack_of_a_newer_format_is_refused_by_name(memory, pack):
         ([{**A, "priority": float("nan")}], [], "behaviors[0].priority = nan: must be in [0, 10]"),
         ([{**A, "confidence": True}], [], "behaviors[0].confidence = True: must be in [0, 1]"),
         ([{**A, "wen": {}}], [], "behaviors[0].wen = {}: is not a known field: key, content"),
-        ([{**A, "session": "s"}], [], "behaviors[0].session = 's': is not known here"),
+        ([{**A, "session": "s"}], [], "behaviors[0].session = 's': is not a known field"),
         ([A, B], ["x"], "links[0]"),
         (
             [A, B],
@@ -510,7 +510,7 @@ def test_a_violation_in_a_pack_is_named_with_its_place(memory, pack, behaviors, 
         ({"format_version": True}, "format_version = True: must be 1"),
         ({"format_version": 0}, "format_version = 0: must be 1"),
         ({"format_version": "2"}, "format_version = '2': must be 1"),
-        ({"author": "x"}, "author = 'x': is not known here"),
+        ({"author": "x"}, "author = 'x': is not a known field"),
     ],
 )
 def test_a_violation_of_a_whole_pack_is_named(memory, pack, more, message):

@@ -161,7 +161,7 @@ def test_a_source_of_a_gist_in_use_is_not_taken_out(lived, clock):
     assert [one.keys for one in night.items] == [("onoff",)]
     (check,) = (one for one in night.checks if one.dropped)
     assert (check.rule, check.dropped) == (
-        "sources-reachable", ("archive disk3: disk3 is a source of what is still in use",),
+        "sources-reachable", ("archive disk3: disk3 is a source of a memory that is still in use",),
     )  # fmt: skip
     lived.forget("concept:kestrel")
     assert [one.keys for one in lived.sleep(["prune"]).items] == [("disk3",)]
@@ -381,7 +381,7 @@ def test_an_episode_that_left_since_is_not_linked_to_an_entity(lived, verb):
 def test_a_key_that_was_taken_since_is_a_conflict(lived):
     proposal = lived.sleep(["deep"], dry_run=True)
     lived.remember("Mine.", key="concept:kestrel")
-    with pytest.raises(Conflict, match="'concept:kestrel' was taken since"):
+    with pytest.raises(Conflict, match="'concept:kestrel' has been taken since"):
         lived.apply(proposal)
 
 

@@ -57,7 +57,7 @@ def test_a_source_of_what_another_item_makes_is_not_proposed_to_leave(lived, clo
     proposal = lived.sleep(dry_run=True)
     assert [one.stage for one in proposal.items] == ["deep", "deep"]
     assert [one.dropped for one in proposal.checks if one.dropped] == [
-        ("archive disk0: disk0 is a source of what is still in use",)
+        ("archive disk0: disk0 is a source of a memory that is still in use",)
     ]
     assert [one.stage for one in lived.sleep(["prune"], dry_run=True).items] == ["prune"]
 
@@ -66,6 +66,8 @@ def test_what_became_a_source_since_does_not_leave(lived, clock):
     fail(lived, clock, "disk0", DISK[0])
     proposal = lived.sleep(["prune"], dry_run=True)
     lived.sleep(["deep"])
-    with pytest.raises(Conflict, match="prune-1: disk0 is a source of what is still in use: sleep again"):
+    with pytest.raises(
+        Conflict, match="prune-1: disk0 is a source of a memory that is still in use: sleep again"
+    ):
         lived.apply(proposal)
     assert lived.get("disk0").status == "active"

@@ -130,7 +130,7 @@ def _resumed(session: Session, options: ResumeOptions) -> Session:
     if options.answer is not None:
         if wait is None or wait.what != "answer":
             raise Conflict(
-                f"the session {session.id} does not wait for an answer: 'priming loop resume {session.id}' continues it"
+                f"the session {session.id} awaits no answer: 'priming loop resume {session.id}' continues it"
             )
         return with_answer(fresh, wait.about, options.answer)
     if wait is not None and options.yes:

@@ -1,4 +1,4 @@
-"""A request of each operation that is served, as documents show it."""
+"""An example request of each operation that is served."""
 
 from __future__ import annotations
 
@@ -123,4 +123,4 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "loop_list": {"limit": 5},
     "import_lines": {"lines": '{"format": "priming", "version": 4, "namespace": "default"}\n'},
 }
-"""By operation. They work where the memories that they name are there."""
+"""By operation. They work if the memories that they name exist."""

@@ -185,7 +185,7 @@ def apply(memory: Namespace, proposal: Proposal | str, *, only: Collection[str] 
     with memory.lock, memory.writing() as now:
         _, stale = unchanged_items(memory, items, proposal.head)
         if stale:
-            raise Conflict(f"{next(iter(stale.values()))}: sleep again")
+            raise Conflict(f"{next(iter(stale.values()))}: run sleep again")
         return memory.to_operation(_write(memory, proposal, items, now, "proposal"))
 
 
@@ -199,7 +199,7 @@ def _remembered(memory: Namespace, proposal_id: str) -> Proposal:
 
 def _chosen(memory: Namespace, proposal: Proposal, only: Collection[str] | None) -> list[ProposedItem]:
     if not isinstance(proposal, Proposal):
-        raise ParamError("proposal", proposal, "must be what sleep(dry_run=True) answered, or its id")
+        raise ParamError("proposal", proposal, "must be the answer of sleep(dry_run=True), or its id")
     if proposal.namespace != memory.namespace:
         raise ParamError("proposal", proposal.namespace, f"must be of the namespace {memory.namespace!r}")
     if proposal.operations:

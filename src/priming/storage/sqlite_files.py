@@ -154,7 +154,7 @@ def check_version(path: object, version: int, application_id: int, tables: bool,
         raise Corrupt(f"{path} is a database of another program: name another file; it was not changed")
     if version > newest:
         raise SchemaTooNew(
-            f"{path} has schema {version}, but this Priming supports up to {newest}: install a newer one"
+            f"{path} has schema {version}, but this Priming supports up to {newest}: install a newer Priming"
         )
 
 

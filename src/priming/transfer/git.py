@@ -108,7 +108,7 @@ class ChangedFile:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit; a merge commit has no changes, since the commits that it joins have them."""
+    """A commit; a merge commit has no changes, because the commits that it joins have them."""
 
     hash: str
     author: str
@@ -215,7 +215,7 @@ def _log(path: Path) -> Iterator[IO[bytes]]:
             )
         except OSError as error:
             raise _git_missing(path) from error
-        assert process.stdout is not None, "asked for as a pipe"
+        assert process.stdout is not None, "requested as a pipe"
         with process:
             try:
                 yield process.stdout

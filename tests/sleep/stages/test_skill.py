@@ -164,7 +164,7 @@ def test_what_failed_more_often_than_it_helped_gives_no_step_away():
     ("other", "reason"),
     [
         (skill("b", STOP, when={"language": "go"}), "they apply elsewhere"),
-        (skill("b", STOP, trust="tool"), "they are trusted otherwise"),
+        (skill("b", STOP, trust="tool"), "they differ in trust"),
         (skill("b", STOP, valid_to=NOW + DAY), "key-b has an end of validity"),
     ],
 )
