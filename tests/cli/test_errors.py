@@ -56,7 +56,7 @@ BAD = [
     (["supersede", "nothing", "x"], "there is no memory 'nothing'"),
     (["supersede", DISK_KEY, " "], "must not be blank"),
     (["link", DISK_KEY, "nothing"], "there is no memory 'nothing'"),
-    (["link", DISK_KEY, DISK_KEY], "must be another memory than the source"),
+    (["link", DISK_KEY, DISK_KEY], "must differ from the source"),
     (["link", DISK_KEY, "entity:x", "--weight", "1.5"], "weight = 1.5: must be in [0, 1]"),
     (["graph", "link-strength", DISK_KEY, DISK_KEY, "1.5"], "weight = 1.5: must be in [0, 1]"),
     (["graph", "paint"], "No such command 'paint'"),

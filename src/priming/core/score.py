@@ -25,7 +25,7 @@ BlendWeights = Mapping[str, float] | tuple[tuple[str, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A score and what it was made of: ``components`` maps names to unweighted values, in order."""
+    """A score and its components: ``components`` maps names to unweighted values, in order."""
 
     total: Any
     components: Mapping[str, Any]

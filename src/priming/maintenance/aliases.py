@@ -40,7 +40,7 @@ _MINIMUM_TRUST = "tool"
 
 
 def aliases(memory: Namespace, *, dry_run: bool = False, limit: int = 100) -> list[Alias]:
-    """Merge different names of one thing, where the texts say so, all in one operation.
+    """Merge different names of one thing if the texts say so, in one operation.
 
     Args:
         dry_run: only list what would be merged.
@@ -121,7 +121,7 @@ def _fullest(names: Sequence[str]) -> str | None:
 
 
 def _root(into: Mapping[str, str], alias: str) -> str | None:
-    """The name at the end of a chain of aliases; None for a circle."""
+    """The name at the end of a chain of aliases; None for a cycle."""
     visited, name = {alias}, into[alias]
     while name in into:
         if name in visited:

@@ -63,7 +63,7 @@ def keep_both(memory: Namespace, id: str) -> Operation:
 
 
 Contradiction = tuple[datetime, Sequence[LinkRow], Review]
-"""When it came about, its links, and how it is shown."""
+"""When it arose, its links, and how it is shown."""
 
 
 def _unsettled(memory: Namespace, now: datetime) -> list[Contradiction]:

@@ -1,4 +1,4 @@
-"""How well each memory matches a cue, by words and by meaning (``docs/recall.md``, 1 and 2)."""
+"""The match of each memory with a cue, by words and by meaning (``docs/recall.md``, 1 and 2)."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ ScopeRelation = Literal["equal", "wider", "narrower", "values", "crossing", "apa
 """
 
 _DECISIONS = ("supersede", "merge", "widen", "specialise")
-"""What decides, in this order; but a rule for the same conditions that says the same comes first of all."""
+"""The order of decision; but a rule for the same conditions that says the same always comes first."""
 REVERSALS = ("opposite", "other_value")
 
 
@@ -75,7 +75,7 @@ class BehaviorPlacement:
 
 
 Verdicts = Mapping[str, TextChange]
-"""What an agent says of unclear changes, by the earlier text."""
+"""An agent's judgements of unclear changes, by the earlier text."""
 
 
 def place_behavior(
@@ -187,7 +187,7 @@ def _replaces(change: TextChange, similarity: float) -> bool:
 
 
 def _merged(law: str) -> str:
-    """A behaviour that holds more widely already holds here too, unless the law makes an exception of the new one."""
+    """A wider behaviour already covers this case, unless the law treats the new one as an exception."""
     return law if law == "specialise" else "merge"
 
 
@@ -269,7 +269,7 @@ def _reason(decided: str, nearest: BehaviorComparison | None) -> str:
 
 
 def _creation(nearest: BehaviorComparison) -> str:
-    """Why a behaviour is one of its own."""
+    """Why a behaviour stays separate."""
     key = nearest.existing.key
     change, alike = nearest.change, f"{nearest.similarity:.2f} alike"
     if is_unclear(change) and nearest.scopes != "apart":
@@ -282,7 +282,7 @@ def _creation(nearest: BehaviorComparison) -> str:
         return f"created: {key} is {alike}, but {change.reason}"
     if is_similar(nearest.similarity):
         return f"created: the nearest, {key}, is {alike}"
-    return f"created: nothing here is much like it (the nearest, {key}: {nearest.similarity:.2f})"
+    return f"created: no existing rule is similar (the nearest, {key}: {nearest.similarity:.2f})"
 
 
 def is_apart(new: Mapping[str, frozenset[str]], old: Mapping[str, frozenset[str]]) -> bool:
