@@ -279,7 +279,7 @@ def test_why_is_read_by_people(alike):
     [
         (("why", "nothing"), 2, "there is no memory 'nothing'"),
         (("why", "a", "--recall", "none"), 2, "there is no recall 'none'"),
-        (("deprecate", "a", "--by", "a"), 2, "by = 'a': must be another memory"),
+        (("deprecate", "a", "--by", "a"), 2, "by = 'a': must differ from the memory"),
         (("deprecate", "a", "--by", "nothing"), 2, "there is no memory 'nothing'"),
         (("restore", "a"), 2, "'a' is active already"),
         (("merge", "a", "c"), 2, "'a' is of kind behavior and 'c' of kind fact"),
