@@ -1,7 +1,8 @@
-"""How long an agent waits for each of its hooks: a process from nothing, with and without a running server.
+"""How long an agent waits for each of its hooks: with the session's server, with ``priming serve``, and alone.
 
-The session is new in each run, so that every hook has something to bring up. The store holds 10,000 memories and
-twenty rules. What any hook in Python takes, ``python -c pass``, stands beside.
+Each hook is a process from nothing, of a session that is new, so that it has something to bring up; servers are warm,
+and so are the files. The store holds 10,000 memories and twenty rules. What any hook in Python takes, ``python -c
+pass``, stands beside.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,39 +22,39 @@ from pathlib import Path
 import common
 import corpus
 from priming import Cue, Memory
+from priming.hooks import background
 
 HOOK = [sys.executable, "-c", "from priming.cli.start import main; main()"]
 EVENTS = ("session-start", "prompt", "pre-tool", "post-tool", "stop")
-MOST = 150.0
-"""Milliseconds that a hook may take with a server running."""
+MOST, MOST_ALONE = 120.0, 350.0
+"""Milliseconds that a hook may take with the session's server, and without any."""
 _SESSIONS = itertools.count()
+_OFF = {"PRIMING_HOOKS_SERVER": "off"}
 
 
 def main() -> None:
     options = common.arguments(__doc__ or "").parse_args()
     count, times = (500, 7) if options.quick else (10_000, 25)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # installed packages have their bytecode
     with tempfile.TemporaryDirectory() as folder:
-        url = f"sqlite:///{folder}/memory.db"
+        url, database = f"sqlite:///{folder}/memory.db", Path(folder).resolve() / "memory.db"
         asked = filled(url, count)
+        with own_server(url, database, asked):
+            own = measured(url, asked, times)
         with served(url):
-            quick = measured(url, asked, times)
-        slow = measured(url, asked, max(3, times // 3))
-    rows = [
-        common.Row(f"{event}, a server running", quick[event], MOST, 1.0, f"{MOST:g} ms", growth=True)
-        for event in EVENTS
-    ]
-    rows += [
-        common.Row(
-            f"{event}, a server running", quick[event], quick["pass"], None, "python -c pass", growth=True
-        )
-        for event in EVENTS
-    ]
-    rows += [
-        common.Row(
-            f"{event}, without a server", slow[event], slow["pass"], None, "python -c pass", growth=True
-        )
-        for event in EVENTS
-    ]
+            quick = measured(url, asked, times, **_OFF)
+        alone = measured(url, asked, max(3, times // 3), **_OFF)
+    rows = []
+    for name, taken, most in (
+        ("the session's server running", own, MOST),
+        ("priming serve running", quick, None),
+        ("without a server", alone, MOST_ALONE),
+    ):
+        for event in EVENTS:
+            title = f"{event}, {name}"
+            if most is not None:
+                rows.append(common.Row(title, taken[event], most, 1.0, f"{most:g} ms", growth=True))
+            rows.append(common.Row(title, taken[event], taken["pass"], None, "python -c pass", growth=True))
     common.show("Hooks of a coding agent", rows)
     common.write("hooks", rows, memories=count)
 
@@ -81,13 +83,30 @@ def served(url: str) -> Iterator[None]:
             server.send_signal(signal.SIGTERM)
 
 
-def measured(url: str, asked: str, times: int) -> dict[str, float]:
+@contextmanager
+def own_server(url: str, database: Path, asked: str) -> Iterator[None]:
+    """The server that a session leaves behind."""
+    run(url, "session-start", asked)
+    deadline = time.monotonic() + 60.0
+    while background.state(database) is None:
+        assert time.monotonic() < deadline, "no server was left behind"
+        time.sleep(0.05)
+    try:
+        yield
+        answer = background.state(database)
+        assert answer is not None, "the server has ended"
+        assert answer["calls"] >= len(EVENTS), "the server was not called"
+    finally:
+        background.stop(database)
+
+
+def measured(url: str, asked: str, times: int, **variables: str) -> dict[str, float]:
     """Median milliseconds of each hook, and of a Python that does nothing."""
-    cases = {event: lambda _, event=event: run(url, event, asked) for event in EVENTS}
+    cases = {event: lambda _, event=event: run(url, event, asked, **variables) for event in EVENTS}
     return common.medians({**cases, "pass": lambda _: nothing()}, [None] * times, warm_up=1, block=5)
 
 
-def run(url: str, event: str, asked: str) -> None:
+def run(url: str, event: str, asked: str, **variables: str) -> None:
     """One hook, of a session of its own."""
     said = {
         "session_id": f"{os.getpid()}-{next(_SESSIONS)}",
@@ -97,7 +116,11 @@ def run(url: str, event: str, asked: str) -> None:
         "tool_input": {"file_path": "a.py"},
     }
     done = subprocess.run(
-        [*HOOK, "hook", event, "--url", url], input=json.dumps(said).encode(), capture_output=True, check=True
+        [*HOOK, "hook", event, "--url", url],
+        input=json.dumps(said).encode(),
+        capture_output=True,
+        check=True,
+        env={**os.environ, **variables},
     )
     assert not done.stderr, done.stderr
     assert bool(done.stdout) == (event in ("session-start", "prompt", "pre-tool")), event

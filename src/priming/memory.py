@@ -13,37 +13,23 @@ from priming.core.arguments.checks import check_name
 from priming.embedding.protocol import Embedder
 from priming.embedding.registry import DEFAULT, named
 from priming.errors import ParamError
-from priming.graph.selection import graph
-from priming.history.as_of import as_of
-from priming.history.diff import diff
-from priming.history.log import forget, history, identified, log, operation, purge, supersede
-from priming.history.rollback import rollback, would_undo
-from priming.history.undo import undo
-from priming.history.weights_over_time import events, normalize_strengths, oscillating, strengths
-from priming.learning.ablation import ablate
-from priming.learning.feedback import feedback
-from priming.learning.reviews import done, fading
-from priming.learning.runs import run_end, run_list, run_start, run_used
-from priming.maintenance.aliases import aliases
-from priming.maintenance.contradictions import keep_both, review
-from priming.maintenance.health import backup, reembed, restore_backup, stats, status, validate
-from priming.maintenance.merge import deduplicate, deprecate, merge, restore
 from priming.namespace import DEFAULT_NAMESPACE, Namespace
-from priming.recall.explain import why
-from priming.recall.recall import recall
-from priming.recall.records import get, list_memories
-from priming.remember.links import link, link_many, links, set_strength
-from priming.remember.remember import remember, remember_many
-from priming.rules.active import active
-from priming.rules.learn import learn
-from priming.rules.pack_install import pack_install
-from priming.rules.packs import pack_create, pack_list, pack_remove
-from priming.sleep.night import apply, sleep
 from priming.storage.sqlite import SqliteStore
-from priming.transfer.export import export, import_
 from priming.types import Clock, SystemClock
 
 if TYPE_CHECKING:
+    from priming.graph.selection import graph
+    from priming.history.as_of import as_of
+    from priming.history.diff import diff
+    from priming.history.log import forget, history, log, operation, purge, supersede
+    from priming.history.requested_ids import identified
+    from priming.history.rollback import rollback, would_undo
+    from priming.history.undo import undo
+    from priming.history.weights_over_time import events, normalize_strengths, oscillating, strengths
+    from priming.learning.ablation import ablate
+    from priming.learning.feedback import feedback
+    from priming.learning.reviews import done, fading
+    from priming.learning.runs import run_end, run_list, run_start, run_used
     from priming.loop.report import loop_list, loop_report
     from priming.loop.steps.lessons import (
         loop_chunk,
@@ -68,34 +54,61 @@ if TYPE_CHECKING:
         loop_task_get,
         loop_task_new_session,
     )
+    from priming.maintenance.aliases import aliases
+    from priming.maintenance.contradictions import keep_both, review
+    from priming.maintenance.health import backup, reembed, restore_backup, stats, status, validate
+    from priming.maintenance.merge import deduplicate, deprecate, merge, restore
+    from priming.recall.explain import why
+    from priming.recall.recall import recall
+    from priming.recall.records import get, list_memories
+    from priming.remember.links import link, link_many, links, set_strength
+    from priming.remember.remember import remember, remember_many
+    from priming.rules.active import active
+    from priming.rules.learn import learn
+    from priming.rules.pack_install import pack_install
+    from priming.rules.packs import pack_create, pack_list, pack_remove
+    from priming.sleep.night import apply, sleep
+    from priming.transfer.export import export, import_
 
-_LATE = {
+_VERBS = {
+    "priming.graph.selection": "graph",
+    "priming.history.as_of": "as_of",
+    "priming.history.diff": "diff",
+    "priming.history.log": "forget history log operation purge supersede",
+    "priming.history.requested_ids": "identified",
+    "priming.history.rollback": "rollback would_undo",
+    "priming.history.undo": "undo",
+    "priming.history.weights_over_time": "events normalize_strengths oscillating strengths",
+    "priming.learning.ablation": "ablate",
+    "priming.learning.feedback": "feedback",
+    "priming.learning.reviews": "done fading",
+    "priming.learning.runs": "run_end run_list run_start run_used",
+    "priming.maintenance.aliases": "aliases",
+    "priming.maintenance.contradictions": "keep_both review",
+    "priming.maintenance.health": "backup reembed restore_backup stats status validate",
+    "priming.maintenance.merge": "deduplicate deprecate merge restore",
+    "priming.recall.explain": "why",
+    "priming.recall.recall": "recall",
+    "priming.recall.records": "get list_memories",
+    "priming.remember.links": "link link_many links set_strength",
+    "priming.remember.remember": "remember remember_many",
+    "priming.rules.active": "active",
+    "priming.rules.learn": "learn",
+    "priming.rules.pack_install": "pack_install",
+    "priming.rules.packs": "pack_create pack_list pack_remove",
+    "priming.sleep.night": "apply sleep",
+    "priming.transfer.export": "export import_",
     "priming.loop.steps.lessons": (
-        "context",
-        "store",
-        "chunk",
-        "recall",
-        "feedback",
-        "connected",
-        "prune",
-        "consolidate",
-        "decay",
-        "health",
+        "loop_context loop_store loop_chunk loop_recall loop_feedback loop_connected "
+        "loop_prune loop_consolidate loop_decay loop_health"
     ),
     "priming.loop.steps.tasks": (
-        "task_new_session",
-        "task_add",
-        "task_complete",
-        "task_block",
-        "task_get",
-        "meta_record",
-        "meta_assess",
-        "meta_summary",
-        "meta_clear",
+        "loop_task_new_session loop_task_add loop_task_complete loop_task_block loop_task_get "
+        "loop_meta_record loop_meta_assess loop_meta_summary loop_meta_clear"
     ),
-    "priming.loop.report": ("report", "list"),
+    "priming.loop.report": "loop_report loop_list",
 }
-"""The verbs of the loop, each after ``loop_``, by their modules."""
+"""The verbs by their modules. ``list`` is a verb, too, whose function is ``list_memories``."""
 
 
 class Memory(Namespace):
@@ -160,63 +173,63 @@ class Memory(Namespace):
     ) -> None:
         self.close()
 
-    remember = remember
-    remember_many = remember_many
-    recall = recall
-    get = get
-    list = list_memories
-    supersede = supersede
-    history = history
-    forget = forget
-    purge = purge
+    if TYPE_CHECKING:  # bound below, each loaded at its first use
+        remember = remember
+        remember_many = remember_many
+        recall = recall
+        get = get
+        list = list_memories
+        supersede = supersede
+        history = history
+        forget = forget
+        purge = purge
 
-    link = link
-    link_many = link_many
-    links = links
-    set_strength = set_strength
+        link = link
+        link_many = link_many
+        links = links
+        set_strength = set_strength
 
-    feedback = feedback
-    run_start = run_start
-    run_end = run_end
-    run_list = run_list
-    run_used = run_used
-    done = done
-    fading = fading
+        feedback = feedback
+        run_start = run_start
+        run_end = run_end
+        run_list = run_list
+        run_used = run_used
+        done = done
+        fading = fading
 
-    learn = learn
-    active = active
-    why = why
-    deprecate = deprecate
-    restore = restore
-    merge = merge
-    deduplicate = deduplicate
-    aliases = aliases
-    review = review
-    keep_both = keep_both
-    pack_create = pack_create
-    pack_install = pack_install
-    pack_list = pack_list
-    pack_remove = pack_remove
+        learn = learn
+        active = active
+        why = why
+        deprecate = deprecate
+        restore = restore
+        merge = merge
+        deduplicate = deduplicate
+        aliases = aliases
+        review = review
+        keep_both = keep_both
+        pack_create = pack_create
+        pack_install = pack_install
+        pack_list = pack_list
+        pack_remove = pack_remove
 
-    as_of = as_of
-    diff = diff
-    log = log
-    operation = operation
-    identified = identified
-    undo = undo
-    rollback = rollback
-    would_undo = would_undo
-    events = events
-    strengths = strengths
-    oscillating = oscillating
-    normalize_strengths = normalize_strengths
-    graph = graph
+        as_of = as_of
+        diff = diff
+        log = log
+        operation = operation
+        identified = identified
+        undo = undo
+        rollback = rollback
+        would_undo = would_undo
+        events = events
+        strengths = strengths
+        oscillating = oscillating
+        normalize_strengths = normalize_strengths
+        graph = graph
 
-    sleep = sleep
-    apply = apply
-    ablate = ablate
+        sleep = sleep
+        apply = apply
+        ablate = ablate
 
-    if TYPE_CHECKING:  # bound below, loaded at first use
         loop_context = loop_context
         loop_store = loop_store
         loop_chunk = loop_chunk
@@ -239,28 +252,29 @@ class Memory(Namespace):
         loop_report = loop_report
         loop_list = loop_list
 
-    status = status
-    stats = stats
-    validate = validate
-    export = export
-    import_ = import_
-    backup = backup
-    restore_backup = restore_backup
-    reembed = reembed
+        status = status
+        stats = stats
+        validate = validate
+        export = export
+        import_ = import_
+        backup = backup
+        restore_backup = restore_backup
+        reembed = reembed
 
 
 class _LateVerb:
     """A verb whose module is loaded when it is first used, so that a memory opens quickly."""
 
-    def __init__(self, module: str, name: str) -> None:
-        self._module, self._name = module, name
+    def __init__(self, module: str, function: str, name: str) -> None:
+        self._module, self._function, self._name = module, function, name
 
     def __get__(self, memory: Memory | None, owner: type[Memory]) -> Any:
-        verb = getattr(import_module(self._module), self._name)
+        verb = getattr(import_module(self._module), self._function)
         setattr(Memory, self._name, verb)
         return verb if memory is None else MethodType(verb, memory)
 
 
-for _module, _names in _LATE.items():
-    for _name in _names:
-        setattr(Memory, f"loop_{_name}", _LateVerb(_module, f"loop_{_name}"))
+for _module, _functions in _VERBS.items():
+    for _function in _functions.split():
+        _name = _function.removesuffix("_memories")
+        setattr(Memory, _name, _LateVerb(_module, _function, _name))

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from threading import RLock
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from priming.config.caller import present_caller
 from priming.config.ids import uuid7
@@ -23,10 +23,12 @@ from priming.index.working_set import PreparedOperation, WorkingSet
 from priming.remember.echo_filter import EchoGuard
 from priming.results import Listing, no_memories
 from priming.serialization import encode_row
-from priming.sleep.plan import Proposal
 from priming.storage.protocol import Changes, Logged, Store, VersionKey
 from priming.storage.rows import LinkRow, PairRow, RelationRow, RowChange, WeightsRow
 from priming.types import Change, Clock, Link, MemoryRecord, Operation
+
+if TYPE_CHECKING:
+    from priming.sleep.plan import Proposal
 
 DEFAULT_NAMESPACE = "default"
 T = TypeVar("T")

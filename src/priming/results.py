@@ -98,6 +98,8 @@ class Recall:
     """Of a trace: the activation of each memory by key; first of the anchors, then after each step."""
     carried: tuple[Step, ...] = ()
     """Of a trace: the activation that links carried towards hits, over all steps; most first."""
+    recorded: bool = True
+    """Whether the store has the recall, so that its hits can be judged; it has none of another time."""
 
 
 @dataclass(frozen=True, slots=True)

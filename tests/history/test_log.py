@@ -807,3 +807,21 @@ def test_who_and_by_what_survive_an_export(memory, open_memory, tmp_path):
     other = open_memory("sqlite://")
     other.import_(tmp_path / "all.jsonl")
     assert ("codex", "mcp remember", "s1") in [(one.actor, one.via, one.session) for one in other.log()]
+
+
+def test_what_is_changed_by_hand_may_have_a_reason(memory):
+    memory.remember("The ferry leaves at nine.", key="ferry")
+    memory.remember("The harbour freezes in March.", key="ice")
+    memory.link("ferry", "ice", reason="the skipper says so")
+    memory.set_strength("ferry", "ice", 0.8, reason="twice this winter")
+    memory.forget("ice", reason="it no longer freezes")
+    assert [operation.reason for operation in memory.log(limit=3)] == [
+        "it no longer freezes",
+        "twice this winter",
+        "the skipper says so",
+    ]
+    memory.restore("ice")
+    memory.forget("ice")
+    assert memory.log()[0].reason == "it was taken out of recall by hand"
+    with pytest.raises(ParamError, match="reason"):
+        memory.forget("ferry", reason="two\nlines")

@@ -297,6 +297,8 @@ def test_bad_arguments_of_a_rollback_are_named(two, arguments, name):
 def test_nothing_is_rolled_back_in_a_namespace_without_a_log(memory, open_memory):
     for empty in (memory, open_memory(namespace="elsewhere")):
         assert empty.would_undo(since=NOW) == []
+        planned = empty.rollback(since=NOW, dry_run=True)
+        assert (planned.changes, planned.message) == ((), empty.empty_reason())
         with pytest.raises(Conflict, match="nothing was done"):
             empty.rollback(since=NOW)
 

@@ -23,6 +23,8 @@ from priming.hooks.command import failure_line, respond, run
 from .project import COMMAND, DEPLOY, Project, filled
 
 DEADLINE = 60.0
+MODULES = "import os, sys; os._exit = lambda status: print(list(sys.modules), file=sys.stderr)"
+"""It prints the modules that are loaded when the process would end."""
 HEAVY = ("numpy", "typer", "pydantic", "rich", "priming.memory", "priming.recall", "priming.types", "mcp")
 BAD_INPUT = [
     b"",
@@ -191,7 +193,7 @@ class serving:  # noqa: N801
 
 @pytest.mark.slow
 def test_a_hook_that_a_server_answers_loads_nothing_heavy(served):
-    code = f"{COMMAND[-1]}\nimport sys; print(list(sys.modules), file=sys.stderr)"
+    code = f"{MODULES}\n{COMMAND[-1]}"
     call = {"tool_name": "Bash", "tool_input": {"command": "git push"}}
     for event in ("session-start", "prompt", "pre-tool", "stop"):
         data = served.payload(prompt="why did the deploy fail?", **call)
@@ -199,6 +201,26 @@ def test_a_hook_that_a_server_answers_loads_nothing_heavy(served):
         modules = done.stderr.decode()
         assert "priming.hooks.events" in modules
         assert [name for name in HEAVY if f"'{name}" in modules] == []
+
+
+@pytest.mark.slow
+def test_a_hook_that_does_the_work_itself_loads_what_it_needs_for_that(tmp_path):
+    project = filled(Project(tmp_path / "shop"))
+    code = f"{MODULES}\n{COMMAND[-1]}"
+    data = project.payload(prompt="why did the deploy of the build server fail?")
+    done = project.process("prompt", data, command=[sys.executable, "-c", code])
+    modules = done.stderr.decode()
+    assert DEPLOY.encode() in done.stdout
+    assert "'priming.recall.recall'" in modules
+    unneeded = ("pydantic", "typer", "http.client", "numpy.ma'", "priming.sleep", "priming.transfer")
+    unneeded = (
+        *unneeded,
+        "priming.history.log'",
+        "priming.history.as_of",
+        "priming.rules.learn",
+        "priming.loop",
+    )
+    assert [name for name in unneeded if f"'{name}" in modules] == []
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from priming.config.caller import Caller, calling
 from priming.config.params.laws import PLASTICITY
 
 UP = PLASTICITY.automatic
@@ -219,3 +220,37 @@ def test_a_memory_named_by_its_key_is_followed(work, clock):
     run = ran(work, clock, write("See kestrel and gulls for the reasons."))
     work.run_used(run.id)
     assert moved(work) == {("kestrel", "gulls"): UP}
+
+
+def by_agent(session, act):
+    """What an agent does in a session of its own."""
+
+    def acted(memory):
+        with calling(Caller("agent", "mcp remember", session)):
+            act(memory)
+
+    return acted
+
+
+def test_what_an_agent_writes_in_its_session_belongs_to_the_run_of_that_session(work, clock):
+    other = work.run_start("beside")
+    act = by_agent("s", write(NOTE, session="minutes-of-monday"))
+    linked = by_agent("s", lambda memory: memory.link("note", "apart", "requires"))
+    run = ran(work, clock, act, linked)
+    work.feedback(used=["note"])
+    assert states(work) == [None, "used"]
+    assert run.id != other.id
+
+
+def test_what_an_agent_writes_in_the_session_of_another_run_does_not(work, clock):
+    work.run_start("beside")
+    ran(work, clock, by_agent("beside", lambda memory: memory.link("kestrel", "apart", "requires")))
+    ran(work, clock, by_agent("beside", write(NOTE, session=None)))
+    work.feedback(used=["note"])
+    assert states(work) == [None, None, None]
+
+
+def test_in_a_session_without_a_run_it_belongs_to_the_run_under_way(work, clock):
+    ran(work, clock, by_agent("connection-7", write(NOTE, session=None)))
+    work.feedback(used=["note"])
+    assert states(work) == ["used"]

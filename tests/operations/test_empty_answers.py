@@ -14,12 +14,16 @@ REQUESTS = {
     "diff": {"d1": "2026-01-01T00:00:00Z", "d2": "2026-02-01T00:00:00Z"},
     "graph": {"format": "json"},
     "would_undo": {"since": "2026-01-01T00:00:00Z"},
+    "loop_context": {"objective": "mend the ferry"},
+    "loop_recall": {"query": "when does the ferry leave"},
+    "loop_connected": {"name": "ferry"},
 }
-ONE_MEMORY = {"get", "history", "as_of", "why", "operation", "pack_content"}
+ONE_THING = {
+    *("get", "history", "as_of", "why", "operation", "pack_content"),
+    *("loop_task_get", "loop_meta_assess", "loop_meta_summary", "loop_report"),
+}
 """Operations on something that is named: it is not found."""
-READS = [
-    op for op in SERVED if not op.writes and op.name not in ONE_MEMORY and not op.name.startswith("loop_")
-]
+READS = [op for op in SERVED if not op.writes and op.name not in ONE_THING]
 REASON = 'there are no memories in "harbor"; did you mean "harbour"?'
 
 
@@ -38,6 +42,17 @@ def test_every_operation_that_reads_answers_with_the_reason(service, op):
     full = service.call("harbour", op.name, REQUESTS.get(op.name, {}))
     reason = full["reason"] if isinstance(full, dict) else reason_of(service, "harbour", op, full)
     assert reason is None or "no memories" not in reason
+
+
+@pytest.mark.parametrize("op", READS, ids=lambda op: op.name)
+def test_no_operation_that_reads_writes_or_makes_a_store(tmp_path, service, op):
+    empty = tmp_path / "elsewhere"
+    empty.mkdir()
+    with closing(LocalService(f"sqlite:///{empty}/.priming/memory.db", embedder=HashedEmbedder())) as nowhere:
+        for asked, namespace in ((nowhere, "default"), (service, "harbor"), (service, "harbour")):
+            asked.call(namespace, op.name, REQUESTS.get(op.name, {}))
+    assert list(empty.iterdir()) == []
+    assert [len(service.call(name, "log", {})) for name in ("harbour", "harbor", "default")] == [1, 0, 0]
 
 
 def test_a_reason_without_other_names_is_that_of_the_namespace_alone():

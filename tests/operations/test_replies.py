@@ -2,6 +2,7 @@
 
 import json
 from contextlib import closing
+from datetime import UTC, datetime
 
 import pytest
 
@@ -9,6 +10,8 @@ from priming import HashedEmbedder
 from priming.operations import replies
 from priming.operations.service import LocalService
 from priming.operations.table import BY_NAME, SERVED
+from priming.serialization import encode
+from priming.sleep.plan import LeftAlone, Proposal, ProposedItem
 
 
 @pytest.fixture
@@ -75,3 +78,29 @@ def test_the_whole_operation_is_there_for_who_names_it(call):
 def test_only_answers_of_writing_operations_are_shortened():
     assert all(op.writes for op in SERVED if replies.is_short(op))
     assert not replies.is_short(BY_NAME["recall"])
+
+
+def test_the_reply_to_a_long_night_is_bounded_and_counts_the_rest():
+    keys = tuple(f"memory-{n}" for n in range(40))
+    items = [
+        ProposedItem(str(n), "light", "mark", keys, "memory-0", "the same text " * 40, {"copies": [*keys]})
+        for n in range(300)
+    ]
+    alone = [LeftAlone(keys, "other versions", ("3.11", "3.12"), "link") for _ in range(90)]
+    at = datetime(2026, 3, 1, tzinfo=UTC)
+    night = Proposal("night", at, "default", ("light",), tuple(items), left_alone=tuple(alone))
+    answer = replies.without_rows(BY_NAME["sleep"], encode(night))
+    text = replies.shown(BY_NAME["sleep"], answer)
+    assert len(json.dumps(answer)) < 20_000
+    assert len(text) < 8_000
+    assert answer["omitted"] == {"items": 280, "left_alone": 70}
+    assert text.startswith("light: would change 300 things\n- light: mark memory-0, ")
+    assert text.endswith(
+        "and 280 more\nleft alone, though alike: 90\nproposal: night, to be carried out by apply"
+    )
+
+
+def test_the_reply_to_a_night_without_changes_says_so(call):
+    call("remember", content="Ada wrote it.", key="ada")
+    answer = replies.without_rows(BY_NAME["sleep"], call("sleep"))
+    assert replies.shown(BY_NAME["sleep"], answer).endswith(": changed 0 things")

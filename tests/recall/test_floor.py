@@ -68,6 +68,15 @@ def speaking(memory, asked):
     return confidence_figures(*ranked(memory, asked))
 
 
+@pytest.mark.parametrize("profile", ["ethos", "poc", "floop", "arc", "world-weaver"])
+def test_a_profile_without_confidence_refuses_a_floor_rather_than_ignore_it(memory, profile):
+    memory.remember("Ines left the candle at the harbour.", key="candle")
+    with pytest.raises(ParamError, match=rf"floor = 0.3: .* {profile}.* it counts in priming"):
+        memory.recall("candle", floor=0.3, profile=profile)
+    assert memory.recall("candle", floor=0, profile=profile).hits
+    assert memory.recall("candle", floor=0.01, profile="priming").hits
+
+
 def test_what_was_said_is_surer_than_what_was_not(told):
     said = told.recall("Where did Ines leave the candle at the harbour?", floor=0.0)
     unsaid = told.recall("Which orchestra did Ines conduct in Vienna?", floor=0.0)

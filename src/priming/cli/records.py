@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from priming.cli.output import DIM, KEY, WARN, Line, Part, Span, Table, count, line, timestamp
 
 if TYPE_CHECKING:
-    from priming.results import Step
+    from priming.results import Recall, Step
     from priming.types import Link, MemoryRecord, Operation
 
 _SHORT, _MOVES = 2, 6
@@ -82,6 +82,15 @@ def path(steps: Sequence[Step], *, amounts: bool = True) -> str:
         f" ─{step.relation}→ {step.target}" + (f" ({step.amount:.2f})" if amounts else "") for step in steps
     )
     return steps[0].source + "".join(links)
+
+
+def recall_id(result: Recall, figures: str = "") -> Iterator[Part]:
+    """The id by which a recall is judged, if it was recorded, with figures of it."""
+    name = f"recall {result.recall_id}" if result.recorded else ""
+    if not result.recorded and result.hits:
+        name = "not recorded: it takes no verdicts"
+    if text := " · ".join(part for part in (name, figures) if part):
+        yield line((text, DIM))
 
 
 def operations(records: Sequence[Operation]) -> Iterator[Part]:

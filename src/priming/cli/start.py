@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -30,7 +31,9 @@ def main() -> None:
         from priming.hooks.client import run_plain
 
         if run_plain(sys.argv[1:]):
-            return
+            os._exit(
+                0
+            )  # all is written and closed; to take the interpreter apart would be a tenth of the time
     module = QUICK.get(sys.argv[1]) if len(sys.argv) > 1 else None
     if module is None:
         from priming.cli.app import main as run_any

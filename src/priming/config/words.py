@@ -11,6 +11,8 @@ PROFILES = ("priming", "floop", "synapse", "ethos", "arc", "poc", "world-weaver"
 STATUSES = ("active", "forgotten", "deprecated", "merged", "archived")
 RULES = ("directive", "constraint", "preference", "procedure")
 """The kinds of rules."""
+MERGED = "merged-into"
+"""The relation of a memory that was merged to the one that it was merged into."""
 VERDICTS = ("used", "not-relevant", "not-useful", "confirmed", "overridden")
 """The verdicts on a hit."""
 SOURCES = ("automatic", "conscious", "manual")

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby, pairwise
 
-from priming.core.arguments.checks import check_text, check_time
+from priming.core.arguments.checks import check_text
 from priming.core.bitemporal import visible
 from priming.errors import NotFound, ParamError
 from priming.history.log_replay import PastRows, created_at, rows_at
+from priming.history.moments import Moment, moment
 from priming.history.undo import restored_vectors
 from priming.index.document import RULES, embedded_text
 from priming.index.working_set import RESTORE
 from priming.namespace import Namespace, Outdated, PastNamespace
-from priming.results import Hit
 from priming.storage.protocol import Logged, VersionKey
 from priming.storage.rows import (
     LinkRow,
@@ -35,32 +35,6 @@ PAST_NAMESPACES = 2
 """How many past namespaces an open memory keeps: a comparison reads both."""
 _START, _END = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _INSTANT = timedelta(microseconds=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """A valid time and a known time; None is the present.
-
-    ``superseded``: whether versions that no longer hold may be returned too.
-    """
-
-    valid_at: datetime | None
-    known_at: datetime | None
-    superseded: bool = False
-
-
-def moment(
-    valid_at: datetime | None, known_at: datetime | None, *, superseded: object = False
-) -> Moment | None:
-    """The moment of a query, checked; None is the present without superseded versions."""
-    if not isinstance(superseded, bool):
-        raise ParamError("include_superseded", superseded, "must be true or false")
-    checked = Moment(
-        None if valid_at is None else check_time("valid_at", valid_at),
-        None if known_at is None else check_time("known_at", known_at),
-        superseded,
-    )
-    return None if checked == Moment(None, None) else checked
 
 
 def namespace_at(memory: Namespace, queried: Moment | None) -> Namespace:
@@ -193,32 +167,6 @@ def _vectors(
 
 def _embedded(version: VersionRow) -> str:
     return embedded_text(version.heading or version.speaker, version.content)
-
-
-def past_room(memory: Namespace, limit: int) -> int:
-    """The number of hits to retrieve: a current version may rank below the outdated one that it must precede."""
-    return 2 * limit if isinstance(memory, PastNamespace) and memory.outdated else limit
-
-
-def describe_moment(memory: Namespace, hits: tuple[Hit, ...], limit: int) -> tuple[Hit, ...]:
-    """The best hits, with outdated versions marked as such.
-
-    An outdated version never scores higher than the current version of its memory among the hits, and follows it.
-    """
-    if not (isinstance(memory, PastNamespace) and memory.outdated):
-        return hits
-    scores = {hit.memory.id: hit.score for hit in hits}
-    marked = [_mark_outdated(hit, memory.outdated.get(hit.memory.id), scores) for hit in hits]
-    return tuple(sorted(marked, key=lambda hit: (-hit.score, hit.superseded_by is not None))[:limit])
-
-
-def _mark_outdated(hit: Hit, outdated: Outdated | None, scores: Mapping[str, float]) -> Hit:
-    if outdated is None:
-        return hit
-    version = replace(hit.memory, id=outdated.id, key=outdated.key, valid_to=outdated.valid_to)
-    version = replace(version, retired_at=outdated.retired_at)
-    score = min(hit.score, scores.get(outdated.id, hit.score))
-    return replace(hit, memory=version, score=score, superseded_by=outdated.followed_by)
 
 
 def _span(versions: Iterable[VersionRow], valid: datetime) -> tuple[datetime, datetime]:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from priming.config.caller import present_caller
 from priming.config.words import REASONS
-from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_source, check_time, check_uuid
+from priming.core.arguments.checks import (
+    PAGE_LIMIT,
+    check_count,
+    check_name,
+    check_source,
+    check_time,
+    check_uuid,
+)
 from priming.core.bitemporal import split
 from priming.errors import Conflict, ParamError
 from priming.history.undo import restored_vectors
@@ -130,15 +136,16 @@ def history(memory: Namespace, key: str) -> list[Version]:
         return [record_among(memory.namespace, row, latest[number], versions) for number in sorted(latest)]
 
 
-def forget(memory: Namespace, key: str) -> Operation:
-    """Take a memory out of recall; ``undo`` restores it."""
+def forget(memory: Namespace, key: str, *, reason: str | None = None) -> Operation:
+    """Take a memory out of recall; ``undo`` restores it. ``reason`` is for the log."""
+    why = check_name("reason", reason)
     with memory.changing() as now:
         target = memory.find(key, now)
         (row,) = memory.store.memories(memory.namespace, [target.id])
         if row.status == "forgotten":
             raise Conflict(f"{target.key!r} is forgotten already: undo that operation to restore it")
         change = RowChange(row, replace(row, status="forgotten"))
-        return memory.to_operation(memory.write("forget", now, [change]))
+        return memory.to_operation(memory.write("forget", now, [change], reason=why))
 
 
 def purge(memory: Namespace, key: str) -> Receipt:
@@ -246,23 +253,3 @@ def operation(memory: Namespace, operation_id: str) -> Operation | None:
     with memory.lock:
         logged = memory.store.operation(memory.namespace, check_uuid("operation_id", operation_id))
         return None if logged is None else memory.to_operation(logged)
-
-
-@contextmanager
-def identified(memory: Namespace, operation_id: str) -> Iterator[None]:
-    """Give the first operation inside the block an id of the caller's choice, so that the caller can find it.
-
-    A caller that lost the answer to a call looks the id up with ``operation``, and repeats the call only if needed.
-
-    Raises:
-        ParamError: the id is not a UUID.
-        Conflict: an operation has that id already; the verb inside the block raises it.
-
-    """
-    requested = check_uuid("operation_id", operation_id)
-    with memory.lock:
-        memory.requested_id = requested
-        try:
-            yield
-        finally:
-            memory.requested_id = None

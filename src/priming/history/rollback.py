@@ -53,7 +53,8 @@ def rollback(
 
     Raises:
         ParamError: an argument outside its range.
-        Conflict: there is nothing to roll back, or an operation outside it set the same anew.
+        Conflict: there is nothing to roll back, or an operation outside it set the same anew. With ``dry_run``, a
+            namespace in which nothing was ever done is answered with an operation without changes, which says so.
 
     """
     if not isinstance(dry_run, bool):
@@ -61,6 +62,8 @@ def rollback(
     span = _Span.checked(since, until, source)
     if dry_run:
         with memory.reading() as now:
+            if not memory.store.head(memory.namespace):
+                return memory.to_operation(Logged(0, "", "rollback", now, message=memory.empty_reason()))
             plan = _plan(memory, span)
             planned = Logged(
                 0, "", "rollback", now, rows=tuple(plan.rows), message=plan.message(dry_run=True)

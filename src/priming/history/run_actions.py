@@ -33,8 +33,8 @@ class RunAction:
 def run_actions(memory: Namespace, run: RunRow) -> list[RunAction]:
     """The actions of a run, oldest first, without those that were undone since.
 
-    An operation belongs to the run whose session wrote it. One without a session, such as a link, belongs to the run
-    that was under way, if it was the only one.
+    An operation belongs to the run in whose session the caller was, else to the run of the session of what it wrote.
+    One without a session of a run, such as a link by hand, belongs to the run under way, if it was the only one.
     """
     others = [row for row in memory.store.runs(memory.namespace) if row.id != run.id]
     actions = [_action(logged) for logged in _between(memory, run) if _belongs(logged, run, others)]
@@ -61,6 +61,10 @@ def _ends(change: RowChange) -> bool:
 
 
 def _belongs(logged: Logged, run: RunRow, others: Collection[RunRow]) -> bool:
+    if logged.session == run.session:
+        return True
+    if logged.session in {row.session for row in others}:
+        return False
     sessions = {row.session for row in _versions(logged) if row.session is not None}
     if sessions:
         return run.session in sessions

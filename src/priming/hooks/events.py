@@ -319,7 +319,7 @@ def learn_left_behind(call: HookCall, database: Path, present: str) -> None:
     from priming.hooks import teaching
 
     for queued in teaching.left_behind(database, present):
-        with suppress(StoreError):
+        with suppress(StoreError):  # it stays in the queue
             _tell(call, teaching.learn_late(call.own_store, database, queued))
 
 

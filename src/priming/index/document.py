@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.core.arguments.arrays import distinct
 from priming.core.score import success_rate
 from priming.embedding.protocol import Embedder, TokenEmbedder, WordEmbedder
 from priming.text.dates import has_time, is_question
@@ -131,7 +132,7 @@ def describe(
     tokens = embedder.tokens(texts) if isinstance(embedder, TokenEmbedder) else none
     by_word = isinstance(embedder, WordEmbedder)
     return [
-        _document(record, np.unique(ids), vector, by_word)
+        _document(record, distinct(ids), vector, by_word)
         for record, ids, vector in zip(records, tokens, vectors, strict=True)
     ]
 

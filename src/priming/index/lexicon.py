@@ -15,7 +15,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from priming.core.arguments.arrays import Floats, Ints
+from priming.core.arguments.arrays import Floats, Ints, distinct
 from priming.core.lexical import idf, length_norm, okapi
 from priming.index.columns import Column, Ragged
 
@@ -130,7 +130,7 @@ class Lexicon:
         self.documents -= 1
         self._norms = None
         self.total_length -= float(self.length[row])
-        codes = np.unique(self.sequences[row])
+        codes = distinct(self.sequences[row])
         self.df[codes[codes != BREAK]] -= 1
 
     def code(self, term: str) -> int | None:
@@ -222,7 +222,7 @@ class Lexicon:
         sequence, ends = self.sequences.gather(rows)
         follows = (sequence[:-1] == a) & (sequence[1:] == b)
         follows[ends[:-1] - 1] = False
-        return rows[np.unique(np.searchsorted(ends, np.flatnonzero(follows), "right"))]
+        return rows[distinct(np.searchsorted(ends, np.flatnonzero(follows), "right"))]
 
     def packed(self) -> tuple[Ints, NDArray[np.int32], NDArray[np.int32]]:
         """All postings in compressed form: offsets by term, rows, counts."""
@@ -277,7 +277,7 @@ class Lexicon:
         For each term that it holds first, the next oldest holder loses the term, or gains it back.
         """
         counts[document] = 0
-        for code in np.unique(self.sequences[document]).tolist():
+        for code in distinct(self.sequences[document]).tolist():
             if code == BREAK:
                 continue
             others = self.postings(code).rows

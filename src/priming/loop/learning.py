@@ -14,7 +14,8 @@ from uuid import NAMESPACE_OID, uuid5
 
 from priming.config.params.loop import CONTEXT, ContextParams
 from priming.errors import NotFound, ParamError
-from priming.history.log import identified, operation
+from priming.history.log import operation
+from priming.history.requested_ids import identified
 from priming.learning import lessons
 from priming.learning.feedback import VerdictBatch, record_verdicts
 from priming.learning.lessons import FAILED, OBJECTIVE, RESOLUTION, SOLVED, TASK, TRIGGER

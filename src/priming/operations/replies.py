@@ -12,6 +12,8 @@ from priming.operations.op import Op
 Fields = Mapping[str, Any]
 _LINES = 20
 """Number of lines of a reply; the others are counted."""
+_MEMBERS, _LONGEST = 5, 200
+"""Number of members of a list, and of characters of a text, in the items of a night."""
 _STATE = ("status", "weight", "confidence", "priority", "confirmed", "overridden", "helped", "failed")
 _UNSTORED = {
     "duplicate": "the same text is stored already: nothing was stored",
@@ -71,12 +73,48 @@ def without_rows(op: Op, answer: Any) -> Any:
         return [_rowless(operation) for operation in answer]
     if op.name == "why":
         return {**answer, "operations": [_rowless(operation) for operation in answer["operations"]]}
-    return answer
+    return _short_night(answer) if op.answers == "Proposal" else answer
 
 
 def _rowless(operation: Fields) -> dict[str, Any]:
     message = operation.get("message") or "\n".join(_changes(operation))
     return {**operation, "changes": [], "message": message or None}
+
+
+def _short_night(night: Fields) -> dict[str, Any]:
+    """A night of sleep without rows, with the first of its changes; ``omitted`` counts the others.
+
+    A proposal is applied by its id, whatever the reply to it lists.
+    """
+    bounded = {
+        name: [
+            {key: _bounded(value) for key, value in item.items() if key != "changes"} for item in night[name]
+        ]
+        for name in ("items", "left_alone", "checks")
+    }
+    items = [{**item, "changes": []} for item in bounded["items"][:_LINES]]
+    alone = bounded["left_alone"][:_LINES]
+    omitted = {"items": len(night["items"]) - len(items), "left_alone": len(night["left_alone"]) - len(alone)}
+    operations = night["operations"][-_LINES:]
+    return {
+        **night,
+        "items": items,
+        "left_alone": alone,
+        "checks": bounded["checks"],
+        "operations": operations,
+        "omitted": omitted,
+    }
+
+
+def _bounded(value: Any) -> Any:
+    """A value with few of its members, and the beginning of a long text."""
+    if isinstance(value, str) and len(value) > _LONGEST:
+        return f"{value[:_LONGEST]}…"
+    if isinstance(value, list):
+        return [_bounded(member) for member in value[:_MEMBERS]]
+    if isinstance(value, dict):
+        return {name: _bounded(member) for name, member in [*value.items()][:_LINES]}
+    return value
 
 
 _RETOLD = ("undo", "rollback")
@@ -216,14 +254,36 @@ _BY_NAME = ("properties", "$defs")
 
 def shown(op: Op, answer: Any) -> str:
     """An answer as a model reads it."""
+    if op.answers == "Proposal":
+        return "\n".join(_night_lines(answer))
     if op.name not in ("recall", "active"):
         return compact(answer)
     parts = [answer["text"] or answer["reason"] or "nothing"]
-    if answer["hits"]:
+    if answer["hits"] and answer["recorded"]:
         parts.append(f"recall_id: {answer['recall_id']}")
     if answer["degraded"]:
         parts.append(f"degraded: {', '.join(answer['degraded'])}")
     return "\n".join(parts)
+
+
+def _night_lines(night: Fields) -> Iterator[str]:
+    """A bounded night: what it did or proposes, and how to go on."""
+    omitted = night["omitted"]
+    number = len(night["items"]) + omitted["items"]
+    done = "changed" if night["operation"] else "would change" if number else "changed"
+    yield f"{', '.join(night['stages'])}: {done} {number:,} things"
+    for item in night["items"]:
+        into = f" → {item['into']}" if item["into"] else ""
+        yield f"- {item['stage']}: {item['action']} {', '.join(item['keys'])}{into}: {item['reason']}"
+    if omitted["items"]:
+        yield f"and {omitted['items']:,} more"
+    alone = len(night["left_alone"]) + omitted["left_alone"]
+    if alone:
+        yield f"left alone, though alike: {alone:,}"
+    if night["operation"]:
+        yield f"operation: {night['operation']}"
+    elif number:
+        yield f"proposal: {night['id']}, to be carried out by apply"
 
 
 def wrapped(answer: Any, reason: str | None) -> dict[str, Any]:

@@ -14,10 +14,10 @@ from priming.config.params.recall import ConfidenceParams
 from priming.config.params.store import STORE
 from priming.config.profiles import Profile
 from priming.config.words import KINDS
-from priming.core.arguments.arrays import Floats
+from priming.core.arguments.arrays import Floats, distinct
 from priming.core.arguments.checks import check_text
 from priming.errors import ParamError
-from priming.history.as_of import Moment
+from priming.history.moments import Moment
 from priming.index.arrays import ENTITY
 from priming.index.columns import NONE
 from priming.index.working_set import WorkingSet
@@ -206,7 +206,7 @@ def _rivalry(evidence: Priors) -> float:
     own, others = named & evidence.texts, ~named & evidence.texts
     if not own.any() or not others.any():
         return 0.0
-    names = {term for title in np.unique(titles[named]).tolist() for term in working.title_terms[title]}
+    names = {term for title in distinct(titles[named]).tolist() for term in working.title_terms[title]}
     match = _shares(evidence, names) + evidence.cosine
     return float(match[own].max() - match[others].max())
 

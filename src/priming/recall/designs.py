@@ -15,7 +15,7 @@ from priming.config.params.laws import SquashParams
 from priming.config.profiles import Profile
 from priming.config.words import KINDS
 from priming.core import score
-from priming.core.arguments.arrays import Floats, Ints
+from priming.core.arguments.arrays import Floats, Ints, distinct
 from priming.core.base_level import (
     associative_strength,
     recency_frequency,
@@ -319,7 +319,7 @@ def _association(query: RankingQuery, rows: Ints) -> Floats:
     edges = graph.edges(entities, both=True)
     carrying = np.array([not query.working.signs.suppresses(name) for name in graph.relations], np.bool_)
     positive = (edges.weight > 0) & carrying[edges.relation]
-    associated = np.unique(edges.owner[positive] * graph.n + edges.neighbour[positive])
+    associated = distinct(edges.owner[positive] * graph.n + edges.neighbour[positive])
     fan = np.bincount(associated // graph.n, minlength=len(entities))
     weights = np.zeros((len(rows), len(entities)))
     place = {row: i for i, row in enumerate(rows.tolist())}

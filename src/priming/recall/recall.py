@@ -26,8 +26,7 @@ from priming.core.arguments.checks import (
 )
 from priming.core.pack import Packed, pack
 from priming.errors import ParamError
-from priming.history import as_of
-from priming.history.as_of import moment
+from priming.history.moments import describe_moment, moment, past_room
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall import traces
@@ -103,6 +102,7 @@ def recall(
         filters: conditions on the memories to return (see ``priming.storage.filters``).
         profile: another profile for this recall.
         floor: the least confidence of the best hit, in [0, 1], below which nothing is returned; None: the profile's.
+            A profile whose answers have no confidence takes only 0, by which nothing is kept back.
         valid_at: recall what was true at this time.
         known_at: recall what was known at this time, by the clock of that time.
         include_superseded: whether superseded versions may be hits too, marked as such. A recall with any of
@@ -132,11 +132,21 @@ def recall(
         spread=bool(spread),
         ablate=_ablated(ablate),
         trace=bool(trace),
-        floor=None if floor is None else check_number("floor", floor, low=0.0, high=1.0),
+        floor=None if floor is None else _floor(memory, chosen, floor),
         moment=moment(valid_at, known_at, superseded=include_superseded),
         context=recall_context(chosen, cue, text),
     )
     return _answer(memory, query)
+
+
+def _floor(memory: Namespace, profile: profiles.Profile, floor: Any) -> float:
+    """A confidence floor, checked: a profile without confidence has none but 0."""
+    least = check_number("floor", floor, low=0.0, high=1.0)
+    if least and profile.confidence is None:
+        others = ", ".join(name for name, other in memory.profiles.items() if other.confidence)
+        rule = f"must be 0, or left out, in the profile {profile.name}, whose answers have no confidence"
+        raise ParamError("floor", floor, f"{rule}; it counts in {others}")
+    return least
 
 
 def _choices(name: str, value: Any, choices: Sequence[str]) -> tuple[str, ...]:
@@ -171,7 +181,7 @@ def _answer(memory: Namespace, query: RecallQuery) -> Recall:
     """Answer a checked query."""
     watch = Stopwatch()
     with memory.lock:
-        queried = as_of.namespace_at(memory, query.moment)
+        queried = _namespace_of(memory, query)
         with queried.store.transaction(write=False):
             query = replace(query, profile=weighted_profile(queried, query.profile))
             outcome = _find_hits(queried, query, watch)
@@ -192,7 +202,17 @@ def _answer(memory: Namespace, query: RecallQuery) -> Recall:
         timings=MappingProxyType(watch.laps),
         spread=outcome.spread,
         carried=outcome.carried,
+        recorded=query.moment is None and memory.store.exists and not untraced,
     )
+
+
+def _namespace_of(memory: Namespace, query: RecallQuery) -> Namespace:
+    """The namespace at the moment of the query: few recalls are of another time than the present."""
+    if query.moment is None:
+        return memory
+    from priming.history.as_of import namespace_at
+
+    return namespace_at(memory, query.moment)
 
 
 def _pack_hits(query: RecallQuery, hits: Sequence[Hit]) -> Packed | None:
@@ -246,7 +266,7 @@ def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> Recal
     steps = _spread_steps(memory, working, ranked) if query.trace or LOG.isEnabledFor(logging.DEBUG) else ()
     _log_steps(steps)
     flow = traces.stored_trace(working, profile, ranked, _cue_matches(working, profile, evidence))
-    hits = as_of.describe_moment(memory, _to_hits(memory, working, ranked, flow, valid), query.limit)
+    hits = describe_moment(memory, _to_hits(memory, working, ranked, flow, valid), query.limit)
     watch.lap("paths")
     return RecallOutcome(
         hits=hits,
@@ -274,7 +294,7 @@ def _ranking_query(
         query.profile,
         eligible,
         anchor_pool(query.profile, working, pool),
-        limit=as_of.past_room(memory, query.limit),
+        limit=past_room(memory, query.limit),
         now=now,
         records=lambda rows: _records(memory, working, rows, valid),
         named=lambda: entities_in_cue(memory.store, working, cue_texts(query.text, query.cue), valid),

@@ -10,6 +10,7 @@ from priming.config.words import KINDS, STATUSES, TEXT_KINDS
 from priming.core.arguments.checks import PAGE_LIMIT, check_choice, check_count, check_text
 from priming.errors import ParamError
 from priming.history import as_of
+from priming.history.moments import moment
 from priming.namespace import Namespace
 from priming.sleep.plan import SOURCE
 from priming.types import MemoryRecord
@@ -53,7 +54,7 @@ def list_memories(
     was known, at another time.
     """
     with memory.lock:
-        namespace = as_of.namespace_at(memory, as_of.moment(valid_at, known_at))
+        namespace = as_of.namespace_at(memory, moment(valid_at, known_at))
         kinds = [kinds] if isinstance(kinds, str) else kinds
         if not isinstance(gists, bool):
             raise ParamError("gists", gists, "must be true or false")

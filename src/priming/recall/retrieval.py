@@ -115,12 +115,14 @@ class Retrieval:
     def near(self) -> tuple[Expansion, ...]:
         """The cue's terms, each with the words of the namespace that are near enough to count as it in part.
 
-        Names and words with a digit have no near words.
+        Names, words with a digit and words of another script have no near words.
         """
         lexicon, p = self.working.lexicon, self.params
         words = spelled(self.text, self.language)
         names = {term for word in self._names for term in terms(word, self.language)}
-        codes = {word: lexicon.code(term) for term, word in words.items() if term not in names}
+        codes = {
+            word: lexicon.code(term) for term, word in words.items() if term not in names and word.isascii()
+        }
         neighbours = self.working.vocabulary.near(codes, lexicon.words, p.near_floor, p.near_most)
         expansions = [
             self._expansion(lexicon.code(term), neighbours.get(word)) for term, word in words.items()
@@ -152,7 +154,9 @@ class Retrieval:
 
     @property
     def _uses_near_words(self) -> bool:
-        return self.params.near and "near" not in self.ablate and self.working.vocabulary.embeds_words
+        """Whether words near in meaning count: the vectors of single words are good for English alone."""
+        is_on = self.params.near and "near" not in self.ablate and self.working.vocabulary.embeds_words
+        return is_on and self.language == "english"
 
     @cached_property
     def _near_occurrences(self) -> Occurrences:

@@ -54,21 +54,28 @@ def link(
     relation: str = "similar-to",
     weight: float = PLASTICITY.start,
     sign: int | None = None,
+    *,
+    reason: str | None = None,
 ) -> Link:
     """Link two memories; linking them again sets the weight of the same link.
 
     ``sign`` is that of the relation, for all its links: 1 brings activation to the target, −1 takes it away. By
     default a relation keeps its sign; the name of a new one decides, and the answer's ``message`` says how.
+    ``reason`` is for the log.
     """
-    return _link_all(memory, [_request(source, target, relation, weight, sign)], MANUAL)[0]
+    why = check_name("reason", reason)
+    return _link_all(memory, [_request(source, target, relation, weight, sign)], MANUAL, why)[0]
 
 
 def link_many(memory: Namespace, items: Iterable[Mapping[str, Any]]) -> list[Link]:
     """Link many pairs in one operation; each item is a mapping of the arguments of ``link``."""
-    return _link_all(memory, [_parsed(item) for item in items], None)
+    why = "an importer or a program linked memories"
+    return _link_all(memory, [_parsed(item) for item in items], None, why)
 
 
-def _link_all(memory: Namespace, requests: Sequence[LinkRequest], source: str | None) -> list[Link]:
+def _link_all(
+    memory: Namespace, requests: Sequence[LinkRequest], source: str | None, reason: str | None
+) -> list[Link]:
     """Make links as one operation with this source; the operations of importers have none."""
     signs = _requested_signs(requests)
     with memory.changing() as now:
@@ -86,7 +93,6 @@ def _link_all(memory: Namespace, requests: Sequence[LinkRequest], source: str | 
         changes = [*signed, *(change for change in results if change.before != change.after)]
         if changes:
             message = "\n".join((_links_message(memory, changes), *messages.values()))
-            reason = None if source == MANUAL else "an importer or a program linked memories"
             memory.write("link", now, changes, source=source, reason=reason, message=message.strip() or None)
         links = memory.to_links([row.after for row in results if isinstance(row.after, LinkRow)])
         return [replace(link, message=messages.pop(link.relation, None)) for link in links]
@@ -213,17 +219,20 @@ def set_strength(
     weight: float,
     relation: str | None = None,
     create: bool = False,
+    *,
+    reason: str | None = None,
 ) -> Operation:
     """Set the weight of all links between two memories, in either direction, clamped to [.05, .95].
 
     ``create`` makes a link from ``source`` to ``target`` where there is none, of ``relation`` or else ``similar-to``.
+    ``reason`` is for the log.
 
     Raises:
         NotFound: there is no link between the two, and ``create`` is not set.
 
     """
     requested = check_fraction("weight", weight)
-    relation = check_name("relation", relation)
+    relation, reason = check_name("relation", relation), check_name("reason", reason)
     if not isinstance(create, bool):
         raise ParamError("create", create, "must be true or false")
     p = memory.profile.plasticity
@@ -247,7 +256,9 @@ def set_strength(
             changes.append(RowChange(None, _row(memory, request, now, {})))
             new = f"1 link made, {request.relation}, at {clamped:g}{bound_text(requested, clamped)}"
             message = "\n".join((new, *messages.values()))
-        return memory.to_operation(memory.write("set-strength", now, changes, source=MANUAL, message=message))
+        return memory.to_operation(
+            memory.write("set-strength", now, changes, source=MANUAL, reason=reason, message=message)
+        )
 
 
 ORDERS = ("weight", "changed", "learned")

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from priming.maintenance.merge import CONSOLIDATED, MERGED
+from priming.config.words import MERGED
+from priming.maintenance.merge import CONSOLIDATED
 from priming.sleep.plan import DUPLICATE_OF, SOURCE_OF, Conflicts, PlannedItem, StageCheck, opponents_of
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, identity
 

@@ -256,3 +256,10 @@ def test_what_fades_is_shown_with_what_is_left_and_why_it_matters(shown):
         "  Kestrel signs.",
         "  importance 0.9",
     ]
+
+
+def test_a_dry_run_of_a_rollback_where_nothing_was_done_says_so(shell):
+    done = shell.run("rollback", "--since", "2026-01-01", "--dry-run")
+    assert done.exit_code == 0
+    assert done.stdout == 'there are no memories in "default"\n'
+    assert shell.run("rollback", "--since", "2026-01-01").exit_code != 0

@@ -279,3 +279,16 @@ def test_a_picture_takes_the_place_of_an_older_one(two):
 
 def test_without_spreading_a_picture_is_drawn_too(two):
     assert two.run("recall", "disk", "--no-spread", "--plot", "plain.svg").exit_code == 0
+
+
+def test_a_recall_that_is_not_recorded_shows_no_id(shell):
+    assert shell.ask("recall", "when do we meet", "--explain")["recorded"] is False
+    assert shell.ask("active", "--language", "go")["recorded"] is False
+    assert "recall 0" not in shell.run("active", "--language", "go").stdout
+    shell.ask("learn", "--right", "Wrap errors with context.", "--language", "go")
+    answer = shell.ask("active", "--language", "go")
+    assert answer["recorded"] is True
+    assert f"recall {answer['recall_id'][:2]}" in shell.run("active", "--language", "go").stdout
+    shown = shell.run("recall", "wrap errors", "--explain", "--known-at", "2999-01-01").stdout
+    assert "not recorded: it takes no verdicts" in shown
+    assert "recall 0" not in shown

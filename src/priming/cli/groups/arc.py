@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
+from priming.cli import records
 from priming.cli.command import Answer, command, group
 from priming.cli.errors import BAD_INPUT
 from priming.cli.groups.tasks import ValuesFile
@@ -15,10 +16,17 @@ from priming.cli.options import Limit, StoreOptions
 from priming.cli.output import DIM, Part, line
 from priming.cli.parse import complete, json_texts, text_or_stdin
 from priming.errors import NotFound, ParamError
+from priming.results import Listing
 from priming.serialization import encode
 
 if TYPE_CHECKING:
-    from priming.loop.steps.results import ConnectedMemory, LoopMemory, RecalledLesson
+    from priming.loop.steps.results import (
+        ConnectedMemory,
+        DormantLessons,
+        LoopHealth,
+        LoopMemory,
+        RecalledLesson,
+    )
     from priming.memory import Memory
 
 TYPES = ("failure", "pattern")
@@ -45,6 +53,7 @@ def context(
         value = memory.loop_context(text, session=session, folder=str(Path.cwd()))
     shown = value.memory
     parts = [part for each in (shown.patterns, shown.failures, shown.connected) for part in _memories(each)]
+    parts += records.reason(value.reason)
     codebase = {**encode(value.codebase), "complexity": value.complexity.level}
     return Answer(value, [*parts, *_pairs(codebase)])
 
@@ -83,10 +92,13 @@ def recall(
     """Recall failures and patterns, by relevance, effectiveness and recency."""
     with store.open() as memory:
         lessons = memory.loop_recall(text_or_stdin(query, "query"), type=type, limit=limit, session=session)
-    rows = [
-        _row(lesson, _relevance=lesson.relevance, _recency=lesson.recency, _score=lesson.score)
-        for lesson in lessons
-    ]
+    rows = Listing(
+        (
+            _row(lesson, _relevance=lesson.relevance, _recency=lesson.recency, _score=lesson.score)
+            for lesson in lessons
+        ),
+        lessons.reason if isinstance(lessons, Listing) else None,
+    )
     return Answer(rows, list(_lines(rows)) or [line(("no memories about it", DIM))])
 
 
@@ -132,7 +144,9 @@ def relate(
 def connected(store: StoreOptions, name: Name) -> Answer:
     """Show the memories that strong links lead to from a memory."""
     with store.open() as memory:
-        rows = [_row(node, _hop=node.hop, _via=node.via) for node in memory.loop_connected(name)]
+        nodes = memory.loop_connected(name)
+    reason = nodes.reason if isinstance(nodes, Listing) else None
+    rows = Listing((_row(node, _hop=node.hop, _via=node.via) for node in nodes), reason)
     return Answer(rows, list(_lines(rows)) or [line(("no strong links", DIM))])
 
 
@@ -163,7 +177,7 @@ def decay(
 ) -> Answer:
     """List memories that have faded. Recall ranks them lower by itself, by half in seven days."""
     with store.open() as memory:
-        return _answer(encode(memory.loop_decay(days=days, min_uses=min_uses)))
+        return _answer(_with_reason(memory.loop_decay(days=days, min_uses=min_uses)))
 
 
 @command(app)
@@ -204,7 +218,12 @@ def consolidate(store: StoreOptions) -> Answer:
 def health(store: StoreOptions) -> Answer:
     """Show the state of the loop's memory: its size, what helped, and problems."""
     with store.open() as memory:
-        return _answer(encode(memory.loop_health()))
+        return _answer(_with_reason(memory.loop_health()))
+
+
+def _with_reason(value: DormantLessons | LoopHealth) -> dict[str, Any]:
+    """A value in the shape of Arc, with the reason if there is one."""
+    return {name: part for name, part in encode(value).items() if name != "reason" or part}
 
 
 def _answer(value: Mapping[str, Any]) -> Answer:

@@ -13,7 +13,18 @@ from typer import Argument, Option
 
 from priming.cli import parse, records
 from priming.cli.command import Answer, Group, command, give_reason, group
-from priming.cli.options import TIME, Kinds, KnownAt, Limit, Relation, Since, Source, StoreOptions, Target
+from priming.cli.options import (
+    TIME,
+    Kinds,
+    KnownAt,
+    Limit,
+    Reason,
+    Relation,
+    Since,
+    Source,
+    StoreOptions,
+    Target,
+)
 from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, clean, count, line, timestamp
 from priming.cli.parse import complete
 from priming.config.words import FORMATS
@@ -90,10 +101,11 @@ def link_strength(
     weight: Annotated[float, Argument(metavar="WEIGHT", help="In [0, 1], clamped to [0.05, 0.95]")],
     relation: Relation = None,
     create: Annotated[bool, Option("--create", help="Make the link if there is none")] = False,
+    reason: Reason = None,
 ) -> Answer:
     """Set the weight of all links between two memories, in either direction."""
     with store.open() as memory:
-        operation = memory.set_strength(source, target, weight, relation, create)
+        operation = memory.set_strength(source, target, weight, relation, create, reason=reason)
     return Answer(operation, records.operation(operation))
 
 

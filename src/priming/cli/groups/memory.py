@@ -18,6 +18,7 @@ from priming.cli.options import (
     KnownAt,
     Limit,
     MemoryOptions,
+    Reason,
     Relation,
     Source,
     Status,
@@ -244,13 +245,14 @@ def link(
             help="Whether links of this relation take activation away; by default its name decides",
         ),
     ] = None,
+    reason: Reason = None,
 ) -> Answer:
     """Link two memories. If the link exists, its weight is set."""
     more: dict[str, Any] = {} if weight is None else {"weight": weight}
     if suppressing is not None:
         more["sign"] = TAKES if suppressing else BRINGS
     with store.open() as memory:
-        new_link = memory.link(source, target, relation, **more)
+        new_link = memory.link(source, target, relation, reason=reason, **more)
     return Answer(new_link, _linked(new_link))
 
 
@@ -290,10 +292,10 @@ def links(
 
 
 @command(app)
-def forget(store: StoreOptions, key: Key) -> Answer:
+def forget(store: StoreOptions, key: Key, reason: Reason = None) -> Answer:
     """Remove a memory from recall. Undo restores it."""
     with store.open() as memory:
-        operation = memory.forget(key)
+        operation = memory.forget(key, reason=reason)
     return Answer(operation, records.operation(operation))
 
 

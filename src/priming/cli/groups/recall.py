@@ -142,8 +142,8 @@ def shown(
 
 def _summary(result: Recall) -> Iterator[Part]:
     """The id of the recall, its confidence and its timings."""
-    confidence = "" if result.confidence is None else f" · confidence {result.confidence:.2f}"
-    yield line((f"recall {result.recall_id}{confidence}", DIM))
+    confidence = "" if result.confidence is None else f"confidence {result.confidence:.2f}"
+    yield from records.recall_id(result, confidence)
     if result.timings:
         steps = " · ".join(f"{name} {spent:.1f}" for name, spent in result.timings.items())
         yield line((f"{sum(result.timings.values()):.1f} ms: {steps}", DIM))

@@ -132,7 +132,7 @@ def active_lines(result: Recall, *, packed: bool = False) -> Iterator[Part]:
     if packed and result.text:
         yield line(("packed:", DIM))
         yield line(result.text)
-    yield line((f"recall {result.recall_id}", DIM))
+    yield from records.recall_id(result)
 
 
 def _rule(rank: int, hit: Hit) -> Iterator[Part]:

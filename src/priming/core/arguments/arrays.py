@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,19 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Codes = NDArray[np.int32]
+T = TypeVar("T", bound=np.generic)
+
+
+def distinct(values: NDArray[T]) -> NDArray[T]:
+    """The distinct values in order, as ``np.unique`` has them, which loads ``numpy.ma`` for it.
+
+    >>> distinct(np.array([3, 1, 3, 2])).tolist(), distinct(np.array([], np.int64)).tolist()
+    ([1, 2, 3], [])
+    """
+    ordered = np.sort(values, axis=None)
+    first = np.ones(ordered.size, np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return ordered[first]
 
 
 def floats(

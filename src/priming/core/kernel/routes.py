@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from priming.config.params.laws import PLASTICITY, SpreadParams
-from priming.core.arguments.arrays import Bools, Floats, Ints
+from priming.core.arguments.arrays import Bools, Floats, Ints, distinct
 from priming.core.arguments.checks import check_number
 from priming.core.graph import among, rows_of
 from priming.core.kernel.flow import SMALLEST, Arrival, Emission, Flow
@@ -64,7 +64,7 @@ class Routes:
     def values(self, step: int, rows: Ints | None = None) -> dict[int, float]:
         """Return row → activation > 0 after ``step`` steps, of all rows or of ``rows``; 0 = the anchors."""
         a = self.history[step]
-        live = np.flatnonzero(a > 0) if rows is None else np.unique(rows[a[rows] > 0])
+        live = np.flatnonzero(a > 0) if rows is None else distinct(rows[a[rows] > 0])
         return dict(zip(live.tolist(), a[live].tolist(), strict=True))
 
     def amounts(self, step: int) -> Floats:
@@ -156,7 +156,7 @@ def routes(flow: Flow, targets: Iterable[int], by_row: tuple[Ints, Floats] | Non
     target_rows = rows_of("targets", list(targets), flow.n)
     rows, history = flow.by_row() if by_row is None else by_row
     emitting = (history[:-1] >= max(flow.params.epsilon, SMALLEST)).any(axis=0)
-    emitters, stays = rows[emitting], emitting | among(rows, np.unique(target_rows))
+    emitters, stays = rows[emitting], emitting | among(rows, distinct(target_rows))
     kept_rows = rows[stays]
     gives = _links_walked(flow, emitters, rows, history)
     gives = gives.only(among(gives.target, kept_rows))
@@ -226,7 +226,7 @@ def trimmed(
         ends = np.array(sorted(also), np.int64)
         stays |= np.isin(whole.source * whole.n + whole.target, ends[:, 0] * whole.n + ends[:, 1])
     links = np.flatnonzero(stays)
-    rows = np.unique(np.concatenate([whole.source[links], whole.target[links], sorted(targets)])).astype(
+    rows = distinct(np.concatenate([whole.source[links], whole.target[links], sorted(targets)])).astype(
         np.int64
     )
     return replace(

@@ -85,6 +85,7 @@ def loop_context(
             codebase.files,
         ),
         gathered.complexity,
+        None if gathered.injected else memory.empty_reason(),
     )
 
 
@@ -161,7 +162,7 @@ def loop_recall(
         _check_type(type)
     kinds = TYPES if type is None else (type,)
     result = recall(memory, query, kinds=kinds, limit=limit, profile=PROFILE, session=session)
-    return [
+    return memory.listed(
         RecalledLesson(
             memory_shape(hit.memory),
             round(hit.components["relevance"], _DIGITS),
@@ -169,7 +170,7 @@ def loop_recall(
             round(hit.score, _DIGITS),
         )
         for hit in result.hits
-    ]
+    )
 
 
 def loop_feedback(memory: Namespace, utilized: Sequence[str], injected: Sequence[str]) -> FeedbackReply:
@@ -207,7 +208,7 @@ def loop_connected(memory: Namespace, name: str) -> list[ConnectedMemory]:
 
     """
     if not _exists(memory, name):
-        return []
+        return memory.listed([])
     reached = neighbors(memory, [name], hops=CONTEXT.hops, least=CONTEXT.link_weight, automatic=False)
     return [ConnectedMemory(memory_shape(node.memory), node.hop, node.via) for node in reached]
 
@@ -242,7 +243,8 @@ def loop_decay(
         and (now - (record.use.last_used_at or record.recorded_at or now)).total_seconds()
         > threshold * _SECONDS_A_DAY
     ]
-    return DormantLessons(tuple(dormant), len(dormant), threshold, uses)
+    reason = None if dormant else memory.empty_reason()
+    return DormantLessons(tuple(dormant), len(dormant), threshold, uses, reason)
 
 
 def loop_health(memory: Namespace) -> LoopHealth:
@@ -267,6 +269,7 @@ def loop_health(memory: Namespace) -> LoopHealth:
         with_feedback=judged,
         relationships=_count_links(memory, {record.key for record in records}),
         issues=tuple(issues),
+        reason=None if records else memory.empty_reason(),
     )
 
 

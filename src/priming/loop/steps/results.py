@@ -83,6 +83,8 @@ class LoopContext:
     memory: ContextMemories
     codebase: ContextFiles
     complexity: Complexity
+    reason: str | None = None
+    """Why nothing is known, if the namespace has no memories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +139,7 @@ class DormantLessons:
     count: int
     threshold_days: float
     min_uses_to_survive: int
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +162,7 @@ class LoopHealth:
     with_feedback: int
     relationships: int
     issues: tuple[str, ...]
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,8 @@ def plan_linear_decay(
         if link.weight <= 0.0 or left_before <= 0.0 or left >= left_before:
             continue
         faded = link.weight * left / left_before
-        reason = f"unused for {days:.0f} days: {link.weight:.4f} faded to {faded:.4f}"
+        counted = f"{days:.0f} day{'' if round(days) == 1 else 's'}"
+        reason = f"unused for {counted}: {link.weight:.4f} faded to {faded:.4f}"
         evidence = {"weight": link.weight, "days": days, "faded": faded, "rate": forgetting.linear_rate}
         rows = (RowChange(link, replace(link, weight=faded)),)
         planned.append(PlannedItem("fade", (link.source, link.target), None, reason, evidence, rows))

@@ -1,0 +1,64 @@
+"""The moment that a query asks about, and what its answers say of versions that no longer hold; light to import."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from priming.core.arguments.checks import check_time
+from priming.errors import ParamError
+from priming.namespace import Namespace, Outdated, PastNamespace
+from priming.results import Hit
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A valid time and a known time; None is the present.
+
+    ``superseded``: whether versions that no longer hold may be returned too.
+    """
+
+    valid_at: datetime | None
+    known_at: datetime | None
+    superseded: bool = False
+
+
+def moment(
+    valid_at: datetime | None, known_at: datetime | None, *, superseded: object = False
+) -> Moment | None:
+    """The moment of a query, checked; None is the present without superseded versions."""
+    if not isinstance(superseded, bool):
+        raise ParamError("include_superseded", superseded, "must be true or false")
+    checked = Moment(
+        None if valid_at is None else check_time("valid_at", valid_at),
+        None if known_at is None else check_time("known_at", known_at),
+        superseded,
+    )
+    return None if checked == Moment(None, None) else checked
+
+
+def past_room(memory: Namespace, limit: int) -> int:
+    """The number of hits to retrieve: a current version may rank below the outdated one that it must precede."""
+    return 2 * limit if isinstance(memory, PastNamespace) and memory.outdated else limit
+
+
+def describe_moment(memory: Namespace, hits: tuple[Hit, ...], limit: int) -> tuple[Hit, ...]:
+    """The best hits, with outdated versions marked as such.
+
+    An outdated version never scores higher than the current version of its memory among the hits, and follows it.
+    """
+    if not (isinstance(memory, PastNamespace) and memory.outdated):
+        return hits
+    scores = {hit.memory.id: hit.score for hit in hits}
+    marked = [_mark_outdated(hit, memory.outdated.get(hit.memory.id), scores) for hit in hits]
+    return tuple(sorted(marked, key=lambda hit: (-hit.score, hit.superseded_by is not None))[:limit])
+
+
+def _mark_outdated(hit: Hit, outdated: Outdated | None, scores: Mapping[str, float]) -> Hit:
+    if outdated is None:
+        return hit
+    version = replace(hit.memory, id=outdated.id, key=outdated.key, valid_to=outdated.valid_to)
+    version = replace(version, retired_at=outdated.retired_at)
+    score = min(hit.score, scores.get(outdated.id, hit.score))
+    return replace(hit, memory=version, score=score, superseded_by=outdated.followed_by)
