@@ -234,7 +234,7 @@ def test_a_folder_without_text_in_markdown_is_refused(notes, tmp_path, files):
 
 
 def test_what_is_not_there_is_refused(tmp_path):
-    with pytest.raises(ParamError, match="there is nothing"):
+    with pytest.raises(ParamError, match="nothing exists there"):
         entries(tmp_path / "missing.md")
 
 

@@ -168,10 +168,7 @@ def _subgoal(turn: Turn, session: Session, result: PlanningResult) -> Session:
         return replace(session, waits=child.waits, stopped=child.stopped, why=child.why)
     if child.without_progress:
         return _pivot(turn, replace(session, without_progress=True, below=None), child.why)
-    answered = (
-        *session.answered,
-        (f"What was the result of the subgoal: {impasse.subgoal}?", _outcome(child)),
-    )
+    answered = (*session.answered, (f"How did the subgoal end: {impasse.subgoal}?", _outcome(child)))
     return replace(session, state="CONTEXT", below=None, reasoned=None, answered=answered)
 
 
