@@ -338,6 +338,23 @@ def test_the_command_line_tells_of_it_and_ends_it(session):
 
 
 @pytest.mark.slow
+def test_a_server_that_hangs_is_named_and_told_to_end(session, monkeypatch):
+    monkeypatch.setattr(client, "HOOK", replace(HOOK, answer=0.2))
+    monkeypatch.setattr(background, "HOOK", replace(HOOK, patience=0.2))
+    pid = session.begin()["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        assert background.is_running(session.project.database)
+        assert background.state(session.project.database) is None
+        assert background.process_of(session.project.database) == pid
+        assert background.stop(session.project.database)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    until(lambda: not background.is_running(session.project.database))
+    assert background.process_of(session.project.database) is None
+
+
+@pytest.mark.slow
 def test_a_socket_whose_path_would_be_too_long_is_elsewhere(tmp_path):
     project = filled(Project(tmp_path / ("x" * 100) / "shop"))
     project.folder.parent.joinpath("run").mkdir(mode=0o700)

@@ -70,6 +70,24 @@ def test_what_was_learned_after_all_is_not_learned_again(project):
         assert memory.get("use-uv-instead-of-pip").confidence == before.confidence
 
 
+def test_what_no_store_can_take_does_not_wait_for_ever(project):
+    call = queue(project)
+    (path,) = waiting(project)
+    path.write_text(path.read_text().replace("Use uv instead of pip", " "))
+    age(project)
+    assert "Never push" in project.text("session-start")
+    assert waiting(project) == []
+    assert teaching.put(project.database, call, "prompt", Event("s1", prompt=PROMPT))
+
+
+def test_a_file_that_is_no_correction_disturbs_nobody(project):
+    queue(project)
+    (path,) = waiting(project)
+    path.write_text("{")
+    age(project)
+    assert "Never push" in project.text("session-start")
+
+
 def test_the_correction_of_a_hook_at_work_is_left_to_it(project):
     assert teaching.put(project.database, client.new_call(), "prompt", Event("s1", prompt=PROMPT))
     project.text("session-start")

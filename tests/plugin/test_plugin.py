@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 import priming
 from priming.cli.app import app
 from priming.hooks.agent_config import hook_entries
-from priming.hooks.command import plain_options, respond
+from priming.hooks.client import plain_options
+from priming.hooks.command import respond
 from priming.loop import acting, planning
 
 PLUGIN = Path(__file__).resolve().parents[2] / "plugin"

@@ -265,8 +265,9 @@ def _hook_server(store: StoreOptions) -> Iterator[Check]:
         return
     answer = background.state(where.path)
     if answer is None:
-        problem = "a session's server runs and does not answer: hooks do the work themselves"
-        yield Check("hooks", WARN, problem, "priming serve --stop, or end the process that holds its lock")
+        process = background.process_of(where.path)
+        problem = f"a session's server, process {process}, does not answer: hooks do the work themselves"
+        yield Check("hooks", WARN, problem, f"priming serve --stop, or end process {process}")
     elif answer["version"] != VERSION:
         problem = f"a session's server of version {answer['version']} runs, process {answer['pid']}"
         yield Check("hooks", WARN, problem, "priming serve --stop")

@@ -83,10 +83,22 @@ def state(database: Path) -> dict[str, Any] | None:
     return client.ask(database, {"do": "state"}) if is_running(database) else None
 
 
+def process_of(database: Path) -> int | None:
+    """The process of the server of a store, by its lock; None where none runs."""
+    with suppress(OSError, ValueError):
+        number = int((folder_of(database) / SERVER_LOCK).read_text("ascii"))
+        return number if is_running(database) else None
+    return None
+
+
 def stop(database: Path) -> bool:
     """End the server of a store and wait for that; whether there was one."""
     if client.ask(database, {"do": "stop"}) is None:
-        return False
+        process = process_of(database)
+        if process is None:
+            return False
+        with suppress(OSError):  # it does not answer: it has not begun to listen, or is busy
+            os.kill(process, signal.SIGTERM)
     deadline = time.monotonic() + HOOK.patience
     while is_running(database) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -103,7 +115,11 @@ def _lock(database: Path) -> Iterator[bool]:
         yield False
         return
     try:
-        yield _is_free(handle)
+        alone = _is_free(handle)
+        if alone:
+            os.truncate(handle, 0)
+            os.write(handle, str(os.getpid()).encode())
+        yield alone
     finally:
         os.close(handle)
 

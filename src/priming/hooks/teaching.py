@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from priming.config.params.hooks import HOOK
 from priming.config.words import HOOK as HOOK_SOURCE
+from priming.errors import Conflict, NotFound, ParamError
 from priming.hooks import context, corrections
 from priming.hooks.session import QUEUED, SessionState, folder_of, read_session
 from priming.hooks.stores import id_of
@@ -78,9 +79,15 @@ def learn(
 
 
 def learn_late(store: HookStore, database: Path, queued: Queued) -> Any:
-    """Learn a correction of an earlier call, if that call did not, and take it out of the queue."""
-    session = read_session(database, queued.session)
-    rule = learn(store, queued.right, queued.wrong, session, id_of(queued.call, "learn 1"))
+    """Learn a correction of an earlier call, if that call did not, and take it out of the queue.
+
+    Raises:
+        StoreError: the store cannot take it at present.
+
+    """
+    session, rule = read_session(database, queued.session), None
+    with suppress(ParamError, Conflict, NotFound):  # a rule that can never be learned
+        rule = learn(store, queued.right, queued.wrong, session, id_of(queued.call, "learn 1"))
     remove(database, queued.call)
     return rule
 

@@ -46,7 +46,7 @@ def loop_list(memory: Namespace, *, limit: int = 20) -> list[SessionSummary]:
         limit: at most so many.
 
     """
-    return [summarise(session) for session in Sessions(memory).list(limit)]
+    return memory.listed(summarise(session) for session in Sessions(memory).list(limit))
 
 
 def report(sessions: Sessions, session: Session) -> SessionReport:

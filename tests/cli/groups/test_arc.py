@@ -234,3 +234,14 @@ def test_people_read_the_same_as_lines(shell, known, command, said):
     done = shell.run("loop", *(known if one == "NAME" else one for one in command))
     assert done.exit_code == 0
     assert said in done.stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("recall", "gates"), ("connected", "gate"), ("list",), ("context", "mend a gate"), ("health",)],
+)
+def test_where_there_are_no_memories_reading_commands_of_the_loop_say_so(shell, command):
+    shell.ask("remember", "The gate hangs low.", "--namespace", "garden")
+    done = shell.run("loop", *command, "--namespace", "gardn")
+    assert done.exit_code == 0
+    assert 'there are no memories in "gardn"; did you mean "garden"?' in done.stdout

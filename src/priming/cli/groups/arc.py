@@ -16,6 +16,7 @@ from priming.cli.options import Limit, StoreOptions
 from priming.cli.output import DIM, Part, line
 from priming.cli.parse import complete, json_texts, text_or_stdin
 from priming.errors import NotFound, ParamError
+from priming.results import Listing
 from priming.serialization import encode
 
 if TYPE_CHECKING:
@@ -91,10 +92,13 @@ def recall(
     """Recall failures and patterns, by relevance, effectiveness and recency."""
     with store.open() as memory:
         lessons = memory.loop_recall(text_or_stdin(query, "query"), type=type, limit=limit, session=session)
-    rows = [
-        _row(lesson, _relevance=lesson.relevance, _recency=lesson.recency, _score=lesson.score)
-        for lesson in lessons
-    ]
+    rows = Listing(
+        (
+            _row(lesson, _relevance=lesson.relevance, _recency=lesson.recency, _score=lesson.score)
+            for lesson in lessons
+        ),
+        lessons.reason if isinstance(lessons, Listing) else None,
+    )
     return Answer(rows, list(_lines(rows)) or [line(("no memories about it", DIM))])
 
 
@@ -140,7 +144,9 @@ def relate(
 def connected(store: StoreOptions, name: Name) -> Answer:
     """Show the memories that strong links lead to from a memory."""
     with store.open() as memory:
-        rows = [_row(node, _hop=node.hop, _via=node.via) for node in memory.loop_connected(name)]
+        nodes = memory.loop_connected(name)
+    reason = nodes.reason if isinstance(nodes, Listing) else None
+    rows = Listing((_row(node, _hop=node.hop, _via=node.via) for node in nodes), reason)
     return Answer(rows, list(_lines(rows)) or [line(("no strong links", DIM))])
 
 

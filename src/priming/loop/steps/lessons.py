@@ -162,7 +162,7 @@ def loop_recall(
         _check_type(type)
     kinds = TYPES if type is None else (type,)
     result = recall(memory, query, kinds=kinds, limit=limit, profile=PROFILE, session=session)
-    return [
+    return memory.listed(
         RecalledLesson(
             memory_shape(hit.memory),
             round(hit.components["relevance"], _DIGITS),
@@ -170,7 +170,7 @@ def loop_recall(
             round(hit.score, _DIGITS),
         )
         for hit in result.hits
-    ]
+    )
 
 
 def loop_feedback(memory: Namespace, utilized: Sequence[str], injected: Sequence[str]) -> FeedbackReply:
@@ -208,7 +208,7 @@ def loop_connected(memory: Namespace, name: str) -> list[ConnectedMemory]:
 
     """
     if not _exists(memory, name):
-        return []
+        return memory.listed([])
     reached = neighbors(memory, [name], hops=CONTEXT.hops, least=CONTEXT.link_weight, automatic=False)
     return [ConnectedMemory(memory_shape(node.memory), node.hop, node.via) for node in reached]
 
