@@ -1,4 +1,4 @@
-"""Associative memory for AI agents: recall by spreading activation, with the path that brought each memory up.
+"""Associative memory for AI agents: recall by spreading activation, with the path that led to each memory.
 
 >>> from priming import Memory
 >>> with Memory.open("sqlite://") as memory:

@@ -116,7 +116,7 @@ class MissingExtra(PrimingError):
 
 
 def shown(value: object, limit: int = 120) -> str:
-    """``value`` as it stands in a message: its repr, a long one without its middle."""
+    """``value`` as shown in a message: its repr, shortened in the middle if it is long."""
     if isinstance(value, (str, bytes)) and len(value) > 2 * limit:
         text = repr(value[:limit]) + repr(value[-limit:])
     else:

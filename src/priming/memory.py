@@ -129,7 +129,7 @@ class Memory(Namespace):
         clock: Clock | None = None,
         settings: Settings | None = None,
     ) -> Memory:
-        """Open a memory. Where there is no store, reads answer empty, and the first write creates it.
+        """Open a memory. Without a store, reads return empty answers, and the first write creates it.
 
         Args:
             url: ``sqlite:///relative.db``, ``sqlite:////absolute.db``, ``sqlite://`` (in memory); None means

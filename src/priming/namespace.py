@@ -204,7 +204,7 @@ class Namespace:
 
     @contextmanager
     def changing(self) -> Iterator[datetime]:
-        """The same to change what exists: where there is no store yet, nothing does, and none is created."""
+        """The same for changing existing memories: without a store there are none, and no store is created."""
         with self.lock, self.store.transaction(write=self.store.exists):
             yield self.now()
 
@@ -355,7 +355,7 @@ def _row_name(row: Any, names: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Outdated:
-    """A superseded version: its memory, the end of its validity, the next version, and when that was told."""
+    """A superseded version: its memory, the end of its validity, the next version, and when that was stored."""
 
     id: str
     key: str

@@ -64,9 +64,9 @@ class Hit:
     superseded_by: int | None = None
     """The number of the version that followed; None if this version holds at the queried time."""
     tier: str | None = None
-    """How much of a rule the text of ``active`` tells: full, gist or name; None if nothing."""
+    """How much of a rule the text of ``active`` contains: full, gist or name; None if nothing."""
     quiet: bool = False
-    """Whether a rule is told by name at most, since it was mostly overridden of late."""
+    """Whether a rule is shown by name at most, because it was mostly overridden recently."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ class LinkMove:
 
 @dataclass(frozen=True, slots=True)
 class RankMove:
-    """A change of a hit: its ranks from 1, scores and gists, None where it is no hit.
+    """A change of a hit: its ranks from 1, scores and gists; None if it is not a hit.
 
     ``what`` is "new", "gone", "up", "down", "restated" (same rank, another text) or "same".
     """

@@ -56,7 +56,7 @@ BAD = [
     (["supersede", "nothing", "x"], "there is no memory 'nothing'"),
     (["supersede", DISK_KEY, " "], "must not be blank"),
     (["link", DISK_KEY, "nothing"], "there is no memory 'nothing'"),
-    (["link", DISK_KEY, DISK_KEY], "must be another memory than the source"),
+    (["link", DISK_KEY, DISK_KEY], "must differ from the source"),
     (["link", DISK_KEY, "entity:x", "--weight", "1.5"], "weight = 1.5: must be in [0, 1]"),
     (["graph", "link-strength", DISK_KEY, DISK_KEY, "1.5"], "weight = 1.5: must be in [0, 1]"),
     (["graph", "paint"], "No such command 'paint'"),
@@ -139,7 +139,7 @@ def test_a_failure_that_the_caller_cannot_put_right_has_status_1(shell):
     (shell.folder / "text.db").write_text("no database " * 20)
     done = shell.run("stats", "--url", "sqlite:///text.db")
     assert done.exit_code == 1
-    assert done.stderr == "error: text.db is not a Priming database: name another file, it was not touched\n"
+    assert done.stderr == "error: text.db is not a Priming database: name another file; it was not changed\n"
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,7 @@ def test_ctrl_c_during_an_import_keeps_the_finished_batches_and_says_so(shell):
         said = process.stderr.read().decode()
     assert process.returncode == 130
     assert said == (
-        "error: interrupted: 500 new memories are kept; the same command again goes on from there\n"
+        "error: interrupted: 500 new memories are kept; repeat the command to continue from there\n"
     )
     assert shell.ask("stats")["memories"]["episode"]["active"] == 500
     report = shell.process("import", "waiting", ".", "--json", stdin=b"\n")

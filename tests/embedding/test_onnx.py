@@ -152,13 +152,13 @@ def test_a_folder_without_a_model_or_tokenizer_is_refused(tmp_path, folder):
 def test_a_damaged_model_is_named_with_its_remedy(folder):
     (folder / "model.onnx").unlink()
     (folder / "model.onnx").write_bytes(b"nothing of the kind")
-    with pytest.raises(EmbedderError, match=r"model\.onnx is no model that runs here .*; give a folder"):
+    with pytest.raises(EmbedderError, match=r"model\.onnx is not a model that runs here .*; give a folder"):
         OnnxEmbedder(folder).embed(["a"])
 
 
 def test_a_damaged_tokenizer_is_named_with_its_remedy(folder):
     (folder / "tokenizer.json").write_text("{}", "utf-8")
-    with pytest.raises(EmbedderError, match=r"tokenizer\.json is no tokenizer .*; give a folder"):
+    with pytest.raises(EmbedderError, match=r"tokenizer\.json is not a tokenizer .*; give a folder"):
         OnnxEmbedder(folder).embed(["a"])
 
 

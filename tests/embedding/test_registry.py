@@ -75,7 +75,7 @@ def test_a_dimension_that_is_none_is_refused(name):
         ("?model=", "must end in"),
         ("?model=a&model=b", "must end in"),
         ("?model=a&key=b", "must end in"),
-        ("?model", "is no address"),
+        ("?model", "is not an address"),
         ("?model=a&dimensions=0", "whole number of dimensions"),
     ],
 )

@@ -223,9 +223,7 @@ def test_a_purge_cannot_be_rolled_back_and_is_named(two, clock):
     two.set_strength("a", "b", 0.9)
     receipt = two.purge("c")
     done = two.rollback(since=clock.at)
-    assert done.message == (
-        f"rolled back 1 operation; left what cannot be taken back: purge {receipt.operation}"
-    )
+    assert done.message == (f"rolled back 1 operation; left what cannot be undone: purge {receipt.operation}")
     assert weight(two) == 0.5
     assert marks(two)[receipt.operation] is None
     clock.at += HOUR

@@ -87,7 +87,7 @@ def test_no_hook_injects_more_than_its_budget(project):
     prompt = project.text("prompt", prompt="which deploy of the shop failed?")
     for text in (start, prompt):
         assert 0 < estimate_tokens(text) <= HOOK.tokens
-        assert "constraints that apply are left out for want of room" in text.splitlines()[0]
+        assert "constraints that apply are left out for lack of space" in text.splitlines()[0]
     shown = [{line for line in text.splitlines() if line.startswith("- [")} for text in (start, prompt)]
     assert not shown[0] & shown[1]
 

@@ -270,6 +270,6 @@ def test_a_file_keeps_its_mode_and_a_link_stays_a_link(folder):
 def test_a_file_that_changes_after_the_plan_is_left_alone(folder):
     changes = setup.plan("claude-code", "project", remove=False)
     (folder / ".mcp.json").write_text("{}")
-    with pytest.raises(Conflict, match="meanwhile"):
+    with pytest.raises(Conflict, match="in the meantime"):
         setup.write(changes)
     assert not (folder / ".claude").exists()

@@ -124,6 +124,6 @@ def test_a_locked_store_loses_no_correction_and_the_hook_says_so(tmp_path):
     writer.execute("ROLLBACK")
     writer.close()
     assert (done.returncode, done.stdout) == (0, b"")
-    assert done.stderr == b"priming hook prompt: TimeoutError; the correction is learned by a later hook\n"
+    assert done.stderr == b"priming hook prompt: TimeoutError; a later hook will learn the correction\n"
     age(project)
     assert "Use uv instead of pip" in project.process_text("session-start")

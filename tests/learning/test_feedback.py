@@ -144,7 +144,7 @@ def test_without_a_recall_the_links_of_the_memory_move_and_the_answer_says_so(ch
     operation = chain.feedback(not_relevant=["b"])
     touching = {f"{s}>{t}" for s, _, t in before if "b" in (s, t)}
     assert moved(before, weights(chain)) == pytest.approx(dict.fromkeys(touching, -0.01))
-    assert "no kept recall brought it up" in operation.message
+    assert "no stored recall returned it" in operation.message
 
 
 def test_without_a_recall_id_the_latest_recall_that_brought_it_up_is_judged(chain, clock):
@@ -284,7 +284,7 @@ def test_a_flow_that_is_no_longer_kept_is_said(chain, monkeypatch):
     for _ in range(3):
         chain.recall("porridge")
     operation = chain.feedback(recall.recall_id, not_relevant=["hit"])
-    assert "the flow of that recall is no longer kept" in operation.message
+    assert "the flow of that recall is no longer stored" in operation.message
 
 
 @pytest.mark.parametrize(
@@ -333,7 +333,7 @@ def test_a_recall_expires_even_if_nothing_is_recalled_after_it(chain, clock):
     clock.at += timedelta(days=STORE.trace_days, seconds=1)
     with pytest.raises(NotFound, match="30 days"):
         chain.feedback(recall.recall_id, used=["hit"])
-    assert "no kept recall" in chain.feedback(used=["hit"]).message
+    assert "no stored recall" in chain.feedback(used=["hit"]).message
 
 
 def test_a_verdict_that_was_imported_is_not_given_again(open_memory, tmp_path):

@@ -97,7 +97,12 @@ def test_world_weaver_scores_a_procedure_by_how_often_it_worked(told, clock):
 @pytest.mark.parametrize(
     ("key", "more", "error", "said"),
     [
-        ("zebras", {}, ParamError, "is of kind fact, and only a procedure is carried out: judge it with feedback"),
+        (
+            "zebras",
+            {},
+            ParamError,
+            "is of kind fact, and only a procedure can be carried out: judge it with feedback",
+        ),
         ("nobody", {}, NotFound, "nobody"),
         ("free-space", {"recall_id": "nil"}, NotFound, "nil"),
         ("free-space", {"recall_id": 7}, ParamError, "recall_id = 7: must be a text"),

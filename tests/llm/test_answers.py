@@ -46,7 +46,7 @@ def test_the_first_object_that_fits_is_the_answer_whatever_stands_about_it(reply
         ('{"gist": 5}', "$.gist: 5 is not of type 'string'"),
         ('{"gist": "' + "x" * 21 + '"}', "is too long (maxLength: 20)"),
         ("{}", "$: 'gist' is a required property"),
-        ('{"gist": "\\ud800"}', "it has half a surrogate pair, which is no text"),
+        ('{"gist": "\\ud800"}', "it has half a surrogate pair, which is not valid text"),
     ],
 )
 def test_of_what_does_not_fit_it_is_said_why(reply, problem):
@@ -65,7 +65,7 @@ def test_any_object_is_found_behind_any_prose(before, after, value):
 
 @pytest.mark.parametrize("value", [[], "gist", 5, None])
 def test_an_answer_is_an_object(value):
-    assert problem_of(value, {}).endswith("is no JSON object")
+    assert problem_of(value, {}).endswith("is not a JSON object")
 
 
 def test_a_schema_that_is_none_is_refused():

@@ -187,7 +187,7 @@ def test_a_redirect_is_not_followed_so_that_the_key_goes_nowhere_else(place):
 )
 def test_a_reply_that_is_no_chat_completion_is_an_error(place, text):
     values = place.failure(place.agent((200, {}, text)))
-    assert values.startswith("answered with what is no chat completion: ")
+    assert values.startswith("did not answer with a chat completion: ")
     assert "http://localhost:8080/v1" in values
 
 

@@ -146,7 +146,7 @@ def test_who_is_blocked_must_say_by_what():
     blocked = {**DONE, "status": "blocked", "details": " ", "obstacle": ""}
     reply = {**blocked, "obstacle": "No network."}
     assert act(ScriptedAgent([blocked, reply]), PLAN, 1, GATHERED).obstacle == "No network."
-    with pytest.raises(AgentError, match="what stands in the way"):
+    with pytest.raises(AgentError, match="what blocks the task"):
         act(ScriptedAgent([blocked, blocked]), PLAN, 1, GATHERED)
 
 

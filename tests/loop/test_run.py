@@ -26,7 +26,7 @@ from .scripted_runs import (
 
 def test_an_answer_that_nobody_asked_for_is_refused(runs):
     session = runs.run([planned(("Mend it", PASSES))], yes=False)
-    with pytest.raises(Conflict, match="waits for no answer"):
+    with pytest.raises(Conflict, match="awaits no answer"):
         runs.resume(session, options=ResumeOptions(answer="Yes."))
     assert Sessions(runs.memory).get(session.id) == session
 

@@ -39,7 +39,7 @@ def test_a_backup_can_be_put_where_one_likes(painted, open_memory, tmp_path):
     assert copy.list() == painted.list()
     assert copy.log() == painted.log()
     assert recalled_keys(copy, "walls") == ["paint"]
-    with pytest.raises(Conflict, match=r"it\.db is there already: name another file"):
+    with pytest.raises(Conflict, match=r"it\.db already exists: name another file"):
         painted.backup(str(path))
 
 

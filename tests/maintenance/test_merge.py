@@ -72,7 +72,7 @@ def test_what_is_deprecated_is_in_no_recall_and_keeps_its_text(three):
 
 def test_a_successor_is_linked_and_named(three):
     operation = three.deprecate("a", by="b")
-    assert operation.message == "'b' stands for it"
+    assert operation.message == "'b' replaces it"
     assert weights(three) == {("a", "deprecated-to", "b"): 0.5}
     assert three.validate() == []
 
@@ -99,12 +99,12 @@ def test_a_link_to_the_successor_that_is_there_already_stays_as_it_is(three):
 def test_only_what_is_active_is_deprecated_and_only_for_what_is_active(three):
     three.deprecate("a")
     three.forget("b")
-    refused(three, Conflict, "'a' is deprecated already: restore brings it back", three.deprecate, "a")
-    refused(three, Conflict, "'b' is forgotten already: restore brings it back", three.deprecate, "b")
+    refused(three, Conflict, "'a' is deprecated already: restore makes it active again", three.deprecate, "a")
+    refused(three, Conflict, "'b' is forgotten already: restore makes it active again", three.deprecate, "b")
     refused(three, Conflict, "'a' is deprecated already", three.deprecate, "c", by="a")
     refused(three, NotFound, "there is no memory 'd'", three.deprecate, "d")
     refused(three, NotFound, "there is no memory 'd'", three.deprecate, "c", by="d")
-    refused(three, ParamError, "by = 'c': must be another memory", three.deprecate, "c", by="c")
+    refused(three, ParamError, "by = 'c': must differ from the memory", three.deprecate, "c", by="c")
     refused(three, ParamError, "reason = 'two", three.deprecate, "c", reason="two\nlines")
 
 
@@ -222,7 +222,7 @@ def test_a_merge_closes_no_circle_of_overrides_and_says_so(three):
     three.link("a", "c", "overrides")
     three.link("c", "b", "overrides")
     operation = three.merge("a", "b")
-    assert operation.message == "'a' is merged into 'b'; 1 link is left out: it would close a circle"
+    assert operation.message == "'a' is merged into 'b'; 1 link is left out: it would close a cycle"
     assert weights(three, relation="overrides") == {("c", "overrides", "b"): 0.5}
     assert three.validate() == []
 
@@ -252,12 +252,12 @@ def test_undo_of_a_merge_brings_back_exactly_what_was(three):
 
 def test_only_two_active_memories_of_one_kind_are_merged(three):
     three.remember("walls", kind="fact", key="fact")
-    refused(three, ParamError, "into = 'a': must be another memory", three.merge, "a", "a")
+    refused(three, ParamError, "into = 'a': must differ from the memory", three.merge, "a", "a")
     message = "'fact' is of kind fact and 'a' of kind episode: merge memories of one kind, or link them"
     refused(three, Conflict, message, three.merge, "fact", "a")
     refused(three, NotFound, "there is no memory 'd'", three.merge, "a", "d")
     three.merge("a", "b")
-    refused(three, Conflict, "'a' is merged already: restore brings it back", three.merge, "a", "c")
+    refused(three, Conflict, "'a' is merged already: restore makes it active again", three.merge, "a", "c")
     refused(three, Conflict, "'a' is merged already", three.merge, "c", "a")
 
 
@@ -385,7 +385,7 @@ def test_what_is_trusted_less_raises_no_standing_and_silences_nothing_by_being_m
     assert (memory.get("a").priority, memory.get("a").confidence) == (0.0, 0.6)
     assert memory.links("a", relation="overrides") == memory.links("a", relation="conflicts") == []
     assert memory.links("a", relation="requires")
-    assert "2 links stay with what is trusted less" in memory.log(limit=1)[0].message
+    assert "2 links stay with the memory of lower trust" in memory.log(limit=1)[0].message
     assert {hit.memory.key for hit in memory.active(Cue()).hits} == {"a", "b"}
     memory.undo(done[0].operation)
     assert everything(memory) == before

@@ -59,7 +59,7 @@ def test_all_that_is_wrong_is_said_at_once():
     assert "text = 3: must be a text" in said
     assert "limit = 'many': must be a valid integer" in said
     assert "valid_at = '2026-03-01T09:00:00': must carry a time zone" in said
-    assert "topic = 1: is no argument: recall takes text, cue, " in said
+    assert "topic = 1: is not an argument: recall takes text, cue, " in said
 
 
 @pytest.mark.parametrize("sent", [1756000000, 1756000000.5, True])

@@ -69,7 +69,7 @@ def test_a_recall_that_did_not_bring_it_up_says_so(chain):
     why = chain.why("c", recall_id=recall.recall_id)
     assert why.route is None
     assert why.reasons[0] == "the recall of 2024-05-17 for 'paint walls' did not return it"
-    assert chain.why("c").reasons[0] == "was never returned: it is no hit of a recorded recall"
+    assert chain.why("c").reasons[0] == "was never returned: it is not a hit of any stored recall"
 
 
 def test_the_path_is_told_after_a_restart_too(open_memory, url):

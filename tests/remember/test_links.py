@@ -81,7 +81,7 @@ def test_ids_stand_for_keys(three):
     [
         ({"target": "b"}, "source = None: must be a text"),
         ({"source": "a", "target": 7}, "target = 7: must be a text"),
-        ({"source": "a", "target": "a"}, "target = 'a': must be another memory than the source"),
+        ({"source": "a", "target": "a"}, "target = 'a': must differ from the source"),
         ({"source": "a", "target": "b", "weight": 1.1}, "weight = 1.1: must be in [0, 1]"),
         ({"source": "a", "target": "b", "weight": float("nan")}, "weight = nan: must be in [0, 1]"),
         ({"source": "a", "target": "b", "weight": None}, "weight = None: must be in [0, 1]"),

@@ -27,7 +27,7 @@ def test_the_more_specific_is_told_and_both_are_listed(two):
     assert (entry.older.content, entry.newer.content) == ("Use single quotes", "Use double quotes")
     assert (entry.older.value, entry.newer.value) == ("single", "double")
     assert entry.reason.startswith(
-        "use-double-quotes is told where both apply, since it applies more narrowly"
+        "use-double-quotes is shown where both apply, because it applies more narrowly"
     )
 
 
@@ -36,7 +36,7 @@ def test_of_rules_with_as_many_conditions_the_later_is_told(memory):
     memory.learn("Use double quotes", cue=GO)
     assert contents(memory.active(Cue(language="go", task="format"))) == ["Use double quotes"]
     (entry,) = memory.review()
-    assert "since it is the later" in entry.reason
+    assert "because it is the later" in entry.reason
 
 
 @pytest.mark.parametrize("how", ["supersede", "deprecate", "keep"])
@@ -66,7 +66,7 @@ def test_rules_that_nobody_linked_are_compared_by_their_texts(memory):
     memory.remember("Sign every release", kind="behavior", key="sign")
     (entry,) = memory.review()
     assert {entry.older.key, entry.newer.key} == {"monday", "friday"}
-    assert entry.reason.startswith("both are told")
+    assert entry.reason.startswith("both are shown")
 
 
 def test_rules_that_never_apply_together_do_not_disagree(memory):

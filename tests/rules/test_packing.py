@@ -144,7 +144,7 @@ def test_the_reply_says_first_which_constraints_do_not_fit_and_what_would_hold_t
     answer = memory.active(Cue(), tokens=70)
     first, *lines = answer.text.splitlines()
     assert first == answer.notice
-    assert "constraints that apply are left out for want of room; " in first
+    assert "constraints that apply are left out for lack of space; " in first
     assert [item.reason for item in answer.omitted][:1] == ["budget: a constraint that applies"]
     assert all("constraint:" in line for line in lines[1:])
     enough = int(first.split(" tokens hold")[0].split()[-1])

@@ -137,7 +137,7 @@ def test_inactive_behaviours_are_not_packed(full, tmp_path):
         ({"description": "two\nlines"}, "description = "),
         ({"tags": "go"}, "tags = 'go': must be a list"),
         ({"keys": "tests"}, "keys = 'tests': must be a list of keys"),
-        ({"keys": ["disk"]}, "keys = 'disk': is of kind fact: a pack holds behaviours"),
+        ({"keys": ["disk"]}, "keys = 'disk': is of kind fact: a pack contains only behaviours"),
     ],
 )
 def test_bad_arguments_of_create_are_named_and_no_file_is_made(full, tmp_path, arguments, message):
@@ -153,7 +153,7 @@ def test_a_circle_is_refused_as_the_pack_is_made_and_no_file_is_left(memory, tmp
     ]
     for source, target in zip(keys, (*keys[1:], keys[0]), strict=True):
         memory.link(source, target, relation)
-    with pytest.raises(ParamError, match="must not lead in a circle") as caught:
+    with pytest.raises(ParamError, match="must not form a cycle") as caught:
         memory.pack_create(tmp_path / "pack.json", name="releases")
     assert all(key in str(caught.value) for key in keys)
     assert "choose other behaviours" in str(caught.value)
@@ -174,7 +174,7 @@ def test_a_behaviour_that_no_pack_can_hold_is_named_as_the_pack_is_made(memory, 
 def test_an_existing_file_is_not_overwritten(full, tmp_path):
     path = tmp_path / "p.json"
     path.write_text("mine")
-    refused(full, Conflict, "p.json is there already", full.pack_create, path, name="p")
+    refused(full, Conflict, "p.json already exists", full.pack_create, path, name="p")
     assert path.read_text() == "mine"
     assert list(tmp_path.iterdir()) == [path]
     refused(full, StoreError, "could not be written", full.pack_create, tmp_path / "no" / "p.json", name="p")
@@ -355,7 +355,7 @@ def test_a_forgotten_behaviour_stays_out_and_a_dropped_one_can_be_restored(first
 
 def test_a_key_that_another_memory_has_is_a_conflict(memory, pack):
     memory.remember("Mine.", key="go-style/main")
-    message = "the keys 'go-style/main' are taken by memories that are not of the pack 'go-style'"
+    message = "the keys 'go-style/main' are taken by memories outside the pack 'go-style'"
     refused(memory, Conflict, message, memory.pack_install, pack(A, B))
 
 
@@ -376,7 +376,7 @@ def test_a_removed_pack_is_out_of_recall_until_it_is_installed_again(first, pack
     before = everything(first)
     operation = first.pack_remove("go-style")
     assert (operation.kind, operation.source) == ("pack-remove", "pack:go-style@1")
-    assert operation.message == "3 behaviours are out of recall: install it to have it again"
+    assert operation.message == "3 behaviours are out of recall: install it again to restore it"
     assert set(statuses(first).values()) == {"forgotten"}
     assert first.pack_list() == []
     assert first.recall("tests", cue=Cue(language="go")).hits == ()
@@ -417,7 +417,7 @@ def test_packs_of_one_namespace_are_not_those_of_another(open_memory, url, pack)
     [
         ("", "must be JSON"),
         ("{", "must be JSON"),
-        ("[" * 100_000, "must not be nested so deep|must be JSON"),
+        ("[" * 100_000, "is nested too deeply|must be JSON"),
         ("[]", 'must be a pack: a JSON object with "format": "priming-pack"'),
         ('{"format": "priming"}', "must be a pack"),
         ('{"format": "priming-pack"}', "format_version = None: must be 1; name = None: must be a text"),
@@ -459,7 +459,7 @@ def test_a_pack_of_a_newer_format_is_refused_by_name(memory, pack):
         ([{**A, "key": None}], [], "behaviors[0].key = None: must be a text"),
         ([{**A, "key": "two\nlines"}], [], "behaviors[0].key"),
         ([{**A, "key": "x" * 510}], [], "behaviors[0].key"),
-        ([A, A], [], "behaviors[1].key = 'tests': must be another than those before"),
+        ([A, A], [], "behaviors[1].key = 'tests': must differ from those before"),
         ([{**A, "content": " "}], [], "behaviors[0].content = ' ': must not be blank"),
         ([{**A, "when": ["go"]}], [], "behaviors[0].when = ['go']: must be a mapping"),
         ([A, {**B, "when": {"language": {"is": "go"}}}], [], "behaviors[1].when.language = {'is': 'go'}"),
@@ -470,16 +470,16 @@ def test_a_pack_of_a_newer_format_is_refused_by_name(memory, pack):
         ([{**A, "priority": 11}], [], "behaviors[0].priority = 11: must be in [0, 10]"),
         ([{**A, "priority": float("nan")}], [], "behaviors[0].priority = nan: must be in [0, 10]"),
         ([{**A, "confidence": True}], [], "behaviors[0].confidence = True: must be in [0, 1]"),
-        ([{**A, "wen": {}}], [], "behaviors[0].wen = {}: is not known here: key, content"),
-        ([{**A, "session": "s"}], [], "behaviors[0].session = 's': is not known here"),
+        ([{**A, "wen": {}}], [], "behaviors[0].wen = {}: is not a known field: key, content"),
+        ([{**A, "session": "s"}], [], "behaviors[0].session = 's': is not a known field"),
         ([A, B], ["x"], "links[0]"),
         (
             [A, B],
             [{**LINK, "target": "none"}],
             "links[0].target = 'none': must be the key of a behaviour here",
         ),
-        ([A, B], [{**LINK, "target": "tests"}], "links[0].target = 'tests': must be another than the source"),
-        ([A, B], [LINK, LINK], "links[1].relation = 'requires': links these two already"),
+        ([A, B], [{**LINK, "target": "tests"}], "links[0].target = 'tests': must differ from the source"),
+        ([A, B], [LINK, LINK], "links[1].relation = 'requires': already links these two"),
         ([A, B], [{**LINK, "weight": 1.5}], "links[0].weight = 1.5: must be in [0, 1]"),
         ([A, B], [{**LINK, "weight": None}], "links[0].weight = None: must be in [0, 1]"),
         (
@@ -490,7 +490,7 @@ def test_a_pack_of_a_newer_format_is_refused_by_name(memory, pack):
         (
             [A, B],
             [LINK, {**LINK, "source": "main", "target": "tests"}],
-            "links.relation = 'requires': must not lead in a circle: main → tests → main",
+            "links.relation = 'requires': must not form a cycle: main → tests → main",
         ),
     ],
 )
@@ -510,7 +510,7 @@ def test_a_violation_in_a_pack_is_named_with_its_place(memory, pack, behaviors, 
         ({"format_version": True}, "format_version = True: must be 1"),
         ({"format_version": 0}, "format_version = 0: must be 1"),
         ({"format_version": "2"}, "format_version = '2': must be 1"),
-        ({"author": "x"}, "author = 'x': is not known here"),
+        ({"author": "x"}, "author = 'x': is not a known field"),
     ],
 )
 def test_a_violation_of_a_whole_pack_is_named(memory, pack, more, message):

@@ -114,7 +114,7 @@ def test_an_unclear_change_leaves_both_rules_and_says_so():
     assert "it is unclear whether" in done.reasons[0]
     assert len(memory.active(GO).hits) == 2
     (entry,) = memory.review()
-    assert entry.reason.startswith("both are told: it is unclear")
+    assert entry.reason.startswith("both are shown: it is unclear")
 
 
 def test_a_condition_that_a_hook_inferred_is_no_exception():

@@ -162,7 +162,7 @@ def test_a_search_honours_every_argument_of_recall(three):
         ({"spread": True, "use_spreading": False}, "spread = True: contradicts use_spreading"),
         ({"trace": "loud"}, "trace"),
         ({"tokens": "few"}, "tokens"),
-        ({"floor": 0.5}, "floor = 0.5: is of no use: the profile ethos"),
+        ({"floor": 0.5}, "floor = 0.5: has no effect: the profile ethos"),
     ],
 )
 def test_a_search_refuses_by_name_what_it_cannot_honour(three, more, named):

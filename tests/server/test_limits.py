@@ -38,8 +38,8 @@ def is_alive(served):
     ("body", "rule"),
     [
         (b"{", "must be JSON"),
-        (b'{"text": NaN}', "NaN is no number"),
-        (b'{"text": -Infinity}', "-Infinity is no number"),
+        (b'{"text": NaN}', "NaN is not a JSON number"),
+        (b'{"text": -Infinity}', "-Infinity is not a JSON number"),
         (b'{"limit": 1e999}', "too large a number"),
         (b'{"limit": ' + b"9" * 5000 + b"}", "must be JSON"),
         (b'{"text": "\xff"}', "must be text in UTF-8"),

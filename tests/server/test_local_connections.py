@@ -306,7 +306,7 @@ def test_a_frame_whose_length_reads_like_a_method_is_a_frame(server):
         end.sendall(b"GET\x00" + padded)
         end.shutdown(socket.SHUT_WR)
         answer = msgpack.unpackb(rest(end)[4:])
-    assert "is no argument of this action" in answer["error"]["message"]
+    assert "is not an argument of this action" in answer["error"]["message"]
 
 
 @pytest.fixture

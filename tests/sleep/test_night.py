@@ -161,7 +161,7 @@ def test_a_source_of_a_gist_in_use_is_not_taken_out(lived, clock):
     assert [one.keys for one in night.items] == [("onoff",)]
     (check,) = (one for one in night.checks if one.dropped)
     assert (check.rule, check.dropped) == (
-        "sources-reachable", ("archive disk3: disk3 is a source of what is still in use",),
+        "sources-reachable", ("archive disk3: disk3 is a source of a memory that is still in use",),
     )  # fmt: skip
     lived.forget("concept:kestrel")
     assert [one.keys for one in lived.sleep(["prune"]).items] == [("disk3",)]
@@ -349,7 +349,7 @@ def test_what_changed_since_the_proposal_is_a_conflict_and_nothing_is_done(lived
     proposal = lived.sleep(dry_run=True)
     lived.forget("onoff")
     before = state(lived, tmp_path)
-    with pytest.raises(Conflict, match="prune-1: onoff changed since: sleep again"):
+    with pytest.raises(Conflict, match="prune-1: onoff changed since: run sleep again"):
         lived.apply(proposal)
     assert state(lived, tmp_path) == before
 
@@ -358,7 +358,7 @@ def test_what_changed_since_the_proposal_is_a_conflict_and_nothing_is_done(lived
 def test_a_text_that_changed_since_is_a_conflict_also_where_no_row_of_it_would_change(lived, key):
     proposal = lived.sleep(["light"], dry_run=True)
     lived.supersede(key, "Lunch was early.")
-    with pytest.raises(Conflict, match=f"light-1: {key} changed since: sleep again"):
+    with pytest.raises(Conflict, match=f"light-1: {key} changed since: run sleep again"):
         lived.apply(proposal)
     assert lived.get("again").importance == 0.5
 
@@ -374,14 +374,14 @@ def test_uses_and_verdicts_since_do_not_stand_in_the_way_of_a_mark(lived):
 def test_an_episode_that_left_since_is_not_linked_to_an_entity(lived, verb):
     proposal = lived.sleep(["deep"], dry_run=True)
     getattr(lived, verb)("disk1")
-    with pytest.raises(Conflict, match="since: sleep again"):
+    with pytest.raises(Conflict, match="since: run sleep again"):
         lived.apply(proposal)
 
 
 def test_a_key_that_was_taken_since_is_a_conflict(lived):
     proposal = lived.sleep(["deep"], dry_run=True)
     lived.remember("Mine.", key="concept:kestrel")
-    with pytest.raises(Conflict, match="'concept:kestrel' was taken since"):
+    with pytest.raises(Conflict, match="'concept:kestrel' has been taken since"):
         lived.apply(proposal)
 
 

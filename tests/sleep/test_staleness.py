@@ -38,7 +38,7 @@ def test_a_proposal_of_another_store_is_a_conflict_also_where_the_keys_are_the_s
     proposal = lived.sleep(["deep"], dry_run=True)
     other = live(open_memory())
     with pytest.raises(
-        Conflict, match=r"deep-1: .* is not in this store, and the item would link it: sleep again"
+        Conflict, match=r"deep-1: .* is not in this store, and the item would link it: run sleep again"
     ):
         other.apply(proposal)
     assert other.validate() == []
@@ -47,7 +47,7 @@ def test_a_proposal_of_another_store_is_a_conflict_also_where_the_keys_are_the_s
 def test_a_contradiction_that_was_said_since_is_never_merged(lived):
     proposal = lived.sleep(["deep"], dry_run=True)
     lived.link("disk0", "disk1", "conflicts")
-    with pytest.raises(Conflict, match="deep-1: disk1 and disk0 contradict each other: sleep again"):
+    with pytest.raises(Conflict, match="deep-1: disk1 and disk0 contradict each other: run sleep again"):
         lived.apply(proposal)
     lived.apply(proposal, only=["deep-2"])
 
@@ -57,7 +57,7 @@ def test_a_source_of_what_another_item_makes_is_not_proposed_to_leave(lived, clo
     proposal = lived.sleep(dry_run=True)
     assert [one.stage for one in proposal.items] == ["deep", "deep"]
     assert [one.dropped for one in proposal.checks if one.dropped] == [
-        ("archive disk0: disk0 is a source of what is still in use",)
+        ("archive disk0: disk0 is a source of a memory that is still in use",)
     ]
     assert [one.stage for one in lived.sleep(["prune"], dry_run=True).items] == ["prune"]
 
@@ -66,6 +66,8 @@ def test_what_became_a_source_since_does_not_leave(lived, clock):
     fail(lived, clock, "disk0", DISK[0])
     proposal = lived.sleep(["prune"], dry_run=True)
     lived.sleep(["deep"])
-    with pytest.raises(Conflict, match="prune-1: disk0 is a source of what is still in use: sleep again"):
+    with pytest.raises(
+        Conflict, match="prune-1: disk0 is a source of a memory that is still in use: run sleep again"
+    ):
         lived.apply(proposal)
     assert lived.get("disk0").status == "active"

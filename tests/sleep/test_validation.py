@@ -88,5 +88,5 @@ def test_of_two_that_change_the_same_row_the_second_waits():
     )
     assert kept == [leaving()]
     assert checks[-1].dropped == (
-        "archive key-a: another item changes the same: it waits for the next night",
+        "archive key-a: another item changes the same row: it waits for the next night",
     )

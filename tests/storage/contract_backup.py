@@ -100,7 +100,7 @@ def test_a_backup_can_be_put_back_into_another_store_of_the_same_kind(store: Sto
 def test_a_backup_replaces_no_file(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "backup.db"
     path.write_text("mine")
-    with pytest.raises(Conflict, match="there already"):
+    with pytest.raises(Conflict, match="already exists"):
         store.backup(path)
     assert path.read_text() == "mine"
 
@@ -161,7 +161,7 @@ def test_a_backup_that_was_cut_short_changes_nothing(store: Store, tmp_path: Pat
     before = dump(store)
     whole_file = path.read_bytes()
     path.write_bytes(whole_file[: len(whole_file) // 2])
-    with pytest.raises(Corrupt, match=r"cut short|damaged"):
+    with pytest.raises(Corrupt, match=r"damaged or truncated|damaged"):
         put_back(store, path)
     assert dump(store) == before
 

@@ -292,7 +292,7 @@ def test_a_folder_without_repository_is_refused(tmp_path):
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(ParamError, match=r"missing'.*there is no such folder"):
+    with pytest.raises(ParamError, match=r"missing'.*the folder does not exist"):
         list(read(tmp_path / "missing"))
 
 

@@ -229,12 +229,12 @@ def test_windows_line_ends_and_a_byte_order_mark_do_no_harm(notes):
 @pytest.mark.parametrize("files", [{}, {"a.txt": "text"}, {"a.md": ""}, {"a.md": "# Only a heading\n"}])
 def test_a_folder_without_text_in_markdown_is_refused(notes, tmp_path, files):
     (tmp_path / "notes").mkdir()
-    with pytest.raises(ParamError, match="must hold text in Markdown"):
+    with pytest.raises(ParamError, match="must contain text in Markdown"):
         entries(notes(files))
 
 
 def test_what_is_not_there_is_refused(tmp_path):
-    with pytest.raises(ParamError, match="there is nothing"):
+    with pytest.raises(ParamError, match="nothing exists there"):
         entries(tmp_path / "missing.md")
 
 

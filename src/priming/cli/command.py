@@ -50,7 +50,7 @@ class Group(TyperGroup):
     """A group whose help lists its commands by panel, each with its whole summary."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands. Whose classes the arguments are depends on the version of typer."""
+        """Write the commands. The classes of the arguments depend on the version of typer."""
         panels: dict[str, list[tuple[str, str]]] = {}
         width = max(map(len, self.list_commands(ctx)))
         for name in self.list_commands(ctx):
@@ -82,7 +82,7 @@ class Root(Group):
 
 
 def create(*modules: ModuleType) -> typer.Typer:
-    """The command line with the commands of some modules."""
+    """The command line with the commands of the given modules."""
     app = typer.Typer(
         name="priming",
         cls=Root,
@@ -158,7 +158,7 @@ def command(app: typer.Typer, name: str | None = None, *, hidden: bool = False) 
 
 
 def _command_name(context: typer.Context) -> str:
-    """The command as it was typed, without its options: what the log has as the way of a call."""
+    """The command as typed, without its options; the log records it as ``via``."""
     _, _, words = context.command_path.partition(" ")
     return f"command {words}"
 
@@ -178,7 +178,7 @@ def respond(store: StoreOptions, answer: Answer) -> None:
 
 
 def give_reason(store: StoreOptions, reason: str, *, apart: bool = False) -> None:
-    """Say why an answer is empty; ``apart`` from stdout, where that has a file's content or JSON."""
+    """Report why an answer is empty; with ``apart`` on stderr, because stdout has a file's content or JSON."""
     if store.as_json:
         typer.echo(json.dumps({"reason": reason}), err=True)
     elif apart:

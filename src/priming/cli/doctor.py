@@ -176,7 +176,9 @@ def _store(store: StoreOptions) -> Iterator[Check]:
     newest, ours = sqlite.newest(), sqlite.mark()
     if mark != ours or version > newest:
         problem = (
-            "is of another program" if mark != ours else f"has schema {version}; the newest known is {newest}"
+            "belongs to another program"
+            if mark != ours
+            else f"has schema {version}; the newest known is {newest}"
         )
         remedy = "name another file with --url" if mark != ours else "install a newer Priming"
         yield Check("store", FAIL, f"{path} {problem}", remedy)
@@ -198,7 +200,7 @@ def _write_ahead(path: Path) -> Iterator[Check]:
     log = Path(f"{path}-wal")
     size = log.stat().st_size if log.exists() else 0
     if size > _LARGE_LOG:
-        remedy = "end processes that read for long; it shrinks when the last process closes"
+        remedy = "end processes that read for a long time; it shrinks when the last process closes"
         yield Check("log", WARN, f"the write-ahead log has {size / _MIB:.0f} MiB", remedy)
 
 

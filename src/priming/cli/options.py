@@ -350,7 +350,7 @@ class AgentOptions:
 
 @dataclass(frozen=True, slots=True)
 class TimeOptions:
-    """Another time than the present."""
+    """A time other than the present."""
 
     valid_at: Annotated[
         str | None, Option("--valid-at", metavar="TIME", help=f"What was true at this time: {TIME}")

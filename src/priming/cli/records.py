@@ -44,7 +44,7 @@ def memory(record: MemoryRecord) -> Iterator[Part]:
 
 
 def version_times(record: MemoryRecord) -> str:
-    """When a version is true, and when it was told and closed."""
+    """When a version is true, and when it was stored and superseded."""
     end = timestamp(record.valid_to) or "now"
     start = timestamp(record.valid_from) or "the beginning"
     closed = f", superseded {timestamp(record.retired_at)}" if record.retired_at is not None else ""
@@ -191,7 +191,7 @@ def _fields(record: MemoryRecord) -> Iterator[tuple[str, str]]:
 
 
 def worth(record: MemoryRecord) -> str:
-    """What a memory is worth, in short: of a rule its confidence, of any its priority and what came of its use."""
+    """The worth of a memory, in short: its priority and verdicts, and for a rule its confidence."""
     use = record.use
     parts = [f"confidence {record.confidence:.2f}"] if record.kind == _RULE or record.confidence < 1 else []
     if record.priority:
@@ -218,7 +218,7 @@ def _verdicts(record: MemoryRecord) -> Iterator[str]:
 
 
 def scope(record: MemoryRecord) -> str:
-    """Where a memory applies; empty for one that is no rule and has no conditions."""
+    """Where a memory applies; empty if it is not a rule and has no conditions."""
     return conditions(record.when) if record.when or record.kind == _RULE else ""
 
 

@@ -1,4 +1,4 @@
-"""Who calls, and by what: each surface says so for the operations that it carries out, and the log keeps it."""
+"""The caller: each surface states who calls it, and by what, and the log records it with the operation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HEADERS = {"actor": "Priming-Actor", "via": "Priming-Via", "session": "Priming-
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls, by what, and in which session: an agent by its hook, a token over HTTP, a person by a command.
+    """Who calls, by what means, and in which session: an agent by its hook, a token over HTTP, a person by a command.
 
     ``actor`` is "user", an agent, "token NAME" or "server"; ``via`` the surface, and what was called there,
     as in "library", "command used", "hook prompt", "mcp feedback", "http learn", "socket ingest".
@@ -32,19 +32,19 @@ class Caller:
         return {_HEADERS[name]: _ascii(value) for name, value in values.items() if value}
 
     def after(self, headers: Mapping[str, str]) -> Caller:
-        """The caller that headers name, as far as they do; this one otherwise."""
+        """The caller that headers name; fields that they lack are those of this caller."""
         values = {name: _text(headers.get(header, "")) for name, header in _HEADERS.items()}
         return replace(self, **{name: value for name, value in values.items() if value})
 
 
 def present_caller() -> Caller:
-    """Who calls at present; a program that says nothing is the user's library."""
+    """The current caller; by default the user, through the library."""
     return _CALLER.get() or Caller(default_actor())
 
 
 @contextmanager
 def calling(caller: Caller) -> Iterator[None]:
-    """Let operations in the block be those of a caller."""
+    """Attribute the operations in the block to a caller."""
     token = _CALLER.set(caller)
     try:
         yield
@@ -53,7 +53,7 @@ def calling(caller: Caller) -> Iterator[None]:
 
 
 def _ascii(value: str) -> str:
-    """A value as a header can hold it."""
+    """A value encoded for a header."""
     return value[:_LONGEST].encode("unicode_escape").decode("ascii")
 
 

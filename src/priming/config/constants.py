@@ -20,7 +20,7 @@ from priming.config.settings_files import DEFAULT, Resolved, Setting, nearest
 from priming.errors import ParamError
 
 ROOT = "profiles"
-"""The name that the settings of profiles begin with."""
+"""The first part of the names of profile settings."""
 FIELDS: Mapping[str, str] = {
     "spread": "spread",
     "anchors": "anchors",

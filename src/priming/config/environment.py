@@ -11,13 +11,13 @@ else:
 - ``PRIMING_RETRIEVAL_…``, ``PRIMING_SERVICE_LOG_LEVEL``, ``PRIMING_SERVER_…``, ``PRIMING_MCP_TOOLS``,
   ``PRIMING_HOOKS_SERVER``: any other key of a settings file
 - ``PRIMING_PROFILES_NAME_SECTION_KEY``: a constant of a profile, such as ``PRIMING_PROFILES_POC_SPREAD_GAIN``
-- ``PRIMING_AGENT``: the command that the command line asks as its agent, such as ``claude -p``
-- ``PRIMING_MODEL``: the endpoint and the model that it asks instead, as ``URL,NAME``
-- ``PRIMING_AGENT_KEY``: what the endpoint knows its user by
+- ``PRIMING_AGENT``: the command that the command line uses as its agent, such as ``claude -p``
+- ``PRIMING_MODEL``: the endpoint and the model that it uses instead, as ``URL,NAME``
+- ``PRIMING_AGENT_KEY``: the key for that endpoint
 - ``PRIMING_EMBEDDER``: the embedder of the command line, such as ``onnx``
-- ``PRIMING_EMBEDDER_KEY``: what an embedder's endpoint knows its user by
-- ``PRIMING_SERVER``: ``off`` to work on the file itself even where a server of it runs
-- ``PRIMING_DEBUG``: set to anything, a hook that failed tells where
+- ``PRIMING_EMBEDDER_KEY``: the key for an embedder's endpoint
+- ``PRIMING_SERVER``: ``off`` to work on the file itself even if a server of the store is running
+- ``PRIMING_DEBUG``: set to anything, a failing hook prints a traceback
 - ``XDG_RUNTIME_DIR``: where the socket of a server is, if it cannot be beside the store
 """
 
@@ -37,7 +37,7 @@ DEFAULT_PATH = Path(".priming") / FILE
 SYNCHRONOUS = ("normal", "full")
 ACTOR, USER = "PRIMING_ACTOR", "user"
 OTHERS = ("PRIMING_EMBEDDER_KEY", "PRIMING_DEBUG", "PRIMING_BENCH_DATA", ACTOR)
-"""Variables that are no settings: a key, a switch of hooks, where the sets of the benchmarks are, and who calls."""
+"""Variables that are not settings: a key, a switch of hooks, the location of benchmark sets, and the caller."""
 
 _LONGEST_ACTOR = 120
 _PLACES = ("ARC_DB_PATH", "HOME", "TMPDIR", "XDG_RUNTIME_DIR")
@@ -62,7 +62,7 @@ class AgentSettings:
 
 
 def default_actor() -> str:
-    """Who uses this process, for the log: what ``PRIMING_ACTOR`` names, else the user."""
+    """The actor of this process, for the log: ``PRIMING_ACTOR``, or else the user."""
     return " ".join(os.environ.get(ACTOR, "").split())[:_LONGEST_ACTOR] or USER
 
 
@@ -93,13 +93,13 @@ def variables() -> dict[str, str]:
 
 
 def all_variables() -> dict[str, str]:
-    """The variables on which the place and the settings of a store depend."""
+    """The variables that determine the location and the settings of a store."""
     others = {name: value for name, value in os.environ.items() if name in _PLACES}
     return {**others, **variables()}
 
 
 def settings_mention(key: str) -> bool:
-    """Whether a file of settings that applies here has a word; a file that cannot be read may have it."""
+    """Whether a settings file that applies here contains a word; an unreadable file counts as containing it."""
     for folder in (project_folder(), global_folder()):
         path = folder / SETTINGS
         if os.path.exists(path):
@@ -124,7 +124,7 @@ def global_folder() -> Path:
     try:
         return Path.home() / DEFAULT_PATH.parent
     except RuntimeError:
-        raise ParamError("PRIMING_HOME", folder, "must be set, since there is no home folder") from None
+        raise ParamError("PRIMING_HOME", folder, "must be set, because there is no home folder") from None
 
 
 def server_wanted() -> bool:
@@ -141,7 +141,7 @@ def is_debugging() -> bool:
 
 
 def folder_named(variable: str) -> Path | None:
-    """The folder that another program's variable names, such as ``CODEX_HOME``; None where it is not set."""
+    """The folder named by another program's variable, such as ``CODEX_HOME``, or None."""
     folder = os.environ.get(variable)
     return Path(folder) if folder else None
 
@@ -184,7 +184,7 @@ def locate(url: str | None) -> Location:
 
 
 def arc_store() -> str | None:
-    """The URL of the store that Arc's own variable names by its path; None where it is not set."""
+    """The URL of the store whose path is in Arc's own variable, or None."""
     path = os.environ.get("ARC_DB_PATH")
     return url_of(Path(path)) if path else None
 

@@ -21,7 +21,7 @@ from priming.core.arguments.checks import check_choice
 from priming.errors import ParamError
 
 NO_STRUCTURE = (("next", 0.0), ("next-but-one", 0.0), ("part-of", 0.0), ("mentions", 0.0))
-"""Factors of the profiles whose designs have neither sessions nor names."""
+"""Factors of profiles whose designs have neither sessions nor names."""
 FOREIGN = (("co-activated", 0.0),)
 """Factor of links that another profile learned in the same store: they carry nothing here."""
 NO_LEARNING = LearningParams(verdicts="none", runs=False, coactivation=False, fading="none")
@@ -62,7 +62,7 @@ class Profile:
     confidence: ConfidenceParams | None = None
 
     def __post_init__(self) -> None:
-        """Check what only the design as a whole can tell."""
+        """Check rules that concern several parameters."""
         if self.score == "ethos" and self.spread.gain >= 1.0:
             rule = "must be < 1 in ethos, which adds up arrivals: activation would grow with every hop"
             raise ParamError("gain", self.spread.gain, rule)
@@ -80,7 +80,7 @@ PRIMING = Profile(
 )
 FLOOP = Profile(
     name="floop",
-    source="floop: behaviours learnt from corrections",
+    source="floop: behaviours learned from corrections",
     score="floop",
     spread=SpreadParams(
         steps=3,
@@ -210,20 +210,20 @@ def get(name: str, among: Mapping[str, Profile] = ALL) -> Profile:
 
 
 def laws(profile: Profile) -> dict[str, str]:
-    """What moves the links of a profile, in words: the laws that learn, that let fade, and that link."""
+    """The laws that move the links of a profile, in words: learning, fading and linking."""
     p, law, linking = profile.plasticity, profile.learning, profile.linking
     fading, links = profile.forgetting_params, dict(profile.links.by_relation)
     verdicts = {
-        "path": f"used and not relevant move the links of the path by {p.conscious:g}, automatic ones by"
+        "path": f"`used` and `not_relevant` move the links of the path by {p.conscious:g}, automatic ones by"
         f" {p.automatic:g}; used and not useful the weight of the memory",
-        "together": f"memories of a recall that prove useful together: w + {p.hebb_eta:g} · (1 − w) on their links",
+        "together": f"memories of a recall that proved useful together: w + {p.hebb_eta:g} · (1 − w) on their links",
         "none": "no link moves; they are counted",
     }
     rho = profile.spread.rho if profile.spread.steps else 0.0
     read = f"links are read as w · e^(−{rho:g} · hours)"
     fades = {
         "exponential": f"sleep removes co-activated links of w · e^(−{fading.rho:g} · hours) below {p.prune_below:g}",
-        "linear": f"in sleep, links that are no structure lose {fading.linear_rate:g} of their weight a day since"
+        "linear": f"in sleep, all but structural links lose {fading.linear_rate:g} of their weight a day since"
         " their last use",
         "none": "",
     }
@@ -232,7 +232,7 @@ def laws(profile: Profile) -> dict[str, str]:
     walked = links.get("co-activated", profile.links.others) > 0 and profile.spread.steps > 0
     together = "useful recalls or sessions" if law.sessions else "useful recalls"
     pairs = (
-        f"two that were active together for different reasons in {p.needed} {together} within {p.window_days:g} days"
+        f"two memories active together for different reasons in {p.needed} {together} within {p.window_days:g} days"
         " are linked, rules with rules only; the link then follows Oja's rule"
     )
     return {

@@ -1,4 +1,4 @@
-"""The sign of a relation: whether its links bring activation to what they lead to, or take it away."""
+"""The sign of a relation: whether its links bring activation to their targets or take it away."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def sign_of_name(relation: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class RelationSigns:
-    """The signs of a namespace's relations: those that are stored in it, and else those of their names."""
+    """The signs of a namespace's relations: stored signs first, then those derived from names."""
 
     stored: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
     def sign(self, relation: str) -> int:
-        """1: its links bring activation; −1: they take it away."""
+        """1 if its links bring activation, −1 if they take it away."""
         stored = None if relation in BUILT_IN else self.stored.get(relation)
         return sign_of_name(relation) if stored is None else stored
 

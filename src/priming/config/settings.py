@@ -41,7 +41,7 @@ PROFILES_ROOT = "profiles"
 """``[profiles.NAME.SECTION]`` sets constants of a profile (``priming.config.constants``)."""
 _PROFILE_VARIABLES = "PRIMING_PROFILES_"
 _REFUSED = {
-    True: "must not be set in a project's file, which may be somebody else's: set {variable}, or add it to"
+    True: "must not be set in a project's file, which may come from somebody else: set {variable}, or add it to"
     " config.toml in ~/.priming",
     False: "must not be set in a file: set {variable}",
 }
@@ -137,7 +137,7 @@ class _Value:
 
 @dataclass(slots=True)
 class _Reading:
-    """What was read so far: the values of each setting, nearest first, and all violations."""
+    """Everything read so far: the values of each setting, nearest first, and all violations."""
 
     table: Mapping[str, Setting]
     violations: list[str] = field(default_factory=list)

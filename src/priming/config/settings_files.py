@@ -203,26 +203,33 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "store", "profile", str, "priming", "PRIMING_PROFILE", about={"choices": PROFILES}, doc="the profile"
     ),
-    Setting("store", "embedder", str, "wordllama", "PRIMING_EMBEDDER", within=_OWN, doc="what makes vectors"),
+    Setting("store", "embedder", str, "wordllama", "PRIMING_EMBEDDER", within=_OWN, doc="the embedder"),
     Setting(
         "retrieval",
         "spreading_strength",
         float,
         0.85,
         about={"low": 0.0, "below": 1.0},
-        doc="of activation that a hop keeps",
+        doc="share of activation that a hop keeps",
     ),
     Setting("retrieval", "iterations", int, 3, param="SpreadParams.steps", doc="steps of spreading; 0: none"),
-    Setting("retrieval", WEIGHTS[0], float, 0.5, about=_SHARE, doc="of the cosine in the score"),
+    Setting("retrieval", WEIGHTS[0], float, 0.5, about=_SHARE, doc="weight of the cosine in the score"),
     Setting("retrieval", WEIGHTS[1], float, 0.3, about=_SHARE, doc="of the activation"),
-    Setting("retrieval", WEIGHTS[2], float, 0.2, about=_SHARE, doc="of the share of links that lead there"),
+    Setting(
+        "retrieval",
+        WEIGHTS[2],
+        float,
+        0.2,
+        about=_SHARE,
+        doc="weight of the share of incoming links in the score",
+    ),
     Setting(
         "retrieval",
         "anchor_top_k_episodes",
         int,
         10,
         param="AnchorParams.episodes",
-        doc="episodes to begin at; 0: none",
+        doc="number of episodes to start from; 0: none",
     ),
     Setting(
         "retrieval",
@@ -230,12 +237,12 @@ TABLE: tuple[Setting, ...] = (
         int,
         10,
         param="AnchorParams.facts",
-        doc="others to begin at; 0: none",
+        doc="number of other memories to start from; 0: none",
     ),
     Setting(
         "service", "log_level", str, "info", about={"choices": LEVELS}, doc="debug: each step of a spread"
     ),
-    Setting("agent", "command", str, None, "PRIMING_AGENT", within=_OWN, doc="the command that is asked"),
+    Setting("agent", "command", str, None, "PRIMING_AGENT", within=_OWN, doc="the command of the agent"),
     Setting("agent", "model", str, None, "PRIMING_MODEL", within=_OWN, doc="or the endpoint, as URL,NAME"),
     Setting(
         "agent",
@@ -244,7 +251,7 @@ TABLE: tuple[Setting, ...] = (
         None,
         "PRIMING_AGENT_KEY",
         within=_SECRET,
-        doc="what the endpoint knows its user by",
+        doc="the key for the endpoint",
     ),
     Setting(
         "store", "home", str, None, "PRIMING_HOME", within=_SECRET, doc="the user's folder, else ~/.priming"
@@ -264,11 +271,9 @@ TABLE: tuple[Setting, ...] = (
         str,
         "on",
         about={"choices": ("on", "off")},
-        doc="off: a session leaves no server behind",
+        doc="off: sessions start no server for their hooks",
     ),
     Setting("server", "use", str, "on", "PRIMING_SERVER", within=_SECRET, doc="off: work on the file itself"),
-    Setting("server", "host", str, "127.0.0.1", doc="the address that `serve` listens at"),
-    Setting(
-        "server", "port", int, 7777, about={"low": 0, "high": 65535}, doc="its port; 0: any that is free"
-    ),
+    Setting("server", "host", str, "127.0.0.1", doc="the address on which `serve` listens"),
+    Setting("server", "port", int, 7777, about={"low": 0, "high": 65535}, doc="its port; 0: any free port"),
 )

@@ -10,11 +10,11 @@ TRUST = ("untrusted", "tool", "agent", "user")
 PROFILES = ("priming", "floop", "synapse", "ethos", "arc", "poc", "world-weaver")
 STATUSES = ("active", "forgotten", "deprecated", "merged", "archived")
 RULES = ("directive", "constraint", "preference", "procedure")
-"""What kind of rule a behaviour is."""
+"""The kinds of rules."""
 MERGED = "merged-into"
 """The relation of a memory that was merged to the one that it was merged into."""
 VERDICTS = ("used", "not-relevant", "not-useful", "confirmed", "overridden")
-"""What a caller may say of a hit."""
+"""The verdicts on a hit."""
 SOURCES = ("automatic", "conscious", "manual")
 """What changed a weight: a run's outcome, a verdict, or a manual edit. What rules and importers write has none."""
 HOOK = "hook"
@@ -22,15 +22,15 @@ HOOK = "hook"
 BY_VERDICT = ", by the verdict "
 """In the reason of an operation that settled a run: before the id of the verdict that did it."""
 PACK = "pack:"
-"""The source of what a pack brought begins so: ``pack:NAME@VERSION``."""
+"""The first part of the source of a pack's memories: ``pack:NAME@VERSION``."""
 STAGES = ("decay", "light", "deep", "skill", "prune", "link")
-"""What a night of sleep does, in this order."""
+"""The stages of a night of sleep, in order."""
 TOOL_GROUPS = ("core", "rules", "time", "care", "loop", "all")
 """The groups of operations that MCP can offer as tools."""
 NIGHT = "sleep:"
-"""The source of what a night did begins so: ``sleep:`` and the id of its proposal."""
+"""The first part of the source of a night's operations: ``sleep:`` and the id of its proposal."""
 FORMATS = ("dot", "json", "html")
-"""What the graph can be drawn as."""
+"""The formats of a drawn graph."""
 STATES = (
     "INIT",
     "CONTEXT",
@@ -43,17 +43,17 @@ STATES = (
     "LEARN",
     "SUMMARY",
 )
-"""What a session of the loop is at."""
+"""The states of a session of the loop."""
 ASSESSMENTS = ("simple", "moderate", "complex", "unclear", "impasse")
-"""What reasoning makes of an objective."""
+"""The assessments of an objective by reasoning."""
 IMPASSES = ("no_approach", "conflict", "missing_capability", "repeated_failure")
 """Why reasoning can be stuck."""
 TASK_STATUSES = ("pending", "delivered", "blocked", "unverified")
-"""What became of a task: delivered is what passed its gate, unverified what had none."""
+"""The results of a task: delivered if its gate passed, unverified if it had none."""
 GATES = ("passed", "failed", "late", "unverified")
-"""What a gate found."""
+"""The results of a gate."""
 WAITS = ("approval", "destructive", "answer")
-"""What a session can wait for from a person."""
+"""The reasons for which a session waits for a person."""
 ENDS = ("delivered", "unverified", "blocked", "incomplete", "impasse", "pivot", "limit")
 """How a session can end: incomplete, if tasks of an earlier plan were never begun."""
 STOPS = ("interrupt", "minutes", "agent")
@@ -105,4 +105,4 @@ REASONS = {
     "import": "an export was read",
     "sleep": "it was time to sleep",
 }
-"""Why an operation is carried out, by its kind, where its caller gives no reason; of others the message says it."""
+"""The default reason of an operation, by its kind; for other kinds the message states it."""

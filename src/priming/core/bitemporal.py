@@ -94,7 +94,7 @@ def visible(version: Version, *, valid_at: datetime, known_at: datetime) -> bool
 
 
 def split(old: V, *, boundary: datetime, at: datetime) -> Split:
-    """Plan a supersede: what becomes of the old row when a new version holds from ``boundary`` on.
+    """Plan a supersede: the changes of the old row when a new version is valid from ``boundary`` on.
 
     The old row is retired at system time ``at``; at that time its copy is recorded, valid up to
     ``boundary`` and otherwise the same, version number included. The caller records the new version at
@@ -176,7 +176,7 @@ def history(rows: Iterable[N]) -> list[N]:
 
 
 def told_and_closed(version: N, rows: Iterable[N]) -> tuple[datetime, datetime | None]:
-    """Return when a version was told, and when it was closed, in system time.
+    """Return when a version was stored, and when it was superseded, in system time.
 
     A version is told in its first row, and closed in the first row of the next version.
 

@@ -218,7 +218,7 @@ class _Trail:
 
     row: int
     own: float
-    """Activation of the end as an anchor; 0 if it is none."""
+    """Activation of the end as an anchor; 0 if it is not an anchor."""
     head: int
     hops: list[Arrival]
 

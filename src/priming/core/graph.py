@@ -61,7 +61,7 @@ class Edges:
 
 
 class Adjacency(Protocol):
-    """What the kernel needs of a graph. It holds no self-loop, and must not change during a spread."""
+    """The interface of a graph for the kernel. It has no self-loops, and must not change during a spread."""
 
     @property
     def n(self) -> int:

@@ -1,4 +1,4 @@
-"""Metacognition: whether an approach is working, and whether a rule is still wanted."""
+"""Metacognition: whether an approach is working, and whether a rule should still be shown."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ JUDGEMENTS = ("overridden", "confirmed", "silent")
 
 
 def is_quiet(judgements: Iterable[str], *, params: QuietParams = QUIET) -> bool:
-    """Tell whether a rule that was judged so, the oldest judgement first, is to be quiet: mostly overridden of late.
+    """Tell whether a rule with these judgements, oldest first, is to be quiet: mostly overridden recently.
 
     A rule goes quiet when at least ``overridden`` of the last ``window`` judgements that somebody gave say so, and
     silence since the first of them does not outnumber them. A quiet rule speaks again after the first confirmation.

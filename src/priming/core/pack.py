@@ -45,7 +45,7 @@ class Packable:
             raise ParamError("activation", self.activation, "must be finite")
 
     def form(self, level: int) -> str:
-        """Give the text shown at a level of ``LEVELS``; nothing for the last."""
+        """Return the text shown at a level of ``LEVELS``; nothing for the last."""
         return ("", self.name, self.gist, self.full)[OMIT - level]
 
 
@@ -207,7 +207,7 @@ class _Page:
         return "budget" if self.least[i] == OMIT else f"budget: not even its {self.hits[i].least} fits"
 
     def tier(self, i: int) -> int:
-        """The tier to which a hit sinks first: that of its activation, not under ``least``."""
+        """The tier to which a hit is shortened first: that of its activation, not below ``least``."""
         if self.tiers is None:
             return self.start[i]
         bounds = (self.tiers.full, self.tiers.gist, self.tiers.name)
@@ -254,7 +254,7 @@ def _shorter_levels(page: _Page, i: int) -> list[int]:
 
 
 def _restored(page: _Page, levels: list[int]) -> list[int]:
-    """Give the tokens that are left to shortened hits: first to those that must stay, then by activation."""
+    """Give the remaining tokens to shortened hits: first to those that must stay, then by activation."""
     order = sorted(range(len(page.hits)), key=lambda i: (-page.hits[i].rank, -page.hits[i].activation, i))
     must = [(i, page.least[i]) for i in order if page.least[i] < OMIT and levels[i] == OMIT]
     levels = list(levels)

@@ -172,7 +172,7 @@ def nudge(
 
 
 def manual(weight: float, lo: float = PLASTICITY.low, hi: float = PLASTICITY.high) -> tuple[float, bool]:
-    """Give the weight that the manual tier sets, and whether it had to be clamped.
+    """Return the weight that the manual tier sets, and whether it was clamped.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def edge_is_due(
     window_days: float = PLASTICITY.window_days,
     needed: int = PLASTICITY.needed,
 ) -> bool:
-    """Tell whether a pair was active together often enough of late to be linked.
+    """Tell whether a pair was active together often enough recently to be linked.
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ def edge_is_due(
 
 
 def birth_weight(a_i: ArrayLike, a_j: ArrayLike, params: PlasticityParams = PLASTICITY) -> Any:
-    """Give the weight of a link that is born of co-activation: oja(.1, a_i, a_j).
+    """Return the weight of a link newly made by co-activation: oja(.1, a_i, a_j).
 
     Parameters
     ----------
@@ -348,7 +348,7 @@ def edge_is_spent(
     rho: ArrayLike = FORGETTING.rho,
     below: float = PLASTICITY.prune_below,
 ) -> Any:
-    """Tell whether a learnt link has faded enough to be pruned: w · e^(−rho · hours) < below.
+    """Tell whether a learned link has faded enough to be pruned: w · e^(−rho · hours) < below.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ BlendWeights = Mapping[str, float] | tuple[tuple[str, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A score and what it was made of: ``components`` maps names to unweighted values, in order."""
+    """A score and its components: ``components`` maps names to unweighted values, in order."""
 
     total: Any
     components: Mapping[str, Any]
@@ -278,7 +278,7 @@ def priority_score(p: ArrayLike) -> Any:
 
 
 def context_score(confirmed: ArrayLike, total: ArrayLike) -> Any:
-    """Give the share of predicates confirmed, and .5 where there are none. More raise ``ParamError``.
+    """Return the share of predicates confirmed, and .5 if there are none. More raise ``ParamError``.
 
     >>> context_score(1, 2), context_score(0, 0)
     (0.5, 0.5)

@@ -162,7 +162,7 @@ def _dice(a: Mapping[str, frozenset[str]], b: Mapping[str, frozenset[str]]) -> f
 
 
 def placement(similarity: float, *, more_specific: bool) -> Placement:
-    """Decide what becomes of a new behaviour beside an old one.
+    """Decide how a new behaviour relates to an old one.
 
     Above .9 they merge; above .7, and where the new one is more specific, it specialises the old one by
     an ``overrides`` link; else it is created on its own.

@@ -48,7 +48,7 @@ STAMP = 1 << 32
 LAST_STAMP = 1 << 62
 
 HOPS = 32
-"""Bits of a mark that hold the distance; the anchor stands above them, so that marks compare by anchor."""
+"""Bits of a mark that hold the distance; the bits above hold the anchor, so that marks compare by anchor."""
 
 
 def spread(
@@ -119,7 +119,7 @@ class Activation:
     distance: Ints
     """Hops from the anchor that reached the row first; 0 = it is one."""
     origin: Ints
-    """Row of that anchor; of several in one step, the one whose link brought most, then the lowest row."""
+    """Row of that anchor; of several in one step, the one whose link contributed most, then the lowest row."""
     flow: Flow | None = None
     """What each link carried, if recorded."""
 

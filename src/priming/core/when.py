@@ -142,7 +142,7 @@ def scope(name: str, when: Mapping[str, Any]) -> dict[str, frozenset[str]]:
 
 
 def _canonical(key: str, values: frozenset[str]) -> frozenset[str]:
-    """The options of a predicate, languages by the name that stands for them."""
+    """The options of a predicate, languages by their canonical name."""
     return frozenset(map(language_name, values)) if key == "language" else values
 
 
@@ -168,7 +168,7 @@ def path_matches(pattern: str, path: str) -> bool:
 
 
 def _without_braces(pattern: str) -> list[str]:
-    """The patterns that a pattern with alternatives in braces stands for, at most ``WHEN.alternatives``."""
+    """The patterns to which a pattern with alternatives in braces expands, at most ``WHEN.alternatives``."""
     patterns = [pattern]
     while any(_BRACES.search(each) for each in patterns) and len(patterns) <= WHEN.alternatives:
         match = next(filter(None, map(_BRACES.search, patterns)))
@@ -235,7 +235,7 @@ _ALIASES: Mapping[str, str] = {
 
 
 def language_name(name: str) -> str:
-    """Give the name that stands for a language, for any of its names; another text as it is, in lower case.
+    """Return the canonical name of a language for any of its names; any other text in lower case.
 
     >>> language_name("JS"), language_name("golang"), language_name("COBOL")
     ('javascript', 'go', 'cobol')

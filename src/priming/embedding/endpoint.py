@@ -112,7 +112,7 @@ class EndpointEmbedder:
             lists = [item["embedding"] for item in data]
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             raise self._error(
-                f"answered with what is no list of embeddings: {endpoint.excerpt(text)};"
+                f"did not answer with a list of embeddings: {endpoint.excerpt(text)};"
                 f" its URL must be the one before /{_PATH}, such as {_EXAMPLE}"
             ) from None
         if len(places) != count:
@@ -124,7 +124,7 @@ class EndpointEmbedder:
     def _unit(self, numbers: NDArray[np.float64] | None, places: list[int], dimension: int | None) -> Vectors:
         """The rows in the order of the texts, at unit length."""
         if numbers is None:
-            raise self._error(f"answered with vectors that are no numbers, or of several lengths: {_OTHER}")
+            raise self._error(f"answered with vectors that are not numbers, or of several lengths: {_OTHER}")
         if dimension is not None and numbers.shape[1] != dimension:
             raise self._error(
                 f"answered with {numbers.shape[1]} dimensions, not {dimension}: ask for dimensions that it has,"

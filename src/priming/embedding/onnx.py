@@ -128,7 +128,9 @@ class OnnxEmbedder:
         try:
             return InferenceSession(self._files.model, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # the library raises a dozen classes without a root of their own
-            raise self._error(f"{self._files.model} is no model that runs here ({_line(error)})") from error
+            raise self._error(
+                f"{self._files.model} is not a model that runs here ({_line(error)})"
+            ) from error
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
@@ -139,7 +141,7 @@ class OnnxEmbedder:
         try:
             tokenizer = Tokenizer.from_file(str(self._files.tokenizer))
         except Exception as error:  # the library raises nothing more precise
-            raise self._error(f"{self._files.tokenizer} is no tokenizer ({_line(error)})") from error
+            raise self._error(f"{self._files.tokenizer} is not a tokenizer ({_line(error)})") from error
         tokenizer.enable_truncation(self._params.tokens)
         tokenizer.no_padding()
         return tokenizer

@@ -46,7 +46,7 @@ def named(text: str) -> Embedder:
 
 
 def stamp(name: str) -> str:
-    """What tells two processes whether they make the same vectors; that of the default is found without numpy."""
+    """Identifies the vectors that an embedder computes, across processes; for the default it needs no numpy."""
     if name.strip().casefold() == DEFAULT:
         return weights.stamp(weights.folder())
     return stamp_of(named(name))
@@ -86,7 +86,7 @@ def _endpoint(text: str, _: str) -> Embedder:
         address = urlsplit(text)
         pairs = parse_qsl(address.query, keep_blank_values=True, strict_parsing=bool(address.query))
     except ValueError as error:
-        raise ParamError("embedder", _bare(text), f"is no address: {error}") from None
+        raise ParamError("embedder", _bare(text), f"is not an address: {error}") from None
     if address.username is not None:
         raise ParamError("embedder", _bare(text), "must be without a key: PRIMING_EMBEDDER_KEY holds it")
     options = dict(pairs)
@@ -108,7 +108,7 @@ def _is_count(text: str) -> bool:
 
 
 def _bare(text: str) -> str:
-    """A name as messages show it: what stands before @ in an address, or after ?, may be a password."""
+    """A name as shown in messages: the part of an address before @ or after ? may be a password."""
     head, mark, rest = text.partition("//")
     place, query, _ = rest.rpartition("@")[2].partition("?")
     return f"{head}{mark}{'…@' * ('@' in rest)}{place}{query and '?…'}" if mark else text

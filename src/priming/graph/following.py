@@ -1,4 +1,4 @@
-"""Which memories and links an action of an agent followed: what it wrote is compared with what it was shown."""
+"""The memories and links that an agent's action followed: what it wrote is compared with what it was shown."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from priming.text.tokens import terms
 from priming.types import MemoryRecord
 
 _WORDS = 2
-"""Distinctive words of a memory that a text must use to follow it; of a memory with fewer, all."""
+"""Number of a memory's distinctive words that a text must use to follow it; all of them if it has fewer."""
 _FOLLOWED_RELATIONS = ("similar-to",)
-"""Relations made by rule that say that a text is about the same as another."""
+"""Relations made by rule between texts on the same subject."""
 
 
 def followed(memory: Namespace, action: RunAction, shown: Collection[str]) -> set[str]:

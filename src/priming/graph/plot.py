@@ -56,19 +56,21 @@ _CONTROLS = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066
 class PlotParams(Checked):
     """Sizes and limits of a picture."""
 
-    nodes: int = param(40, low=1, unit="memories", doc="maximum drawn; hits and their paths come first")
-    idle: int = param(8, low=0, unit="memories", doc="maximum of anchors that led to no hit")
+    nodes: int = param(
+        40, low=1, unit="memories", doc="maximum number drawn; hits and their paths come first"
+    )
+    idle: int = param(8, low=0, unit="memories", doc="maximum number of anchors that led to no hit")
     letters: int = param(26, low=4, unit="letters", doc="maximum length of a memory's name")
     cue_letters: int = param(90, low=4, unit="letters", doc="maximum length of the cue in the title")
     width: float = param(11.0, low=1.0, unit="inches", doc="width of the picture")
     height: float = param(7.5, low=1.0, unit="inches", doc="height of the picture")
     dots: int = param(150, low=10, unit="dots an inch", doc="resolution of a PNG")
-    smallest: float = param(9.0, low=1.0, unit="points", doc="diameter of a hardly active memory")
+    smallest: float = param(9.0, low=1.0, unit="points", doc="diameter of the least active memory")
     numbered: float = param(
         14.0, low=1.0, unit="points", doc="minimum diameter of a hit, which shows its rank"
     )
     largest: float = param(30.0, low=1.0, unit="points", doc="diameter of the most active memory")
-    thinnest: float = param(0.7, low=0.1, unit="points", doc="width of a link that carried hardly anything")
+    thinnest: float = param(0.7, low=0.1, unit="points", doc="width of the link that carried least")
     thickest: float = param(6.0, low=0.1, unit="points", doc="width of the link that carried most")
     stiffness: float = param(1.0, low=0.0, doc="attraction of a link before what it carried")
     gravity: float = param(0.2, low=0.0, doc="attraction of the centre; more keeps unlinked memories near")

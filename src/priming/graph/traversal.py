@@ -75,7 +75,7 @@ def _shortest_cycle(start: str, nodes: set[str], successors: Successors) -> tupl
 
 
 _EXCLUDED_RELATIONS = frozenset((*REPLACED, "part-of"))
-"""A replaced or suppressed memory is no neighbour, and a session would reach all its memories."""
+"""A replaced or suppressed memory does not count as a neighbour, and a session would reach all its memories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class ReachedMemory:
 
 
 _LEARNED_RELATIONS = frozenset(("co-activated", "learned-from"))
-"""Links that were learned from use; other links that nobody made are automatic."""
+"""Links that were learned from use; other links not made by hand are automatic."""
 
 
 def neighbors(

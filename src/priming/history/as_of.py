@@ -142,7 +142,7 @@ def _rows_at(memory: Namespace, known_at: datetime | None) -> _Rows:
 
 
 def _told_first(rows: Sequence[VersionRow]) -> list[VersionRow]:
-    """The current rows, each recorded when its version was told: the store of a past has no other rows."""
+    """The current rows, each recorded when its version was stored: a store of the past has no other rows."""
     first: dict[VersionKey, datetime] = {}
     for row in rows:
         key = row.id, row.version

@@ -63,7 +63,7 @@ class _ChangedRows:
     last: PastRows = field(default_factory=PastRows)
     after: dict[RowIdentity, Row | None] = field(default_factory=dict)
     changed: dict[tuple[str, ...], datetime] = field(default_factory=dict)
-    """When an aspect of a memory, or the weight of a link, changed last; when a version was told first."""
+    """When an aspect of a memory, or the weight of a link, changed last; when a version was first stored."""
 
     def pairs(self) -> Iterator[tuple[Row | None, Row | None]]:
         """Yield each row before and after the span; the row changed last comes last."""
@@ -142,7 +142,7 @@ def _moves(span: _ChangedRows, before: _State | None, after: _State | None) -> I
 
 
 def _aspect(what: str, version: VersionRow) -> tuple[str, ...]:
-    """What a change is about, as the times of changes name it."""
+    """The subject of a change, as used in the times of changes."""
     match what:
         case "known" | "gone":
             return "existence", version.id

@@ -26,11 +26,11 @@ _DIGITS = 12
 
 
 class Superseded(Exception):
-    """A later change set what this one set: to take this one back alone would lose the later one."""
+    """A later change set the same value: taking this one back alone would lose the later one."""
 
 
 def taken_back(change: RowChange, current: Row | None, bounds: PlasticityParams) -> Row | None:
-    """What ``current`` is without ``change``; None for no row. ``Superseded`` if that cannot be told."""
+    """``current`` without ``change``; None for no row. Raises ``Superseded`` if that cannot be determined."""
     before, after = change.before, change.after
     if current == after:
         return before
@@ -84,7 +84,7 @@ def _less(weight: float, step: float, bounds: PlasticityParams) -> float:
 
 
 def _set_back(before: R, after: R, current: R, names: tuple[str, ...]) -> R:
-    """``current`` with the fields set back that a change set and nothing set since."""
+    """``current`` with those fields set back that a change set and no later change did."""
     own = {f.name for f in fields(current)}
     changes: dict[str, Any] = {
         name: getattr(before, name)

@@ -74,7 +74,7 @@ def supersede(
 
 
 def _default_start(old: VersionRow, now: datetime, at: datetime) -> datetime:
-    """The start of a version without ``valid_from``: now, never before the old version if the clock was set back."""
+    """The start of a version without ``valid_from``: now, or the old version's start if the clock was set back."""
     start = old.valid_from or now
     return max(now, start) if start <= at else now
 
@@ -127,7 +127,7 @@ def _arguments(old: VersionRow, kind: str) -> dict[str, Any]:
 
 
 def history(memory: Namespace, key: str) -> list[Version]:
-    """Return the versions of a memory, oldest first: when each was true, and when it was told and closed."""
+    """Return the versions of a memory, oldest first: when each was true, and when it was stored and superseded."""
     with memory.lock:
         memory_id = memory.find(key).id
         (row,) = memory.store.memories(memory.namespace, [memory_id])
@@ -143,7 +143,7 @@ def forget(memory: Namespace, key: str, *, reason: str | None = None) -> Operati
         target = memory.find(key, now)
         (row,) = memory.store.memories(memory.namespace, [target.id])
         if row.status == "forgotten":
-            raise Conflict(f"{target.key!r} is forgotten already: undo that operation to bring it back")
+            raise Conflict(f"{target.key!r} is forgotten already: undo that operation to restore it")
         change = RowChange(row, replace(row, status="forgotten"))
         return memory.to_operation(memory.write("forget", now, [change], reason=why))
 

@@ -1,4 +1,4 @@
-"""What an operation moved, in words: from what to what, and where a bound held it."""
+"""The movements of an operation in words: from which value to which, and whether a bound stopped it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class WeightMove:
     low: float = 0.0
     high: float = 1.0
     step: float = 0.0
-    """What the law was to add; with a weight that did not move, it shows which bound held it."""
+    """The step of the law; if the weight did not move, it shows which bound stopped it."""
 
     @property
     def moved(self) -> bool:
-        """Whether the weight is another than before."""
+        """Whether the weight changed."""
         return abs(self.after - self.before) > _ROUNDING
 
     @property
@@ -115,7 +115,7 @@ def _listed(texts: Sequence[str]) -> str:
 
 
 def set_text(moves: Sequence[WeightMove], requested: float) -> str:
-    """What setting the weight of links changed; a weight outside the bounds is named with the bound that it became.
+    """The changes by setting the weight of links; a weight outside the bounds is named with the bound used instead.
 
     >>> set_text([WeightMove(0.5, 0.05, 0.05, 0.95)], 0)
     '1 link set to 0.05: 0.50 → 0.05; a weight of 0 was requested, and the lowest is 0.05'
@@ -130,7 +130,7 @@ def set_text(moves: Sequence[WeightMove], requested: float) -> str:
 
 
 def bound_text(requested: float, value: float) -> str:
-    """What to add where a weight was requested that the bounds do not allow; else nothing.
+    """The addition to a message if the requested weight is outside the bounds; otherwise nothing.
 
     >>> bound_text(1, 0.95)
     '; a weight of 1 was requested, and the highest is 0.95'
@@ -175,7 +175,7 @@ def change_text(change: RowChange) -> str:
 
 
 def moves_of(changes: Collection[RowChange], params: PlasticityParams) -> list[WeightMove]:
-    """The moves of the links that were there before and are there still."""
+    """The moves of the links that existed before and still exist."""
     return [
         WeightMove(change.before.weight, change.after.weight, params.low, params.high)
         for change in changes

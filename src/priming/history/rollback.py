@@ -34,7 +34,7 @@ class RollbackPlan:
         if not self.purges:
             return text
         left = ", ".join(logged.id for logged in self.purges)
-        return f"{text}; left what cannot be taken back: {_PURGE} {left}"
+        return f"{text}; left what cannot be undone: {_PURGE} {left}"
 
 
 def rollback(

@@ -1,4 +1,4 @@
-"""What an agent did in a run, read from the log: the memories that it wrote and the links that it made."""
+"""The actions of an agent in a run, read from the log: the memories that it wrote and the links that it made."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INSTANT = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class RunAction:
-    """One operation of a run: the ids of the memories that it wrote, and the links that somebody made with it.
+    """One operation of a run: the ids of the memories that it wrote, and the links that it made by hand.
 
     ``revised`` are those of the memories that were there before, ``linked`` the ends of all links that it set.
     """
@@ -32,7 +32,7 @@ class RunAction:
 
 
 def run_actions(memory: Namespace, run: RunRow) -> list[RunAction]:
-    """The actions of a run, oldest first; those that were undone since are none.
+    """The actions of a run, oldest first, without those that were undone since.
 
     An operation belongs to the run in whose session the caller was, else to the run of the session of what it wrote.
     One without a session of a run, such as a link by hand, belongs to the run under way, if it was the only one.

@@ -34,10 +34,10 @@ from priming.storage.rows import (
     ends_of,
     identity,
 )
-from priming.text.names import KINDS
+from priming.text.names import FORMS
 from priming.types import Operation
 
-_FORMS = (SESSION, TERM, *KINDS)
+_FORMS = (SESSION, TERM, *FORMS)
 _INSTANT = timedelta(microseconds=1)
 _ORDER = {room: place for place, room in enumerate(ROOMS)}
 R = TypeVar("R", bound=Row)
@@ -157,7 +157,7 @@ def undo(memory: Namespace, operation_id: str) -> Operation:
             add_inverse(memory, changes, logged, together=ids)
         rows = changes.changes()
         if not rows:
-            raise Conflict(f"operation {operation_id} changed nothing that is still there to take back")
+            raise Conflict(f"operation {operation_id} changed nothing that still exists to be undone")
         vectors = restored_vectors(memory, rows)
         logged = memory.write("undo", now, rows, vectors=vectors, undoes=ids, message=_message(together))
         return memory.to_operation(logged)
@@ -287,7 +287,7 @@ def _shared_entities(changes: ChangeSet, done: Logged, created: set[str]) -> set
 
 
 def _is_used_elsewhere(changes: ChangeSet, done: Logged, row: RelationRow) -> bool:
-    """Whether a relation that an operation introduced has links of others by now: its sign stays then."""
+    """Whether later operations made links of a relation that an operation introduced: then its sign stays."""
     own = {identity(change.row) for change in done.rows if isinstance(change.row, LinkRow)}
     return row.introduced and any(identity(link) not in own for link in changes.links_of(row.relation))
 

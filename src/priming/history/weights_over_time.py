@@ -159,7 +159,7 @@ def strengths(
         over, relation = check_count("over", over, 1, _MOST_TIMES), check_name("relation", relation)
         end = now if at is None else check_time("at", at)
         if since is not None and over == 1:
-            raise ParamError("since", since, "is the start of a series of times: give over ≥ 2 too")
+            raise ParamError("since", since, "is the start of a series of times: also give over ≥ 2")
         start = _start(memory, end) if since is None else check_time("since", since)
         if start > end:
             raise ParamError(

@@ -249,7 +249,7 @@ def _parse(path: Path, text: str) -> JsonNode:
 
 
 def _require_type(path: Path, text: str, keys: Sequence[str], expected: type) -> None:
-    """``Conflict`` where a value of another type is in the way of an entry."""
+    """``Conflict`` if a value of another type prevents an entry."""
     root = _parse(path, text)
     for depth in range(1, len(keys) + 1):
         node = jsonc.find(root, keys[:depth])

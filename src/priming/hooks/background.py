@@ -1,4 +1,4 @@
-"""The server that a session leaves behind: it answers the hooks of one store, and ends when nobody calls it.
+"""The server that a session starts: it answers the hooks of one store, and ends when it is no longer called.
 
 It is a process of its own, which shares no session, pipe or terminal with the agent. A lock that it holds for its
 life makes it the only one of its store; the system frees the lock however the process ends, so that a dead server's
@@ -125,7 +125,7 @@ def _lock(database: Path) -> Iterator[bool]:
 
 
 def _is_free(handle: int) -> bool:
-    """Take a lock; whether nobody else has it."""
+    """Take a lock; returns whether it was free."""
     import fcntl
 
     try:
@@ -136,7 +136,7 @@ def _is_free(handle: int) -> bool:
 
 
 class HookServer:
-    """Answers the hooks of a store until nobody calls any more, the store is gone, or a signal comes."""
+    """Answers the hooks of a store until calls cease, the store is gone, or a signal arrives."""
 
     def __init__(self, database: Path, hosts: Hosts, params: HookParams = HOOK) -> None:
         self.database, self._hosts, self._params = database, hosts, params
@@ -173,7 +173,7 @@ class HookServer:
                         path.unlink()
 
     def _is_wanted(self, path: Path, ours: int) -> bool:
-        """Whether the store and the socket are still those of the start, and somebody called of late."""
+        """Whether the store and the socket are still those of the start, and there was a recent call."""
         with suppress(OSError):
             same = _file_of(self.database) == self._file and path.lstat().st_ino == ours
             return same and time.monotonic() - self._called < self._params.idle * 60.0
@@ -250,7 +250,7 @@ class _ServedWork(command.Work):
         self._served = database
 
     def admit(self, settings: Settings, stores: Sequence[HookStore]) -> None:
-        """Refuse what the settings do not leave to a server, or leave to that of another store."""
+        """Refuse calls that the settings do not allow, or that belong to the server of another store."""
         super().admit(settings, stores)
         if self.database is None:
             raise NotServed(OFF)

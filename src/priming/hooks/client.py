@@ -95,7 +95,7 @@ def parse(data: bytes) -> Mapping[str, Any]:
 
 
 def write(text: str) -> None:
-    """Write a line at once and in whole, if there is any; an agent that no longer reads is no failure."""
+    """Write a line at once, if there is any; an agent that no longer reads is not an error."""
     if text:
         with suppress(OSError):
             os.write(1, f"{text}\n".encode())

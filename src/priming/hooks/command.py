@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _SUCCESS = 0
 LAUNCHING = ("session-start", "prompt")
-"""The events that leave a server behind where none answered: a session begins, or goes on after a pause."""
+"""The events that start a server if none answered: a session begins, or continues after a pause."""
 
 
 def run(
@@ -71,7 +71,7 @@ def run(
 
 
 class Work:
-    """A call of a hook: its id, the stores that it opens, and what is to be said should it fail."""
+    """A call of a hook: its id, the stores that it opens, and the addition to its message if it fails."""
 
     def __init__(self, call: str, hosts: Hosts | None = None) -> None:
         from priming.hooks.stores import Hosts
@@ -81,7 +81,7 @@ class Work:
         self.queued = False
 
     def admit(self, settings: Settings, stores: Sequence[HookStore]) -> None:
-        """Begin with the stores of the call, the one that is written to first."""
+        """Begin with the stores of the call, first the one that is written to."""
         if settings["hooks.server"] == "on" and environment.server_wanted():
             self.database = stores[0].database
 
@@ -95,7 +95,7 @@ def respond(
     server: bool = True,
     work: Work | None = None,
 ) -> str:
-    """The standard output of a hook for its standard input; empty where there is nothing to inject.
+    """The standard output of a hook for its standard input; empty if there is nothing to inject.
 
     ``store`` are the options ``url``, ``namespace``, ``profile`` and ``embedder``. The working directory becomes the
     agent's.
@@ -127,20 +127,20 @@ def respond(
 
 
 def failure_line(event: str, error: Exception, work: Work | None = None) -> str:
-    """A failure as one line without a word of what is remembered; as a traceback where debugging is on."""
+    """A failure as one line without any remembered text; as a traceback if debugging is on."""
     if environment.is_debugging():
         import traceback
 
         return "".join(traceback.format_exception(error)).rstrip()
     details = f": {error}" if isinstance(error, ParamError) else ""
-    queued = "; the correction is learned by a later hook" if work is not None and work.queued else ""
+    queued = "; a later hook will learn the correction" if work is not None and work.queued else ""
     return f"priming hook {event}: {type(error).__name__}{details}{queued}"
 
 
 def _text(
     name: str, event: Event, agent: str, options: Mapping[str, str | None], work: Work, *, server: bool
 ) -> str:
-    """The text that an event injects; empty where there is no store yet."""
+    """The text that an event injects; empty if there is no store yet."""
     from priming.config import settings
     from priming.config.caller import Caller, calling
     from priming.hooks import context, events, session, stores, teaching
@@ -180,7 +180,7 @@ def _text(
 
 @contextmanager
 def _time_limit(event: str, work: Work, seconds: float) -> Iterator[None]:
-    """End the process with success, and say so, if the block takes too long, for instance at a locked store."""
+    """End the process with success, and report it, if the block takes too long, for instance at a locked store."""
 
     def give_up() -> None:
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The context of a moment, read from what an agent does: file, language, task, environment, project, topic."""
+"""The current context, derived from what an agent does: file, language, task, environment, project, topic."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from priming.text.tokens import STOP_WORDS
 _SCRIPT_TASKS = ("test", "build", "deploy", "release", "migrate", "lint", "format", "install", "publish")
 """Tasks that a script or a target names itself: ``make deploy``, ``./release.sh``."""
 _READERS = ("git", "cat", "ls", "grep", "rg", "find", "echo", "cd", "less", "head", "tail", "sed")
-"""Programs that only look around, whatever words follow."""
+"""Programs that only inspect, whatever words follow."""
 _MAIN_BRANCHES = ("main", "master", "develop", "trunk")
 _ENVIRONMENTS = {
     "production": re.compile(r"\b(?:prod|production)\b", re.IGNORECASE),
@@ -59,7 +59,7 @@ def languages_of_command(command: str) -> list[str]:
 
 @cache
 def task_commands() -> Mapping[str, tuple[str, ...]]:
-    """The commands that are a task, by task, from ``tasks.txt``."""
+    """The commands that carry out each task, from ``tasks.txt``."""
     commands: dict[str, tuple[str, ...]] = {}
     for line in Path(__file__).with_name("tasks.txt").read_text("utf-8").splitlines():
         if not line.startswith("#"):
@@ -69,7 +69,7 @@ def task_commands() -> Mapping[str, tuple[str, ...]]:
 
 
 def tasks_of(command: str) -> list[str]:
-    """The tasks that a command line carries out; none for a command that only looks around.
+    """The tasks that a command line carries out; none for a command that only inspects.
 
     >>> tasks_of("cd app && python -m pytest -q && git commit -m done"), tasks_of("ls -la"), tasks_of("make deploy")
     (['test', 'commit'], [], ['deploy'])

@@ -86,12 +86,12 @@ _IDLE = _words(
 )
 """Words after "never" or "don't" where nothing is forbidden."""
 _INVOLUNTARY = _words("have need want get see hit fail end run receive lose had got saw")
-"""What "we always" do without meaning to: a report, not a rule."""
+"""What "we always" do unintentionally: a report, not a rule."""
 _RUNNING = _words("running serving watching listening recording processing waiting here now")
-"""What a person asks to be stopped now, rather than never to be done again."""
+"""Activities that a person asks to stop now, rather than never to do again."""
 _NOW = _pattern(r"\b(?:yet|now|at the moment|this time|just|until|today|tomorrow)\b")
 _STATEMENT = _pattern(r"^(?:the|an?|it|its|there|our|my|their|his|her|they|he|she|that|i)\b")
-"""How a sentence begins that states a fact, not what to do."""
+"""The beginning of a sentence that states a fact, not a rule."""
 _ASKING = _pattern(
     r"^(?:why|how|what|when|where|who|which|can|could|would|should|shall",
     r"|do (?!not\b)|does|did|is|are|was|will)\b",
@@ -161,7 +161,7 @@ def _correction(sentence: str, *, objected: bool) -> Correction | None:
 
 
 def _repeated(body: str) -> Correction | None:
-    """What a person had already said: "I told you to …"."""
+    """A repeated instruction: "I told you to …"."""
     match = _REPEATED_TO.match(body)
     if match is not None:
         return _rule(f"Do not {match['rest']}" if match["not"] else match["rest"])
@@ -199,7 +199,7 @@ def _lasting(body: str) -> Correction | None:
 
 
 def _instead(body: str) -> Correction | None:
-    """What to do in place of what was done, in an objection."""
+    """The correct action named in an objection."""
     for pattern in (_DO_INSTEAD, _CONTRAST):
         match = pattern.match(body)
         if match is not None:

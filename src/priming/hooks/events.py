@@ -1,4 +1,4 @@
-"""What each event injects, rules and memories within a budget, each once; and the little that it writes."""
+"""The text that each event injects, rules and memories within a budget, each once; and what it writes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ REMINDER = (
 _COMMITTED = re.compile(r"^\[[^\]\n]+ [0-9a-f]{7,}\] ", re.MULTILINE)
 _BYTES_PER_TOKEN = 4
 _LINE_TOKENS = 64
-"""Tokens asked for beyond the budget for each memory that was shown already, which the answer lists again."""
+"""Tokens requested beyond the budget for each memory already shown, because the answer lists it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class HookCall:
         return self.stores[0]
 
     def cue(self, **context: Any) -> dict[str, Any]:
-        """A cue of the project and of what else is not empty."""
+        """A cue with the project and all other non-empty fields."""
         return {"project": self.project.name, **{name: value for name, value in context.items() if value}}
 
     def add(self, *lines: str) -> None:
@@ -102,7 +102,7 @@ def _session_start(call: HookCall) -> None:
 
 
 def _prompt(call: HookCall) -> None:
-    """A person writes a prompt: learn a correction in it, and inject the rules and memories that it is about."""
+    """A person writes a prompt: learn a correction in it, and inject the relevant rules and memories."""
     from priming.hooks import corrections
 
     session = call.session
@@ -150,7 +150,7 @@ def _post_tool(call: HookCall) -> None:
 
 
 def _stop(call: HookCall) -> None:
-    """The agent stops: end its run, and ask once for feedback on what was shown, if nobody gave any."""
+    """The agent stops: end its run, and ask once for feedback on what was shown, if there is none."""
     session = call.session
     _end_run(call)
     shown = [f"{key} (recall {recall_id})" for _, _, key, recall_id, _ in session.shown.values() if recall_id]
@@ -297,7 +297,7 @@ def _notice(missing: Sequence[str]) -> str:
     which = (
         "1 constraint that applies is" if len(missing) == 1 else f"{len(missing)} constraints that apply are"
     )
-    return f"{which} left out for want of room: `priming active` lists them."
+    return f"{which} left out for lack of space: `priming active` lists them."
 
 
 def count_tokens(text: str) -> int:
@@ -316,7 +316,7 @@ def _learn(call: HookCall, correction: Correction) -> None:
 
 
 def learn_left_behind(call: HookCall, database: Path, present: str) -> None:
-    """Learn what hooks were told by a person and could not carry out; ``present`` is the call that does so."""
+    """Learn corrections that earlier hooks could not carry out; ``present`` is the call that does so."""
     from priming.hooks import teaching
 
     for queued in teaching.left_behind(database, present):

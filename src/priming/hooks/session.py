@@ -1,4 +1,4 @@
-"""What a session was shown so far: a small file for each session beside the store, locked by one hook at a time."""
+"""The record of what a session was shown: a small file for each beside the store, locked by one hook at a time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PAUSE = 0.005
 _SHOWN_FIELDS, _LONGEST_NAME = 5, 64
 _ANSWERS = 8
 QUEUED, SERVER_LOCK = ".queued", "server.lock"
-"""Files in the folder that are not of a session: corrections to be learned yet, and the lock of the server."""
+"""Files in the folder that belong to no session: corrections not yet learned, and the lock of the server."""
 
 
 @dataclass(slots=True)
@@ -77,7 +77,7 @@ class SessionState:
         self.busy = True
 
     def answer(self, call: str, text: str) -> None:
-        """Note what a call was answered."""
+        """Note the answer of a call."""
         self.answers = {**dict([*self.answers.items()][1 - _ANSWERS :]), call: text}
 
 

@@ -100,7 +100,7 @@ def write(changes: Sequence[FileChange]) -> None:
     for change in changes:
         if _read(change.path) != change.before:
             raise Conflict(
-                f"{change.path} was changed meanwhile by another program: try again; nothing was written"
+                f"{change.path} was changed by another program in the meantime: try again; nothing was written"
             )
     for change in changes:
         try:
@@ -133,7 +133,7 @@ def _read(path: Path) -> str | None:
 
 
 def _is_empty(text: str, empty: str) -> bool:
-    """Whether a file holds nothing of anybody's."""
+    """Whether a file has no content left."""
     if not text.strip():
         return True
     if not empty:

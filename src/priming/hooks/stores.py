@@ -1,4 +1,4 @@
-"""The stores that a hook asks: through a running server with few imports, else the file itself."""
+"""The stores of a hook: through a running server with few imports, or else the file itself."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class HookStore:
             return encode(getattr(memory, operation)(**values))
 
     def _earlier_answer(self, operation: str, logged_id: str) -> Any:
-        """The result of an operation that was carried out before, where the log tells it; else None."""
+        """The result of an operation that was carried out before, if the log has it; otherwise None."""
         from priming.operations.recovery import answer_of
         from priming.operations.table import served
         from priming.serialization import encode

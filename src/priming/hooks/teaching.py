@@ -1,4 +1,4 @@
-"""Corrections on their way into the store: with the scope that the work at hand gives them, and none is lost.
+"""Corrections on their way into the store: their scope comes from the current work, and none is lost.
 
 A small file is written before the hook waits for anything, and removed when the store has the correction; what a hook
 cannot carry out, a later hook does. The id of the call is in its name, so that a correction that was learned after
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """A correction that nobody has learned yet."""
+    """A correction that has not been learned yet."""
 
     call: str
     session: str
@@ -39,7 +39,7 @@ class Queued:
 
 
 def put(database: Path, call: str, name: str, event: Event) -> bool:
-    """Queue the correction in a prompt, if it is certain; whether there is one."""
+    """Queue the correction in a prompt, if it is certain; returns whether there is one."""
     correction = corrections.detect(event.prompt) if name == "prompt" else None
     if correction is None or not correction.certain:
         return False
@@ -54,7 +54,7 @@ def put(database: Path, call: str, name: str, event: Event) -> bool:
 
 
 def left_behind(database: Path, call: str) -> Iterator[Queued]:
-    """The corrections of other calls, as far as those have ended by now."""
+    """The corrections of other calls that have ended."""
     oldest = time.time() - HOOK.patience - HOOK.answer
     with suppress(OSError):
         for path in sorted(folder_of(database).glob(f"*{QUEUED}")):
@@ -66,7 +66,7 @@ def left_behind(database: Path, call: str) -> Iterator[Queued]:
 def learn(
     store: HookStore, right: str, wrong: str | None, session: SessionState, operation_id: str | None = None
 ) -> Any:
-    """Learn a rule with the scope that a session's work gives it; what is stored."""
+    """Learn a rule with the scope of a session's work; returns what is stored."""
     request = {
         "right": right,
         "cue": _scope(session, right),

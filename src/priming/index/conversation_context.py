@@ -1,4 +1,4 @@
-"""Who speaks before whom: sessions, and the windows of a document and what was said before it.
+"""The order of turns: sessions, and the window of a document with the turns before it.
 
 No cue plays a part in any of this; it is computed once and cached until a document is added or removed.
 """
@@ -16,7 +16,7 @@ from priming.core.lexical import length_norm
 from priming.index.columns import NONE, Column
 
 WINDOW = 2
-"""How far back in its session a document's window reaches."""
+"""Number of earlier turns in a document's window."""
 
 
 @dataclass(frozen=True, slots=True)

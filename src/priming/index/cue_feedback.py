@@ -1,4 +1,4 @@
-"""What feedback left in the index: verdicts by the cues they were given on, and the uses and reviews of a memory."""
+"""Feedback in the index: verdicts by their cues, and the uses and reviews of each memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the index holds of one memory's text: terms, tokens, vector, signs of time, and what a fact states."""
+"""The index entry of a memory: terms, tokens, vector, signs of time, and what a fact states."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RULES = "rules"
 """The source of entities that were made by rule."""
 
 PROCEDURE, FACT = "procedure", "fact"
-"""The kinds of what is carried out, and of what is compared with earlier statements on the same subject."""
+"""The kind that can be carried out, and the kind that is compared with earlier statements on the same subject."""
 
 SESSION, TERM = "session", "term"
 """Forms of entities that are not names: a session of memories, and a rare word that memories share."""
@@ -167,7 +167,7 @@ def _document(
 
 
 def success_estimate(record: MemoryRecord) -> float:
-    """How often a procedure succeeds: the share of its executions, raised by what sleep credited it with.
+    """How often a procedure succeeds: the share of its executions, plus the gain credited by sleep.
 
     Sleep writes an estimate, and the share at that time, into the metadata of a procedure that others were merged
     into. What the estimate exceeds the share by stays; executions since then move the rest.

@@ -1,4 +1,4 @@
-"""The terms of a namespace: which documents hold them, how often, in what order, and who held them first.
+"""The terms of a namespace: which documents contain them, how often, in what order, and which did so first.
 
 The statistics are exact and the namespace's own. BM25 scores with them.
 """
@@ -51,7 +51,7 @@ class Occurrences:
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """A term of a cue, expanded: the terms that stand for it, the share of each, and its document frequency."""
+    """A term of a cue, expanded: the terms that count as it, the share of each, and its document frequency."""
 
     codes: tuple[int, ...]
     shares: tuple[float, ...]
@@ -79,7 +79,7 @@ class Lexicon:
 
     @property
     def mean_length(self) -> float:
-        """Mean number of terms of a document; 1 if there is none, so that nothing is divided by zero."""
+        """Mean number of terms of a document; 1 without documents, to avoid a division by zero."""
         return self.total_length / self.documents if self.total_length else 1.0
 
     @property
@@ -134,7 +134,7 @@ class Lexicon:
         self.df[codes[codes != BREAK]] -= 1
 
     def code(self, term: str) -> int | None:
-        """The code of a term, None if no memory ever held it."""
+        """The code of a term; None if no memory ever contained it."""
         return self.terms.get(term)
 
     def _code(self, term: str, words: Mapping[str, str]) -> int:
@@ -179,7 +179,7 @@ class Lexicon:
         return summed(occurrences.rows, self.worth(occurrences, self.rarity(codes)), len(self.sequences))
 
     def expanded_occurrences(self, expansions: Sequence[Expansion]) -> Occurrences:
-        """The occurrences of expanded terms; where several words stand for a term, the best counts."""
+        """The occurrences of expanded terms; if several words count as one term, the best counts."""
         return _joined([self._expanded(expansion) for expansion in expansions])
 
     def _expanded(self, expansion: Expansion) -> Postings:
@@ -201,7 +201,7 @@ class Lexicon:
         return np.asarray(idf(df, self.documents), np.float64)
 
     def worth(self, occurrences: Occurrences, rarity: Floats) -> Floats:
-        """What each occurrence adds to BM25; ``rarity`` is that of each term."""
+        """The contribution of each occurrence to BM25; ``rarity`` is that of each term."""
         return okapi(occurrences.tf, self.norms[occurrences.rows], rarity[occurrences.term])
 
     def pair_score(self, codes: Sequence[int | None], alive: NDArray[np.bool_]) -> Floats:

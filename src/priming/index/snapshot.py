@@ -99,14 +99,14 @@ class SnapshotFile:
         return None if folder is None else folder / f"{name}.snapshot"
 
     def load(self) -> WorkingSet:
-        """The working set of the file; an empty one where the file is missing or of no use."""
+        """The working set of the file; an empty one if the file is missing or unusable."""
         path, working = self.path, self._empty()
         if path is None or not path.exists() or load(working, path, self._is_ours):
             return working
         return self._empty()
 
     def save(self, working: WorkingSet) -> None:
-        """Write the working set, where that saves time and holds nothing that was purged."""
+        """Write the working set if that saves time and it contains nothing that was purged."""
         path = self.path
         if path is None or not self._store.exists:
             return
@@ -127,7 +127,7 @@ class SnapshotFile:
                 self.delete()
 
     def delete(self) -> None:
-        """Delete the file, and what an interrupted save left of it."""
+        """Delete the file, and the remains of an interrupted save."""
         path = self.path
         if path is not None:
             for leftover in path.parent.glob(f"{path.name}*"):

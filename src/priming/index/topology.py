@@ -86,7 +86,7 @@ class WeightCache:
     def get(
         self, constants: tuple[object, ...], weigh: Callable[[], CompressedLinks]
     ) -> CompressedLinks | None:
-        """All weighed links, None until they were asked for often enough."""
+        """All weighed links; None until they have been requested often enough."""
         links = self._links.get(constants)
         if links is None:
             requests = self._requests[constants] = self._requests.get(constants, 0) + 1

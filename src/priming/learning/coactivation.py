@@ -119,7 +119,7 @@ class _CoactivationUpdate:
             self._count_pair((a, b), living[a], living[b], trace.at)
 
     def count_session(self, session: str, recalls: Sequence[_UsefulRecall]) -> None:
-        """Count the pairs of rules that different recalls of a session brought up, and that both proved useful in it.
+        """Count the pairs of rules that different recalls of a session returned and that both proved useful in it.
 
         A pair is counted once a session, when the second of the two proves useful.
         """

@@ -248,7 +248,7 @@ def _gather_verdict(
 def _judged_in_session(
     memory: Namespace, batch: VerdictBatch, verdict: str, record: MemoryRecord, trace: Trace | None
 ) -> VerdictRow | None:
-    """What forbids an automatic confirmation in a session: an earlier one, or a verdict against the memory.
+    """The reason against an automatic confirmation in a session: an earlier one, or a negative verdict on the memory.
 
     Silence confirms once a session, and takes nothing back that somebody said.
     """
@@ -283,7 +283,7 @@ def _count(
     *,
     is_raised: bool,
 ) -> str:
-    """Move a memory's weight and count the verdict, and say so; ``is_raised`` where it replaces an automatic verdict.
+    """Move a memory's weight and count the verdict, and report it; ``is_raised`` if it replaces an automatic verdict.
 
     ``move`` is the step of the weight, with its bounds.
     """
@@ -331,4 +331,4 @@ def _repeated_operation(memory: Namespace, earlier: VerdictRow, message: str) ->
 
 def count_as_used(memory: Namespace, ids: Collection[str]) -> Operation:
     """Count memories as used automatically: their recalled text was written back to the memory."""
-    return feedback(memory, used=ids, tier="automatic", reason="its text came back")
+    return feedback(memory, used=ids, tier="automatic", reason="its text was stored again")

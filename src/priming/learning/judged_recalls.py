@@ -20,7 +20,7 @@ EXPIRED, OTHER_PROFILE, DELETED, NOT_RELEVANT = (
     "relevant memories are gone",
     "nothing was relevant",
 )
-"""Reasons for which a judged recall is not replayed."""
+"""The reasons for not replaying a judged recall."""
 
 
 @dataclass(frozen=True, slots=True)

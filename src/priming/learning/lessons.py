@@ -1,4 +1,4 @@
-"""Lessons from work: what each says of its objective, its task, its trigger, what failed and what helped.
+"""Lessons from work: the objective, the task, the trigger, what failed and what helped.
 
 A lesson is stored once: in other words it strengthens the stored lesson instead of repeating it. Each of its texts is
 matched on its own, and the best match counts: a long failure is recalled by its short objective.
@@ -53,7 +53,7 @@ class StoredLesson:
 
 
 def lesson_texts(record: MemoryRecord) -> tuple[str, ...]:
-    """What a memory says, text by text: of a lesson its objective, task, trigger, failure and resolution."""
+    """The texts of a memory; for a lesson its objective, task, trigger, failure and resolution."""
     texts = {name: _text(record, name) for name in (OBJECTIVE, TASK, TRIGGER, FAILED, RESOLUTION)}
     if not texts[TASK] and _CAUSE in texts[TRIGGER]:
         texts[TASK] = texts[TRIGGER].partition(_CAUSE)[0]
@@ -70,8 +70,17 @@ def triggers(record: MemoryRecord) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in (trigger, task, _text(record, OBJECTIVE)) if text))
 
 
+def nearer_elsewhere(
+    memory: Namespace, records: Sequence[MemoryRecord], text: str, others: Sequence[str]
+) -> list[bool]:
+    """Whether the task of each lesson is nearer to one of some other texts than to ``text``."""
+    tasks = [_text(record, TASK) or _text(record, TRIGGER).partition(_CAUSE)[0] for record in records]
+    pairs = [closeness(memory, task, [[text], others]) if task and others else [0.0, 0.0] for task in tasks]
+    return [other > own for own, other in pairs]
+
+
 def resolution_of(record: MemoryRecord) -> str:
-    """What helped, of a lesson that says so; else an empty text."""
+    """What helped, if the lesson says so; otherwise an empty text."""
     return "" if record.metadata.get(SOLVED) is False else _text(record, RESOLUTION)
 
 
@@ -132,7 +141,7 @@ def _unsolved(memory: Namespace, lesson: Draft, least: float) -> MemoryRecord | 
 
 
 def _solve(memory: Namespace, record: MemoryRecord, lesson: Draft) -> StoredLesson:
-    """Give a failure the version that tells what helped."""
+    """Give a failure a new version that states what helped."""
     with memory.lock:
         metadata = {**lesson.metadata, TRIGGER: record.metadata[TRIGGER]}
         supersede(memory, record.key, lesson.content, metadata=metadata)
@@ -158,7 +167,7 @@ def _free_key(memory: Namespace, lesson: Draft) -> str:
 
 
 def nearest_lesson(memory: Namespace, lesson: Draft) -> tuple[MemoryRecord, float] | None:
-    """The active memory of the lesson's kind that says the same most nearly, and the cosine of what they say.
+    """The active memory of the lesson's kind with the most similar meaning, and the cosine of the two.
 
     Compared are trigger and resolution: lessons of one objective share its text without being the same.
     """
@@ -200,7 +209,7 @@ def _candidates(memory: Namespace, text: str, kind: str) -> list[MemoryRecord]:
 def _strengthen(
     memory: Namespace, record: MemoryRecord, cosine: float, reason: str | None, *, has_helped: bool
 ) -> StoredLesson:
-    """Count that a lesson was repeated: it was used, helped if so; its weight rises where verdicts do that."""
+    """Count a repeated lesson as used, and helpful if it helped; raise its weight where verdicts do so."""
     with memory.writing() as now:
         (row,) = memory.store.memories(memory.namespace, [record.id])
         p = memory.profile.plasticity

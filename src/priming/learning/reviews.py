@@ -192,7 +192,7 @@ def done(
     with memory.changing() as now:
         record = memory.find(key, now)
         if record.kind != KIND:
-            rule = f"is of kind {record.kind}, and only a {KIND} is carried out: judge it with feedback"
+            rule = f"is of kind {record.kind}, and only a {KIND} can be carried out: judge it with feedback"
             raise ParamError("key", key, rule)
         effect = VerdictEffect(now, memory.next_operation_id(now), memory.profile.forgetting_params)
         credited = Credited()

@@ -28,7 +28,7 @@ from priming.types import MemoryRecord, Retention
 
 @dataclass(frozen=True, slots=True)
 class Credited:
-    """What a verdict does to links: the links that it is to move, and a note where it moves none or others."""
+    """The effect of a verdict on links: the links to move, and a note if it moves none or others."""
 
     note: str = ""
     links: tuple[LinkIdentity, ...] = ()
@@ -36,7 +36,7 @@ class Credited:
 
 @dataclass(frozen=True, slots=True)
 class EffectLine:
-    """A line of an operation's message: what it is about, and what moves."""
+    """A line of an operation's message: its subject, and what moves."""
 
     subject: str
     credited: Credited = field(default_factory=Credited)
@@ -123,7 +123,7 @@ class VerdictEffect:
         return RowChange(link, replace(link, weight=weight, last_activated=active))
 
     def link_move(self, identity: LinkIdentity, changes: Mapping[LinkIdentity, RowChange]) -> WeightMove:
-        """How a link moves that verdicts are to move; it may stay as it is."""
+        """The movement of a link by verdicts; it may be zero."""
         delta, params = self.moves[identity]
         before = self.links[identity]
         change = changes.get(identity)
@@ -204,10 +204,10 @@ def credit_path(
         incident = _spreading_links(memory.store.links(memory.namespace, [record.id]), memory.signs())
         effect.move_links(incident, delta, params)
         recalls = f"recall of session {effect.session!r}" if effect.session else "recall"
-        missing = f"no kept {recalls} brought it up"
+        missing = f"no stored {recalls} returned it"
         if trace is not None:
-            missing = "the flow of that recall is no longer kept"
-        moved = "so its own links count instead of a path" if incident else "and it has no links of its own"
+            missing = "the flow of that recall is no longer stored"
+        moved = "so its own links move instead of a path" if incident else "and it has no links of its own"
         return Credited(f"{missing}, {moved}", tuple(map(link_identity, incident)))
     if flow.is_anchor(row) and not flow.paths([row])[row]:
         return Credited("the cue itself matched it, so no link moved; the cue is recorded")

@@ -99,7 +99,7 @@ def parse_answer(text: str, schema: Schema) -> Answer | str:
 
 
 def problem_of(value: Any, schema: Schema) -> str | None:
-    """Why a value is no valid answer, and at which path; None if it is valid.
+    """Why a value is not a valid answer, and at which path; None if it is valid.
 
     >>> problem_of({"n": "one"}, {"properties": {"n": {"type": "integer"}}})
     "$.n: 'one' is not of type 'integer'"
@@ -108,11 +108,11 @@ def problem_of(value: Any, schema: Schema) -> str | None:
 
     validator = _validator(json.dumps(dict(schema), sort_keys=True))
     if not isinstance(value, dict):
-        return f"{shown(value)} is no JSON object"
+        return f"{shown(value)} is not a JSON object"
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError:
-        return "it has half a surrogate pair, which is no text"
+        return "it has half a surrogate pair, which is not valid text"
     wrong = best_match(validator.iter_errors(value))
     if wrong is None:
         return None
@@ -156,4 +156,4 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
 
 def _refuse(constant: str) -> None:
     """Refuse NaN and Infinity, which JSON does not have."""
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")

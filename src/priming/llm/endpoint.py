@@ -74,7 +74,7 @@ class EndpointAgent:
             content = message.get("content")
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             raise self._error(
-                f"answered with what is no chat completion: {endpoint.excerpt(text)};"
+                f"did not answer with a chat completion: {endpoint.excerpt(text)};"
                 f" its URL must be the one before /{_PATH}, such as {_EXAMPLE}"
             ) from None
         if not isinstance(content, str):

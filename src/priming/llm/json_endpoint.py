@@ -98,7 +98,7 @@ class JsonEndpoint:
         return shown(text.replace(self.key, "…") if self.key else text, self.params.repeated)
 
     def _pause(self, attempt: int, retry_after: str | None) -> float:
-        """The pause that the endpoint requests, else twice as long each time; at most the longest pause."""
+        """The pause that the endpoint requests, or else one that doubles each time; at most the longest pause."""
         own = self.params.pause * 2.0**attempt
         requested = float(retry_after) if retry_after is not None and retry_after.isdecimal() else own
         return min(requested, self.params.longest_pause)

@@ -130,7 +130,7 @@ def parse_result(answer: Answer, params: ContextParams = CONTEXT) -> ActionResul
     details = text_field("details", answer["details"], params.answer_length) or ""
     obstacle = text_field("obstacle", answer["obstacle"], params.answer_length)
     if answer["status"] == BLOCKED and not (obstacle or details):
-        raise ParamError("obstacle", answer["obstacle"], "must say what stands in the way of a blocked task")
+        raise ParamError("obstacle", answer["obstacle"], "must say what blocks the task")
     utilized = dict.fromkeys(key for name in answer["utilized"] if (key := name.strip()))
     learning = text_field("learning", answer["learning"], params.answer_length)
     return ActionResult(answer["status"], details, tuple(utilized), obstacle, learning)
@@ -144,17 +144,17 @@ def destructive_reason(plan: TaskPlan, params: LoopParams = LOOP, *, folder: Pat
     file is where its path leads: symbolic links are followed before paths are compared.
 
     >>> destructive_reason(TaskPlan("Tidy up.", verify="sh -c 'cd build; /bin/rm -r .'"))
-    "its command has 'rm' in it"
+    "its command contains 'rm'"
     >>> destructive_reason(TaskPlan("Mend it.", ("src/app.py",), "pytest -q tests/test_rm.py"))
     """
     words = [word.rsplit("/", 1)[-1].casefold() for word in _WORD.findall(plan.verify or "")]
     for rule in params.destructive:
         if _in_order(words, rule.casefold().split()):
-            return f"its command has {rule!r} in it"
+            return f"its command contains {rule!r}"
     for path in plan.delta:
         place = _place(path, Path(folder))
         if place is None:
-            return f"it is about {path}, which is outside the folder"
+            return f"it concerns {path}, which is outside the folder"
         if any(_fits(name, rule) for rule in params.precious for name in (path, place)):
             return f"it is about {path}" + ("" if _fits(place, path) else f", which is {place}")
     return None
@@ -166,7 +166,7 @@ def _in_order(words: list[str], rule: list[str]) -> bool:
 
 
 def _place(path: str, folder: Path) -> str | None:
-    """Where a path of a folder leads, as a path in the folder; None outside, or if its links lead nowhere."""
+    """The target of a path, as a path in the folder; None if it is outside, or if a link has no target."""
     if path.startswith("~") or PureWindowsPath(path).drive:
         return None
     try:
@@ -185,7 +185,7 @@ class TaskDriver(Protocol):
     """Whoever carries out tasks."""
 
     def perform(self, turn: Turn, session: Session, task: Task) -> ActionResult | None:
-        """The result of the attempt that is open; None if there is none yet. ``AgentError`` if none will come."""
+        """The result of the open attempt; None if there is none yet. ``AgentError`` if none will come."""
         ...
 
 
@@ -256,7 +256,7 @@ def _lineage(turn: Turn, session: Session, task: Task) -> tuple[str, ...]:
     if session.fresh_context:
         return turn.lineage(session)
     attempts = [
-        f"attempt {attempt.number} at this task, which did not pass: {attempt.acted.details}"
+        f"attempt {attempt.number} at this task, which failed its gate: {attempt.acted.details}"
         for attempt in task.attempts[:-1]
         if attempt.acted is not None
     ]

@@ -23,7 +23,7 @@ _MANIFESTS = (
     *("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "package.json", "go.mod"),
     *("Cargo.toml", "Gemfile", "composer.json", "pom.xml", "build.gradle", "build.gradle.kts", "mix.exs"),
 )
-"""Files that name what a project depends on."""
+"""Files that name a project's dependencies."""
 _FRAMEWORKS = (
     *(
         "django",
@@ -69,7 +69,7 @@ _ANY_PROGRAM = frozenset(
         " update use value version work write"
     )
 )
-"""Words that say nothing of what a program is about."""
+"""Words that say nothing about the subject of a program."""
 _OWN_FOLDER = ".priming"
 _UNTRACKED = ("--others", "--exclude-standard")
 _GIT = ("git", "-c", "core.fsmonitor=false", "ls-files", "-z")
@@ -112,7 +112,7 @@ def listed(folder: Path, params: ContextParams = CONTEXT, *, store: Path | None 
 
 
 def _own_prefix(folder: Path, store: Path | None) -> str | None:
-    """What the paths of the memory's own files in a folder begin with."""
+    """The common prefixes of the memory's own files in a folder."""
     try:
         return None if store is None else store.resolve().relative_to(folder.resolve()).as_posix()
     except ValueError:
@@ -233,7 +233,7 @@ def _split(text: str) -> str:
 
 
 def _tests_in(path: str) -> str | None:
-    """The folder of tests in which a file is, or the file's own folder if it is a test; None if it is no test."""
+    """The folder of tests in which a file is, or the file's own folder if it is a test; None if it is not a test."""
     parts = PurePosixPath(path).parts
     for depth, name in enumerate(parts[:-1], start=1):
         if name.lower() in _TEST_FOLDERS:

@@ -1,4 +1,4 @@
-"""What is known about an objective before anything is done, and how prompts present it: as quoted data, and short."""
+"""The context of an objective before anything is done, and its form in prompts: short quoted data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PACKAGE = "priming.loop"
 PROFILE = "arc"
 """The loop recalls by relevance, effectiveness and recency."""
 DELTA = "delta"
-"""The metadata of a failure or a pattern that lists which files it was about."""
+"""The metadata of a failure or a pattern that lists the files that it concerned."""
 PARTS = ("and", "then", "also", "plus")
 """Words that indicate several things to do."""
 PLACES = ("file", "files", "module", "modules", "class", "classes", "function", "functions")
@@ -45,8 +45,8 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
 """Control sequences of terminals: colours, titles and the like."""
 _ADVICE = {
-    "pivot_now": "The tasks before failed one after the other: what was tried does not work. Take another approach.",
-    "consider_pivot": "Most tasks so far failed: consider another approach than the one so far.",
+    "pivot_now": "The previous tasks failed one after the other: this approach does not work. Take another.",
+    "consider_pivot": "Most tasks so far failed: consider another approach.",
     "slow_down": "The last task failed: take smaller steps, and check each.",
 }
 
@@ -280,7 +280,7 @@ def _related(
 
 
 def _store_file(memory: Namespace) -> Path | None:
-    """The file of the store, which is no part of a project, nor what stands beside it under its name."""
+    """The file of the store, which is not part of a project; nor are the files beside it with its name."""
     scratch = memory.store.scratch
     return None if scratch is None else scratch.with_suffix("")
 
@@ -325,7 +325,7 @@ def memories_section(gathered: ObjectiveContext) -> str:
 
 
 def codebase_section(codebase: Codebase) -> str | None:
-    """The files of the project; None if there is nothing to say of them."""
+    """The files of the project; None if there is nothing to report."""
     named = {"languages": codebase.languages, "frameworks": codebase.frameworks, "tests in": codebase.tests}
     lines = [f"{title}: {', '.join(names)}" for title, names in named.items() if names]
     lines += ["files about it:", *map(quote_text, codebase.relevant)] if codebase.relevant else []

@@ -20,7 +20,7 @@ SECONDS = 60.0
 
 
 class Person(Protocol):
-    """Somebody who is present and can be asked."""
+    """A person who is present and can be asked."""
 
     def answer(self, session: Session, question: str) -> str | None:
         """Their answer to a question; None if they give none now."""

@@ -114,7 +114,7 @@ def store_patterns(
 
 
 def _summed(results: Sequence[lessons.StoredLesson]) -> LearningResult:
-    """What storing some lessons did, as one result."""
+    """The combined result of storing several lessons."""
     return LearningResult(
         stored=tuple(result.key for result in results if result.status == lessons.STORED),
         strengthened=tuple(result.key for result in results if result.status == lessons.STRENGTHENED),
@@ -134,7 +134,7 @@ def failed_approach(session: Session, now: datetime) -> Task:
 def lesson(
     kind: str, trigger: str, resolution: str, *, params: ContextParams = CONTEXT, **metadata: Any
 ) -> dict[str, Any]:
-    """The arguments of ``remember`` for a lesson; ``session``, ``source`` and ``trust`` are no metadata of it.
+    """The arguments of ``remember`` for a lesson; ``session``, ``source`` and ``trust`` are not its metadata.
 
     Its content has a line for each of its texts, so that each can be matched.
     """
@@ -264,7 +264,7 @@ def _repeated(closed: _ClosedTask, succeeded: dict[str, Any] | None, params: Con
 def _not_told_by(
     memory: Namespace, keys: Sequence[str], helpful: Sequence[str], params: ContextParams
 ) -> list[str]:
-    """The keys without the lessons whose resolution is that of a lesson which helped: it was told twice."""
+    """The keys without lessons that repeat the resolution of a lesson that helped."""
     advice = [text for key in helpful if (text := lessons.resolution_of(get(memory, key)))]
     if not advice or not keys:
         return list(keys)
@@ -283,7 +283,8 @@ def _credited(
 ) -> LearningResult:
     """Verdicts on the memories shown in attempts that have a result, and the names that match none of them.
 
-    Blamed are only memories that were shown for what they say, not those shown for a link or a common objective.
+    Blamed are only memories that were shown for what they say, not those shown for a link or a common objective, nor
+    those about another task of the session.
     """
     task = closed.task
     shown = dict.fromkeys(key for attempt in task.attempts if attempt.acted for key in attempt.injected)
@@ -292,7 +293,10 @@ def _credited(
     used = tuple(dict.fromkeys(keys[name] for name in names if name in keys and keys[name] not in recurred))
     answerable = keys.keys() if task.gathered is None else task.gathered.answerable
     rest = [key for name, key in keys.items() if key not in used and name in answerable]
-    unused = [key for key in rest if key != repeated]
+    others = [other.plan.objective for other in closed.session.tasks if other.seq != task.seq]
+    records = [get(closed.memory, key) for key in rest]
+    elsewhere = lessons.nearer_elsewhere(closed.memory, records, task.plan.objective, others)
+    unused = [key for key, other in zip(rest, elsewhere, strict=True) if key != repeated and not other]
     unused = _not_told_by(closed.memory, unused, [*used, *([repeated] if repeated else [])], params)
     unused = list(dict.fromkeys((*unused, *recurred)))
     return LearningResult(

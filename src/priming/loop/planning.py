@@ -140,7 +140,7 @@ def proven_plan(
 
 
 def _way(session: Session) -> tuple[str, ...] | None:
-    """The patterns that hold how a session delivered each of its tasks; None if it did not, or nobody knows how."""
+    """The patterns that record how a session delivered each task; None if it did not, or without a record."""
     if any(task.status != DELIVERED or task.learnt is None for task in session.tasks):
         return None
     patterns = [task.learnt.patterns for task in session.tasks if task.learnt is not None]
@@ -172,7 +172,7 @@ def _answers_section(answered: Sequence[tuple[str, str]], params: ContextParams)
         f"{quote_text(context.cut(question, most))} → {quote_text(context.cut(answer, most))}"
         for question, answer in answered
     ]
-    return "What was asked, and what a person answered, which holds:\n" + fenced("\n".join(lines))
+    return "Questions that a person has answered; follow the answers:\n" + fenced("\n".join(lines))
 
 
 def parse_plan(answer: Answer, params: ContextParams = CONTEXT) -> PlanningResult:

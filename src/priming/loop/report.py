@@ -13,7 +13,7 @@ from priming.namespace import Namespace
 
 DELIVERED, FAILED, NOT_DELIVERED, WAITING, INTERRUPTED = 0, 1, 3, 4, 130
 """Exit statuses of a run; 2 is bad input."""
-_WAITS = {"approval": "a yes to its plan", "destructive": "a yes to one task", "answer": "an answer"}
+_WAITS = {"approval": "approval of its plan", "destructive": "approval of a task", "answer": "an answer"}
 _STOPPED = {"interrupt": INTERRUPTED, "minutes": NOT_DELIVERED, "agent": FAILED}
 
 
@@ -172,11 +172,11 @@ def learnt_by_effect(result: SessionReport) -> Iterator[tuple[str, tuple[str, ..
     """The keys of the memories that a session affected, by effect; effects without keys are left out."""
     effects = {
         "helped": result.helped,
-        "shown and not used": tuple(key for key in result.unused if key not in result.recurred),
-        "happened again though shown": result.recurred,
+        "shown but not used": tuple(key for key in result.unused if key not in result.recurred),
+        "repeated although shown": result.recurred,
         "stored": result.stored,
         "strengthened": result.strengthened,
-        "named, but not known": result.unknown,
+        "named, but unknown": result.unknown,
     }
     yield from ((effect, keys) for effect, keys in effects.items() if keys)
 
@@ -197,7 +197,7 @@ def markdown(result: SessionReport, level: int = 1) -> str:
         parts += [f"{heading}# What was learnt", "\n".join(effects)]
     if result.alternatives:
         listed = [f"- {_code(memory.key)}: {_escaped(memory.text)}" for memory in result.alternatives]
-        parts += [f"{heading}# What else is known", "\n".join(listed)]
+        parts += [f"{heading}# Other knowledge", "\n".join(listed)]
     parts += [f"To continue: {_code(result.next_command)}"] if result.next_command else []
     parts += [f"Metacognition: {result.line}."]
     parts += [markdown(child, level + 1) for child in result.children]

@@ -69,7 +69,7 @@ def think(memory: Namespace, agent: Agent, objective: str, folder: Path | str) -
 
 @dataclass(frozen=True, slots=True)
 class ResumeOptions:
-    """What a person contributes to a session that is resumed: a yes, an answer, more minutes."""
+    """A person's contribution to a resumed session: approval, an answer, more minutes."""
 
     yes: bool = False
     answer: str | None = None
@@ -130,7 +130,7 @@ def _resumed(session: Session, options: ResumeOptions) -> Session:
     if options.answer is not None:
         if wait is None or wait.what != "answer":
             raise Conflict(
-                f"the session {session.id} waits for no answer: 'priming loop resume {session.id}' goes on"
+                f"the session {session.id} awaits no answer: 'priming loop resume {session.id}' continues it"
             )
         return with_answer(fresh, wait.about, options.answer)
     if wait is not None and options.yes:
@@ -245,7 +245,7 @@ def _folder(folder: str) -> Path:
 
 
 def _environment(memory: Namespace, agent: Agent, yes: bool, progress: Progress | None) -> LoopEnvironment:
-    """What a run of another program works with: nobody is at a terminal."""
+    """The environment of a run by another program, without a person at a terminal."""
     steps = count(1)
     on_step = (lambda _: None) if progress is None else (lambda _: progress(next(steps), None))
     return LoopEnvironment(memory, agent, yes=yes, on_step=on_step)

@@ -49,7 +49,7 @@ class PlanningResult:
 
 @dataclass(frozen=True, slots=True)
 class ActionResult:
-    """What whoever carried out a task reported: ``status`` is "delivered" or "blocked", in their view.
+    """The report on a carried-out task: ``status`` is "delivered" or "blocked" in the reporter's view.
 
     ``utilized`` are the keys of memories that they say they used, whether these exist or not.
     """
@@ -129,7 +129,7 @@ class ObjectiveContext:
 
     @property
     def answerable(self) -> frozenset[str]:
-        """The keys of the memories that are shown for what they say."""
+        """The keys of the memories that are shown for their text."""
         if self.matched is not None:
             return frozenset(self.matched)
         return frozenset(memory.key for memory in (*self.patterns, *self.failures))
@@ -142,7 +142,7 @@ class ObjectiveContext:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try at a task. ``acted`` is None until a result is reported, ``verified`` until the gate has run.
+    """One attempt at a task. ``acted`` is None until a result is reported, ``verified`` until the gate has run.
 
     ``injected`` are the keys of the memories that were shown; ``error`` is why the agent gave no answer.
     """
@@ -220,7 +220,7 @@ class TaskOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run must not exceed: ``minutes`` None means no limit, ``timeout`` is seconds of one gate."""
+    """The limits of a run: ``minutes`` None means no limit, ``timeout`` is in seconds for one gate."""
 
     attempts: int
     tasks: int

@@ -43,10 +43,10 @@ _WHY = {
 _ENDS = {BLOCKED: BLOCKED, "pending": "incomplete", UNVERIFIED: UNVERIFIED}
 """How a session ends by the statuses of its open tasks, in order of precedence."""
 _RECENT = 20
-"""Most sessions of an objective that are looked at, to see whether its plan is proven."""
-_GATES = "Which command says of each task whether it is done?"
+"""Maximum number of sessions of an objective that are examined for a proven plan."""
+_GATES = "Which command verifies each task?"
 _NAME_GATES = (
-    "Plan again, with a command under verify for every task; null stays only where no command can say it."
+    "Plan again, with a command under verify for every task; leave null only if no command can verify it."
 )
 
 
@@ -168,7 +168,7 @@ def _subgoal(turn: Turn, session: Session, result: PlanningResult) -> Session:
         return replace(session, waits=child.waits, stopped=child.stopped, why=child.why)
     if child.without_progress:
         return _pivot(turn, replace(session, without_progress=True, below=None), child.why)
-    answered = (*session.answered, (f"What came of the subgoal: {impasse.subgoal}?", _outcome(child)))
+    answered = (*session.answered, (f"How did the subgoal end: {impasse.subgoal}?", _outcome(child)))
     return replace(session, state="CONTEXT", below=None, reasoned=None, answered=answered)
 
 
@@ -190,9 +190,9 @@ def _new_subgoal(turn: Turn, session: Session, why: str) -> Session:
     """Reserve the id of a subgoal's session, if the limits permit another subgoal."""
     most = turn.environment.params.subgoals
     if session.depth >= session.limits.depth:
-        return _stuck(session, f"{why}; subgoals go {session.limits.depth} deep at most")
+        return _stuck(session, f"{why}; subgoals may be at most {session.limits.depth} deep")
     if len(session.children) >= most:
-        return _stuck(session, f"{why}; a session has {most} subgoals at most")
+        return _stuck(session, f"{why}; a session may have at most {most} subgoals")
     child_id = uuid7(turn.sessions.now())
     return replace(session, below=child_id, children=(*session.children, child_id))
 
@@ -301,7 +301,7 @@ def _next(turn: Turn, session: Session) -> Session:
 
 
 def _learn_from_tasks(turn: Turn, session: Session) -> Session | None:
-    """Learn from the first closed task that has not been learnt from; None if there is none."""
+    """Learn from the first closed task that has not been learned from; None if there is none."""
     tasks = (task for task in session.tasks if task.status != "pending" and task.learnt is None)
     task = next(tasks, None)
     return None if task is None else advance(turn, AgentDriver(), session, task)
@@ -322,10 +322,10 @@ def _why(session: Session, ended: str) -> str | None:
         return None
     if ended == "limit":
         more = session.left_out
-        return f"{more} more tasks than the limit of {session.limits.tasks} were planned, and left out"
+        return f"{more} more tasks than the limit of {session.limits.tasks} were planned, and dropped"
     delivered = sum(task.status == DELIVERED for task in session.tasks)
     tasks = ", ".join(f"{task.seq} ({task.status})" for task in session.open_tasks)
-    rest = "no command says whether it is done" if ended == UNVERIFIED else "see what stood in the way"
+    rest = "no command verifies it" if ended == UNVERIFIED else "see what blocked it"
     return f"{delivered} of {len(session.tasks)} tasks delivered; open: task {tasks}: {rest}"
 
 
@@ -333,7 +333,7 @@ def _pivot(turn: Turn, session: Session, why: str | None = None) -> Session:
     """End a session whose approach does not work, with alternatives from the memory."""
     failures = assessment_of(session).consecutive_failures
     if session.without_progress:
-        why = why or "the last impasse led nowhere: take another approach"
+        why = why or "the last impasse made no progress: take another approach"
     return replace(
         session,
         state="LEARN",

@@ -36,11 +36,11 @@ _EVIDENCE_LIMIT = 3
 """Maximum number of pieces of evidence that an alias lists."""
 
 _MINIMUM_TRUST = "tool"
-"""Texts that are trusted less than this are no evidence for aliases."""
+"""Texts with less trust than this are not evidence for aliases."""
 
 
 def aliases(memory: Namespace, *, dry_run: bool = False, limit: int = 100) -> list[Alias]:
-    """Merge different names of one thing, where the texts say so, all in one operation.
+    """Merge different names of one thing if the texts say so, in one operation.
 
     Args:
         dry_run: only list what would be merged.
@@ -121,7 +121,7 @@ def _fullest(names: Sequence[str]) -> str | None:
 
 
 def _root(into: Mapping[str, str], alias: str) -> str | None:
-    """The name at the end of a chain of aliases; None for a circle."""
+    """The name at the end of a chain of aliases; None for a cycle."""
     visited, name = {alias}, into[alias]
     while name in into:
         if name in visited:

@@ -49,7 +49,7 @@ def keep_both(memory: Namespace, id: str) -> Operation:
         )
         if match is None:
             raise memory.not_found(
-                f"there is no contradiction {name!r} to settle: review lists those there are"
+                f"there is no contradiction {name!r} to settle: review lists the existing ones"
             )
         links, contradiction = match
         keys = [each.key for each in (contradiction.older, contradiction.newer) if each is not None]
@@ -63,7 +63,7 @@ def keep_both(memory: Namespace, id: str) -> Operation:
 
 
 Contradiction = tuple[datetime, Sequence[LinkRow], Review]
-"""When it came about, its links, and how it is shown."""
+"""When it arose, its links, and how it is shown."""
 
 
 def _unsettled(memory: Namespace, now: datetime) -> list[Contradiction]:
@@ -73,7 +73,7 @@ def _unsettled(memory: Namespace, now: datetime) -> list[Contradiction]:
 
 
 def _quiet(memory: Namespace, now: datetime) -> list[Contradiction]:
-    """The rules that were mostly overridden of late."""
+    """The rules that were mostly overridden recently."""
     rules = memory.store.page(memory.namespace, now, kinds=["behavior"], limit=None)
     listed: list[Contradiction] = []
     for quiet in quiet_rules(memory, rules).values():
@@ -91,7 +91,7 @@ def _quiet(memory: Namespace, now: datetime) -> list[Contradiction]:
                 f"priming supersede {key} TEXT",
                 f"priming deprecate {key}",
             ),
-            reason=f"quiet: overridden {number} times, so that it is told by name at most until it is confirmed",
+            reason=f"quiet: overridden {number} times, so it is shown by name at most until it is confirmed",
             kind="quiet-rule",
             key=rule.key,
             instead=done_instead(memory, quiet),

@@ -64,7 +64,7 @@ def status(memory: Namespace) -> Status:
 
 
 def validate(memory: Namespace) -> list[Finding]:
-    """List what is wrong with the namespace, each finding with its remedy; an empty list means nothing is."""
+    """List the inconsistencies of the namespace, each with its remedy; an empty list means there are none."""
     with memory.lock:
         findings = memory.store.check(memory.namespace)
         for relation in (*RANKED, *REPLACED):
@@ -74,22 +74,26 @@ def validate(memory: Namespace) -> list[Finding]:
                 findings += _find_replaced_but_active(memory, relation, links)
         missing = memory.working(memory.now()).missing_vectors
     if missing:
-        subject = f"memories without a vector of {memory.embedder.generation}: they are found by words alone"
-        findings.append(Finding("missing-vectors", memory.namespace, subject, "make them: priming reembed"))
+        subject = (
+            f"memories without a vector of {memory.embedder.generation}: they can be found only by words"
+        )
+        findings.append(
+            Finding("missing-vectors", memory.namespace, subject, "compute them: priming reembed")
+        )
     return memory.listed(findings)
 
 
 VALIDATION_RULES = {
     "circle": (
-        "links of the relation lead in a circle, so that none of these memories comes first",
+        "links of the relation form a cycle, so none of these memories comes first",
         "undo the operation that made one of the links: priming log --key KEY names it",
     ),
     "replaced-but-active": (
-        "the memory is active, and a link says that another took its place",
+        "the memory is active, but a link says that another replaced it",
         "deprecate or merge it, or undo the operation that made the link",
     ),
 }
-"""By rule, what is wrong with links between memories, and the remedy."""
+"""By rule, the inconsistency of links between memories, and the remedy."""
 
 
 def _find_cycles(memory: Namespace, relation: str, links: Sequence[LinkRow]) -> Iterator[Finding]:
@@ -114,7 +118,7 @@ def _find_replaced_but_active(
 
 
 def reembed(memory: Namespace, *, progress: Progress | None = None) -> int:
-    """Compute the missing vectors of the present embedder, for every version of every text; return their number.
+    """Compute the missing vectors of the current embedder, for every version of every text; return their number.
 
     Call it on a store that was made with another embedder. After an interrupt it continues where it stopped. Other
     processes that have the namespace open use the new vectors once they open it again.
@@ -189,7 +193,9 @@ def backup(memory: Namespace, path: str | Path | None = None) -> Path:
         if file is None:
             raise ParamError("path", None, "must be given: a store in memory has no folder for backups")
         if not memory.store.exists:
-            raise NotFound("there is no store yet, and so nothing to back up: the first write creates it")
+            raise NotFound(
+                "there is no store yet, so there is nothing to back up: the first write creates it"
+            )
         memory.store.backup(file)
         return file
 

@@ -23,10 +23,10 @@ from priming.types import MemoryRecord, Operation
 
 DEPRECATED, CONSOLIDATED = "deprecated-to", "consolidated-into"
 REPLACED = (MERGED, DEPRECATED, CONSOLIDATED)
-"""Relations from a memory to the one that took its place."""
+"""Relations from a memory to its replacement."""
 
 RANKED = ("overrides", "requires")
-"""Relations that must not lead in a circle, and that a merge could close to one."""
+"""Relations that must not form a cycle, which a merge could close."""
 
 OPPOSING = ("overrides", "conflicts")
 """Relations by which one behaviour removes another from an answer."""
@@ -209,11 +209,11 @@ def deprecate(memory: Namespace, key: str, *, by: str | None = None, reason: str
         if by is not None:
             successor = _active(memory, by, now)
             if successor.id == row.id:
-                raise ParamError("by", by, "must be another memory than the one that is deprecated")
+                raise ParamError("by", by, "must differ from the memory that is deprecated")
             link = LinkRow(row.id, successor.id, DEPRECATED, PLASTICITY.start, now)
             if memory.store.present(memory.namespace, link) is None:
                 rows.append(RowChange(None, link))
-            message = f"{successor.key!r} stands for it"
+            message = f"{successor.key!r} replaces it"
         return memory.to_operation(memory.write("deprecate", now, rows, reason=why, message=message))
 
 
@@ -261,7 +261,7 @@ def merge(memory: Namespace, key: str, into: str) -> Operation:
     with memory.changing() as now:
         source, survivor = _active(memory, key, now), _active(memory, into, now)
         if source.id == survivor.id:
-            raise ParamError("into", into, "must be another memory than the one that is merged")
+            raise ParamError("into", into, "must differ from the memory that is merged")
         if source.kind != survivor.kind:
             raise Conflict(
                 f"{source.key!r} is of kind {source.kind} and {survivor.key!r} of kind {survivor.kind}:"
@@ -292,17 +292,17 @@ def _omitted_links(plan: MergePlan) -> str:
     text = ""
     if number := plan.left_out:
         links = "1 link is left out: it" if number == 1 else f"{number} links are left out: they"
-        text += f"; {links} would close a circle"
+        text += f"; {links} would close a cycle"
     if number := len(plan.unvouched):
         links = "1 link stays" if number == 1 else f"{number} links stay"
-        text += f"; {links} with what is trusted less"
+        text += f"; {links} with the memory of lower trust"
     return text
 
 
 def deduplicate(
     memory: Namespace, *, kind: str = "behavior", threshold: float | None = None, dry_run: bool = False
 ) -> list[NearDuplicates]:
-    """Merge memories that say the same, all in one operation; the memory with the most evidence survives.
+    """Merge memories that say the same, in one operation; the memory with the most evidence survives.
 
     Args:
         kind: the kind of memories to compare, any but entity.
@@ -378,5 +378,5 @@ def _active(memory: Namespace, key: str, now: datetime) -> MemoryRow:
     """The row of an active memory; any other raises ``Conflict``."""
     row = _row(memory, key, now)
     if row.status != "active":
-        raise Conflict(f"{row.key!r} is {row.status} already: restore brings it back")
+        raise Conflict(f"{row.key!r} is {row.status} already: restore makes it active again")
     return row

@@ -1,4 +1,4 @@
-"""Quiet rules: those mostly overridden of late. They are told by name at most until somebody confirms them."""
+"""Quiet rules: those mostly overridden recently. They are shown by name at most until somebody confirms them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def quiet_rules(memory: Namespace, rules: Iterable[MemoryRecord]) -> dict[str, Q
 
 
 def _judgement(row: VerdictRow) -> str | None:
-    """What a verdict says of a rule; silence is an automatic confirmation."""
+    """The judgement of a rule by a verdict; silence is an automatic confirmation."""
     stated = _STATED.get(row.verdict)
     return "silent" if stated == "confirmed" and row.tier == "automatic" else stated
 
@@ -73,7 +73,7 @@ def confirmed_by_teaching(
 
 
 def done_instead(memory: Namespace, quiet: QuietRule) -> tuple[str, ...]:
-    """What was done instead of a quiet rule, in the words of those who overrode it, the latest first."""
+    """What was done instead of a quiet rule, as stated by the overriding verdicts, the latest first."""
     texts = []
     for row in quiet.overridden:
         logged = memory.store.operation(memory.namespace, row.operation)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def reach(
     url: str | None = None, *, profile: str = "priming", settings: Settings | None = None
 ) -> Client | None:
-    """A client of the running server of a store, or None where no server can replace the file.
+    """A client of the running server of a store, or None if no server can replace the file.
 
     The server must be the user's own, of this version and this very file, with the same vectors, profile and
     settings of retrieval.
@@ -108,7 +108,7 @@ class Client:
 
     @contextmanager
     def memory(self, namespace: str) -> Iterator[Memory]:
-        """The memory of a namespace in the file itself, for what a server does not do."""
+        """The memory of a namespace in the file itself, for operations that a server does not offer."""
         with self._file().memory(namespace) as memory:
             yield memory
 

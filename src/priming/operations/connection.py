@@ -26,7 +26,7 @@ class ConnectionLost(Exception):
 
 
 class NotSendable(Exception):
-    """The call cannot be sent as a request: too long, no JSON, or a namespace that no path can hold."""
+    """The call cannot be sent as a request: it is too long, not JSON, or its namespace does not fit in a path."""
 
 
 class ServerConnection(HTTPConnection):

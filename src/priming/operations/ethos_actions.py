@@ -1,4 +1,4 @@
-"""The actions of Ethos, by the operations of the table. They speak Ethos whatever profile the store has."""
+"""The actions of Ethos, in terms of the operations of the table. They follow Ethos in any profile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from priming.types import Progress
 PROFILE = "ethos"
 SEARCH_LIMIT = 5
 _MORE = {"profile": ("profile",), "trace": ("spread", "carried"), "tokens": ("text", "omitted")}
-"""What an argument of a search adds to its answer."""
+"""The additions to the answer of a search, by argument."""
 
 
 def act(service: LocalService, request: Mapping[str, Any], progress: Progress | None = None) -> Any:
@@ -55,7 +55,7 @@ def _search(call: Callable[..., Any], fields: dict[str, Any]) -> dict[str, Any]:
     """Anchors by cosine, and what they spread to if ``use_spreading``; other arguments are those of ``recall``."""
     query, spread = fields.pop("query", None), _spreading(fields)
     if not isinstance(query, str):
-        raise ParamError("query", query, "must be given, as text: what is searched for")
+        raise ParamError("query", query, "must be given: the text to search for")
     if "text" in fields:
         raise ParamError("text", fields["text"], "is called query here: leave it out")
     defaults = {"text": query, "limit": SEARCH_LIMIT, "profile": PROFILE}
@@ -77,7 +77,7 @@ def _search(call: Callable[..., Any], fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _spreading(fields: dict[str, Any]) -> bool:
-    """Whether to spread: ``use_spreading``, or ``spread`` as recall has it; without either, not."""
+    """Whether to spread: ``use_spreading``, or recall's ``spread``; without either, no."""
     values = {name: fields.pop(name, None) for name in ("use_spreading", "spread")}
     for name, value in values.items():
         if value is not None and not isinstance(value, bool):
@@ -89,12 +89,12 @@ def _spreading(fields: dict[str, Any]) -> bool:
 
 
 def _refuse_floor(request: Mapping[str, Any]) -> None:
-    """Refuse a floor that no profile but one with a confidence could apply."""
+    """Refuse a floor, which applies only in profiles with a confidence."""
     name = request["profile"]
     profile = ALL.get(name) if isinstance(name, str) else None
     if request.get("floor") and profile is not None and profile.confidence is None:
         raise ParamError(
-            "floor", request["floor"], f"is of no use: the profile {name} does not say how sure it is"
+            "floor", request["floor"], f"has no effect: the profile {name} does not compute a confidence"
         )
 
 
@@ -120,4 +120,4 @@ def _embed(service: LocalService, fields: dict[str, Any]) -> dict[str, Any]:
 
 def _refuse_others(fields: Mapping[str, Any]) -> None:
     for name, value in fields.items():
-        raise ParamError(name, value, "is no argument of this action")
+        raise ParamError(name, value, "is not an argument of this action")

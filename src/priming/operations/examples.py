@@ -1,4 +1,4 @@
-"""A request of each operation that is served, as documents show it."""
+"""An example request of each operation that is served."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ OPERATION = "01890a5d-ac96-774b-bcce-b302099a8057"
 RUN = "01890a5d-ac96-774b-bcce-b302099a8058"
 PROPOSAL = "01890a5d-ac96-774b-bcce-b302099a8059"
 SESSION = "01890a5d-ac96-774b-bcce-b302099a8060"
-"""These stand for ids that other operations answer."""
+"""Placeholders for ids that other operations return."""
 
 _EARLIER, _LATER = "2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z"
 _PACK = {
@@ -123,4 +123,4 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "loop_list": {"limit": 5},
     "import_lines": {"lines": '{"format": "priming", "version": 4, "namespace": "default"}\n'},
 }
-"""By operation. They work where the memories that they name are there."""
+"""By operation. They work if the memories that they name exist."""

@@ -1,4 +1,4 @@
-"""One operation of the table: its name, its answer, and what callers may want to know before they call."""
+"""One operation of the table: its name, its answer, and its properties."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Op:
 
     @property
     def answer(self) -> Any:
-        """The type of what it answers, loaded when first needed: most commands need only a few."""
+        """The type of its answer, loaded when first needed: most commands need only a few."""
         inner = self.answers.removeprefix("list[").removesuffix("]")
         answer_type: Any = getattr(import_module(_HOMES.get(inner, "priming.results")), inner)
         return answer_type if inner == self.answers else list[answer_type]

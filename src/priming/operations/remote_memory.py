@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from priming.sleep.plan import Proposal
 
 _NO_VALUES = ("agent", "beside")
-"""Arguments that are no values: a call with one of them works on the file, in this process."""
+"""Arguments that are not plain values: a call with one of them works on the file, in this process."""
 
 
 def open_memory(

@@ -287,7 +287,7 @@ def _night_lines(night: Fields) -> Iterator[str]:
 
 
 def wrapped(answer: Any, reason: str | None) -> dict[str, Any]:
-    """An answer that is no object, as one."""
+    """An answer that is not an object, wrapped in one."""
     return {"result": answer} if reason is None else {"result": answer, "reason": reason}
 
 

@@ -65,12 +65,12 @@ MEANINGS: Mapping[str, str] = {
     "outcome": "how it went",
     "source": "where it comes from",
     "trust": "how far its source is trusted",
-    "limit": "at most so many",
+    "limit": "maximum number",
     "echo_guard": "whether text that a recall has just returned is taken for an echo, and not stored",
     "cue": "what surrounds the question: file, language, task, environment, project, speaker, and others by name",
     "reason": "why, for the log",
     "relation": "the name of the relation, such as similar-to, requires, overrides or one of your own",
-    "sign": "1: links of this relation bring activation to the target; -1: they take it away; else its name decides",
+    "sign": "1: links of this relation bring activation, -1: they take it away; by default its name decides",
     "target": "key of the memory that the link reaches",
     "weight": "strength from 0 to 1",
     "valid_at": "ask for what was true then, ISO 8601 with a time zone",
@@ -204,7 +204,7 @@ def _model(name: str) -> type[BaseModel]:
 
 
 def _default(parameters: Mapping[str, Parameter], argument: str) -> Any:
-    """The default, as JSON has it; null where the argument is of another operation."""
+    """The default in JSON; null if the argument belongs to another operation."""
     default = parameters[argument].default if argument in parameters else None
     return list(default) if isinstance(default, tuple) else default
 
@@ -277,7 +277,7 @@ def _object(value: Any) -> Any:
 
 
 def _json(value: Any, start: str) -> Any:
-    """JSON text as what it stands for; anything else as it is."""
+    """JSON text parsed; anything else unchanged."""
     if not isinstance(value, str) or not value.lstrip().startswith(start):
         return value
     try:
@@ -320,7 +320,9 @@ def _rule(op: Op, error: Any) -> str:
     """One thing that is wrong with a request, in words."""
     name = ".".join(str(part) for part in error["loc"]) or "request"
     if error["type"] == "extra_forbidden":
-        return violation(name, error["input"], f"is no argument: {op.name} takes {_names(_signature(op))}")
+        return violation(
+            name, error["input"], f"is not an argument: {op.name} takes {_names(_signature(op))}"
+        )
     rule = _RULES.get(error["type"]) or re.sub(r"^Value error, |^Input ", "", error["msg"]).replace(
         "should", "must"
     )

@@ -122,7 +122,7 @@ class Explanation:
     def _latest_recall(self) -> Iterator[str]:
         """The rank and the path of the memory in the recall."""
         if self.trace is None:
-            yield "was never returned: it is no hit of a recorded recall"
+            yield "was never returned: it is not a hit of any stored recall"
             return
         text = self.trace.cue.get("text", "")
         which = f"the recall of {_day(self.trace.at)} for {str(text)!r}"
@@ -204,7 +204,7 @@ def _weights(memory: Namespace, trace: Trace | None) -> Mapping[str, tuple[float
 
 
 def _route(memory: Namespace, trace: Trace, memory_id: str) -> LinkHistory | None:
-    """The rank and path of a memory in a recall; None if it is no hit."""
+    """The rank and path of a memory in a recall; None if it is not a hit."""
     ids = [hit for hit, _ in trace.hits]
     if memory_id not in ids:
         return None

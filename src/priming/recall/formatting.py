@@ -97,7 +97,7 @@ def _packable(hit: Hit, tiers: bool) -> Packable:
     )
 
 
-RULES_HEADER = "Rules learned from corrections: keep to them where they apply.\n"
+RULES_HEADER = "Rules learned from corrections: follow them where they apply.\n"
 
 
 def rule_full(record: MemoryRecord, origin: str | None = None) -> str:
@@ -106,7 +106,7 @@ def rule_full(record: MemoryRecord, origin: str | None = None) -> str:
 
 
 def rule_gist(record: MemoryRecord, origin: str | None = None) -> str:
-    """The gist of a behaviour as one line; a gist that only cuts the text is made anew, by the rules of now."""
+    """The gist of a behaviour as one line; a gist that merely cuts the text is replaced by a current one."""
     whole, gist = " ".join(record.content.split()), " ".join(record.gist.split())
     is_cut = whole.startswith(gist.removesuffix("…"))
     return _rule(record, gist_of_rule(record.content) if is_cut else record.gist, origin)

@@ -18,7 +18,7 @@ from priming.core.lexical import scaled
 
 
 def combined_evidence(fused: Floats, priors: Floats) -> Floats:
-    """How much speaks for each memory, relative to the best: h = s(r + p).
+    """The evidence for each memory, relative to the best: h = s(r + p).
 
     Args:
         fused: r, the weighted sum of scaled matches, shape (n,).
@@ -106,7 +106,7 @@ def blend_anchors(
 
 
 def route_score(activation: Floats, priors: Floats, temperature: float, floor: float) -> Floats:
-    """What ranks a hit: τ·ln(x + floor) + p, a soft maximum over the routes that reached it.
+    """The score that ranks a hit: τ·ln(x + floor) + p, a soft maximum over the routes that reached it.
 
     With no links x is the anchor's softmax, so that the logarithm gives the anchors' order back.
 
@@ -117,7 +117,7 @@ def route_score(activation: Floats, priors: Floats, temperature: float, floor: f
 
 
 def bridge(named: Floats, rarest: float, rest: Floats, whole: float) -> Floats:
-    """How far a memory leads on from the best hit: b = min(1, named/rarest · rest/whole).
+    """How well a memory continues from the best hit: b = min(1, named/rarest · rest/whole).
 
     The best hit seldom holds all that a question over two hops asks. The memory of the next hop shares a name
     with it and meets what it leaves open; to do one of the two is nothing.
@@ -147,7 +147,7 @@ def give_way(
     repeated: float,
     count: int,
 ) -> tuple[Ints, Floats, dict[str, Floats]]:
-    """Hits once each has given way for what better ones hold: s − λ·share − ρ·(1 − ½^m).
+    """The scores of hits, less penalties for what better hits already contain: s − λ·share − ρ·(1 − ½^m).
 
     share = Σ worth of the hit's terms that better hits hold / Σ worth of its terms; m = better hits of its
     group. The best keeps its score; a hit without any term of the cue adds none, and counts as covered. One
@@ -200,7 +200,7 @@ def give_way(
 def confidence(
     score: float, covered: float, cosine: float, rivalry: float, params: ConfidenceParams = CONFIDENCE
 ) -> float:
-    """Tell how likely the best hit answers: a logistic function of what speaks for it as such.
+    """Compute the confidence that the best hit answers the cue: a logistic function of the evidence for it.
 
     confidence = 1 / (1 + e^−(w₀ + w₁·score + w₂·covered + w₃·cosine + w₄·rivalry)).
 

@@ -1,4 +1,4 @@
-"""The query that every design of ranking takes, the graph that it spreads over, and the ranked rows that it returns.
+"""The input of every ranking design, the graph that it spreads over, and the ranked rows that it returns.
 
 A link's effective weight is its learned weight × the profile's factor for its relation; it is computed only for links
 that a spread reaches. The name of a single memory connects nothing, and a name that most memories mention connects
@@ -59,7 +59,7 @@ class RankingQuery:
     """How often memories were active so far, by id."""
 
     def spread_params(self) -> SpreadParams:
-        """How the profile spreads, with the relations of this namespace that take activation away."""
+        """The profile's spreading parameters, with the relations of this namespace that take activation away."""
         return signed(self.profile.spread, self.working)
 
     def graph(self) -> WeightedGraph:

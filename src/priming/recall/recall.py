@@ -54,7 +54,7 @@ from priming.types import Cue, MemoryRecord
 MOST_HITS = 10_000
 _DIGITS = 6
 LOG = logging.getLogger(__name__)
-"""Logs every iteration of a spread, at the level DEBUG only: the log names what is remembered."""
+"""Logs every iteration of a spread, at the level DEBUG only, because the log names memories."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""``get`` and ``list``: memories as they are stored, and of rules how often they were shown."""
+"""``get`` and ``list``: memories as they are stored, and for rules how often they were shown."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from priming.types import MemoryRecord
 
 
 def get(memory: Namespace, key: str) -> MemoryRecord:
-    """The memory of a key or id in its present version, with any status; a rule has the number of recalls of it."""
+    """The current version of a memory, by key or id, with any status; for a rule with the number of its recalls."""
     with memory.lock:
         return _with_shown(memory, [memory.find(key)])[0]
 

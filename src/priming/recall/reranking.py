@@ -1,4 +1,4 @@
-"""Reranking after the spread: what leads on from the best hit gains, and what only repeats better hits loses."""
+"""Reranking after the spread: memories that continue from the best hit gain, those that repeat better hits lose."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from priming.recall.ranking import EXACT, RankingQuery, WeightedGraph
 from priming.text.tokens import TERM_CACHE, terms
 
 MARGIN = 1e-9
-"""The least difference between the best hit and a memory that leads on from it."""
+"""The minimum difference between the best hit and a memory that continues from it."""
 
 
 def multi_hop(query: RankingQuery, graph: WeightedGraph, rows: Ints, scores: Floats) -> Floats:
-    """The bridge component of each of ``rows`` (``docs/recall.md``, 8): how far it leads on from the best of them.
+    """The bridge component of each of ``rows`` (``docs/recall.md``, 8): how well it continues from the best of them.
 
     A memory leads on from the best hit if it shares a name with it and matches the terms of the cue that the best
     hit lacks. The best hit stays the best.
@@ -39,7 +39,7 @@ def multi_hop(query: RankingQuery, graph: WeightedGraph, rows: Ints, scores: Flo
 
 
 def _bridges(query: RankingQuery, graph: WeightedGraph, best: int, rows: Ints) -> Floats:
-    """How far each of ``rows`` leads on from ``best``, b."""
+    """How well each of ``rows`` continues from ``best``, b."""
     working, document = query.working, int(query.working.document[best])
     shared = _shared_names(query, graph, best)
     if document == NONE or not shared.codes:

@@ -1,4 +1,4 @@
-"""How well each memory matches a cue, by words and by meaning (``docs/recall.md``, 1 and 2)."""
+"""The match of each memory with a cue, by words and by meaning (``docs/recall.md``, 1 and 2)."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ class Retrieval:
 
     @cached_property
     def speakers(self) -> NDArray[np.bool_]:
-        """The titles of so many memories that they name a speaker, not a subject."""
+        """The titles that belong to so many memories that they must name a speaker, not a subject."""
         least = max(self.params.speaker_share * self.working.memories, 2)
         return np.asarray(self.working.title_count.values >= least)
 

@@ -1,4 +1,4 @@
-"""How relevant a rule is in a context: which of its conditions hold, and what the score of floop makes of it."""
+"""The relevance of a rule in a context: which of its conditions hold, and its score by floop."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _lives(now: datetime, records: list[MemoryRecord]) -> Floats:
 
 
 def _born(record: MemoryRecord, now: datetime) -> datetime:
-    """When a memory came to be. A rule that was imported came to be when it was first learned."""
+    """When a memory was made. An imported rule was made when it was first learned."""
     learned = record.occurred_at if record.kind == "behavior" else None
     times = (
         time_of(record.id),

@@ -42,7 +42,7 @@ class EchoGuard:
         self._read_to: datetime | None = None
 
     def sources(self, text: str, occurred_at: datetime | None = None) -> tuple[str, ...]:
-        """Return the ids of the memories that ``text`` repeats, if recalls lately emitted every line of it.
+        """Return the ids of the memories that ``text`` repeats, if recent recalls returned every line of it.
 
         Call ``update`` first. An event that occurred before a recall does not repeat the recall, and the text of a
         memory that is no longer active may be stored again.

@@ -59,7 +59,7 @@ def entities_in_cue(store: Store, working: WorkingSet, texts: Sequence[str], now
 
 
 def _spans(text: str) -> Iterator[str]:
-    """Every run of up to ``_MOST_WORDS`` words that may be a name in any case; function words alone are none."""
+    """Every run of up to ``_MOST_WORDS`` words that may be a name in any case, except function words alone."""
     for part in _BREAK.split(text):
         words = _WORD.findall(part)
         for first in range(len(words)):

@@ -202,7 +202,7 @@ def _row(memory: Namespace, request: LinkRequest, now: datetime, ends: dict[str,
             ends[key] = memory.find(key, now).id
     source, target = ends[request.source], ends[request.target]
     if source == target:
-        raise ParamError("target", request.target, "must be another memory than the source")
+        raise ParamError("target", request.target, "must differ from the source")
     return LinkRow(source, target, request.relation, request.weight, now, given=True)
 
 

@@ -122,7 +122,7 @@ def _active(memory: Namespace, query: ActiveQuery) -> Recall:
 
 
 def _constraints_first(unpacked: Sequence[Omitted], losses: Sequence[Omitted]) -> tuple[Omitted, ...]:
-    """All that was left out: constraints for want of room, what lost against others, the rest for want of room."""
+    """Everything left out, for lack of space or because it lost against another rule; constraints first."""
     first = [item for item in unpacked if item.reason != BUDGET]
     return (*first, *losses, *(item for item in unpacked if item.reason == BUDGET))
 

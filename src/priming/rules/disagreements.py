@@ -1,4 +1,4 @@
-"""Pairs of rules that ask for different things in the same place, or may do so, and which of them is told."""
+"""Pairs of rules that ask, or may ask, for different things in the same place, and which of them is shown."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Pair = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """Two rules: what the later changes about the earlier, and the key of the one that is told; None: both are.
+    """Two rules: what the later changes about the earlier, and the key of the one that is shown; None: both are.
 
     ``links`` are those by which they are known to conflict.
     """
@@ -37,21 +37,21 @@ class Disagreement:
 
     @property
     def at(self) -> datetime:
-        """When it came about."""
+        """When the disagreement arose."""
         times = [link.created_at for link in self.links]
         return max([*times, _recorded(self.older), _recorded(self.newer)])
 
     @property
     def reason(self) -> str:
-        """Why they are listed, and which is told."""
+        """Why they are listed, and which is shown."""
         if self.applies is None:
             unclear = "" if self.change.clear else "it is unclear whether "
-            return f"both are told: {unclear}{self.change.reason}"
+            return f"both are shown: {unclear}{self.change.reason}"
         narrow = len(scope("when", self.older.when)) != len(scope("when", self.newer.when))
         how = "it applies more narrowly" if narrow else "it takes precedence"
         if not narrow and self.applies == self.newer.key:
             how = "it is the later"
-        return f"{self.applies} is told where both apply, since {how}: {self.change.reason}"
+        return f"{self.applies} is shown where both apply, because {how}: {self.change.reason}"
 
 
 def disagreements(memory: Namespace, now: datetime) -> list[Disagreement]:

@@ -1,4 +1,4 @@
-"""What an agent makes of corrections that the words leave open. Its answer is data, checked against a schema."""
+"""An agent's judgement of corrections that the words leave open. Its answer is data, checked against a schema."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST = 3
 def judge(
     agent: Agent, text: str, comparisons: Sequence[BehaviorComparison]
 ) -> tuple[dict[str, TextChange], str | None]:
-    """What the agent says of the unclear changes, by the earlier text, and why it said no more, if it failed."""
+    """The agent's judgements of the unclear changes, by the earlier text, and its error, if it failed."""
     unclear = [near for near in comparisons if not near.change.clear and near.scopes != "apart"]
     verdicts: dict[str, TextChange] = {}
     for near in unclear[:_MOST]:

@@ -131,7 +131,7 @@ def _learn(memory: Namespace, lesson: Lesson, agent: Agent | None) -> Learned:
 def _ask(
     memory: Namespace, lesson: Lesson, behavior: Draft, agent: Agent
 ) -> tuple[dict[str, TextChange], str | None]:
-    """What the agent says of the changes that the words leave open; it is not asked if there are none."""
+    """The agent's judgements of the changes that the words leave open; it is not asked if there are none."""
     with memory.reading() as now:
         existing = memory.store.page(memory.namespace, now, kinds=["behavior"], limit=None)
     comparisons = compare_behaviors(behavior, existing, wrong=lesson.wrong)
@@ -263,7 +263,7 @@ def _plan_version(
 
 
 def _replaced_rows(plan: RememberPlan, placed: BehaviorPlacement, behavior_id: str) -> list[RowChange]:
-    """The changes by which a behaviour stands for the others that the correction reverses."""
+    """The changes by which a behaviour replaces the others that the correction reverses."""
     changes = []
     for row in plan.store.memories(plan.working.namespace, [record.id for record in placed.reversed]):
         changes.append(RowChange(row, replace(row, status="deprecated")))
@@ -315,7 +315,7 @@ def _ends(link: LinkRow) -> frozenset[str]:
 
 
 def _first_state(before: MemoryRow, lesson: Lesson) -> MemoryRow:
-    """The state of a behaviour whose text was superseded: judged by nobody yet."""
+    """The state of a behaviour whose text was superseded: without verdicts."""
     return replace(
         before,
         confidence=SIMILARITY.confidence,
@@ -346,7 +346,7 @@ def _strengthen(
 ) -> tuple[MemoryRow, str]:
     """The state of a behaviour after one more correction, and the reason for it."""
     if not is_trusted_as(lesson.trust, target.trust):
-        return before, f"a correction from {lesson.trust} does not move a rule from {target.trust}"
+        return before, f"a correction from {lesson.trust} does not change a rule from {target.trust}"
     after = replace(before, priority=max(before.priority, lesson.priority))
     if earlier is not None:
         return after, f"the same correction was learned before: {earlier.key}"
@@ -355,7 +355,7 @@ def _strengthen(
 
 
 def _ignored(target: MemoryRecord, lesson: Lesson) -> list[str]:
-    """What a merge does not take over: the conditions and the kind of the new rule."""
+    """The parts that a merge does not take over: the conditions and the kind of the new rule."""
     remarks = []
     if scope("when", target.when) != scope("when", lesson.when):
         remarks.append(f"{target.key} applies {_describe(target.when)}, not {_describe(lesson.when)}")

@@ -51,7 +51,7 @@ def _check_texts(right: Any, wrong: Any) -> tuple[str, str | None]:
     right = _check_lesson_text("right", right)
     wrong = None if wrong is None else _check_lesson_text("wrong", wrong)
     if wrong is not None and wrong.split() == right.split():
-        raise ParamError("wrong", wrong, "must be something else than what is right, or be left out")
+        raise ParamError("wrong", wrong, "must differ from what is right, or be left out")
     if len(_correction_text(right, wrong)) > STORE.content_limit:
         rule = f"must be at most {STORE.content_limit:,} characters together with what is wrong"
         raise ParamError("right", right, rule)

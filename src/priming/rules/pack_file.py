@@ -61,7 +61,7 @@ class Origin:
 
 
 def pack_of(source: str | None) -> Origin | None:
-    """The pack that a ``source`` names; None if it is no pack.
+    """The pack that a ``source`` names; None if it names none.
 
     >>> pack_of("pack:go-style@1.2")
     Origin(name='go-style', version='1.2')
@@ -129,7 +129,7 @@ def write_pack(path: Path, pack: PackFile) -> None:
     try:
         _PackReader().pack(json.loads(data))
     except ParamError as error:
-        rule = "no store could install this pack: mend this, or choose other behaviours by tags or keys"
+        rule = "no store could install this pack: correct this, or choose other behaviours by tags or keys"
         raise ParamError.of([*error.violations, rule]) from None
     _write_new(path, data)
 
@@ -151,7 +151,7 @@ def _write_new(path: Path, data: bytes) -> None:
             file.write(data)
         os.link(partial_path, path)
     except FileExistsError:
-        raise Conflict(f"{path} is there already: choose another file, or remove that one") from None
+        raise Conflict(f"{path} already exists: choose another file, or remove that one") from None
     except OSError as error:
         raise StoreError(f"{path} could not be written: {error.strerror}") from error
     finally:
@@ -188,7 +188,7 @@ def _read_object(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise ParamError("path", str(path), f"must be JSON ({error})") from None
     except RecursionError:
-        raise ParamError("path", str(path), "must not be nested so deep") from None
+        raise ParamError("path", str(path), "is nested too deeply") from None
     return document if isinstance(document, dict) else {}
 
 
@@ -218,7 +218,7 @@ class _PackReader:
             self.add("", ParamError(where, value, f"must be an object with {', '.join(checks)}"))
             return {}
         for name in sorted(value.keys() - checks.keys()):
-            self.add(where, ParamError(name, value[name], f"is not known here: {', '.join(checks)}"))
+            self.add(where, ParamError(name, value[name], f"is not a known field: {', '.join(checks)}"))
         valid = {}
         for name, (check, required) in checks.items():
             if required or value.get(name) is not None:
@@ -236,7 +236,7 @@ class _PackReader:
             values = self.fields(where, item, _RULE)
             key = values.get("key")
             if key in keys:
-                self.add(where, ParamError("key", key, "must be another than those before"))
+                self.add(where, ParamError("key", key, "must differ from those before"))
             if key is not None:
                 keys.add(key)
                 try:
@@ -259,9 +259,9 @@ class _PackReader:
                 if values[name] not in keys:
                     self.add(where, ParamError(name, values[name], "must be the key of a behaviour here"))
             if link.source == link.target:
-                self.add(where, ParamError("target", link.target, "must be another than the source"))
+                self.add(where, ParamError("target", link.target, "must differ from the source"))
             if (link.source, link.target, link.relation) in seen:
-                self.add(where, ParamError("relation", link.relation, "links these two already"))
+                self.add(where, ParamError("relation", link.relation, "already links these two"))
             seen.add((link.source, link.target, link.relation))
             yield link
 
@@ -270,7 +270,7 @@ class _PackReader:
         for relation in RANKED:
             for cycle in cycles((link.source, link.target) for link in links if link.relation == relation):
                 path = " → ".join((*cycle, cycle[0]))
-                self.add("links", ParamError("relation", relation, f"must not lead in a circle: {path}"))
+                self.add("links", ParamError("relation", relation, f"must not form a cycle: {path}"))
 
     def add(self, where: str, error: ParamError) -> None:
         """Add the violations of an error at a place of the document."""

@@ -148,7 +148,7 @@ class PackInstallation:
         taken = self.memory.store.keys(self.memory.namespace, keys)
         if taken:
             raise Conflict(
-                f"the keys {', '.join(map(repr, sorted(taken)))} are taken by memories that are not of the pack"
+                f"the keys {', '.join(map(repr, sorted(taken)))} are taken by memories outside the pack"
                 f" {self.pack.name!r}: purge these, or give the pack another name"
             )
 

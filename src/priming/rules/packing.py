@@ -1,4 +1,4 @@
-"""Active rules as one text within a budget: the best are told whole, and constraints give way last."""
+"""Active rules as one text within a budget: the best are written in full, and constraints are shortened last."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from priming.results import Hit, Omitted
 from priming.rules.conflicts import RuleCandidate
 
 BUDGET = "budget"
-"""Why a rule is left out that the budget does not hold."""
+"""Why a rule that exceeds the budget is left out."""
 _NAMED = 12
-"""Constraints that the notice names at most."""
+"""Maximum number of constraints that the notice names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class RulesText:
 
 
 def pack_rules(rules: Sequence[RuleCandidate], tokens: int, tiers: TierParams | None) -> RulesText:
-    """Tell rules, best first, within a budget.
+    """Write rules, best first, within a budget.
 
     While it lasts all are told whole; what a crowd of more specific rules outdoes is told by its gist, and a quiet
     rule by its name. Where it does not last, all other rules give way before a constraint that applies does. Where
@@ -61,7 +61,7 @@ def pack_rules(rules: Sequence[RuleCandidate], tokens: int, tiers: TierParams | 
 
 
 def _form(rule: RuleCandidate, key: str) -> Packable:
-    """The forms of a rule, and how far it may give way. ``key`` tells apart rules of the same key in two stores."""
+    """The forms of a rule, and how far it may be shortened. ``key`` is unique, even across two stores."""
     most = "name" if rule.is_quiet else "gist" if rule.is_general else "full"
     least = "omit" if not rule.is_protected else "name" if rule.is_quiet else "gist"
     form = rule_packable(rule.hit)
@@ -91,10 +91,10 @@ def _constraints_alone(
 
 
 def _notice(missing: Sequence[str], needed: int, tokens: int) -> str:
-    """Which constraints are not told; their number where the budget does not even hold their names."""
+    """The constraints that are left out; only their number if their names exceed the budget."""
     which = (
         "1 constraint that applies is" if len(missing) == 1 else f"{len(missing)} constraints that apply are"
     )
-    remedy = f"left out for want of room; {needed} tokens hold all constraints."
+    remedy = f"left out for lack of space; {needed} tokens hold all constraints."
     named = f"{which} {remedy[:-1]}: {', '.join(missing[:_NAMED])}{', …' if len(missing) > _NAMED else ''}."
     return named if 2 * estimate_tokens(named) <= tokens else f"{which} {remedy}"

@@ -91,7 +91,7 @@ def _check_keys(value: Collection[str] | None) -> Collection[str]:
 def _active_behavior(memory: Namespace, key: str) -> MemoryRecord:
     record = memory.find(key)
     if record.kind != BEHAVIOR:
-        raise ParamError("keys", key, f"is of kind {record.kind}: a pack holds behaviours")
+        raise ParamError("keys", key, f"is of kind {record.kind}: a pack contains only behaviours")
     if record.status != "active":
         raise Conflict(f"{record.key!r} is {record.status}: restore it first, or leave it out")
     return record
@@ -229,7 +229,7 @@ def pack_remove(memory: Namespace, name: str) -> Operation:
             )
         active = packs[name].active
         if not active:
-            raise Conflict(f"the pack {name!r} is removed already: install it to have it again")
+            raise Conflict(f"the pack {name!r} is removed already: install it again to restore it")
         states = memory.store.memories(memory.namespace, [record.id for record in active])
         rows = [RowChange(state, replace(state, status="forgotten")) for state in states]
         number = "1 behaviour is" if len(rows) == 1 else f"{len(rows)} behaviours are"
@@ -239,6 +239,6 @@ def pack_remove(memory: Namespace, name: str) -> Operation:
             now,
             rows,
             source=origin.source,
-            message=f"{number} out of recall: install it to have it again",
+            message=f"{number} out of recall: install it again to restore it",
         )
         return memory.to_operation(logged)

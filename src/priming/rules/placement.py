@@ -24,7 +24,7 @@ ScopeRelation = Literal["equal", "wider", "narrower", "values", "crossing", "apa
 """
 
 _DECISIONS = ("supersede", "merge", "widen", "specialise")
-"""What decides, in this order; but a rule for the same conditions that says the same comes first of all."""
+"""The order of decision; but a rule for the same conditions that says the same always comes first."""
 REVERSALS = ("opposite", "other_value")
 
 
@@ -71,11 +71,11 @@ class BehaviorPlacement:
     compared: frozenset[str] = frozenset()
     """The ids of the behaviours that ``links`` are complete for."""
     reversed: tuple[MemoryRecord, ...] = ()
-    """Further behaviours for the same conditions that the correction reverses: it stands for them."""
+    """Further behaviours for the same conditions that the correction reverses and replaces."""
 
 
 Verdicts = Mapping[str, TextChange]
-"""What an agent says of unclear changes, by the earlier text."""
+"""An agent's judgements of unclear changes, by the earlier text."""
 
 
 def place_behavior(
@@ -153,7 +153,7 @@ def _compare(
 
 
 def _change(old: str, text: str, content: str) -> TextChange:
-    """What a new behaviour changes. What was done wrong may tell, unless its words only cloud it."""
+    """The change by a new behaviour. What was done wrong is considered too, unless it only obscures the change."""
     change = compare(old, text)
     return compare(old, content) if change.kind == "other_slot" and text != content else change
 
@@ -161,7 +161,7 @@ def _change(old: str, text: str, content: str) -> TextChange:
 def _decide(
     change: TextChange, scopes: ScopeRelation, similarity: float, *, specific: bool, inferred: bool
 ) -> str:
-    """What the words, the conditions and the likeness of two behaviours come to.
+    """The placement that follows from the words, the conditions and the similarity of two behaviours.
 
     ``inferred``: conditions of one of them were read from the moment, so that they make no exception.
     """
@@ -187,7 +187,7 @@ def _replaces(change: TextChange, similarity: float) -> bool:
 
 
 def _merged(law: str) -> str:
-    """A behaviour that holds more widely already holds here too, unless the law makes an exception of the new one."""
+    """A wider behaviour already covers this case, unless the law treats the new one as an exception."""
     return law if law == "specialise" else "merge"
 
 
@@ -269,7 +269,7 @@ def _reason(decided: str, nearest: BehaviorComparison | None) -> str:
 
 
 def _creation(nearest: BehaviorComparison) -> str:
-    """Why a behaviour is one of its own."""
+    """Why a behaviour stays separate."""
     key = nearest.existing.key
     change, alike = nearest.change, f"{nearest.similarity:.2f} alike"
     if is_unclear(change) and nearest.scopes != "apart":
@@ -282,7 +282,7 @@ def _creation(nearest: BehaviorComparison) -> str:
         return f"created: {key} is {alike}, but {change.reason}"
     if is_similar(nearest.similarity):
         return f"created: the nearest, {key}, is {alike}"
-    return f"created: nothing here is much like it (the nearest, {key}: {nearest.similarity:.2f})"
+    return f"created: no existing rule is similar (the nearest, {key}: {nearest.similarity:.2f})"
 
 
 def is_apart(new: Mapping[str, frozenset[str]], old: Mapping[str, frozenset[str]]) -> bool:

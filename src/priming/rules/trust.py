@@ -8,11 +8,11 @@ from priming.config.words import TRUST
 from priming.errors import ParamError
 
 INSTRUCTING = "agent"
-"""The least trust whose rules are shown as rules; below it they are quoted data."""
+"""The lowest trust at which rules are shown as rules; below it they are quoted data."""
 
 
 def least(trusts: Iterable[str]) -> str:
-    """Give the trust of what is derived from sources of these trusts: the lowest of them.
+    """Return the trust of a memory derived from sources with these trusts: the lowest of them.
 
         untrusted < tool < agent < user
 

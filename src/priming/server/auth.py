@@ -1,4 +1,4 @@
-"""What every request passes: authentication, rate and origin checks, the log, metrics and traces."""
+"""The middleware of all requests: authentication, rate and origin checks, the log, metrics and traces."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from priming.server.tokens import Tokens
 from priming.types import EVERYWHERE, Token
 
 OPEN = ("/health", "/ready", "/docs", "/openapi.json")
-"""Paths that need no token: they reveal nothing of what is remembered."""
+"""Paths that need no token: they reveal nothing about memories."""
 
 ALIVE = ("/health", "/ready")
-"""Paths that a supervisor asks for: they do not count against a rate."""
+"""Paths that a supervisor polls: they do not count against a rate."""
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _GONE = 499
@@ -60,7 +60,7 @@ class RequestContext:
     """Whether it may use all namespaces: where no token is needed, or its token is for all of them."""
 
     def caller(self, headers: Headers, via: str) -> Caller:
-        """Who calls: a process of the user by the socket says so itself; others are known by their token."""
+        """The caller: a process of the user names itself over the socket; others are identified by their token."""
         if self.local:
             return Caller(USER, via).after(headers)
         name = None if self.token is None else self.token.name or self.token.id
@@ -96,7 +96,7 @@ class Authenticator:
         return needed, self._tokens.admitted(secret) if needed and secret is not None else None
 
     async def still_admits(self, context: RequestContext) -> bool:
-        """Whether a client that was admitted would still be."""
+        """Whether a client that was admitted would still be admitted."""
         if context.local:
             return True
         needed, token = await self.check(context.secret)
@@ -131,7 +131,7 @@ class RequestMiddleware:
         self._tracer = trace.get_tracer("priming", VERSION, tracer_provider=tracers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer why not."""
+        """Pass a request on, or answer with the reason for refusing it."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -192,7 +192,7 @@ class RequestMiddleware:
             await refused.response()(scope, receive, send)
 
     async def _admit(self, context: RequestContext, headers: Headers, scope: Scope) -> None:
-        """Check the client, its rate and its body's length; ``Refused`` if one of them does not do."""
+        """Check the client, its rate and its body's length; ``Refused`` if one of them is not acceptable."""
         if context.local:
             context.everywhere = True
         else:
@@ -212,8 +212,7 @@ class RequestMiddleware:
             raise Refused(
                 401,
                 "unauthorised",
-                "a token is needed that is known and was not revoked: 'priming token new' makes one,"
-                " and it is sent as Authorization: Bearer TOKEN",
+                "a valid token is needed: 'priming token new' makes one; send it as Authorization: Bearer TOKEN",
                 {"WWW-Authenticate": 'Bearer realm="priming"'},
             )
 
@@ -257,7 +256,9 @@ def _refuse_other_sites(headers: Headers, scheme: str) -> None:
         raise Refused(403, "forbidden", message)
     origin = headers.get("origin")
     if origin is not None and origin.lower() != f"{scheme}://{host}".lower():
-        raise Refused(403, "forbidden", "requests of other sites need a token: 'priming token new' makes one")
+        raise Refused(
+            403, "forbidden", "requests from other sites need a token: 'priming token new' makes one"
+        )
 
 
 def _is_loopback(name: str) -> bool:

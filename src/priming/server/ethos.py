@@ -72,7 +72,7 @@ class Decoder:
         return self.settle() if data is None else self.feed(data) if data else self.end()
 
     def settle(self) -> Iterator[bytes]:
-        """The messages so far when nothing follows for a while: a line shorter than four bytes is a message."""
+        """The messages so far if nothing follows for a while: a line shorter than four bytes is a message."""
         if self.undecided:
             self.framing = JSON
             yield from self._lines()
@@ -86,7 +86,7 @@ class Decoder:
             if self._buffer.strip():
                 yield bytes(self._buffer)
         elif size := len(self._buffer):
-            raise ParamError("message", f"{size} bytes", "must be whole: the connection ended in it")
+            raise ParamError("message", f"{size} bytes", "must be complete: the connection ended inside it")
 
     def _lines(self) -> Iterator[bytes]:
         while (end := self._buffer.find(b"\n", self._searched)) >= 0:
@@ -192,7 +192,7 @@ def _carry_out(service: LocalService, message: Mapping[str, Any], progress: Prog
         raise ParamError("op", message.get("op"), 'must name an operation, such as "recall"')
     for name in message:
         if name not in FIELDS:
-            raise ParamError(name, message[name], f"is no part of a request: it has {', '.join(FIELDS)}")
+            raise ParamError(name, message[name], f"is not part of a request, which has {', '.join(FIELDS)}")
     namespace, operation_id = message.get("namespace"), message.get("operation_id")
     if operation_id is not None and not isinstance(operation_id, str):
         raise ParamError("operation_id", operation_id, "must be a UUID, as text")
@@ -208,7 +208,7 @@ def _carry_out(service: LocalService, message: Mapping[str, Any], progress: Prog
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What the conversations of a server share; ``ending`` is set when the server is asked to end."""
+    """The state shared by a server's connections; ``ending`` is set when the server is asked to end."""
 
     service: LocalService
     greeting: Mapping[str, str]
@@ -273,7 +273,7 @@ class Conversation:
             self._idle = False
 
     async def _answer(self, framing: str | None, message: bytes) -> None:
-        """Answer one message; ``ParamError`` if it is none, after which the connection ends."""
+        """Answer one message; ``ParamError`` if it is not valid, after which the connection ends."""
         parsing = partial(parse, framing, message)
         request = parsing() if len(message) <= _CHUNK else await self._in_thread(parsing)
         if request == {"action": "hello"}:
@@ -322,7 +322,7 @@ class Conversation:
 
 
 def _packed(framing: str | None, answer: dict[str, Any]) -> bytes:
-    """An envelope as bytes; one that is too long becomes one that says so."""
+    """An envelope as bytes; one that is too long is replaced by an error."""
     try:
         return pack(framing, answer)
     except TooLong:

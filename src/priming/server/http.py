@@ -1,4 +1,4 @@
-"""HTTP: the operations of the table as routes, with jobs, figures and a page that describes it all.
+"""HTTP: the operations of the table as routes, with jobs, metrics and a page of documentation.
 
 A route carries out ``LocalService.call`` in a thread; every request passes ``priming.server.auth`` before.
 """
@@ -58,7 +58,7 @@ Lifespan = Callable[[], AbstractAsyncContextManager[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """Another application at a path of the server, behind the same middleware; an object: a function is no ASGI.
+    """Another application at a path of the server, behind the same middleware; a function would not do for ASGI.
 
     Its client is in ``priming.server.auth.context_of``: ``enter`` refuses a token of another namespace.
     ``lifespan`` is entered while the server runs.
@@ -137,7 +137,7 @@ class DescribedApp(FastAPI):
 
 
 class ServerState:
-    """What the routes of one server share; ``ending`` is set when the server is asked to end."""
+    """The state shared by the routes of a server; ``ending`` is set when the server is asked to end."""
 
     def __init__(
         self,
@@ -179,7 +179,7 @@ class ServerState:
                 await self.authenticator.close()
 
     def stop(self) -> None:
-        """Ask long calls to end after their present step."""
+        """Ask long calls to end after their current step."""
         self.ending.set()
         self.jobs.stop()
         if self.scheduler is not None:
@@ -284,8 +284,8 @@ def _route_jobs(app: FastAPI, server: ServerState) -> None:
         stream = events(job, number, server.params.ping_seconds, still_admitted)
         return StreamingResponse(stream, media_type="text/event-stream")
 
-    app.add_api_route(path, show, methods=["GET"], **openapi.of_job("job", "The present state of a job"))
-    about = openapi.of_job("job_drop", "Cancel a job after its present step; forget one that is over")
+    app.add_api_route(path, show, methods=["GET"], **openapi.of_job("job", "The current state of a job"))
+    about = openapi.of_job("job_drop", "Cancel a job after its current step; forget a finished one")
     app.add_api_route(path, drop, methods=["DELETE"], **about)
     about = openapi.of_job("job_events", "The progress and the end of a job, as they happen", stream=True)
     app.add_api_route(f"{path}/events", follow, methods=["GET"], **about)
@@ -352,7 +352,7 @@ def _route_server(app: FastAPI, server: ServerState) -> None:
         context = context_of(request)
         context.operation = "metrics"
         if not context.everywhere:
-            raise Refused(403, "forbidden", "the figures are of all namespaces: use a token for *")
+            raise Refused(403, "forbidden", "the metrics cover all namespaces: use a token for *")
         return Response(server.metrics.text(), media_type=telemetry.METRICS_TYPE)
 
     async def document(request: Request) -> Response:
@@ -367,8 +367,8 @@ def _route_server(app: FastAPI, server: ServerState) -> None:
 
     add = app.add_api_route
     add("/health", health, **openapi.of_server("health", "Whether the process is alive", JSON, _HEALTH))
-    add("/ready", ready, **openapi.of_server("ready", "Whether the store answers", JSON, _HEALTH))
-    add("/metrics", figures, **openapi.of_server("metrics", "Figures for Prometheus", "text/plain"))
+    add("/ready", ready, **openapi.of_server("ready", "Whether the store can be read", JSON, _HEALTH))
+    add("/metrics", figures, **openapi.of_server("metrics", "Metrics for Prometheus", "text/plain"))
     add(GREETING_PATH, hello, include_in_schema=False)
     add("/openapi.json", document, include_in_schema=False)
     add("/docs", docs, include_in_schema=False)
@@ -390,9 +390,9 @@ async def _no_route(request: Request, error: Exception) -> Response:
     """An unknown path or method, answered in the form of every error."""
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
-        return await _failed(
-            request, NotFound("there is nothing here: /docs and /openapi.json say what there is")
-        )
+        return await _failed(request, NotFound("there is nothing here: see /docs and /openapi.json"))
     code = _CODES.get(error.status_code, "bad_param")
-    message = f"{request.method} is not for this path" if code == "method_not_allowed" else error.detail
+    message = (
+        f"{request.method} is not allowed for this path" if code == "method_not_allowed" else error.detail
+    )
     return await _refused(request, Refused(error.status_code, code, message, error.headers))

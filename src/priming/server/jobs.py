@@ -92,7 +92,7 @@ class Jobs:
         """Begin a job; ``Refused`` if too many are waiting."""
         self._drop_old()
         if self.unfinished >= self._params.jobs_waiting:
-            message = f"{self.unfinished} jobs are at work or waiting: try again later, or cancel one"
+            message = f"{self.unfinished} jobs are running or waiting: try again later, or cancel one"
             raise Refused(503, "overloaded", message, {"Retry-After": "10"})
         job = Job(str(uuid4()), namespace, operation, everywhere, self._clock.now())
         self._jobs[job.id] = job
@@ -104,11 +104,13 @@ class Jobs:
         self._drop_old()
         job = self._jobs.get(job_id)
         if job is None or job.namespace != namespace:
-            raise NotFound("there is no such job: it never was, was dropped, or belongs to another namespace")
+            raise NotFound(
+                "there is no such job: it never existed, was dropped, or belongs to another namespace"
+            )
         return job
 
     def drop(self, namespace: str, job_id: str) -> Job:
-        """Cancel a job after its present step; forget it if it is finished."""
+        """Cancel a job after its current step; forget it if it is finished."""
         job = self.find(namespace, job_id)
         job.stop.set()
         if job.status in OVER:
@@ -116,12 +118,12 @@ class Jobs:
         return job
 
     async def close(self) -> None:
-        """Cancel all jobs after their present step and wait for them."""
+        """Cancel all jobs after their current step and wait for them."""
         self.stop()
         await asyncio.to_thread(self._pool.shutdown)
 
     def stop(self) -> None:
-        """Cancel all jobs after their present step."""
+        """Cancel all jobs after their current step."""
         for job in self._jobs.values():
             job.stop.set()
 

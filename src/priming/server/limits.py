@@ -55,14 +55,14 @@ class WorkerPool:
     async def run(self, call: Callable[[], T]) -> T:
         """The result of ``call``, from a thread. After the time limit the call continues without a waiter."""
         if self.at_work >= self._params.in_flight:
-            message = f"{self.at_work} calls are at work or waiting: try again in a moment"
+            message = f"{self.at_work} calls are running or waiting: try again in a moment"
             raise Refused(503, "overloaded", message, {"Retry-After": "1"})
         future = self._submit(call)
         done, _ = await asyncio.wait({future}, timeout=self._params.call_seconds)
         if not done:
             message = (
-                f"not done after {self._params.call_seconds:g} seconds: it goes on, and the log will have it;"
-                " what takes long can be asked for as a job"
+                f"not done after {self._params.call_seconds:g} seconds: it continues, and the log will have it;"
+                " long operations can run as jobs"
             )
             raise Refused(504, "timeout", message)
         return future.result()

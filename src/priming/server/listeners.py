@@ -40,7 +40,7 @@ def refuse_open_server(tokens: Tokens, name: str) -> None:
     if not loopback(name) and not any(token.revoked_at is None for token in tokens.list()):
         raise Conflict(
             f"{name} can be reached from other machines, and the store has no token: make one with"
-            " 'priming token new NAMESPACE', or listen at 127.0.0.1"
+            " 'priming token new NAMESPACE', or listen on 127.0.0.1"
         )
 
 
@@ -136,7 +136,7 @@ def beside_store(service: LocalService) -> Iterator[LocalListener | None]:
 
 
 def create_store(service: LocalService) -> None:
-    """Create the store of a service where it does not exist: a client may have no other way than its socket."""
+    """Create the store of a service if it does not exist, because some clients can only use its socket."""
     with service.memory("default") as memory:
         if not memory.store.exists:
             with memory.store.transaction():
@@ -186,10 +186,10 @@ def _greeting(service: LocalService) -> dict[str, str]:
     """The greeting of the server, whose store is opened before."""
     where = local_socket.real(service.url)
     if where is None:
-        raise ParamError("url", service.url, "must be a store in a file: a socket is beside it")
+        raise ParamError("url", service.url, "must be a store in a file, because the socket is beside it")
     with service.memory("default") as memory:
         if not memory.store.exists:
-            raise StoreError(f"{where.path} does not exist yet: a socket is beside a store")
+            raise StoreError(f"{where.path} does not exist yet, and the socket is beside the store")
         return local_socket.greeting(where, service.profile, service.settings, stamp_of(service.embedder))
 
 
@@ -219,4 +219,4 @@ def _clear(path: Path) -> None:
             return
         except OSError:
             pass  # a server is there, and too busy to answer
-    raise Conflict(f"a server listens on {path} already: use it, or stop it first")
+    raise Conflict(f"a server is already listening on {path}: use it, or stop it first")

@@ -266,7 +266,7 @@ class PatientProtocol(H11Protocol):
             self._await_head()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP, in the form of every error, and close."""
+        """Answer a request that is not HTTP with an error in the usual form, and close."""
         body = json_bytes({"error": {"code": "bad_param", "message": msg}})
         head = [("Content-Type", JSON), ("Content-Length", str(len(body))), ("Connection", "close")]
         for event in (h11.Response(status_code=400, headers=head), h11.Data(data=body), h11.EndOfMessage()):

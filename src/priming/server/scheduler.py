@@ -25,7 +25,7 @@ class SleepScheduler:
         self.stop = Event()
 
     async def run(self, seconds: float) -> None:
-        """Check for due namespaces every so many seconds, until it is cancelled."""
+        """Check for due namespaces at an interval in seconds, until it is cancelled."""
         while True:
             await asyncio.to_thread(self.sleep_due)
             await asyncio.sleep(seconds)

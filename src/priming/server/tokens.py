@@ -1,4 +1,4 @@
-"""Tokens, which allow the use of a server of a store. They are not in the log, as they are no memories."""
+"""Tokens, which allow the use of a server of a store. They are not in the log, because they are not memories."""
 
 from __future__ import annotations
 

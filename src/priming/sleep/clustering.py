@@ -1,4 +1,4 @@
-"""Clusters of vectors by HDBSCAN, in batches, with checks that the members of a cluster are really alike."""
+"""Clusters of vectors by HDBSCAN, in batches, with checks that the members of a cluster are similar."""
 
 from __future__ import annotations
 

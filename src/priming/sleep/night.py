@@ -1,12 +1,7 @@
 """A night of sleep: for each stage, read, plan, check, and write one operation.
 
-To add a stage:
-
-1. Write ``sleep/stages/NAME.py`` with a function ``plan_NAME`` that returns ``PlannedItem`` values (``plan``). It
-   gets what it needs as arguments, and neither reads nor writes the store.
-2. Read these arguments in a method of ``StageReader`` and enter the method in ``_STAGES`` (``reading``).
-3. Enter the name in ``STAGES`` (``config.words``), whose order is the order of the night; every surface follows.
-4. If its items let one memory replace others, enter their action in ``_TOGETHER`` (``validation``).
+``CONTRIBUTING.md`` lists what a new stage takes. A stage plans from its arguments, and neither reads nor writes the
+store.
 """
 
 from __future__ import annotations
@@ -126,7 +121,7 @@ def _propose(
 
 
 def _sorted(planned: Sequence[Planned], most: int) -> tuple[list[PlannedItem], list[LeftAlone]]:
-    """The changes of a plan, and what it leaves alone, so many at most."""
+    """The changes of a plan, and up to a maximum of what it leaves alone."""
     changing = [item for item in planned if isinstance(item, PlannedItem)]
     return changing, [item for item in planned if isinstance(item, LeftAlone)][:most]
 
@@ -185,7 +180,7 @@ def apply(memory: Namespace, proposal: Proposal | str, *, only: Collection[str] 
     with memory.lock, memory.writing() as now:
         _, stale = unchanged_items(memory, items, proposal.head)
         if stale:
-            raise Conflict(f"{next(iter(stale.values()))}: sleep again")
+            raise Conflict(f"{next(iter(stale.values()))}: run sleep again")
         return memory.to_operation(_write(memory, proposal, items, now, "proposal"))
 
 
@@ -193,13 +188,13 @@ def _remembered(memory: Namespace, proposal_id: str) -> Proposal:
     """The remembered proposal with that id."""
     proposal = memory.proposals.get(proposal_id)
     if proposal is None:
-        raise NotFound(f"there is no proposal {proposal_id!r} here any more: sleep with dry_run again")
+        raise NotFound(f"there is no proposal {proposal_id!r} any more: run sleep with dry_run again")
     return proposal
 
 
 def _chosen(memory: Namespace, proposal: Proposal, only: Collection[str] | None) -> list[ProposedItem]:
     if not isinstance(proposal, Proposal):
-        raise ParamError("proposal", proposal, "must be what sleep(dry_run=True) answered, or its id")
+        raise ParamError("proposal", proposal, "must be the answer of sleep(dry_run=True), or its id")
     if proposal.namespace != memory.namespace:
         raise ParamError("proposal", proposal.namespace, f"must be of the namespace {memory.namespace!r}")
     if proposal.operations:

@@ -47,7 +47,7 @@ class PlannedItem:
 
 @dataclass(frozen=True, slots=True)
 class LeftAlone:
-    """Memories that are alike and that a stage left as they are: the reason, and the words that made the difference.
+    """Similar memories that a stage left as they are: the reason, and the words in which they differ.
 
     A plan names the memories by their ids, a proposal by their keys.
     """
@@ -59,7 +59,7 @@ class LeftAlone:
 
 
 Planned = PlannedItem | LeftAlone
-"""What a stage plans: a change, or to leave alike memories alone."""
+"""The plan of a stage: a change, or similar memories that are left alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class Proposal:
     operations: tuple[str, ...] = ()
     checks: tuple[StageCheck, ...] = ()
     left_alone: tuple[LeftAlone, ...] = ()
-    """Memories that are alike and were not made one, with the words that made the difference."""
+    """Similar memories that were not merged, with the words in which they differ."""
     head: int = 0
     """The number of the last operation before planning; later operations may have changed what the items rest on."""
 

@@ -86,7 +86,7 @@ class StageReader:
         return frozenset(frozenset((link.source, link.target)) for link in self._links(CONFLICTS))
 
     def decay(self) -> Plan:
-        """Read the links that fade by the profile's law: the co-activated, or all that are no structure."""
+        """Read the links that fade by the profile's law: the co-activated ones, or all but structural ones."""
         profile, namespace = self.memory.profile, self.memory.namespace
         if profile.learning.fading == "none":
             return lambda _: []
@@ -98,7 +98,7 @@ class StageReader:
         return lambda _: decay.plan_linear_decay(links, self.now, faded_at, profile.forgetting_params)
 
     def _nights(self) -> Iterator[Logged]:
-        """The operations of sleep, newest first, read one at a time: the latest tells of most links."""
+        """The operations of sleep, newest first, read one at a time: the latest concerns most links."""
         before = None
         while page := self.memory.store.operations(
             self.memory.namespace, kind="sleep", before=before, limit=1

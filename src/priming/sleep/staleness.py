@@ -79,7 +79,7 @@ def _changed(memory: Namespace, item: ProposedItem, moved: set[str]) -> str | No
     ids_by_key = store.keys(namespace, {*item.keys, *created, *([] if item.into is None else [item.into])})
     for key in created:
         if key in ids_by_key:
-            return f"the key {key!r} was taken since"
+            return f"the key {key!r} has been taken since"
     for name in (*item.keys, *([] if item.into is None else [item.into])):
         if name not in created and (name not in ids_by_key or ids_by_key[name] in moved):
             return f"{name} changed since"

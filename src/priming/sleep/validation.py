@@ -83,7 +83,7 @@ def _unreachable(item: PlannedItem, context: CheckContext) -> Violation:
         target = targets.get(memory_id)
         has_target = target is not None and target not in leaving
         if not has_target and memory_id in context.sources and DUPLICATE_OF not in item.evidence:
-            return f"{context.name(memory_id)} is a source of what is still in use"
+            return f"{context.name(memory_id)} is a source of a memory that is still in use"
         if not has_target and item.action in _TOGETHER:
             return f"{context.name(memory_id)} would have no replacement"
     return None
@@ -141,7 +141,7 @@ def _disjoint(
         rows = {identity(change.row) for change in item.rows}
         if rows & taken:
             dropped.append(
-                f"{_describe(item, context)}: another item changes the same: it waits for the next night"
+                f"{_describe(item, context)}: another item changes the same row: it waits for the next night"
             )
         else:
             taken |= rows

@@ -305,7 +305,7 @@ def retention_of(memory: MemoryRow) -> Retention:
 def record_among(
     namespace: str, memory: MemoryRow, version: VersionRow, versions: Iterable[VersionRow]
 ) -> MemoryRecord:
-    """The same, with when the version was told and closed, of which ``versions`` are all rows."""
+    """The same, with the times when the version was stored and superseded; ``versions`` are all its rows."""
     recorded_at, retired_at = told_and_closed(version, versions)
     return record(namespace, memory, replace(version, recorded_at=recorded_at, retired_at=retired_at))
 

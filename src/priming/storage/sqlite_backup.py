@@ -40,7 +40,7 @@ def write_backup(db: Connection, path: Path) -> None:
     make_folder(path)
     with ErrorTranslation(path):
         if path.exists():
-            raise Conflict(f"{path} is there already: name another file, for a backup replaces none")
+            raise Conflict(f"{path} already exists: name another file, because a backup never replaces one")
         try:
             partial.unlink(missing_ok=True)
             with closing(sqlite3.connect(partial)) as copy:
@@ -173,7 +173,7 @@ _RULES = (
         "stale-text-index",
         "SELECT v.number FROM versions v LEFT JOIN words_docsize d ON d.id = v.number"
         " WHERE v.namespace = :namespace AND (v.retired_at IS NULL) <> (d.id IS NOT NULL)",
-        "the text index does not hold the current texts",
+        "the text index does not contain the current texts",
         _REIMPORT,
     ),
 )

@@ -314,7 +314,7 @@ def translate_error(error: Exception, path: Path | None) -> PrimingError:
         return _constraint_error(error)
     match primary_code(error):
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED | sqlite3.SQLITE_PROTOCOL:
-            return Busy(f"{where} is in use by another process that writes: try again in a moment")
+            return Busy(f"{where} is locked by another process that is writing: try again in a moment")
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             return Corrupt(f"{where} is damaged or not a database ({error}): restore it from a backup")
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:

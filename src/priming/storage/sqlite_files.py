@@ -36,7 +36,7 @@ class _Journal:
 
 
 def examine_file(path: Path, newest: int) -> None:
-    """Refuse a file that is no Priming store, too new, or truncated. A missing or empty file is a new store."""
+    """Refuse a file that is not a Priming store, too new, or truncated; a missing or empty file is a new store."""
     try:
         if path.is_dir():
             raise StoreError(f"{path} is a folder: name a file, such as {path / 'memory.db'}")
@@ -48,7 +48,7 @@ def examine_file(path: Path, newest: int) -> None:
         shortage = _shortage(path, newest) and _shortage(path, newest)
         if shortage:
             raise Corrupt(
-                f"{path} is damaged or cut short ({shortage}): restore it from a backup, it was not touched"
+                f"{path} is damaged or truncated ({shortage}): restore it from a backup; it was not changed"
             )
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}") from error
@@ -83,7 +83,7 @@ def _shortage_of_file(path: Path, newest: int) -> str | None:
             return f"{path.stat().st_size} bytes"
         if code == sqlite3.SQLITE_NOTADB:
             raise Corrupt(
-                f"{path} is not a Priming database: name another file, it was not touched"
+                f"{path} is not a Priming database: name another file; it was not changed"
             ) from error
         raise StoreError(f"{path} cannot be read: {error}") from error
     check_version(path, version, application_id, bool(tables), newest)
@@ -151,10 +151,10 @@ def migrations() -> tuple[Migration, ...]:
 def check_version(path: object, version: int, application_id: int, tables: bool, newest: int) -> None:
     """Refuse a database of another program or of a newer version of Priming."""
     if application_id != APPLICATION_ID and (application_id or version or tables):
-        raise Corrupt(f"{path} is a database of another program: name another file, it was not touched")
+        raise Corrupt(f"{path} is a database of another program: name another file; it was not changed")
     if version > newest:
         raise SchemaTooNew(
-            f"{path} has schema {version}, this version of Priming supports {newest}: install a newer Priming"
+            f"{path} has schema {version}, but this Priming supports up to {newest}: install a newer Priming"
         )
 
 

@@ -257,8 +257,8 @@ def _encoded(row: Row) -> dict[str, Any]:
 def _check_update(change: RowChange) -> None:
     """Check that a change leaves the identity of its row, and the text of a version, as they are."""
     before, after = change.before, change.after
-    assert before is not None, "an insertion or a removal is no update"
-    assert after is not None, "an insertion or a removal is no update"
+    assert before is not None, "an insertion or a removal is not an update"
+    assert after is not None, "an insertion or a removal is not an update"
     if isinstance(before, VersionRow) and isinstance(after, VersionRow):
         same = replace(
             before, retired_at=after.retired_at, valid_from=after.valid_from, valid_to=after.valid_to

@@ -57,10 +57,10 @@ _PREDICATES = {
 _TRUST = {"authored": "user", "learned": "agent", "consolidated": "agent"}
 _EDGES_OF_NODES = ("requires", "overrides", "conflicts")
 _PLACED = ("content", "when", "similar_to", *_EDGES_OF_NODES)
-"""Fields of a behaviour that become something of their own; the others are kept as metadata."""
+"""Fields of a behaviour that are converted; the others are kept as metadata."""
 _UNDIRECTED = ("similar-to", "co-activated")
 _CONFIDENCE, _WEIGHT = 0.6, 1.0
-"""What floop takes for a behaviour without confidence, and for an edge without weight."""
+"""floop's defaults for a behaviour without confidence and an edge without weight."""
 
 EdgeKey = tuple[str, str, str]
 

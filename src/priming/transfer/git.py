@@ -108,7 +108,7 @@ class ChangedFile:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit; a merge commit has no changes, since the commits that it joins have them."""
+    """A commit; a merge commit has no changes, because the commits that it joins have them."""
 
     hash: str
     author: str
@@ -145,7 +145,9 @@ def read(path: Path) -> Iterator[Item]:
 def open_repository(path: Path) -> Repository:
     """The repository that a folder belongs to."""
     if not path.is_dir():
-        raise ParamError("path", str(path), "must be a folder with a git repository: there is no such folder")
+        raise ParamError(
+            "path", str(path), "must be a folder with a git repository: the folder does not exist"
+        )
     folder = (path / _git_output(path, "rev-parse", "--git-common-dir")).resolve()
     shallow = _git_output(path, "rev-parse", "--is-shallow-repository") == "true"
     if _git(path, "rev-parse", "--verify", "--quiet", "HEAD").returncode:
@@ -213,7 +215,7 @@ def _log(path: Path) -> Iterator[IO[bytes]]:
             )
         except OSError as error:
             raise _git_missing(path) from error
-        assert process.stdout is not None, "asked for as a pipe"
+        assert process.stdout is not None, "requested as a pipe"
         with process:
             try:
                 yield process.stdout
@@ -244,7 +246,7 @@ def _commit(tokens: Iterator[bytes]) -> Commit | None:
 
 
 def _time(at: str) -> datetime | None:
-    """The author's time; None if it is no valid time."""
+    """The author's time; None if it is not valid."""
     try:
         when = datetime.fromisoformat(at)
         when.astimezone(UTC)

@@ -92,10 +92,10 @@ class Interrupted(KeyboardInterrupt):
 
 
 def progress_summary(report: Report) -> str:
-    """What an import that stopped early has stored, in words."""
+    """What an interrupted import has stored, in words."""
     if not report.stored:
         return "nothing was stored yet"
-    return f"{report.stored:,} new memories are kept; the same command again goes on from there"
+    return f"{report.stored:,} new memories are kept; repeat the command to continue from there"
 
 
 def names() -> list[str]:

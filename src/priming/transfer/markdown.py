@@ -28,7 +28,11 @@ class MarkdownParams(Checked):
     """How notes are cut into memories."""
 
     letters: int = param(
-        1500, low=1, unit="characters", source="our choice", doc="longest memory; a code block stays whole"
+        1500,
+        low=1,
+        unit="characters",
+        source="our choice",
+        doc="maximum length of a memory; a code block is never split",
     )
 
 
@@ -104,14 +108,14 @@ def read(path: Path) -> Iterator[Item]:
     """Read a Markdown file, or all files of a folder: a section is a fact, a file a session; links come last."""
     notes = Notes()
     if not path.exists():
-        raise ParamError("path", str(path), "must be a Markdown file or a folder of them: there is nothing")
+        raise ParamError(
+            "path", str(path), "must be a Markdown file or a folder of them: nothing exists there"
+        )
     root = path if path.is_dir() else path.parent
     for file in files(path, ENDINGS) if path.is_dir() else (path,):
         yield from _note(root, file, notes)
     if not notes.first:
-        raise ParamError(
-            "path", str(path), "must hold text in Markdown: there is none in files ending in .md"
-        )
+        raise ParamError("path", str(path), "must contain text in Markdown: files ending in .md have none")
     yield from notes.ties()
 
 

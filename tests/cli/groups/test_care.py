@@ -78,7 +78,7 @@ def test_putting_back_for_programs_needs_the_word(backed_up):
 def test_what_cannot_be_done_is_told_and_changes_nothing(backed_up):
     (backed_up.folder / "text.db").write_text("no database at all " * 100)
     failures = {
-        ("backup", "kept.db"): (2, "conflict", "is there already"),
+        ("backup", "kept.db"): (2, "conflict", "already exists"),
         ("restore-backup", "gone.db", "--yes"): (2, "bad_param", "names no file"),
         ("restore-backup", "text.db", "--yes"): (1, "corrupt", "not a Priming database"),
         ("restore-backup", "memory.db", "--yes"): (2, "conflict", "the store itself"),

@@ -90,7 +90,7 @@ def test_what_is_packed_is_shown_when_a_budget_is_given(shell):
     assert packed not in shell.run("active").stdout
     shown = shell.run("active", "--tokens", "5").stdout
     assert f" 1  {KEY}  1.093  constraint  not shown" in shown
-    assert shown.startswith("1 constraint that applies is left out for want of room; ")
+    assert shown.startswith("1 constraint that applies is left out for lack of space; ")
     assert f"omitted: {KEY} (budget: a constraint that applies" in shown
 
 
@@ -151,7 +151,7 @@ def test_a_global_store_that_cannot_be_read_is_named(shell, home):
     [
         (("learn",), "--right"),
         (("learn", "--right", " "), "right = ' ': must not be blank"),
-        (("learn", "--right", "a", "--wrong", "a"), "wrong = 'a': must be something else"),
+        (("learn", "--right", "a", "--wrong", "a"), "wrong = 'a': must differ from what is right"),
         (("learn", "--right", "a", "--priority", "11"), "priority = 11.0: must be in [0, 10]"),
         (("learn", "--right", "a", "--rule", "law"), "rule = 'law': must be one of"),
         (("learn", "--right", "a", "--trust", "me"), "trust = 'me': must be one of"),
@@ -196,7 +196,7 @@ def test_a_memory_is_deprecated_listed_so_and_restored(alike):
     assert (done["kind"], done["reason"], done["message"]) == (
         "deprecate",
         "said better",
-        "'b' stands for it",
+        "'b' replaces it",
     )
     assert [one["key"] for one in alike.ask("list", "--status", "deprecated")] == ["a"]
     assert (
@@ -279,7 +279,7 @@ def test_why_is_read_by_people(alike):
     [
         (("why", "nothing"), 2, "there is no memory 'nothing'"),
         (("why", "a", "--recall", "none"), 2, "there is no recall 'none'"),
-        (("deprecate", "a", "--by", "a"), 2, "by = 'a': must be another memory"),
+        (("deprecate", "a", "--by", "a"), 2, "by = 'a': must differ from the memory"),
         (("deprecate", "a", "--by", "nothing"), 2, "there is no memory 'nothing'"),
         (("restore", "a"), 2, "'a' is active already"),
         (("merge", "a", "c"), 2, "'a' is of kind behavior and 'c' of kind fact"),
@@ -319,7 +319,7 @@ def test_a_pack_is_created_installed_listed_and_removed(packed):
     assert (listed["version"], listed["description"]) == ("1", "Our rules")
     assert packed.ask("show", "team/tests", *there)["trust"] == "tool"
     removed = packed.ask("pack", "remove", "team", *there)
-    assert removed["message"] == "2 behaviours are out of recall: install it to have it again"
+    assert removed["message"] == "2 behaviours are out of recall: install it again to restore it"
     assert packed.ask("pack", "list", *there) == []
     packed.ask("undo", "last", *there)
     assert len(packed.ask("pack", "list", *there)) == 1
@@ -355,7 +355,7 @@ def test_people_read_what_was_done(packed):
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (("create", "p.json", "--name", "p"), 2, "p.json is there already"),
+        (("create", "p.json", "--name", "p"), 2, "p.json already exists"),
         (("create", "q.json", "--name", "No Slug"), 2, "name = 'No Slug': must be lower-case"),
         (("create", "q.json"), 2, "--name"),
         (("create", "no/q.json", "--name", "q"), 1, "could not be written"),

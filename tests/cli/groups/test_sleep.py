@@ -59,7 +59,7 @@ def test_a_dry_run_says_what_would_be_done_and_why(lived):
         "  consolidate  check → stop\n"
         "    stop worked best (0.50) of 2 procedures that mean the same\n"
         "    steps added: Check it.\n"
-        "nothing was changed: that was a dry run, with every stage planned against the present\n"
+        "nothing was changed: that was a dry run, with every stage planned against the current state\n"
     )
     assert (importance(lived), statuses(lived)) == (0.5, {"stop": "active", "check": "active"})
 

@@ -41,8 +41,8 @@ def test_texts_that_differ_in_words_title_or_outcome_are_no_duplicates():
     ]
     left = plan(told("a", TEXT), *others)
     assert left == [
-        LeftAlone(("a", "c"), "the same text, and their titles differ", ("none", "Ada")),
-        LeftAlone(("a", "d"), "the same text, and their outcomes differ", ("none", "failure")),
+        LeftAlone(("a", "c"), "the same text, but their titles differ", ("none", "Ada")),
+        LeftAlone(("a", "d"), "the same text, but their outcomes differ", ("none", "failure")),
     ]
 
 

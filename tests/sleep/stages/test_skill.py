@@ -125,7 +125,7 @@ def test_what_is_alike_and_not_the_same_becomes_a_family_and_nothing_is_deprecat
     assert (entity.kind, entity.key, text.heading) == ("entity", "family:flag-x", "… flag X")
     assert links == [("a", entity.id, "source-of"), ("b", entity.id, "source-of")]
     assert "“Enable flag X”; “Disable flag X”" in text.content
-    assert text.content.endswith("What tells them apart: enable, disable.")
+    assert text.content.endswith("They differ in: enable, disable.")
     assert left == LeftAlone(("a", "b"), "their titles differ: opposites", ("enable", "disable"))
 
 
@@ -150,7 +150,7 @@ def test_a_family_names_so_many_members_only():
     ]
     heading, text = family_gist(members)
     assert heading == "Deploy …"
-    assert text.startswith("Alike and not the same: “Deploy v0”")
+    assert text.startswith("Similar but not the same: “Deploy v0”")
     assert "“Deploy v11” and 8 more" in text
 
 
@@ -164,7 +164,7 @@ def test_what_failed_more_often_than_it_helped_gives_no_step_away():
     ("other", "reason"),
     [
         (skill("b", STOP, when={"language": "go"}), "they apply elsewhere"),
-        (skill("b", STOP, trust="tool"), "they are trusted otherwise"),
+        (skill("b", STOP, trust="tool"), "they differ in trust"),
         (skill("b", STOP, valid_to=NOW + DAY), "key-b has an end of validity"),
     ],
 )

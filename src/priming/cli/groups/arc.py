@@ -132,10 +132,10 @@ def relate(
             if _read(memory, name) is None:
                 return _rejected(reason=f"memory not found: {name}")
         if source == target:
-            return _rejected(reason="a memory is not linked to itself")
+            return _rejected(reason="a memory cannot be linked to itself")
         links = memory.links(source, relation=relation)
         if any((link.source, link.target) == (source, target) for link in links):
-            return _answer({"status": "exists", "reason": "they are linked so already"})
+            return _answer({"status": "exists", "reason": "they already have this link"})
         link = memory.link(source, target, relation, weight)
     return _answer({"status": "added", "reason": link.message or ""})
 
@@ -233,12 +233,12 @@ def _answer(value: Mapping[str, Any]) -> Answer:
 
 
 def _rejected(**values: str) -> Answer:
-    """What could not be done, and why, in the shape of Arc."""
+    """A rejected request and the reason, in Arc's form."""
     return _answer({"status": "rejected", **values})
 
 
 def _read(memory: Memory, name: str) -> LoopMemory | None:
-    """The memory of a name; None if there is none."""
+    """The memory with this name, or None."""
     from priming.loop.steps.lessons import memory_shape
 
     try:
@@ -248,7 +248,7 @@ def _read(memory: Memory, name: str) -> LoopMemory | None:
 
 
 def _row(item: RecalledLesson | ConnectedMemory, **details: Any) -> dict[str, Any]:
-    """A memory in the shape of Arc, with what a query says of it."""
+    """A memory in Arc's form, with the scores of a query."""
     return {**encode(item.memory), **details}
 
 

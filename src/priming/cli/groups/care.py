@@ -41,7 +41,7 @@ def status(store: StoreOptions) -> Answer:
 
 
 def _hook_server(store: StoreOptions) -> str | None:
-    """The server that a session of an agent left behind, in a few words; None where none runs."""
+    """The server that an agent's session started for its hooks, in a few words, or None."""
     from priming.hooks import background
     from priming.operations import local_socket
 

@@ -28,7 +28,7 @@ RunId = Annotated[str | None, Argument(metavar="[RUN]", help="Id of a run; the l
 _FINDINGS = {"confirmed": OK, "contradicted": ERROR, "absent": DIM}
 
 app = group("Feedback")
-runs_app = group("Feedback", "run", "Judge pieces of work by what became of their output.")
+runs_app = group("Feedback", "run", "Judge pieces of work by whether their output is used.")
 GROUPS = (app, runs_app)
 
 
@@ -266,7 +266,7 @@ def run_list(store: StoreOptions) -> Answer:
 
 
 def _latest(runs: list[Run], *, ended: bool | None) -> str:
-    """The id of the latest run that is not settled, and has ended or not."""
+    """The id of the latest run that is not settled, whether or not it has ended."""
     open_runs = [run for run in runs if run.settled is None and ended in (None, run.ended_at is not None)]
     if not open_runs:
         state = "waits for a verdict" if ended is None else "is active"

@@ -148,7 +148,7 @@ def show(store: StoreOptions, key: Key) -> Answer:
 
 
 def _shown_links(links: Sequence[Link]) -> Iterator[Part]:
-    """The links that somebody made and those that take activation away; the others are too many for a page."""
+    """The links made by hand and those that suppress; the others are too many for a page."""
     if links:
         yield from records.links(links[:_LINKS_SHOWN])
     if len(links) > _LINKS_SHOWN:
@@ -171,12 +171,16 @@ def list_(
         bool, Option("--gists", help="Only the summaries that sleep made of several memories")
     ] = False,
     explain: Annotated[
-        bool, Option("--explain", help="Also show versions, and when each was told, closed and true")
+        bool,
+        Option(
+            "--explain",
+            help="Also show version numbers, and when each version was stored, superseded and true",
+        ),
     ] = False,
     *,
     then: TimeOptions,
 ) -> Answer:
-    """List memories with what they are worth and where they apply, oldest first.
+    """List memories with their worth and scope, oldest first.
 
     Of another time, or with --explain, each with the times of its version.
     """

@@ -196,7 +196,7 @@ def _proposal(proposal: Proposal, *, dry_run: bool) -> Iterator[Part]:
 
 
 def _left_alone(left: Sequence[LeftAlone]) -> Iterator[Part]:
-    """What a stage found alike and left as it was, and the words that made the difference."""
+    """Similar items that a stage left alone, and the words in which they differ."""
     for entry in left[:_MAX_SHOWN]:
         words = f" ({', '.join(entry.words)})" if entry.words else ""
         keys = ", ".join(entry.keys)
@@ -209,7 +209,7 @@ def _conclusion(proposal: Proposal, dry_run: bool) -> Part:
     if not proposal.items:
         return line(("nothing to do", DIM))
     if dry_run:
-        text = "nothing was changed: that was a dry run, with every stage planned against the present"
+        text = "nothing was changed: that was a dry run, with every stage planned against the current state"
         return line((text, WARN))
     return records.undo_hint(proposal.operation, "the night")
 

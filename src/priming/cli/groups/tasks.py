@@ -77,7 +77,7 @@ class AssessByDefault(Group):
     """The group of ``meta``; a word that is not a command is a session to assess."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Insert the name of the default command. Whose classes these are depends on typer."""
+        """Insert the name of the default command. The classes depend on the version of typer."""
         if args and not args[0].startswith("-") and args[0] not in self.commands:
             args = ["assess", "--session", *args]
         return super().resolve_command(ctx, args)
@@ -237,7 +237,7 @@ def clear(store: StoreOptions, session: SessionOption) -> Answer:
 
 
 def _without_nulls(reply: TaskReply) -> dict[str, Any]:
-    """A reply with what it says only."""
+    """A reply without its empty fields."""
     return {name: value for name, value in encode(reply).items() if value is not None}
 
 

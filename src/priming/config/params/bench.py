@@ -19,28 +19,34 @@ class MetricParams(Checked):
 class BenchParams(Checked):
     """How a benchmark asks, and how patient it is with rivals."""
 
-    hits: int = param(20, low=1, unit="memories", doc="how many memories each question asks for")
-    deep: int = param(200, low=1, unit="memories", doc="how many where tokens are measured")
+    hits: int = param(20, low=1, unit="memories", doc="memories that each question asks for")
+    deep: int = param(
+        200, low=1, unit="memories", doc="memories that each question asks for if tokens are measured"
+    )
     budgets: tuple[int, ...] = param(
         (100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800),
         unit="tokens",
-        doc="budgets at which the curve of quality by tokens is read",
+        doc="budgets at which quality by tokens is measured",
     )
     fusion_k: int = param(60, low=1, doc="k of rank fusion, 1/(k + rank)")
     hybrid: float = param(0.5, low=0.0, high=1.0, doc="share of BM25 in the min-max hybrid")
     seed: int = param(7, low=0, doc="seed of intervals and of shuffled gold")
-    install_seconds: float = param(1800.0, low=0.0, unit="seconds", doc="longest installation of a rival")
+    install_seconds: float = param(1800.0, low=0.0, unit="seconds", doc="time limit for installing a rival")
     rival_seconds: float = param(
         120.0,
         low=0.0,
         unit="seconds",
-        doc="how long a rival may load and answer a set; then its figures are those of the questions so far",
+        doc="time limit for a rival to load and answer a set; beyond it, only the questions so far count",
     )
-    hello_seconds: float = param(300.0, low=0.0, unit="seconds", doc="longest start of a rival")
-    load_seconds: float = param(1200.0, low=0.0, unit="seconds", doc="longest load of one part into a rival")
-    search_seconds: float = param(120.0, low=0.0, unit="seconds", doc="longest search of a rival")
-    close_seconds: float = param(5.0, low=0.0, unit="seconds", doc="how long a rival may take to end")
-    shown_bytes: int = param(120, low=1, unit="bytes", doc="of a line that is no answer, how much is quoted")
+    hello_seconds: float = param(300.0, low=0.0, unit="seconds", doc="time limit for starting a rival")
+    load_seconds: float = param(
+        1200.0, low=0.0, unit="seconds", doc="time limit for loading one part into a rival"
+    )
+    search_seconds: float = param(120.0, low=0.0, unit="seconds", doc="time limit for a rival's search")
+    close_seconds: float = param(5.0, low=0.0, unit="seconds", doc="time limit for a rival to exit")
+    shown_bytes: int = param(
+        120, low=1, unit="bytes", doc="maximum length of the quotation from a line that is not an answer"
+    )
     tail_lines: int = param(12, low=1, unit="lines", doc="lines of a rival's stderr that its error quotes")
 
 

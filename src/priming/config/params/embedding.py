@@ -16,9 +16,11 @@ class OnnxParams(Checked):
         low=3,
         unit="tokens",
         source="model card of all-MiniLM-L6-v2",
-        doc="longest text, with the two marks at its ends; what is beyond is not read",
+        doc="maximum length of a text, including the two marks at its ends; the rest is not read",
     )
-    threads: int = param(0, low=0, unit="texts", doc="at work at once; 0: one for each processor")
+    threads: int = param(
+        0, low=0, unit="texts", doc="number of texts processed at once; 0: one for each processor"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,22 +28,22 @@ class EmbedderParams(Checked):
     """Patience and limits of an embedder behind an endpoint, and of `reembed`."""
 
     batch: int = param(64, low=1, unit="texts", doc="texts in one request")
-    characters: int = param(32_768, low=1, unit="characters", doc="longest text; what is beyond is not sent")
-    timeout: float = param(60.0, low=0.0, unit="seconds", doc="patience with one batch, repetitions included")
-    connect: float = param(
-        10.0, low=0.0, unit="seconds", doc="patience with an endpoint that takes no connection"
+    characters: int = param(
+        32_768, low=1, unit="characters", doc="maximum length of a text; the rest is not sent"
     )
+    timeout: float = param(60.0, low=0.0, unit="seconds", doc="time limit for one batch, including retries")
+    connect: float = param(10.0, low=0.0, unit="seconds", doc="time limit for connecting to the endpoint")
     output: int = param(67_108_864, low=1, unit="bytes", doc="longest answer")
-    retries: int = param(3, low=0, unit="requests", doc="sent again after status 429 or 5xx")
+    retries: int = param(3, low=0, unit="requests", doc="maximum number of retries after status 429 or 5xx")
     pause: float = param(
-        1.0, low=0.0, unit="seconds", doc="before the first of these; each next waits twice as long"
+        1.0, low=0.0, unit="seconds", doc="wait before the first retry; it doubles with each further one"
     )
     longest_pause: float = param(
-        30.0, low=0.0, unit="seconds", doc="longest of these, whatever `Retry-After` says"
+        30.0, low=0.0, unit="seconds", doc="maximum wait before a retry, whatever `Retry-After` says"
     )
-    repeated: int = param(300, low=1, unit="characters", doc="most of an answer that an error repeats")
+    repeated: int = param(300, low=1, unit="characters", doc="maximum length of an answer quoted in an error")
     reembed_batch: int = param(
-        100, low=1, unit="texts", doc="vectors that `reembed` computes and stores at once"
+        100, low=1, unit="texts", doc="number of vectors that `reembed` computes and stores at once"
     )
 
 

@@ -19,9 +19,9 @@ class SpreadParams(Checked):
     gain: float = param(
         0.8, low=0.0, source="docs/recall.md", doc="share of a node's activation that it emits"
     )
-    hop_decay: float = param(1.0, low=0.0, high=1.0, source="docs/recall.md", doc="factor on each hop")
+    hop_decay: float = param(1.0, low=0.0, high=1.0, source="docs/recall.md", doc="factor for each hop")
     retention: float = param(
-        0.0, low=0.0, high=1.0, source="docs/recall.md", doc="share that a node keeps a step"
+        0.0, low=0.0, high=1.0, source="docs/recall.md", doc="share that a node keeps in each step"
     )
     restart: float = param(
         0.2,
@@ -31,25 +31,33 @@ class SpreadParams(Checked):
         doc="share of the anchors fed in again each step (sum only)",
     )
     combine: str = param("sum", choices=("sum", "max"), doc="how arrivals at a node combine")
-    direction: str = param("both", choices=("out", "both"), doc="ways that a link is walked")
-    normalise: str = param(
-        "share", choices=("none", "fan", "share"), doc="what a node's emission is divided by"
-    )
+    direction: str = param("both", choices=("out", "both"), doc="directions in which links are walked")
+    normalise: str = param("share", choices=("none", "fan", "share"), doc="divisor of a node's emission")
     rho: float = param(0.0, low=0.0, unit="1/hour", doc="temporal decay of links")
     epsilon: float = param(
         0.001, low=0.0, source="docs/recall.md", doc="activation below which a node is silent"
     )
     suppressing: tuple[str, ...] = param(SUPPRESSING, doc="relations that take activation away")
-    max_nodes: int | None = param(None, low=1, optional=True, unit="nodes", doc="strongest nodes kept a step")
+    max_nodes: int | None = param(
+        None,
+        low=1,
+        optional=True,
+        unit="nodes",
+        doc="maximum number of nodes kept after each step, the strongest first",
+    )
     max_neighbours: int | None = param(
-        None, low=1, optional=True, unit="links", doc="strongest links that a node emits over"
+        None,
+        low=1,
+        optional=True,
+        unit="links",
+        doc="maximum number of links over which a node emits, the strongest first",
     )
     max_links: int | None = param(
         None,
         low=1,
         optional=True,
         unit="links",
-        doc="strongest links that a step reads, of all that leave or enter an active node",
+        doc="maximum number of links read in a step, the strongest first, of all that leave or enter active nodes",
     )
 
 
@@ -58,8 +66,12 @@ class InhibitParams(Checked):
     """Lateral inhibition (``docs/laws.md``, 2)."""
 
     beta: float = param(0.15, low=0.0, source="SYNAPSE", doc="strength of inhibition")
-    winners: int = param(7, low=1, unit="nodes", source="SYNAPSE", doc="strongest nodes left untouched")
-    pool: str = param("mean", choices=("mean", "sum"), doc="what losers are compared with")
+    winners: int = param(
+        7, low=1, unit="nodes", source="SYNAPSE", doc="number of strongest nodes that are not inhibited"
+    )
+    pool: str = param(
+        "mean", choices=("mean", "sum"), doc="statistic of the winners with which losers are compared"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +87,8 @@ class BaseLevelParams(Checked):
     """Base-level activation (``docs/laws.md``, 3)."""
 
     d: float = param(0.5, low=0.0, high=1.0, source="Anderson 2004", doc="decay of a trace; below 1")
-    min_age: float = param(0.001, low=0.0, unit="hours", doc="ages are floored here")
-    silent: float = param(-10.0, doc="activation of what was never used")
+    min_age: float = param(0.001, low=0.0, unit="hours", doc="minimum age")
+    silent: float = param(-10.0, doc="activation of a memory that was never used")
     s_base: float = param(1.6, source="World Weaver", doc="S_base of associative strength")
     noise: float = param(0.0, low=0.0, doc="sigma of activation noise")
     recent: int = param(
@@ -84,7 +96,7 @@ class BaseLevelParams(Checked):
         low=1,
         unit="uses",
         source="Petrov 2006",
-        doc="latest uses whose times are kept; older ones are counted",
+        doc="number of latest uses whose times are kept; older ones are only counted",
     )
 
 
@@ -98,16 +110,21 @@ class ForgettingParams(Checked):
     initial_stability: float = param(
         1.0, low=0.5, high=10.0, unit="days", source="World Weaver", doc="stability of a new memory"
     )
-    growth: float = param(0.1, low=0.0, source="World Weaver", doc="growth of stability when recalled")
+    growth: float = param(
+        0.1, low=0.0, source="World Weaver", doc="growth of stability after a successful recall"
+    )
     shrink: float = param(
-        0.8, low=0.0, high=1.0, source="World Weaver", doc="factor on stability when failed"
+        0.8, low=0.0, high=1.0, source="World Weaver", doc="factor on stability after a failed recall"
     )
     recency_rate: float = param(
         0.1, low=0.0, unit="1/day", source="World Weaver", doc="exponential decay of recency"
     )
     half_life: float = param(7.0, low=0.0, unit="days", source="Arc", doc="time in which recency halves")
     automatic_days: float = param(
-        1.0, low=0.0, unit="days", doc="an automatic verdict is a review only so long after the last one"
+        1.0,
+        low=0.0,
+        unit="days",
+        doc="minimum time since the last review for an automatic verdict to count as a review",
     )
     rho: float = param(0.01, low=0.0, unit="1/hour", source="SYNAPSE", doc="exponential decay of links")
     linear_rate: float = param(
@@ -123,35 +140,55 @@ class PlasticityParams(Checked):
     oja_low: float = param(0.01, low=0.0, high=1.0, source="floop", doc="floor of Oja's rule")
     oja_high: float = param(0.95, low=0.0, high=1.0, source="floop", doc="ceiling of Oja's rule")
     hebb_eta: float = param(0.1, low=0.0, high=1.0, source="World Weaver", doc="learning rate of Hebb's rule")
-    increment: float = param(0.1, low=0.0, high=1.0, source="Ethos", doc="step of a link found again")
+    increment: float = param(
+        0.1, low=0.0, high=1.0, source="Ethos", doc="increase of a link that is made again"
+    )
     low: float = param(0.05, low=0.0, high=1.0, source="poc-memory", doc="floor of a nudged weight")
     high: float = param(0.95, low=0.0, high=1.0, source="poc-memory", doc="ceiling of a nudged weight")
     automatic: float = param(0.00001, low=0.0, high=1.0, source="poc-memory", doc="automatic tier")
     conscious: float = param(0.01, low=0.0, high=1.0, source="poc-memory", doc="conscious tier")
     threshold: float = param(
-        0.15, low=0.0, high=1.0, source="floop (later code)", doc="co-activation from here"
+        0.15,
+        low=0.0,
+        high=1.0,
+        source="floop (later code)",
+        doc="minimum activation that counts as co-activation",
     )
     matched: float = param(
-        0.25, low=0.0, high=1.0, doc="share of the best match from which the cue itself counts as the reason"
+        0.25,
+        low=0.0,
+        high=1.0,
+        doc="minimum share of the best match at which a memory counts as matched by the cue itself",
     )
     window_days: float = param(
-        7.0, low=0.0, unit="days", source="floop", doc="how far back co-occurrences count"
+        7.0, low=0.0, unit="days", source="floop", doc="period in which co-occurrences count"
     )
-    needed: int = param(3, low=1, unit="times", source="floop", doc="co-occurrences that make a link")
+    needed: int = param(
+        3, low=1, unit="times", source="floop", doc="number of co-occurrences that make a link"
+    )
     session_recalls: int = param(
-        32, low=1, unit="recalls", doc="latest recalls of a session that can have been active together"
+        32,
+        low=1,
+        unit="recalls",
+        doc="maximum number of recalls of a session, the latest first, whose memories can count as active together",
     )
-    born: float = param(0.1, low=0.0, high=1.0, source="floop", doc="weight that a new link learns from")
-    prune_below: float = param(0.01, low=0.0, high=1.0, source="floop", doc="decayed weight of a spent link")
+    born: float = param(0.1, low=0.0, high=1.0, source="floop", doc="weight from which a new link learns")
+    prune_below: float = param(
+        0.01, low=0.0, high=1.0, source="floop", doc="decayed weight below which a link is removed"
+    )
     start: float = param(0.5, low=0.0, high=1.0, doc="weight of a new link or node")
     jaccard_factor: float = param(
-        3.0, low=0.0, source="poc-memory", doc="weight for each unit of Jaccard index"
+        3.0, low=0.0, source="poc-memory", doc="weight per unit of the Jaccard index"
     )
-    jaccard_low: float = param(0.1, low=0.0, high=1.0, source="poc-memory", doc="floor of such a weight")
-    credit_floor: float = param(0.05, low=0.0, high=1.0, doc="smallest share that is credited (section 6)")
-    kept_share: float = param(0.005, low=0.0, high=1.0, doc="smallest share of all hits that a trace keeps")
+    jaccard_low: float = param(0.1, low=0.0, high=1.0, source="poc-memory", doc="minimum of such a weight")
+    credit_floor: float = param(
+        0.05, low=0.0, high=1.0, doc="minimum share of a link to receive credit (section 6)"
+    )
+    kept_share: float = param(
+        0.005, low=0.0, high=1.0, doc="minimum share of all hits for a link to be kept in a trace"
+    )
     run_days: float = param(
-        7.0, low=0.0, unit="days", doc="a run whose output was not used for so long counts as unused"
+        7.0, low=0.0, unit="days", doc="time after which a run whose output was not used counts as unused"
     )
 
     def step(self, tier: str) -> float:
@@ -175,7 +212,7 @@ class FsrsParams(Checked):
     difficulty_min: float = param(1.0, low=1.0, high=10.0, source="FSRS-6", doc="floor of difficulty")
     difficulty_max: float = param(10.0, low=1.0, high=10.0, source="FSRS-6", doc="ceiling of difficulty")
     retention: float = param(0.9, low=0.01, high=0.99, source="FSRS-6", doc="R after one stability")
-    decay_min: float = param(0.001, low=0.001, doc="smallest exponent; below it the curve overflows")
+    decay_min: float = param(0.001, low=0.001, doc="minimum exponent; below it the curve overflows")
 
     def __post_init__(self) -> None:
         Checked.__post_init__(self)
@@ -231,13 +268,17 @@ class ScoreParams(Checked):
     specificity: tuple[float, ...] = param(
         (0.3, 0.4, 0.6, 0.8, 0.9, 1.0), source="floop", doc="activation by number of predicates"
     )
-    unconfirmed: float = param(0.15, low=0.0, high=1.0, source="floop", doc="activation with none confirmed")
-    neutral: float = param(0.5, low=0.0, high=1.0, source="floop", doc="value of what has no evidence yet")
-    signals: int = param(3, low=1, unit="verdicts", source="floop", doc="fewest that make a feedback ratio")
+    unconfirmed: float = param(
+        0.15, low=0.0, high=1.0, source="floop", doc="activation with no predicate confirmed"
+    )
+    neutral: float = param(0.5, low=0.0, high=1.0, source="floop", doc="value without evidence")
+    signals: int = param(
+        3, low=1, unit="verdicts", source="floop", doc="minimum number of verdicts for a feedback ratio"
+    )
     base_centre: float = param(-1.0, source="floop", doc="base level that scores one half")
     priority_max: float = param(10.0, low=1.0, source="floop", doc="highest priority")
-    tolerance: float = param(1e-9, low=0.0, high=1e-3, doc="how far the sum of a blend may be from 1")
-    cosine_slack: float = param(1e-6, low=0.0, high=1e-3, doc="rounding that may take a cosine above 1")
+    tolerance: float = param(1e-9, low=0.0, high=1e-3, doc="maximum deviation of a blend's sum from 1")
+    cosine_slack: float = param(1e-6, low=0.0, high=1e-3, doc="rounding error by which a cosine may exceed 1")
 
     def __post_init__(self) -> None:
         Checked.__post_init__(self)
@@ -253,24 +294,46 @@ class WhenParams(Checked):
 
     paths: tuple[str, ...] = param(("file",), source="floop", doc="predicates that are glob patterns")
     partial: tuple[str, ...] = param(("task", "environment", "text"), doc="predicates matched word by word")
-    alternatives: int = param(64, low=1, unit="patterns", doc="most patterns that braces stand for")
+    alternatives: int = param(
+        64, low=1, unit="patterns", doc="maximum number of patterns that braces expand to"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class SimilarityParams(Checked):
     """How alike two behaviours are, and what follows (``docs/laws.md``, 7)."""
 
-    when: float = param(0.4, low=0.0, high=1.0, source="floop", doc="weight of `when`; content has the rest")
-    merge: float = param(0.9, low=0.0, high=1.0, source="floop", doc="above this, merge")
-    specialise: float = param(0.7, low=0.0, high=1.0, source="floop", doc="above this, specialise or create")
-    link: float = param(0.5, low=0.0, high=1.0, source="floop", doc="`similar-to` from this up to `merge`")
-    conflict: float = param(0.6, low=0.0, high=1.0, doc="opposite rules conflict from this overlap of words")
-    confidence: float = param(0.6, low=0.0, high=1.0, source="floop", doc="confidence of a rule just learned")
+    when: float = param(
+        0.4, low=0.0, high=1.0, source="floop", doc="weight of `when`; the content has the rest"
+    )
+    merge: float = param(
+        0.9, low=0.0, high=1.0, source="floop", doc="similarity above which behaviours are merged"
+    )
+    specialise: float = param(
+        0.7,
+        low=0.0,
+        high=1.0,
+        source="floop",
+        doc="similarity above which a behaviour specialises another or is created",
+    )
+    link: float = param(
+        0.5,
+        low=0.0,
+        high=1.0,
+        source="floop",
+        doc="minimum similarity for a `similar-to` link, up to `merge`",
+    )
+    conflict: float = param(
+        0.6, low=0.0, high=1.0, doc="minimum overlap of words at which opposite rules conflict"
+    )
+    confidence: float = param(
+        0.6, low=0.0, high=1.0, source="floop", doc="confidence of a newly learned rule"
+    )
     reviewed: int = param(
         50_000,
         low=0,
         unit="pairs",
-        doc="pairs of rules that `review` compares, those with the rarest words first",
+        doc="maximum number of pairs of rules that `review` compares, those with the rarest words first",
     )
 
 
@@ -278,11 +341,15 @@ class SimilarityParams(Checked):
 class MetacognitionParams(Checked):
     """When an approach is not working (``docs/laws.md``, 9)."""
 
-    pivot_failures: int = param(3, low=1, unit="tasks", source="Arc", doc="failures in a row: pivot now")
-    low_rate: float = param(
-        0.4, low=0.0, high=1.0, source="Arc", doc="success rate to consider a pivot below"
+    pivot_failures: int = param(
+        3, low=1, unit="tasks", source="Arc", doc="number of failures in a row for `pivot_now`"
     )
-    low_rate_tasks: int = param(2, low=1, unit="tasks", source="Arc", doc="fewest tasks that make a rate")
+    low_rate: float = param(
+        0.4, low=0.0, high=1.0, source="Arc", doc="success rate below which to consider a pivot"
+    )
+    low_rate_tasks: int = param(
+        2, low=1, unit="tasks", source="Arc", doc="minimum number of tasks for a success rate"
+    )
     digits: int = param(3, low=0, doc="decimals of the reported rate")
 
 
@@ -298,21 +365,17 @@ class Bm25Params(Checked):
 class TierParams(Checked):
     """How much of a memory is packed, by its activation (``docs/laws.md``, 10)."""
 
-    full: float = param(
-        0.7, low=0.0, high=1.0, source="floop", doc="activation from which all of it is shown"
-    )
-    gist: float = param(0.4, low=0.0, high=1.0, source="floop", doc="activation from which its gist is shown")
-    name: float = param(0.1, low=0.0, high=1.0, source="floop", doc="activation from which its name is shown")
+    full: float = param(0.7, low=0.0, high=1.0, source="floop", doc="minimum activation for the full text")
+    gist: float = param(0.4, low=0.0, high=1.0, source="floop", doc="minimum activation for the gist")
+    name: float = param(0.1, low=0.0, high=1.0, source="floop", doc="minimum activation for the name")
 
 
 @dataclass(frozen=True, slots=True)
 class QuietParams(Checked):
     """When a rule that is mostly overridden goes quiet."""
 
-    window: int = param(5, low=1, unit="judgements", doc="latest judgements that somebody gave")
-    overridden: int = param(
-        4, low=1, unit="judgements", doc="so many of them say that the rule was overridden"
-    )
+    window: int = param(5, low=1, unit="judgements", doc="number of latest deliberate judgements considered")
+    overridden: int = param(4, low=1, unit="judgements", doc="number of them that must be `overridden`")
 
 
 BASE_LEVEL = BaseLevelParams()

@@ -11,20 +11,36 @@ from priming.config.params.checked import Checked, param
 class LinkParams(Checked):
     """What is linked when a memory is remembered."""
 
-    nearest: int = param(3, low=0, unit="memories", source="Ethos", doc="`similar-to` links made at once")
-    similarity: float = param(0.6, low=0.0, high=1.0, unit="cosine", source="Ethos", doc="alike from here on")
-    bulk_nearest: int = param(
-        20_000, low=0, unit="memories", doc="largest namespace in which a bulk load links the nearest at once"
+    nearest: int = param(
+        3,
+        low=0,
+        unit="memories",
+        source="Ethos",
+        doc="number of `similar-to` links made when a memory is stored",
     )
-    rare_from: int = param(50, low=0, unit="memories", doc="smallest namespace in which words can be rare")
-    rare_max: int = param(3, low=2, unit="memories", doc="a word in up to so many memories is rare")
-    rare_letters: int = param(5, low=1, unit="letters", doc="shortest rare word")
-    names: int = param(64, low=0, unit="names", doc="most names linked from one memory")
+    similarity: float = param(
+        0.6, low=0.0, high=1.0, unit="cosine", source="Ethos", doc="minimum similarity of such a link"
+    )
+    bulk_nearest: int = param(
+        20_000,
+        low=0,
+        unit="memories",
+        doc="maximum size of a namespace in which a bulk load makes `similar-to` links",
+    )
+    rare_from: int = param(
+        50, low=0, unit="memories", doc="minimum size of a namespace in which words can be rare"
+    )
+    rare_max: int = param(3, low=2, unit="memories", doc="maximum number of memories with a rare word")
+    rare_letters: int = param(5, low=1, unit="letters", doc="minimum length of a rare word")
+    names: int = param(64, low=0, unit="names", doc="maximum number of names linked from one memory")
     strengthen: bool = param(
         False, doc="whether remembering a memory again strengthens its `similar-to` links"
     )
     rivals: int = param(
-        8, low=0, unit="facts", doc="most facts, the latest first, that a new one is compared with"
+        8,
+        low=0,
+        unit="facts",
+        doc="maximum number of facts with which a new one is compared, the latest first",
     )
 
 
@@ -47,7 +63,8 @@ class LearningParams(Checked):
     )
     sessions: bool = param(
         False,
-        doc="whether what different recalls of a session brought up, and proved useful, was active together",
+        doc="whether memories that different recalls of a session returned, and that proved useful, count as"
+        " active together",
     )
     fading: str = param(
         "exponential",
@@ -61,18 +78,26 @@ class LearningParams(Checked):
 class AblationParams(Checked):
     """How recalls are replayed without a term, and when other weights are proposed."""
 
-    recalls: int = param(200, low=1, unit="recalls", doc="latest judged recalls that are replayed")
-    depth: int = param(10, low=1, unit="memories", doc="hits of a replay that are measured")
-    least: int = param(30, low=2, unit="cues", doc="fewest judged cues, those alike taken as one, to propose")
-    folds: int = param(5, low=2, unit="folds", doc="parts of the cues; each is held out once")
-    factors: tuple[float, ...] = param(
-        (0.75, 1.5, 0.5, 2.0, 0.0, 1.0), doc="of the profile's own weight, tried for each term in this order"
+    recalls: int = param(
+        200, low=1, unit="recalls", doc="number of judged recalls to replay, the latest first"
     )
-    margin: float = param(0.25, low=0.0, high=1.0, doc="most average precision that a cue may lose")
-    step: float = param(0.005, low=0.0, doc="least gain in the mean for which a weight is changed")
+    depth: int = param(10, low=1, unit="memories", doc="number of hits measured in each replay")
+    least: int = param(
+        30, low=2, unit="cues", doc="minimum number of judged cues for a proposal; similar cues count as one"
+    )
+    folds: int = param(5, low=2, unit="folds", doc="number of parts of the cues; each is held out once")
+    factors: tuple[float, ...] = param(
+        (0.75, 1.5, 0.5, 2.0, 0.0, 1.0),
+        doc="factors of the profile's own weight, tried for each term in this order",
+    )
+    margin: float = param(0.25, low=0.0, high=1.0, doc="maximum average precision that a cue may lose")
+    step: float = param(0.005, low=0.0, doc="minimum gain in the mean for changing a weight")
     seed: int = param(7, low=0, doc="seed of folds and intervals")
     carried: int = param(
-        25_000_000, low=0, unit="numbers", doc="most evidence cached between replays; more is computed again"
+        25_000_000,
+        low=0,
+        unit="numbers",
+        doc="maximum size of the evidence cached between replays; the rest is computed again",
     )
 
 

@@ -60,31 +60,47 @@ _FILES = (
 class LoopParams(Checked):
     """How far the loop may go by itself."""
 
-    attempts: int = param(3, low=1, unit="attempts", source="Arc", doc="at one task, then it is blocked")
-    tasks: int = param(20, low=1, unit="tasks", doc="most of one session; more are left out, and it says so")
-    depth: int = param(2, low=0, unit="levels", doc="of subgoals below the objective")
-    subgoals: int = param(3, low=0, unit="subgoals", doc="most of one session")
+    attempts: int = param(
+        3,
+        low=1,
+        unit="attempts",
+        source="Arc",
+        doc="maximum number of attempts at a task; after that it is blocked",
+    )
+    tasks: int = param(
+        20,
+        low=1,
+        unit="tasks",
+        doc="maximum number of tasks of a session; further ones are dropped, and the session says so",
+    )
+    depth: int = param(2, low=0, unit="levels", doc="maximum depth of subgoals below the objective")
+    subgoals: int = param(3, low=0, unit="subgoals", doc="maximum number of subgoals of a session")
     timeout: float = param(
         600.0,
         low=0.0,
         unit="seconds",
-        doc="patience with one run of a gate; the command line's, with one answer too",
+        doc="time limit for one run of a gate, and on the command line for one answer too",
     )
-    output: int = param(16_384, low=1, unit="bytes", doc="most that is kept of what a gate prints")
+    output: int = param(16_384, low=1, unit="bytes", doc="maximum size of a gate's output that is kept")
     objective: int = param(8_192, low=1, unit="characters", doc="longest objective")
     proven: int = param(
         3,
         low=1,
         unit="runs",
         source="Arc",
-        doc="delivered in the same way, after which an objective needs no reasoning",
+        doc="number of deliveries by the same patterns after which an objective needs no reasoning",
     )
-    alternatives: int = param(3, low=0, unit="memories", doc="patterns named where the approach is given up")
+    alternatives: int = param(
+        3,
+        low=0,
+        unit="memories",
+        doc="maximum number of patterns listed as alternatives if the approach is given up",
+    )
     destructive: tuple[str, ...] = param(
-        _COMMANDS, doc="words of a gate's command, in this order, before which a person is asked"
+        _COMMANDS, doc="words of a gate's command, in this order, that require a person's approval"
     )
     precious: tuple[str, ...] = param(
-        _FILES, doc="files of a task, or outside the folder, before which a person is asked"
+        _FILES, doc="files of a task that require a person's approval, as does any file outside the folder"
     )
 
 
@@ -92,58 +108,81 @@ class LoopParams(Checked):
 class ContextParams(Checked):
     """What is gathered for an objective, how much of it is shown, and what is learnt."""
 
-    failures: int = param(5, low=0, unit="memories", source="Arc", doc="most failures that are shown")
-    patterns: int = param(3, low=0, unit="memories", source="Arc", doc="most patterns that are shown")
-    connected: int = param(3, low=0, unit="memories", source="Arc", doc="most memories linked to these")
-    hops: int = param(2, low=1, unit="links", source="Arc", doc="how far away those may be")
-    link_weight: float = param(
-        0.5, low=0.0, high=1.0, source="Arc", doc="least weight of each link on the way to them"
+    failures: int = param(5, low=0, unit="memories", source="Arc", doc="maximum number of failures shown")
+    patterns: int = param(3, low=0, unit="memories", source="Arc", doc="maximum number of patterns shown")
+    connected: int = param(
+        3,
+        low=0,
+        unit="memories",
+        source="Arc",
+        doc="maximum number of memories shown that are linked to these",
     )
-    pool: int = param(20, low=1, unit="memories", doc="recalled of each kind, to choose from")
+    hops: int = param(2, low=1, unit="links", source="Arc", doc="maximum distance of these memories")
+    link_weight: float = param(
+        0.5, low=0.0, high=1.0, source="Arc", doc="minimum weight of each link on the way to them"
+    )
+    pool: int = param(
+        20, low=1, unit="memories", doc="number of memories of each kind recalled as candidates"
+    )
     relevance: float = param(
         0.45,
         low=0.0,
         high=1.0,
         unit="cosine",
-        doc="of the nearest text of a lesson; below it, only what fires in the context is shown",
+        doc="minimum cosine of a lesson's nearest text; below it, a lesson is shown only if it applies here",
     )
     answerable: float = param(
         0.6,
         low=0.0,
         high=1.0,
         unit="cosine",
-        doc="of the trigger, task or objective of a lesson; below it, the lesson is not blamed",
+        doc="minimum cosine of a lesson's trigger, task or objective for a negative verdict",
     )
     fires_terms: int = param(
-        2, low=1, unit="terms", doc="fewest terms that a memory shares with an objective"
+        2, low=1, unit="terms", doc="minimum number of terms that a memory shares with an objective"
     )
-    around: int = param(10, low=1, unit="memories", doc="recalled for the files that they name")
-    memory_length: int = param(240, low=20, unit="characters", doc="most of one memory that is shown")
+    around: int = param(
+        10, low=1, unit="memories", doc="number of memories recalled for the files that they name"
+    )
+    memory_length: int = param(240, low=20, unit="characters", doc="maximum length shown of a memory")
     text_length: int = param(
-        1_200, low=20, unit="characters", doc="most of a question and of its answer that is shown"
+        1_200, low=20, unit="characters", doc="maximum length shown of a question and of its answer"
     )
-    lineage: int = param(5, low=0, unit="deliveries", doc="latest deliveries that are shown")
-    gate_length: int = param(1_300, low=20, unit="characters", doc="most of a gate's output that is shown")
-    listed: int = param(20_000, low=1, unit="files", doc="most files of a folder that are looked at by name")
-    read: int = param(200, low=0, unit="files", doc="most files that are looked into")
-    read_bytes: int = param(8_192, low=1, unit="bytes", doc="most of each that is read")
-    list_seconds: float = param(10.0, low=0.0, unit="seconds", doc="patience with `git ls-files`")
-    relevant: int = param(8, low=0, unit="files", doc="files about the objective that are shown")
-    kinds: int = param(5, low=0, unit="names", doc="most languages, frameworks and places of tests shown")
+    lineage: int = param(5, low=0, unit="deliveries", doc="number of deliveries shown, the latest first")
+    gate_length: int = param(1_300, low=20, unit="characters", doc="maximum length shown of a gate's output")
+    listed: int = param(
+        20_000, low=1, unit="files", doc="maximum number of files of a folder examined by name"
+    )
+    read: int = param(200, low=0, unit="files", doc="maximum number of files whose content is read")
+    read_bytes: int = param(8_192, low=1, unit="bytes", doc="maximum size read of each")
+    list_seconds: float = param(10.0, low=0.0, unit="seconds", doc="time limit for `git ls-files`")
+    relevant: int = param(8, low=0, unit="files", doc="maximum number of files shown for the objective")
+    kinds: int = param(
+        5, low=0, unit="names", doc="maximum number of languages, frameworks and test folders shown"
+    )
     named: float = param(
-        8.0, low=0.0, doc="worth of a file that the objective names, in terms of its content"
+        8.0, low=0.0, doc="score of a file that the objective names, relative to its content"
     )
-    in_path: float = param(2.0, low=0.0, doc="worth of a term of the objective in a file's path")
-    remembered: float = param(4.0, low=0.0, doc="worth of a file that a memory about the objective names")
-    many_words: int = param(20, low=0, unit="words", source="Arc", doc="an objective of more is moderate")
-    most_words: int = param(40, low=0, unit="words", source="Arc", doc="an objective of more is complex")
+    in_path: float = param(2.0, low=0.0, doc="score of a term of the objective in a file's path")
+    remembered: float = param(4.0, low=0.0, doc="score of a file that a memory about the objective names")
+    many_words: int = param(
+        20, low=0, unit="words", source="Arc", doc="length above which an objective is moderate"
+    )
+    most_words: int = param(
+        40, low=0, unit="words", source="Arc", doc="length above which an objective is complex"
+    )
     tasks: int = param(
-        100, low=1, unit="tasks", doc="a plan of more makes no sense; what a run carries out is its own limit"
+        100, low=1, unit="tasks", doc="maximum number of tasks in a valid plan; a run has its own limit"
     )
-    delta: int = param(50, low=1, unit="files", doc="most that one task may be about")
-    answer_length: int = param(4_000, low=1, unit="characters", doc="longest text in an answer of an agent")
+    delta: int = param(50, low=1, unit="files", doc="maximum number of files of one task")
+    answer_length: int = param(
+        4_000, low=1, unit="characters", doc="maximum length of a text in an agent's answer"
+    )
     repairs: int = param(
-        1, low=0, unit="rounds", doc="times that an answer that makes no sense is asked for again"
+        1,
+        low=0,
+        unit="rounds",
+        doc="number of times that the agent is asked to repair an answer that makes no sense",
     )
     similar: float = param(
         0.85,
@@ -151,25 +190,27 @@ class ContextParams(Checked):
         high=1.0,
         unit="cosine",
         source="Arc",
-        doc="a lesson this near strengthens the one there",
+        doc="minimum cosine at which a lesson strengthens an existing one",
     )
     repeated: float = param(
-        0.9, low=0.0, high=1.0, unit="cosine", doc="a subgoal this near to an open one is the same"
+        0.9,
+        low=0.0,
+        high=1.0,
+        unit="cosine",
+        doc="minimum cosine at which a subgoal is the same as an open one",
     )
-    trigger: int = param(
-        10, low=1, unit="characters", source="Arc", doc="shortest trigger that can be stored"
-    )
+    trigger: int = param(10, low=1, unit="characters", source="Arc", doc="minimum length of a trigger")
     lesson: int = param(
-        600, low=20, unit="characters", doc="most of a trigger and of a resolution that is kept"
+        600, low=20, unit="characters", doc="maximum stored length of a trigger and of a resolution"
     )
     dormant_days: float = param(
-        30.0, low=0.0, unit="days", source="Arc", doc="what was not used for longer is dormant …"
+        30.0, low=0.0, unit="days", source="Arc", doc="time without use after which a lesson is dormant …"
     )
     dormant_uses: int = param(2, low=0, unit="verdicts", source="Arc", doc="… unless it has so many verdicts")
     drain: float = param(
-        1.0, low=0.0, unit="seconds", doc="patience with the output of a gate that has ended"
+        1.0, low=0.0, unit="seconds", doc="time limit for reading the output of a gate that has ended"
     )
-    look: float = param(0.1, low=0.001, unit="seconds", doc="how often a gate looks whether it is to stop")
+    look: float = param(0.1, low=0.001, unit="seconds", doc="interval at which a gate checks whether to stop")
 
 
 LOOP = LoopParams()

@@ -41,7 +41,7 @@ class RecallParams(Checked):
     )
     date: float = param(0.3, low=0.0, doc="bonus for a memory of the date that the cue names")
     time: float = param(0.05, low=0.0, doc="bonus for a time expression when the cue asks for a time")
-    length: float = param(0.1, low=0.0, doc="most that a short memory loses")
+    length: float = param(0.1, low=0.0, doc="maximum penalty for short memories")
     question: float = param(0.1, low=0.0, doc="penalty for memories that end in a question")
     window: float = param(0.15, low=0.0, doc="weight of BM25 over a memory and the turns before it")
     session: float = param(0.1, low=0.0, doc="weight of BM25 over the session")
@@ -118,7 +118,9 @@ class RecallParams(Checked):
     titled_mention: float = param(
         8.0, low=0.0, doc="factor of a link to a name that is the heading of any memory"
     )
-    mention_min: int = param(2, low=1, unit="memories", doc="minimum memories of a name that carries")
+    mention_min: int = param(
+        2, low=1, unit="memories", doc="minimum number of memories that mention a name for it to carry"
+    )
     mention_max: int = param(10, low=1, unit="memories", doc="a name in more memories than this …")
     mention_share: float = param(0.02, low=0.0, high=1.0, doc="… and in more than this share carries nothing")
     bridge: float = param(
@@ -151,7 +153,7 @@ class RecallParams(Checked):
 class ConfidenceParams(Checked):
     """The confidence of an answer, and its floor (fitted: ``docs/quality.md``)."""
 
-    constant: float = param(-2.0, doc="of an answer without evidence")
+    constant: float = param(-2.0, doc="log-odds of an answer without evidence")
     score: float = param(5.3, doc="weight of the best hit's score, less what its neighbourhood adds")
     covered: float = param(0.9, doc="weight of the share of the cue that the best hit holds")
     cosine: float = param(3.4, doc="weight of the best hit's cosine")
@@ -160,9 +162,9 @@ class ConfidenceParams(Checked):
     )
     floor: float = param(0.06, low=0.0, high=1.0, doc="the confidence floor: nothing is returned below it")
     least: int = param(
-        50, low=0, unit="memories", doc="in a smaller namespace the floor alone decides nothing"
+        50, low=0, unit="memories", doc="minimum size of a namespace in which the default floor applies"
     )
-    extreme: float = param(700.0, low=1.0, high=700.0, doc="where the exponential would overflow")
+    extreme: float = param(700.0, low=1.0, high=700.0, doc="limit of the exponent, against overflow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,7 @@ class LinkFactors(Checked):
     by_relation: tuple[tuple[str, float], ...] = param((), doc="factor of each relation named here")
     others: float = param(1.0, low=0.0, doc="factor of every other relation")
     similar: float = param(
-        1.0, low=0.0, doc="factor of `similar-to` links made by rule; given ones count whole"
+        1.0, low=0.0, doc="factor of `similar-to` links made by rule; links made by hand count whole"
     )
     fan_out_names: bool = param(
         False,
@@ -180,7 +182,7 @@ class LinkFactors(Checked):
     )
     terms: float = param(1.0, low=0.0, doc="factor of mentions of rare words (beside that of names)")
     mirror: bool = param(
-        False, doc="whether `similar-to` is walked both ways where others are walked outwards"
+        False, doc="whether `similar-to` is walked both ways if other links are walked outwards"
     )
 
 
@@ -188,11 +190,15 @@ class LinkFactors(Checked):
 class AnchorParams(Checked):
     """Where recall starts in the profiles other than `priming`."""
 
-    evidence: str = param("cosine", choices=("cosine", "fused"), doc="what anchors are chosen by")
-    episodes: int = param(10, low=0, unit="memories", source="Ethos", doc="best episodes; 0: none")
-    pool: int = param(50, low=1, unit="memories", doc="memories scored by a design that does not spread")
-    facts: int = param(10, low=0, unit="memories", source="Ethos", doc="best of the other kinds; 0: none")
-    widen: bool = param(True, doc="whether a recall of more hits starts from as many of each")
+    evidence: str = param("cosine", choices=("cosine", "fused"), doc="evidence by which anchors are chosen")
+    episodes: int = param(10, low=0, unit="memories", source="Ethos", doc="number of best episodes; 0: none")
+    pool: int = param(
+        50, low=1, unit="memories", doc="number of memories scored by a design that does not spread"
+    )
+    facts: int = param(
+        10, low=0, unit="memories", source="Ethos", doc="number of best memories of the other kinds; 0: none"
+    )
+    widen: bool = param(True, doc="whether a recall of more hits starts from as many anchors of each kind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,17 +206,19 @@ class ActiveParams(Checked):
     """How much of what is active an agent is shown."""
 
     tokens: int = param(2_000, low=0, unit="tokens", source="floop", doc="budget of `active`")
-    most: int = param(200, low=1, unit="behaviours", doc="best behaviours that `active` returns")
+    most: int = param(200, low=1, unit="behaviours", doc="maximum number of behaviours that `active` returns")
 
 
 @dataclass(frozen=True, slots=True)
 class FadingParams(Checked):
     """Which memories count as fading."""
 
-    days: float = param(7.0, low=0.0, unit="days", doc="how far ahead memories are considered")
-    below: float = param(0.75, low=0.0, high=1.0, doc="retrievability then from which it fades")
-    worth: float = param(0.5, low=0.0, high=1.0, doc="only memories of more importance")
-    young_days: float = param(1.0, low=0.0, unit="days", doc="memories younger than this are not considered")
+    days: float = param(7.0, low=0.0, unit="days", doc="time ahead for which retrievability is computed")
+    below: float = param(
+        0.75, low=0.0, high=1.0, doc="retrievability at that time below which a memory is fading"
+    )
+    worth: float = param(0.5, low=0.0, high=1.0, doc="minimum worth of a memory")
+    young_days: float = param(1.0, low=0.0, unit="days", doc="minimum age of a memory")
 
 
 CONFIDENCE = ConfidenceParams()

@@ -11,30 +11,43 @@ from priming.config.params.checked import Checked, param
 class ServerParams(Checked):
     """What the HTTP server takes from its clients, and how long it waits for them."""
 
-    body_bytes: int = param(8_388_608, low=1, unit="bytes", doc="largest body of a request")
-    depth: int = param(64, low=1, unit="levels", doc="deepest nesting of its JSON")
+    body_bytes: int = param(8_388_608, low=1, unit="bytes", doc="maximum size of a request's body")
+    depth: int = param(64, low=1, unit="levels", doc="maximum nesting of its JSON")
     rate: float = param(
-        500.0, low=0.0, unit="requests per second", doc="of one token, or of one client without; 0: no limit"
+        500.0,
+        low=0.0,
+        unit="requests per second",
+        doc="maximum rate of one token, or of one client without a token; 0: no limit",
     )
-    burst: int = param(1_000, low=1, unit="requests", doc="so many at once before the rate counts")
-    clients: int = param(10_000, low=1, unit="clients", doc="most whose rate is watched; the latest")
-    threads: int = param(16, low=1, unit="calls", doc="calls at work at once")
-    in_flight: int = param(256, low=1, unit="calls", doc="calls at work or waiting; more are refused")
-    call_seconds: float = param(300.0, low=0.0, unit="seconds", doc="patience with a call")
-    head_seconds: float = param(10.0, low=0.0, unit="seconds", doc="patience with the head of a request")
-    body_seconds: float = param(60.0, low=0.0, unit="seconds", doc="patience with the body of a request")
+    burst: int = param(
+        1_000, low=1, unit="requests", doc="number of requests allowed at once before the rate applies"
+    )
+    clients: int = param(
+        10_000, low=1, unit="clients", doc="maximum number of clients whose rate is tracked, the latest first"
+    )
+    threads: int = param(16, low=1, unit="calls", doc="maximum number of calls running at once")
+    in_flight: int = param(
+        256, low=1, unit="calls", doc="maximum number of calls running or waiting; further ones are refused"
+    )
+    call_seconds: float = param(300.0, low=0.0, unit="seconds", doc="time limit for a call")
+    head_seconds: float = param(10.0, low=0.0, unit="seconds", doc="time limit for the head of a request")
+    body_seconds: float = param(60.0, low=0.0, unit="seconds", doc="time limit for the body of a request")
     read_seconds: float = param(
-        60.0, low=0.0, unit="seconds", doc="patience with a client that reads nothing"
+        60.0, low=0.0, unit="seconds", doc="time limit for a client that reads nothing"
     )
-    idle_seconds: int = param(15, low=1, unit="seconds", doc="an idle connection is kept so long")
-    grace_seconds: int = param(120, low=1, unit="seconds", doc="at its end: patience with calls at work")
-    jobs_at_once: int = param(2, low=1, unit="jobs", doc="jobs at work at once")
-    jobs_waiting: int = param(32, low=1, unit="jobs", doc="jobs at work or waiting; more are refused")
-    jobs_kept: int = param(64, low=0, unit="jobs", doc="finished jobs that are kept")
-    job_minutes: float = param(60.0, low=0.0, unit="minutes", doc="and how long")
-    ping_seconds: float = param(15.0, low=0.0, unit="seconds", doc="a sign of life on a silent event stream")
+    idle_seconds: int = param(15, low=1, unit="seconds", doc="time for which an idle connection is kept open")
+    grace_seconds: int = param(120, low=1, unit="seconds", doc="time limit for running calls at shutdown")
+    jobs_at_once: int = param(2, low=1, unit="jobs", doc="maximum number of jobs running at once")
+    jobs_waiting: int = param(
+        32, low=1, unit="jobs", doc="maximum number of jobs running or waiting; further ones are refused"
+    )
+    jobs_kept: int = param(64, low=0, unit="jobs", doc="maximum number of finished jobs that are kept")
+    job_minutes: float = param(60.0, low=0.0, unit="minutes", doc="time for which they are kept")
+    ping_seconds: float = param(
+        15.0, low=0.0, unit="seconds", doc="interval of keep-alive comments on a silent event stream"
+    )
     look_seconds: float = param(
-        30.0, low=0.0, unit="seconds", doc="how often it looks whether a night is due"
+        30.0, low=0.0, unit="seconds", doc="interval at which it checks whether a night is due"
     )
 
 
@@ -42,15 +55,20 @@ class ServerParams(Checked):
 class SocketParams(Checked):
     """Limits and patience of the socket, on both of its ends."""
 
-    waiting: int = param(1_024, low=1, unit="connections", doc="connections that wait to be taken")
+    waiting: int = param(
+        1_024, low=1, unit="connections", doc="maximum number of connections waiting to be accepted"
+    )
     settle: float = param(
-        0.05, low=0.0, unit="seconds", doc="after which a first line of under four bytes is taken as one"
+        0.05,
+        low=0.0,
+        unit="seconds",
+        doc="time after which a first line of under four bytes is taken as a line",
     )
-    between: float = param(0.1, low=0.0, unit="seconds", doc="between two words of progress")
+    between: float = param(0.1, low=0.0, unit="seconds", doc="minimum interval between progress messages")
     drain: float = param(
-        5.0, low=0.0, unit="seconds", doc="patience, at the end, with a client that does not read its answer"
+        5.0, low=0.0, unit="seconds", doc="time limit at shutdown for a client that does not read its answer"
     )
-    knock: float = param(0.25, low=0.0, unit="seconds", doc="a client's patience with a server's first word")
+    knock: float = param(0.25, low=0.0, unit="seconds", doc="a client's time limit for a server's greeting")
 
 
 SERVER = ServerParams()

@@ -11,17 +11,29 @@ from priming.config.params.checked import Checked, param
 class StoreParams(Checked):
     """Limits and patience of a store."""
 
-    busy_timeout: float = param(30.0, low=0.0, unit="seconds", doc="patience with another writer")
+    busy_timeout: float = param(
+        30.0, low=0.0, unit="seconds", doc="time limit for waiting for another writer"
+    )
     content_limit: int = param(1_048_576, low=1, unit="characters", doc="longest memory")
-    batch: int = param(500, low=1, unit="memories", doc="memories in one transaction of a bulk load")
-    trace_days: float = param(30.0, low=0.0, unit="days", doc="traces are kept this long")
-    trace_count: int = param(10_000, low=0, unit="traces", doc="and at most so many")
-    flow_count: int = param(1_000, low=0, unit="traces", doc="latest traces that keep their flow")
-    echo_hours: float = param(24.0, low=0.0, unit="hours", doc="how long recalled text counts as an echo")
-    echo_traces: int = param(500, low=0, unit="recalls", doc="latest recalls whose text can come back")
-    echo_words: int = param(4, low=1, unit="words", doc="shortest text that can be an echo")
-    pack_bytes: int = param(8_388_608, low=1, unit="bytes", doc="largest pack that is read")
-    why_operations: int = param(10, low=1, unit="operations", doc="latest operations that `why` shows")
+    batch: int = param(
+        500, low=1, unit="memories", doc="number of memories in one transaction of a bulk load"
+    )
+    trace_days: float = param(30.0, low=0.0, unit="days", doc="time for which traces are kept")
+    trace_count: int = param(10_000, low=0, unit="traces", doc="maximum number of traces kept")
+    flow_count: int = param(
+        1_000, low=0, unit="traces", doc="number of traces that keep their flow, the latest first"
+    )
+    echo_hours: float = param(
+        24.0, low=0.0, unit="hours", doc="time for which returning text counts as an echo"
+    )
+    echo_traces: int = param(
+        500, low=0, unit="recalls", doc="number of recalls, the latest first, whose text can be an echo"
+    )
+    echo_words: int = param(4, low=1, unit="words", doc="minimum length of an echo")
+    pack_bytes: int = param(8_388_608, low=1, unit="bytes", doc="maximum size of a pack")
+    why_operations: int = param(
+        10, low=1, unit="operations", doc="number of operations that `why` shows, the latest first"
+    )
 
 
 STORE = StoreParams()

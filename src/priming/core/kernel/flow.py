@@ -1,4 +1,4 @@
-"""What links carry in one step, e(u→v), and the record from which a flow is computed afterwards."""
+"""The activation that links carry in one step, e(u→v), and the record from which a flow is computed later."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MUTUAL = frozenset({"conflicts"})
 SMALLEST = float(np.nextafter(0.0, 1.0))
 
 GATE_CHECKED = 65_536
-"""A gate of up to so many rows is checked whole; of a longer one the entries that energy meets, since to
-check all of it would cost more than the spread."""
+"""A gate of up to this many rows is checked completely; of a longer one only the entries that activation
+reaches, because checking all of it would cost more than the spread."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +78,7 @@ class Walk:
         return emitting[in_order(rows[emitting])]
 
     def emit(self, rows: Ints, a: Floats) -> tuple[Emission, Emission | None]:
-        """Return e and s: what ``rows``, at activations ``a``, give to others and take from them."""
+        """Return e and s: the activation that ``rows``, at activations ``a``, give to others and take from them."""
         out, limit = self.params.direction == "out", self.params.max_links
         edges = self.graph.edges(rows, both=not out or bool(self.mutual.any()) or limit is not None)
         if limit is not None:
@@ -298,7 +298,7 @@ class Flow:
         return tuple(entry for step in range(1, self.steps + 1) for entry in self.arrivals(step, rows))
 
     def arrivals(self, step: int, rows: Ints) -> list[Arrival]:
-        """Return what came to any of ``rows`` in ``step``, sorted."""
+        """Return the arrivals at any of ``rows`` in ``step``, sorted."""
         sources, stream = self.stream(step, rows)
         names = self.walk.graph.relations
         columns = (

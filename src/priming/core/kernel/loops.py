@@ -22,7 +22,7 @@ CAP = 1.0
 MOST_BITS = 2**63 - 1
 
 BLOCK = 256
-"""So many emitters at a time: what they emit still stands in the nearer caches when it is gathered."""
+"""Number of emitters at a time: their output is still in the nearer caches when it is gathered."""
 
 
 class LinkArrays(NamedTuple):
@@ -128,7 +128,7 @@ def by_row(rows: Ints, a: Floats, least: float) -> Ints:
 
 
 def in_order(keys: Ints, bits: int) -> Ints:
-    """Return the stable ascending order of keys ≥ 0 of so many bits, by digits of 11 bits."""
+    """Return the stable ascending order of keys ≥ 0 with ``bits`` bits, by digits of 11 bits."""
     order, spare = np.arange(keys.size), np.empty(keys.size, np.int64)
     for shift in range(0, bits, 11):
         first = np.zeros(2049, np.int64)

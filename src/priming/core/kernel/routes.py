@@ -74,7 +74,7 @@ class Routes:
         return self.rate * emitting[self.source]
 
     def arrivals(self, step: int, rows: Ints) -> list[Arrival]:
-        """Return what came to any of ``rows`` in ``step``, sorted."""
+        """Return the arrivals at any of ``rows`` in ``step``, sorted."""
         near, amount = self._into(step, rows)
         columns = (
             self.source[near].tolist(),

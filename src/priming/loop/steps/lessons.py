@@ -1,4 +1,4 @@
-"""The memory of the loop: what is known of an objective, lessons, which of them helped, and their state."""
+"""The memory of the loop: the context of an objective, lessons, their verdicts, and their state."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ADDED, MERGED, STRENGTHENED, SKIPPED = "added", "merged", "strengthened", "skipp
 _MOST = 1_000_000
 _DIGITS = 3
 _NAMED = 5
-"""Most memories that an issue names."""
+"""Maximum number of memories that an issue names."""
 _SECONDS_A_DAY = 86_400.0
 
 
@@ -56,7 +56,7 @@ def loop_context(
     cue: Cue | None = None,
     folder: str | None = None,
 ) -> LoopContext:
-    """Gather what is known about an objective: lessons, memories linked to them, the project's files, complexity.
+    """Gather the context of an objective: lessons, memories linked to them, the project's files, complexity.
 
     Args:
         objective: what is to be done.
@@ -311,7 +311,7 @@ def _exists(memory: Namespace, name: str) -> bool:
 
 
 def _figures(records: Sequence[MemoryRecord], helped: int, failed: int) -> list[str]:
-    """What the counts of verdicts say that needs attention."""
+    """The problems shown by the counts of verdicts."""
     poor = [record for record in records if _rarely_helped(record)]
     issues = []
     if poor:
@@ -323,7 +323,7 @@ def _figures(records: Sequence[MemoryRecord], helped: int, failed: int) -> list[
         )
     if failed > helped:
         total = helped + failed
-        issues.append(f"Memories helped in {helped} of {total} verdicts: most of what is shown is of no use")
+        issues.append(f"Memories helped in {helped} of {total} verdicts: most of what is shown does not help")
     return issues
 
 

@@ -77,7 +77,7 @@ class ContextFiles:
 
 @dataclass(frozen=True, slots=True)
 class LoopContext:
-    """What is known about an objective before anything is done."""
+    """The context of an objective before anything is done."""
 
     objective: str
     memory: ContextMemories
@@ -89,7 +89,7 @@ class LoopContext:
 
 @dataclass(frozen=True, slots=True)
 class LessonReply:
-    """What became of a lesson: it was ``added``, or ``merged`` with a similar one, which is ``name``."""
+    """The result of storing a lesson: ``added``, or ``merged`` with a similar one, ``name``."""
 
     status: str
     name: str
@@ -133,7 +133,7 @@ class ConsolidateReply:
 
 @dataclass(frozen=True, slots=True)
 class DormantLessons:
-    """The failures and patterns that nobody used for long."""
+    """The failures and patterns that have not been used for a long time."""
 
     candidates_for_decay: tuple[str, ...]
     count: int
@@ -194,7 +194,7 @@ class TaskFeedback:
 
 @dataclass(frozen=True, slots=True)
 class TaskReply:
-    """What became of a task that was reported: ``gate`` if its command ran, ``attempt`` if another is due."""
+    """The result of a reported task: ``gate`` if its command ran, ``attempt`` if another is due."""
 
     status: str
     verified: bool
@@ -330,7 +330,7 @@ class SessionReport:
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """What an agent came to about an objective, and the context it was shown."""
+    """An agent's plan for an objective, and the context it was shown."""
 
     context: ObjectiveContext
     reasoned: PlanningResult

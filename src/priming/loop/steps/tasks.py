@@ -169,7 +169,7 @@ def loop_task_block(
 
     """
     if not check_text("reason", reason).strip():
-        raise ParamError("reason", reason, "must say what stands in the way")
+        raise ParamError("reason", reason, "must say what blocks the task")
     return _reply(_reported(memory, session, seq, ActionResult(BLOCKED, "", tuple(utilized), reason)))
 
 

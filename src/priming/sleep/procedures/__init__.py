@@ -1,1 +1,1 @@
-"""What procedures say: their steps as words, what two of them have in common, and the families of those alike."""
+"""The meaning of procedures: their steps as words, the comparison of two, and families of similar ones."""

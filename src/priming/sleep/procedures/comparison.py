@@ -16,7 +16,7 @@ from priming.text.word_lists import read_word_groups, read_words
 
 Likeness = Literal["same", "part", "alike", "hindered", "other"]
 _SHARE = 0.5
-"""Least share of steps that two procedures have in common to be alike."""
+"""Minimum share of common steps for two procedures to be similar."""
 
 
 _PLACE = re.compile(r"\s(?:to|from|into|onto|with|in|on|at|for|by|via)\s", re.IGNORECASE)
@@ -26,7 +26,7 @@ _PRONOUN = re.compile(r"\b(?:it|them)\b|(?<=\w )ones?(?= *(?:[.;,]|$))", re.IGNO
 
 @dataclass(frozen=True, slots=True)
 class ProcedureChange:
-    """How two procedures compare.
+    """The result of comparing two procedures.
 
     ``same``: one may stand for the other. ``part``: so it may with the ``added`` steps of the right one.
     ``alike``: they have much in common and differ in ``words``. ``hindered``: they mean the same, and something else
@@ -69,7 +69,7 @@ _WORTH = {"same": 2, "variant": 1}
 
 
 def _topic(left: str, right: str) -> frozenset[str]:
-    """The stems of what two titles that mean the same are about; a step that leaves them out says the same."""
+    """The stems of the subject of two titles that mean the same; a step may leave them out."""
     if not left or not right or _compare_titles(left, right).kind != "same":
         return frozenset()
     words = [*read_step(left)[1:], *read_step(right)[1:]]
@@ -162,7 +162,7 @@ def _is_alike(left: ProcedureText, right: ProcedureText, aligned: StepAlignment)
 def _apart(
     left: ProcedureText, right: ProcedureText, aligned: StepAlignment, reason: str, words: Sequence[str]
 ) -> ProcedureChange:
-    """What is not the same: alike, if they have enough in common."""
+    """Procedures that differ: similar, if they have enough in common."""
     if _is_alike(left, right, aligned):
         return ProcedureChange("alike", reason, tuple(dict.fromkeys(words)))
     return ProcedureChange("other", reason, tuple(dict.fromkeys(words)))
@@ -186,7 +186,7 @@ def _by_titles(left: ProcedureText, right: ProcedureText, aligned: StepAlignment
 
 
 def _compare_titles(left: str, right: str) -> StepChange:
-    """Compare titles as steps; a verb that only says that something is brought about counts as any other such."""
+    """Compare titles as steps; verbs such as "make" or "do" count as equal."""
     change = compare_steps(left, right)
     lone = {stem(word) for side in (change.left, change.right) for word in side}
     single = len(change.left) == len(change.right) == 1
@@ -248,7 +248,7 @@ def _unsafe(left: ProcedureText, right: ProcedureText, steps: Sequence[str]) -> 
 
 
 def observes(words: Sequence[StepWord]) -> bool:
-    """Whether a step changes nothing: it looks, waits, tells or writes down."""
+    """Whether a step changes nothing: it only looks, waits, reports or writes down."""
     return bool(words) and words[0].sign > 0 and words[0].stem in observing_verbs()
 
 

@@ -1,4 +1,4 @@
-"""Families: procedures that are alike and not the same, gathered under one entity, with nothing deprecated.
+"""Families: procedures that are similar but not the same, grouped under one entity; none is deprecated.
 
 Its heading is what the titles have in common, its text names each member and the words that tell them apart.
 """
@@ -22,9 +22,9 @@ from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.types import MemoryRecord
 
 FAMILY = "family"
-"""The form of an entity that stands for procedures alike, and the action that makes it or adds to it."""
+"""The form of an entity for similar procedures, and the action that makes or extends it."""
 _QUOTED = 12
-"""Most members that the text of a family names."""
+"""Maximum number of members that the text of a family names."""
 _GAP = "…"
 
 
@@ -39,7 +39,7 @@ class FamilyEntity:
 
 @dataclass(frozen=True, slots=True)
 class FamilyMember:
-    """A procedure of a family: its record and what it says."""
+    """A procedure of a family: its record, title and steps."""
 
     record: MemoryRecord
     text: ProcedureText
@@ -85,12 +85,12 @@ def family_gist(members: Sequence[FamilyMember]) -> tuple[str, str]:
     if len(titles) > _QUOTED:
         shown += f" and {len(titles) - _QUOTED} more"
     words = differences(members)
-    apart = f" What tells them apart: {', '.join(words)}." if words else ""
-    return _heading(titles), f"Alike and not the same: {shown}.{apart}"
+    apart = f" They differ in: {', '.join(words)}." if words else ""
+    return _heading(titles), f"Similar but not the same: {shown}.{apart}"
 
 
 def differences(members: Sequence[FamilyMember]) -> list[str]:
-    """The words that make the difference between the first member and each of the others."""
+    """The words in which the other members differ from the first."""
     first, *others = members[:_QUOTED]
     changes = (compare_procedures(first.text, other.text) for other in others)
     return list(dict.fromkeys(word for change in changes for word in change.words))
@@ -161,7 +161,7 @@ def _item(
         "members": len(group),
         "words": differences(group),
     }
-    reason = f"{len(group)} procedures are alike, and none stands for another"
+    reason = f"{len(group)} procedures are similar, but none replaces another"
     return PlannedItem(
         FAMILY, tuple(member.record.id for member in fresh), into, reason, evidence, tuple(rows)
     )

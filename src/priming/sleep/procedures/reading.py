@@ -21,7 +21,7 @@ _LISTED = tuple(re.compile(rf"\s*{mark}\s+(?:and\s+|then\s+|and then\s+)?") for 
 
 @dataclass(frozen=True, slots=True)
 class ProcedureText:
-    """What a procedure says: its title, which may be empty, its steps, and when it is carried out."""
+    """The content of a procedure: its title, which may be empty, its steps, and when it is carried out."""
 
     title: str
     steps: tuple[str, ...]
@@ -90,7 +90,7 @@ def _begins_line(content: str, match: re.Match[str]) -> bool:
 
 
 def _lead(content: str) -> str:
-    """What stands before the first numbered step, or before the line end of a title with a colon."""
+    """The text before the first numbered step, or a first line that ends in a colon."""
     markers = _markers(content)
     if len(markers) > 1:
         return content[: markers[0].start()]

@@ -1,4 +1,4 @@
-"""Whether two steps, or two titles, ask for the same, and which words make the difference."""
+"""Whether two steps, or two titles, ask for the same, and in which words they differ."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from priming.sleep.procedures.words import READ, StepWord, kind_nouns, read_step
 from priming.text.word_values import are_antonyms, stem_of, value_types
 
 OPPOSITES, REJECTED, TURNED = "opposites", "one rejects what the other asks for", "the other way round"
-"""What sort of difference it is where two steps must never be one."""
+"""The differences that keep two steps apart in any case."""
 _FEW = 2
-"""Most words that make the difference between two texts that say the opposite."""
+"""Maximum number of differing words in two texts that say the opposite."""
 _ARTICLE = re.compile(r"\ban? [a-z]", re.IGNORECASE)
 StepKind = Literal["same", "variant", "other"]
 _CACHED = 1 << 15
@@ -27,7 +27,7 @@ _OPPOSED_ROLES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class StepChange:
-    """What two steps have in common: ``same``, ``variant`` (the same but for some words), or ``other``.
+    """The relation of two steps: ``same``, ``variant`` (the same except for some words), or ``other``.
 
     ``left`` and ``right`` are the words that only one has, ``shared`` is the number of words that both have; ``why``
     says of which sort the difference is.
@@ -41,7 +41,7 @@ class StepChange:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words that make the difference, of both sides."""
+        """The words in which the two sides differ."""
         return (*self.left, *self.right)
 
 
@@ -86,7 +86,7 @@ _VERSION = re.compile(r"^v\d|^\d+\.\d")
 
 
 def opposed(left: str, right: str) -> StepChange | None:
-    """The change between two texts that say the opposite, or the same of another target or version; else None.
+    """The change between two texts that say the opposite, or the same about another target or version; or None.
 
     >>> opposed("Flag X was enabled.", "Flag X was disabled.").words
     ('enabled', 'disabled')
@@ -130,7 +130,7 @@ def _paired(
 def _without_compounds(
     parts: list[StepWord], compounds: list[StepWord], pairs: list[tuple[StepWord, StepWord]]
 ) -> tuple[list[StepWord], list[StepWord]]:
-    """Words that stand next to each other and are one on the other side are a pair: "lock file", "lockfile"."""
+    """Adjacent words that are one word on the other side form a pair: "lock file", "lockfile"."""
     for word in list(compounds):
         for first, second in pairwise(parts):
             like = first.sign == second.sign == word.sign
@@ -190,7 +190,7 @@ def _parts(word: StepWord) -> tuple[str, str]:
 
 
 def _bare(words: Sequence[StepWord], only: Sequence[StepWord], others: Sequence[StepWord]) -> list[StepWord]:
-    """The words of one side without nouns that only say of what kind the word before them is.
+    """The words of one side without nouns that merely name the kind of the word before them.
 
     They count where the other side has a word of its own that could stand in their place.
     """
@@ -231,7 +231,7 @@ def _swapped(pairs: Sequence[tuple[StepWord, StepWord]]) -> tuple[tuple[str, ...
 def _in_another_order(
     a: Sequence[StepWord], b: Sequence[StepWord], pairs: Sequence[tuple[StepWord, StepWord]]
 ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """The words about "before" or "after" that stand on its other side."""
+    """The words around "before" or "after" that are on its other side."""
     order = [word for word in a if word.role == "order" and word.stem in ("before", "after")]
     if not order or not any(word.stem == order[0].stem for word in b):
         return None
@@ -247,7 +247,7 @@ def _in_another_order(
 
 
 def _sort(left: Sequence[StepWord], right: Sequence[StepWord]) -> str:
-    """Of which sort the words are that only one side has."""
+    """The sort of the words that only one side has."""
     if any(opposite(x, y) for x in left for y in right):
         return OPPOSITES
     if any(word.sign < 0 for word in (*left, *right)):

@@ -45,7 +45,7 @@ _PHRASES = tuple(
     for pattern, replacement in read_rewritings("step_phrases")
 )
 _APART = frozenset(("on", "off", "up", "down", "in", "out", "back", "away", "over"))
-"""The particles that may stand behind the object: "turn the pump off"."""
+"""The particles that may follow the object: "turn the pump off"."""
 _PARTICLES = _APART | {"through", "into", "at", "to", "for"}
 _AFTER_PARTICLE = frozenset(
     """of for with again and then when at if once before after until slowly by to from via using immediately now
@@ -53,7 +53,7 @@ _AFTER_PARTICLE = frozenset(
 )
 _DETERMINERS = frozenset("the a an your my our its this that these those each every all no".split())  # noqa: SIM905
 _FAR = 6
-"""Most words between a verb and its particle."""
+"""Maximum number of words between a verb and its particle."""
 _NOT = frozenset(
     """not never no dont don't don’t doesnt doesn't doesn’t cannot cant can't can’t isnt isn't isn’t mustn't mustn’t
     shouldn't shouldn’t won't won’t avoid without except insteadof neither nor skip unless""".split()  # noqa: SIM905
@@ -143,7 +143,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _parts(token: str) -> Iterator[str]:
-    """A token as it counts: "30s" as "30 second", words joined by a hyphen as one word, number words as digits."""
+    """A token in normal form: "30s" as "30 second", words joined by a hyphen as one word, number words as digits."""
     quantity = _QUANTITY.match(token)
     if quantity and quantity[2] in _UNITS:
         yield quantity[1]
@@ -182,7 +182,7 @@ def _joined(tokens: Sequence[str]) -> list[str]:
 
 
 def _words(tokens: Sequence[str]) -> Iterator[StepWord]:
-    """Each token that is no filler, with its sign and its role."""
+    """Each token that is not a filler, with its sign and its role."""
     sign, role = 1, "object"
     for place, token in enumerate(tokens):
         following = tokens[place + 1] if place + 1 < len(tokens) else "."

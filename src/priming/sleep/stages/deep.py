@@ -136,7 +136,7 @@ class DeepStage:
         return np.array([row for row in rows if self.episodes[row].id in compatible], np.int64), left_alone
 
     def _opposed(self, rows: Ints, units: Floats) -> dict[frozenset[str], StepChange]:
-        """The pairs of near episodes of a cluster that say the opposite, or the same of another target."""
+        """The pairs of near episodes of a cluster that say the opposite, or the same about another target."""
         pairs = {}
         cosines = units[rows] @ units[rows].T
         for a, b in np.argwhere(np.triu(cosines >= self.params.tight, 1)).tolist():

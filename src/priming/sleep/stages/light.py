@@ -44,7 +44,7 @@ def plan_light(
 
 
 def _otherwise(originals: Sequence[MemoryRecord]) -> Iterator[LeftAlone]:
-    """The episodes that say what an earlier one says, and differ in outcome or title."""
+    """The episodes with the text of an earlier one but another outcome or title."""
     first: dict[str, MemoryRecord] = {}
     for episode in originals:
         earlier = first.setdefault(episode.content, episode)
@@ -54,7 +54,7 @@ def _otherwise(originals: Sequence[MemoryRecord]) -> Iterator[LeftAlone]:
         if earlier.outcome != episode.outcome:
             what, values = "outcomes", (earlier.outcome, episode.outcome)
         words = tuple(value or "none" for value in values)
-        yield LeftAlone((earlier.id, episode.id), f"the same text, and their {what} differ", words)
+        yield LeftAlone((earlier.id, episode.id), f"the same text, but their {what} differ", words)
 
 
 def _digest(episode: MemoryRecord) -> str:

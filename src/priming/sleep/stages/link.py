@@ -112,7 +112,7 @@ def _duplicates(
 
 
 def _change(survivor: MemoryRecord, other: MemoryRecord) -> StepChange | None:
-    """The words that make the difference between two memories; None if they mean the same."""
+    """The words in which two memories differ; None if they mean the same."""
     texts = [embedded_text(record.heading, record.content) for record in (survivor, other)]
     change = compare_steps(*texts)
     return None if change.kind == "same" else change
@@ -198,6 +198,6 @@ def _link(
         for other, weight in weights.items()
     )
     others = "1 other" if len(weights) == 1 else f"{len(weights)} others"
-    reason = f"nothing like it was linked, and {others} {'is' if len(weights) == 1 else 'are'}"
+    reason = f"no similar memory was linked, and {others} {'is' if len(weights) == 1 else 'are'}"
     reason += f" at least {min(weights.values()):.2f} alike"
     return PlannedItem("link", (space.ids[here], *weights), None, reason, {"cosines": weights}, rows)

@@ -1,4 +1,4 @@
-"""The stage ``skill``: keeps the best of procedures that mean the same, and makes families of those that are alike.
+"""The stage ``skill``: keeps the best of procedures that mean the same, and makes families of similar ones.
 
 Titles and steps must mean the same, word by word (``procedures``). The others are deprecated and linked to the one
 that is kept, which takes over steps that only look or report. Procedures that are alike and not the same stay, under
@@ -86,7 +86,7 @@ class SkillStage:
     step: ProgressStep | None = None
 
     def plan(self) -> list[Planned]:
-        """Plan the consolidation of procedures that mean the same, and families of those that are alike."""
+        """Plan the consolidation of procedures that mean the same, and families of similar ones."""
         ranked = sorted((skill for skill in self.skills if skill.text.steps), key=lambda skill: skill.rank)
         changes = self._changes(ranked)
         groups = _groups(ranked, changes)
@@ -109,7 +109,7 @@ class SkillStage:
         return planned
 
     def _changes(self, ranked: Sequence[ProcedureCandidate]) -> dict[tuple[int, int], ProcedureChange]:
-        """How each procedure compares with those of a like meaning, by their places; unlike ones are left out."""
+        """The comparison of each procedure with those of similar meaning, by their positions; others are left out."""
         changes = {}
         for a, b in self._near(ranked):
             change = compare_procedures(ranked[a].text, ranked[b].text)
@@ -140,7 +140,7 @@ class SkillStage:
     def _hindrance(
         self, a: ProcedureCandidate, b: ProcedureCandidate, change: ProcedureChange
     ) -> ProcedureChange | None:
-        """Why two procedures that mean the same are left apart all the same; None if they are not."""
+        """Why two procedures that mean the same must stay apart; None if they may be merged."""
         where = [scope("when", skill.record.when) for skill in (a, b)]
         if where[0] != where[1]:
             values = [
@@ -148,7 +148,7 @@ class SkillStage:
             ]
             return ProcedureChange("hindered", "they apply elsewhere", tuple(dict.fromkeys(values)))
         if instructs(a.record.trust) != instructs(b.record.trust):
-            return ProcedureChange("hindered", "they are trusted otherwise", (a.record.trust, b.record.trust))
+            return ProcedureChange("hindered", "they differ in trust", (a.record.trust, b.record.trust))
         if frozenset((a.row.id, b.row.id)) in self.conflicts:
             return ProcedureChange("hindered", "they contradict each other")
         for skill in (a, b):
@@ -162,7 +162,7 @@ class SkillStage:
         return None
 
     def _consolidate(self, best: ProcedureCandidate, others: Sequence[ProcedureCandidate]) -> PlannedItem:
-        """The others give way to the best; each keeps its own counts, and the best gains by the seed's law."""
+        """The best replaces the others; each keeps its own counts, and the best gains by the original law."""
         steps = best.text.steps
         for skill in others:
             steps = merge_steps(steps, skill.text.steps)
@@ -232,7 +232,7 @@ def _groups(
 def _apart(
     changes: Mapping[tuple[int, int], ProcedureChange], stands_for: Mapping[int, int]
 ) -> dict[tuple[int, int], ProcedureChange]:
-    """The pairs that are alike and stay apart, by the places of those that stand for them."""
+    """The similar pairs that stay separate, by the positions of their representatives."""
     apart: dict[tuple[int, int], ProcedureChange] = {}
     for (a, b), change in changes.items():
         left, right = stands_for.get(a, a), stands_for.get(b, b)
