@@ -132,6 +132,21 @@ def test_rules_to_which_nobody_objects_are_confirmed_once_a_session(project):
         assert (use.followed, use.confirmed) == (1, 0)
 
 
+def test_rules_of_all_projects_are_confirmed_in_their_own_store(project, tmp_path, monkeypatch):
+    monkeypatch.setenv("PRIMING_HOME", str(tmp_path / "everywhere"))
+    everywhere = f"sqlite:///{tmp_path}/everywhere/memory.db"
+    with Memory.open(everywhere, embedder=project.embedder) as memory:
+        memory.learn("Always write dates as ISO 8601")
+    assert "write dates as ISO 8601" in project.text("session-start")
+    for _ in range(2):
+        project.text("prompt", prompt="go on")
+    with project.memory() as memory:
+        assert memory.get("never-push-to-main").use.followed == 1
+    with Memory.open(everywhere, embedder=project.embedder) as memory:
+        (rule,) = memory.list(kinds=["behavior"])
+        assert rule.use.followed == 1
+
+
 def test_rules_are_not_confirmed_by_an_objection(project):
     project.text("session-start")
     project.text("prompt", prompt="go on")

@@ -16,15 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 LIFE = ROOT / "demo" / "rules_life"
 NAMES = ("desk", "drawn", "lives", "measures", "sitting", "truth", "wishes", "work")
 
-UNMET = {
-    "active rules are wishes",
-    "stale rules told",
-    "what spreading brings is right",
-    "learning wins on wishes",
-    "learning wins on stale rules",
-    "learning wins on what spreading brings",
-}
-"""What does not hold yet; all else must."""
+SEED = 3
+"""One of the three lives of `make rules-life`, of some 1,300 tellings: what is stale is held as a share of them."""
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +35,7 @@ def rules():
         sys.modules.pop(name)
 
 
-def lived(rules, folder, days, *, learning, seed=1):
+def lived(rules, folder, days, *, learning, seed=SEED):
     with rules.desk.desk(folder, FixedClock(rules.drawn.BEGIN), learning=learning) as place:
         return rules.sitting.live(rules.drawn.Life(days, seed), place)
 
@@ -60,7 +53,7 @@ def figures(rules, tmp_path_factory):
 @pytest.mark.slow
 def test_of_sixty_days_everything_holds_that_must(rules, figures):
     checks = rules.measures.checks(figures[True], figures[False], rules.measures.Expected())
-    assert {check.name: check.found for check in checks if not check.holds}.keys() <= UNMET
+    assert {check.name: check.found for check in checks if not check.holds} == {}
 
 
 @pytest.mark.slow
@@ -142,6 +135,20 @@ def test_the_truth_follows_the_eras_and_the_scope(rules):
     assert truth.standing("Prefer pointer receivers on structs", go, 39) is not None
     assert truth.standing("Prefer pointer receivers on structs", go, 40) is None
     assert truth.standing("Something that nobody wishes", {}, 0) is None
+
+
+def test_a_wish_that_returns_applies_when_it_has_been_put_into_words_again(rules):
+    life = rules.drawn.Life(60, 1)
+    life.wishes = tuple(wish for wish in rules.wishes.WISHES if wish.name == "http-client")
+    (wish,) = life.wishes
+    truth = rules.truth.Truth(life)
+    step = rules.work.Step(file="services/api/orders.py")
+    assert step.meets(wish.states[0].scope)
+    for number, day in enumerate((5, 25, 45)):
+        state = wish.states[number]
+        assert [*truth.applying(step, day)] == []
+        truth.made.append(rules.drawn.Due(day, wish, state, state.sayings[0], 0))
+        assert [*truth.applying(step, day)] == [(wish, state)]
 
 
 @pytest.mark.slow

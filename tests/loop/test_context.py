@@ -96,6 +96,16 @@ def test_a_memory_fires_where_the_objective_has_most_of_its_trigger(memory, trig
 
 
 @pytest.mark.parametrize(
+    ("objective", "expected"),
+    [("Upgrade Django to 4.2", True), ("upgrade Django", True), ("Upgrade Django to 4.3", False)],
+)
+def test_a_lesson_of_another_version_does_not_apply(memory, objective, expected):
+    about = {"objective": "Upgrade Django to 4.2", "trigger": "Change the pin: no matching distribution"}
+    key = memory.remember("Take the pin out first.", kind="failure", metadata=about).key
+    assert fires(memory.get(key), objective, Cue(objective)) is expected
+
+
+@pytest.mark.parametrize(
     "about",
     [
         {"trigger": "Make pytest pass: ModuleNotFoundError: No module named kernel", "delta": ["calc.py"]},

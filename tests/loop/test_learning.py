@@ -14,6 +14,8 @@ from priming.loop.learning import failure, learn_from_task, lesson, pattern, sto
 from priming.loop.session import ActionResult, Attempt, Limits, Session, Task, TaskPlan, Verification
 from priming.loop.verification import ScriptedVerifier, symptom
 
+from .scripted_runs import delivered, planned
+
 LIMITS = Limits(attempts=3, tasks=20, depth=2, timeout=60.0)
 PLAN = TaskPlan("Make the tests of subtract pass", ("calc.py",), "pytest -q")
 PASSED = Verification("pytest -q", "passed", 0, "1 passed", 0.1)
@@ -474,3 +476,17 @@ def test_a_pending_task_is_no_lesson(session):
     task = Task(1, PLAN)
     assert failure(session, task) is None
     assert pattern(session, task) is None
+
+
+def test_what_is_about_another_task_of_the_session_is_not_blamed(runs):
+    who = ("speakers", "guests", "press")
+    plan = planned(*((f"Invite the {name} by letter", "true") for name in who))
+    done = [delivered(f"Sent {count} sheets to the {name} at {place}.") for count, name, place in LETTERS]
+    for _ in range(2):
+        session = runs.run([plan, *done], "Prepare the congress")
+    assert any(len(task.gathered.answerable) > 1 for task in session.tasks)
+    assert [task.learnt.unused for task in session.tasks] == [(), (), ()]
+    assert {memory.use.failed for memory in runs.memory.list(kinds=["pattern"])} == {0}
+
+
+LETTERS = ((40, "speakers", "Oslo"), (300, "guests", "home"), (12, "press", "the weekly papers"))

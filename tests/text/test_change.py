@@ -76,6 +76,7 @@ def test_a_statement_is_the_same_as_itself(split):
         ("Never use eval", "Never use exec", "other_slot"),
         ("Never use `any`", "Never use `unknown`", "other_slot"),
         ("Wait half a minute", "Wait 30 s", "same"),
+        ("Use type hints on public functions", "Do not use Any as a type hint", "other_slot"),
         ("Run black, isort and mypy", "Run mypy, black and isort", "same"),
         ("Use uv, since pip is slow", "Use uv", "same"),
         ("Tests must never be skipped", "Never skip tests", "same"),

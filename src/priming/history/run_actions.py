@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 
 from priming.history.log_replay import newest_first
 from priming.namespace import Namespace
@@ -36,7 +37,11 @@ def run_actions(memory: Namespace, run: RunRow) -> list[RunAction]:
     An operation belongs to the run in whose session the caller was, else to the run of the session of what it wrote.
     One without a session of a run, such as a link by hand, belongs to the run under way, if it was the only one.
     """
-    others = [row for row in memory.store.runs(memory.namespace) if row.id != run.id]
+
+    @cache
+    def others() -> list[RunRow]:
+        return [row for row in memory.store.runs(memory.namespace) if row.id != run.id]
+
     actions = [_action(logged) for logged in _between(memory, run) if _belongs(logged, run, others)]
     return [action for action in reversed(actions) if action.written or action.linked]
 
@@ -60,17 +65,17 @@ def _ends(change: RowChange) -> bool:
     return ended and isinstance(before, RunRow) and before.ended_at is None
 
 
-def _belongs(logged: Logged, run: RunRow, others: Collection[RunRow]) -> bool:
+def _belongs(logged: Logged, run: RunRow, others: Callable[[], Iterable[RunRow]]) -> bool:
     if logged.session == run.session:
         return True
-    if logged.session in {row.session for row in others}:
+    if logged.session in {row.session for row in others()}:
         return False
     sessions = {row.session for row in _versions(logged) if row.session is not None}
     if sessions:
         return run.session in sessions
     under_way = [
         row
-        for row in others
+        for row in others()
         if row.started_at <= logged.at and (row.ended_at is None or logged.at < row.ended_at)
     ]
     return not under_way

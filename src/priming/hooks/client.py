@@ -6,6 +6,7 @@ it, and the id of the call then says that it is one.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import socket
@@ -39,6 +40,7 @@ def run_plain(arguments: Sequence[str]) -> bool:
         data = standard_input()
     answer = None if data is None else _handed_over(options, data, call)
     if answer is None:
+        gc.disable()  # the process ends before garbage matters, and imports make much of what is searched for it
         from priming.hooks.command import run
 
         run(**options, data=data, call=call)

@@ -187,6 +187,7 @@ def _inject_rules(call: HookCall, cue: Mapping[str, Any]) -> None:
             if is_due and content not in contents:
                 contents.add(content)
                 candidates.append(rule)
+                call.session.place(rule.memory["id"], elsewhere=store is not call.own_store)
     missing = [key for key in left_out if key not in shown]
     rules = sorted(candidates, key=_is_preference)
     _inject(call, header, rules, rule=True, left_out=missing)
@@ -358,10 +359,13 @@ def _confirm_rules(call: HookCall) -> None:
         if rule and recall_id and memory_id not in session.confirmed and prompt <= session.prompts
     ]
     if rules and session.prompts:
-        session.confirmed += [memory_id for memory_id, _ in rules]
-        keys = [key for _, key in rules]
-        request = {"confirmed": keys, "tier": "automatic", "session": call.event.session}
-        _call(call.own_store, "feedback", request, writes=True)
+        for store in call.stores:
+            is_own = store is call.own_store
+            here = {name: key for name, key in rules if (name not in session.elsewhere) is is_own}
+            session.confirmed += here
+            request = {"confirmed": [*here.values()], "tier": "automatic", "session": call.event.session}
+            if here:
+                _call(store, "feedback", request, writes=True)
 
 
 def _has_feedback(call: HookCall) -> bool:

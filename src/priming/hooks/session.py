@@ -32,15 +32,17 @@ class SessionState:
     """What a session was shown and when, counted in prompts, and what it works on.
 
     ``shown`` maps memory ids to: how often shown, at which prompt last, key, recall id, whether it is a rule.
-    ``named`` are the ids of rules that were told by name alone: they may be told whole yet. ``since`` is when the
-    session began, ``run`` the run under way, ``busy`` whether the run was shown anything; ``waiting`` are ended runs
-    that a commit will mark as used. ``answers`` are the texts of the latest calls by their ids: a hook that lost
-    patience with its server must not repeat what the server did.
+    ``named`` are the ids of rules that were told by name alone: they may be told whole yet; ``elsewhere`` those of
+    rules in another store than the project's. ``since`` is when the session began, ``run`` the run under way,
+    ``busy`` whether the run was shown anything; ``waiting`` are ended runs that a commit will mark as used.
+    ``answers`` are the texts of the latest calls by their ids: a hook that lost patience with its server must not
+    repeat what the server did.
     """
 
     prompts: int = 0
     shown: dict[str, list[Any]] = field(default_factory=dict)
     named: list[str] = field(default_factory=list)
+    elsewhere: list[str] = field(default_factory=list)
     file: str | None = None
     task: str | None = None
     since: float = 0.0
@@ -62,6 +64,11 @@ class SessionState:
             return True
         times, last_prompt = self.shown[memory_id][:2]
         return bool(self.prompts - last_prompt >= HOOK.again * 2 ** (times - 1))
+
+    def place(self, memory_id: str, *, elsewhere: bool) -> None:
+        """Note in which store a rule is."""
+        if elsewhere and memory_id not in self.elsewhere:
+            self.elsewhere.append(memory_id)
 
     def show(self, memory_id: str, key: str, recall_id: str, *, rule: bool) -> None:
         """Note that a memory is shown now."""

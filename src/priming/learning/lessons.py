@@ -70,6 +70,15 @@ def triggers(record: MemoryRecord) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in (trigger, task, _text(record, OBJECTIVE)) if text))
 
 
+def nearer_elsewhere(
+    memory: Namespace, records: Sequence[MemoryRecord], text: str, others: Sequence[str]
+) -> list[bool]:
+    """Whether the task of each lesson is nearer to one of some other texts than to ``text``."""
+    tasks = [_text(record, TASK) or _text(record, TRIGGER).partition(_CAUSE)[0] for record in records]
+    pairs = [closeness(memory, task, [[text], others]) if task and others else [0.0, 0.0] for task in tasks]
+    return [other > own for own, other in pairs]
+
+
 def resolution_of(record: MemoryRecord) -> str:
     """What helped, if the lesson says so; otherwise an empty text."""
     return "" if record.metadata.get(SOLVED) is False else _text(record, RESOLUTION)

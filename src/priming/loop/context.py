@@ -40,6 +40,7 @@ PLACES = ("file", "files", "module", "modules", "class", "classes", "function", 
 """Words that name parts of a program."""
 
 _CUT = "…"
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
 """Control sequences of terminals: colours, titles and the like."""
@@ -139,7 +140,8 @@ def fires(record: MemoryRecord, objective: str, cue: Cue) -> bool:
     """Whether a memory applies exactly here: its trigger matches, and no condition of it is contradicted.
 
     A text of its trigger matches if it is the objective, or if one of the two has all terms of the other, and at
-    least two. The trigger of a memory without such a text is its conditions, of which all must hold.
+    least two; not where both name versions that differ. The trigger of a memory without such a text is its
+    conditions, of which all must hold.
     """
     confirmed, contradicted, unknown = evaluate(record.when, cue.context())
     if contradicted:
@@ -153,6 +155,9 @@ def fires(record: MemoryRecord, objective: str, cue: Cue) -> bool:
 def _covers(trigger: str, objective: str) -> bool:
     first, second = set(terms(trigger)), set(terms(objective))
     if not first or not second:
+        return False
+    versions, other_versions = (set(_VERSION.findall(text)) for text in (trigger, objective))
+    if versions and other_versions and versions.isdisjoint(other_versions):
         return False
     shared = first & second
     return first == second or (len(shared) > 1 and shared in (first, second))

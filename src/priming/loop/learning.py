@@ -283,7 +283,8 @@ def _credited(
 ) -> LearningResult:
     """Verdicts on the memories shown in attempts that have a result, and the names that match none of them.
 
-    Blamed are only memories that were shown for what they say, not those shown for a link or a common objective.
+    Blamed are only memories that were shown for what they say, not those shown for a link or a common objective, nor
+    those about another task of the session.
     """
     task = closed.task
     shown = dict.fromkeys(key for attempt in task.attempts if attempt.acted for key in attempt.injected)
@@ -292,7 +293,10 @@ def _credited(
     used = tuple(dict.fromkeys(keys[name] for name in names if name in keys and keys[name] not in recurred))
     answerable = keys.keys() if task.gathered is None else task.gathered.answerable
     rest = [key for name, key in keys.items() if key not in used and name in answerable]
-    unused = [key for key in rest if key != repeated]
+    others = [other.plan.objective for other in closed.session.tasks if other.seq != task.seq]
+    records = [get(closed.memory, key) for key in rest]
+    elsewhere = lessons.nearer_elsewhere(closed.memory, records, task.plan.objective, others)
+    unused = [key for key, other in zip(rest, elsewhere, strict=True) if key != repeated and not other]
     unused = _not_told_by(closed.memory, unused, [*used, *([repeated] if repeated else [])], params)
     unused = list(dict.fromkeys((*unused, *recurred)))
     return LearningResult(

@@ -31,8 +31,6 @@ _WRONG_WORDS = 12
 """Most words of what was wrong that are compared."""
 _LONG = 6
 """Least words that two statements share if another word is a value, whatever it is."""
-
-
 _MEANS = frozenset(("with", "using", "via", "through", "by"))
 """Prepositions before what another act is done with: "install packages with pip"."""
 _UNTYPED = frozenset(("code", "other"))
@@ -249,8 +247,9 @@ class _Alignment:
         parts = {word.part for word in shared}
         if all(word.part not in parts and word.role != "scope" for word in rest):
             return self._result("other_slot", f"only the {which} asks for {_list(rest)}", clear=False)
+        too_far = len(self.removed) > len(self.aligned) + 1
         valued = bool(self.removed) and any("number" in value_types(word.stem) for word in rest)
-        return self._result(kind, f"only the {which} says {_list(rest)}", clear=not valued)  # type: ignore[arg-type]
+        return self._result(kind, f"only the {which} says {_list(rest)}", clear=not (valued or too_far))  # type: ignore[arg-type]
 
     def _repeats_the_rejected(self, rest: Sequence[Word], shared: Sequence[Word]) -> bool:
         """Whether one names besides what is rejected; or the later only repeats what the earlier rejects."""

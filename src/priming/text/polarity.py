@@ -23,7 +23,8 @@ _TOKENS = re.compile(rf"[⊖⊕⊝⊘⊙]|{_WORD_TOKEN}|%|[=!<>&|?*+]{{1,3}}(?=[
 _BREAK = re.compile(r"^(?:[.;:!?\n]+|,)$")
 _CAPITAL = re.compile(r"(?<=[\w,;)] )[A-Z][\w.+#-]*")
 _SUBJECT = re.compile(r"^\s*([A-Z][a-z]+) [a-z]+s (?:the|an?|all|every|each|any|our|its)\b")
-_QUOTED = re.compile(r"`([\w-]+)`")
+_QUOTED = re.compile(r"`([\w-]+)`|(?<=[\w,;)] )(Any)\b")
+"""Words that are meant as they are written: in code, and the type Any."""
 _APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "`": "", '"': "", "“": "", "”": ""})
 
 _MOVED = (
@@ -116,7 +117,7 @@ def read_statement(text: str) -> SignedText:
         raise ParamError("text", text, "must be a text")
     names = {match.casefold() for match in _CAPITAL.findall(text[:_READ])}
     names |= {match.casefold() for match in _SUBJECT.findall(text[:_READ])}
-    quoted = frozenset(match.casefold() for match in _QUOTED.findall(text[:_READ]))
+    quoted = frozenset("".join(match).casefold() for match in _QUOTED.findall(text[:_READ]))
     plain = " ".join(text[:_READ].replace("\n", " ; ").casefold().translate(_APOSTROPHES).split())
     plain = _REPLACE.sub(_as_contrast, _PASSIVE.sub(_as_active, plain))
     plain = _BARE_OVER.sub(_as_choice, plain)

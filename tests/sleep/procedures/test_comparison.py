@@ -55,7 +55,8 @@ def test_nothing_is_merged_wrongly():
         ("fourth", 0.8),
         ("fifth", 0.8),
         ("sixth", 0.8),
-        ("seventh", 0.8),
+        ("seventh", 0.75),
+        ("eighth", 0.8),
     ],
 )
 def test_most_of_what_may_be_merged_is(half, least):
