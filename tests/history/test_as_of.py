@@ -223,6 +223,23 @@ def test_what_sleep_changed_about_a_memory_leaves_the_time_at_which_it_was_told(
     assert (memory.get("first").recorded_at, recent.hits) == (before, ())
 
 
+@pytest.mark.parametrize(
+    ("filters", "versions"),
+    [
+        ({"key": "meeting"}, {1, 2}),
+        ({"key": {"in": ["meeting", "gulls"]}, "version": 1}, {1}),
+        ({"not": {"key": "meeting"}}, set()),
+        ({"key": {"ne": "meeting"}}, set()),
+        ({"or": [{"key": "gulls"}, {"key": {"contains": "meet"}}]}, {1, 2}),
+        ({"key": "gulls"}, set()),
+    ],
+)
+def test_a_filter_on_the_key_of_a_memory_admits_its_superseded_versions(moved, filters, versions):
+    for each in (filters, {**filters, "id": moved.get("meeting").id}):
+        found = moved.recall("we meet in the long room", include_superseded=True, filters=each)
+        assert {hit.memory.version for hit in found.hits} == versions
+
+
 def test_of_two_corrections_each_names_the_one_that_followed(moved):
     moved.supersede("meeting", "We meet no more in the long room.")
     found = moved.recall("we meet in the long room", include_superseded=True)

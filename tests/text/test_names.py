@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from priming.text.names import FILE, KINDS, Name, find, heading_name, names, normal
+from priming.text.names import FILE, FORMS, Name, find, heading_name, names, normal
 
 
 def kinds(text):
@@ -251,7 +251,7 @@ def test_a_name_is_listed_once_as_it_first_stands():
 def test_any_text_gives_distinct_names_of_known_kinds(text, heading):
     found = find(text, heading)
     assert found == find(text, heading)
-    assert all(name.kind in KINDS and name.text.strip() for name in found)
+    assert all(name.kind in FORMS and name.text.strip() for name in found)
     forms = [normal(name.text) for name in found]
     assert len(set(forms)) == len(forms)
 

@@ -10,6 +10,10 @@ from priming.core.arguments.checks import check_time
 from priming.errors import ParamError
 from priming.namespace import Namespace, Outdated, PastNamespace
 from priming.results import Hit
+from priming.storage.filters import Combination, Comparison, Condition
+
+_SEVERAL = {"eq": "in", "in": "in", "ne": "nin", "nin": "nin"}
+"""For comparisons of equality, those with several values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,21 @@ def moment(
 def past_room(memory: Namespace, limit: int) -> int:
     """The number of hits to retrieve: a current version may rank below the outdated one that it must precede."""
     return 2 * limit if isinstance(memory, PastNamespace) and memory.outdated else limit
+
+
+def naming_versions(memory: Namespace, condition: Condition) -> Condition:
+    """A filter in which the key or id of a memory names its outdated versions too."""
+    if not (isinstance(memory, PastNamespace) and memory.outdated):
+        return condition
+    if isinstance(condition, Combination):
+        return replace(condition, parts=tuple(naming_versions(memory, part) for part in condition.parts))
+    operator = _SEVERAL.get(condition.operator)
+    if condition.path not in (("key",), ("id",)) or operator is None:
+        return condition
+    name = condition.path[0]
+    values = condition.value if operator == condition.operator else (condition.value,)
+    versions = [version for version, old in memory.outdated.items() if getattr(old, name) in values]
+    return Comparison(condition.path, operator, (*values, *versions))
 
 
 def describe_moment(memory: Namespace, hits: tuple[Hit, ...], limit: int) -> tuple[Hit, ...]:

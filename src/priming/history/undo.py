@@ -34,10 +34,10 @@ from priming.storage.rows import (
     ends_of,
     identity,
 )
-from priming.text.names import KINDS
+from priming.text.names import FORMS
 from priming.types import Operation
 
-_FORMS = (SESSION, TERM, *KINDS)
+_FORMS = (SESSION, TERM, *FORMS)
 _INSTANT = timedelta(microseconds=1)
 _ORDER = {room: place for place, room in enumerate(ROOMS)}
 R = TypeVar("R", bound=Row)

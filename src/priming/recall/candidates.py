@@ -17,7 +17,7 @@ from priming.config.words import KINDS
 from priming.core.arguments.arrays import Floats, distinct
 from priming.core.arguments.checks import check_text
 from priming.errors import ParamError
-from priming.history.moments import Moment
+from priming.history.moments import Moment, naming_versions
 from priming.index.arrays import ENTITY
 from priming.index.columns import NONE
 from priming.index.working_set import WorkingSet
@@ -85,7 +85,8 @@ def eligible_candidates(
         elif fit.confirmed:
             context[document] = fit.start
     if query.condition is not None:
-        ids = memory.store.matching(memory.namespace, query.condition, valid)
+        condition = naming_versions(memory, query.condition)
+        ids = memory.store.matching(memory.namespace, condition, valid)
         mask = np.zeros(working.rows, np.bool_)
         mask[[working.row_of[memory_id] for memory_id in ids if memory_id in working.row_of]] = True
         living &= mask

@@ -1,12 +1,7 @@
 """A night of sleep: for each stage, read, plan, check, and write one operation.
 
-To add a stage:
-
-1. Write ``sleep/stages/NAME.py`` with a function ``plan_NAME`` that returns ``PlannedItem`` values (``plan``). It
-   gets what it needs as arguments, and neither reads nor writes the store.
-2. Read these arguments in a method of ``StageReader`` and enter the method in ``_STAGES`` (``reading``).
-3. Enter the name in ``STAGES`` (``config.words``), whose order is the order of the night; every surface follows.
-4. If its items let one memory replace others, enter their action in ``_TOGETHER`` (``validation``).
+``CONTRIBUTING.md`` lists what a new stage takes. A stage plans from its arguments, and neither reads nor writes the
+store.
 """
 
 from __future__ import annotations

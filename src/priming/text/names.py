@@ -10,7 +10,7 @@ from priming.text.capitalised_names import UPPER, initialisms, spans, strip_mark
 from priming.text.dates import dates
 from priming.text.tokens import is_stop
 
-NAME, FILE, IDENTIFIER, QUOTED, HANDLE, DATE = KINDS = (
+NAME, FILE, IDENTIFIER, QUOTED, HANDLE, DATE = FORMS = (
     "name",
     "file",
     "identifier",
