@@ -96,7 +96,7 @@ def test_the_reply_to_a_long_night_is_bounded_and_counts_the_rest():
     assert answer["omitted"] == {"items": 280, "left_alone": 70}
     assert text.startswith("light: would change 300 things\n- light: mark memory-0, ")
     assert text.endswith(
-        "and 280 more\nleft alone, though alike: 90\nproposal: night, to be carried out by apply"
+        "and 280 more\nsimilar, but left alone: 90\nproposal: night, to be carried out by apply"
     )
 
 

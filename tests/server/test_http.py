@@ -68,7 +68,7 @@ def test_a_folder_or_a_command_of_this_machine_is_named_by_the_user_only(served,
     ):
         answer = served.ask(operation, request)
         assert answer.status_code == 400
-        assert "only its own user's processes may name it" in answer.json()["error"]["message"]
+        assert "only processes of its own user may name it" in answer.json()["error"]["message"]
     with closing(connect(served.local.path, served.local.greeting, 60.0)) as own:
         begun = own.call("default", "loop_task_new_session", {"folder": str(tmp_path)})
         added = own.call("default", "loop_task_add", {**task, "session": begun["session_id"]})

@@ -127,7 +127,7 @@ def test_what_runs_commands_is_offered_to_the_own_process_of_a_user_only(url, tm
 
     refused = anyio.run(talk)
     assert refused.is_error
-    assert "only its own user's processes may name it" in text(refused)
+    assert "only processes of its own user may name it" in text(refused)
 
 
 def test_an_agent_drives_the_loop_or_has_it_run(url, tmp_path):

@@ -118,11 +118,11 @@ def _bounded(value: Any) -> Any:
 
 
 _RETOLD = ("undo", "rollback")
-"""Operations whose message says what they took back, and their rows what that moved."""
+"""Operations whose message states what they undid, and whose rows show what that moved."""
 
 
 def _moves(operation: Fields, op: Op) -> Iterator[str]:
-    """The lines of an operation's message, else what its rows say."""
+    """The lines of an operation's message, or else the changes of its rows."""
     message = operation.get("message")
     if message:
         yield from message.splitlines()
@@ -171,7 +171,7 @@ def _remembered(answer: Fields) -> Iterator[str]:
 
 
 def _learned(answer: Fields) -> Iterator[str]:
-    """Which rule holds now, read back from the store, and why it was placed so."""
+    """The rule that now applies, read back from the store, and the reason for its placement."""
     when = f" when {_compact(answer['when'])}" if answer["when"] else ""
     yield (
         f"{answer['key']}: {answer['rule']}{when}, confidence {answer['confidence']:.2f}: {answer['content']!r}"
@@ -205,7 +205,7 @@ _SUBJECTS: Mapping[str, Callable[[Fields], Iterator[str]]] = {
     "Receipt": _erased,
     "Pack": _pack,
 }
-"""What a reply says of an answer by the type of the answer."""
+"""The lines of a reply, by the type of the answer."""
 _FIELDS: Mapping[str, tuple[str, ...]] = {
     "Operation": ("id", "kind", "message"),
     "Remembered": ("id", "key", "status"),
@@ -234,7 +234,7 @@ def shallow(part: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any
 
 
 def lean(schema: Any) -> Any:
-    """A request's schema without parts that no model needs: titles that repeat names, nulls, other forms of lists."""
+    """A request's schema without parts that models do not need: repeated titles, nulls, other forms of lists."""
     if isinstance(schema, list):
         return [lean(item) for item in schema]
     if not isinstance(schema, dict):
@@ -279,7 +279,7 @@ def _night_lines(night: Fields) -> Iterator[str]:
         yield f"and {omitted['items']:,} more"
     alone = len(night["left_alone"]) + omitted["left_alone"]
     if alone:
-        yield f"left alone, though alike: {alone:,}"
+        yield f"similar, but left alone: {alone:,}"
     if night["operation"]:
         yield f"operation: {night['operation']}"
     elif number:

@@ -66,26 +66,26 @@ MEANINGS: Mapping[str, str] = {
     "source": "where it comes from",
     "trust": "how far its source is trusted",
     "limit": "maximum number",
-    "echo_guard": "whether text that a recall has just returned is taken for an echo, and not stored",
-    "cue": "what surrounds the question: file, language, task, environment, project, speaker, and others by name",
+    "echo_guard": "whether text that a recall has just returned counts as an echo and is not stored",
+    "cue": "the context of the question: file, language, task, environment, project, speaker, and others by name",
     "reason": "why, for the log",
     "relation": "the name of the relation, such as similar-to, requires, overrides or one of your own",
     "sign": "1: links of this relation bring activation, -1: they take it away; by default its name decides",
-    "target": "key of the memory that the link reaches",
+    "target": "key of the memory where the link ends",
     "weight": "strength from 0 to 1",
-    "valid_at": "ask for what was true then, ISO 8601 with a time zone",
-    "known_at": "ask for what was known then, ISO 8601 with a time zone",
-    "since": "only from then on, ISO 8601 with a time zone",
-    "until": "only before then, ISO 8601 with a time zone",
+    "valid_at": "answer with what was true then, ISO 8601 with a time zone",
+    "known_at": "answer with what was known then, ISO 8601 with a time zone",
+    "since": "only from this time on, ISO 8601 with a time zone",
+    "until": "only before this time, ISO 8601 with a time zone",
     "right": "what to do, as a rule that can be followed",
     "wrong": "what was done instead",
-    "priority": "from 0 to 10: the more, the sooner it is shown",
+    "priority": "from 0 to 10: rules of higher priority are shown first",
     "operation_id": "the id of an operation of the log",
     "tokens": "the budget of what is shown, in tokens",
 }
 """What arguments mean where the function's docstring does not say it."""
 
-_OF_LINKS = {"source": "key of the memory that the link leaves"}
+_OF_LINKS = {"source": "key of the memory where the link starts"}
 _ARGS = re.compile(r"^ *Args:\n(.*?)(?:\n\n|\Z)", re.DOTALL | re.MULTILINE)
 _ARG = re.compile(r"^ +(\w+): (.+)$")
 
@@ -129,7 +129,7 @@ def refuse_own(op: Op, request: Any) -> None:
     if isinstance(request, Mapping):
         for name in op.own:
             if request.get(name) is not None:
-                rule = "is of the server's machine: only its own user's processes may name it; leave it out"
+                rule = "belongs to the server's machine: only processes of its own user may name it; leave it out"
                 raise ParamError(name, request[name], rule)
 
 

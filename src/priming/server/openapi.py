@@ -161,7 +161,7 @@ def finished(document: dict[str, Any]) -> dict[str, Any]:
         "bearer": {
             "type": "http",
             "scheme": "bearer",
-            "description": "a token of 'priming token new'; needed as soon as the store has had one",
+            "description": "a token of 'priming token new'; required once the store has had one",
         }
     }
     return document
@@ -184,11 +184,11 @@ _JOB_SCHEMA: Mapping[str, Any] = {
     },
 }
 _REQUEST = "Request"
-"""What is added to the names of definitions that requests refer to: answers have some of the same name."""
+"""The suffix for definitions that requests refer to, because answers have definitions of the same names."""
 
 
 def _effects(op: Op) -> str:
-    """What else there is to know of an operation before it is called."""
+    """Further properties of an operation, for callers."""
     facts = [
         "Something may be lost for good." if op.destructive else "",
         "The same again changes nothing more." if op.idempotent else "",
@@ -265,7 +265,7 @@ def docs_page(document: Mapping[str, Any]) -> str:
 
 
 def _section(method: str, path: str, about: Mapping[str, Any]) -> str:
-    """One operation: what it is for, what it takes, and a form that tries it."""
+    """One operation: its purpose, its arguments, and a form to try it."""
     content = about.get("requestBody", {}).get("content", {}).get("application/json", {})
     examples = [example["value"] for example in content.get("examples", {}).values()]
     body = json.dumps(examples[0], indent=2, ensure_ascii=False) if examples else ""

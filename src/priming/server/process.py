@@ -118,7 +118,7 @@ def serve(
     ready: Callable[[], None],
     local: LocalListener | None = None,
 ) -> None:
-    """Answer at the sockets until SIGTERM or SIGINT: calls at work are finished, jobs up to their present step."""
+    """Answer at the sockets until SIGTERM or SIGINT: running calls are finished, jobs up to their current step."""
     _raise_file_limit()
     UvicornServer(app, params, ready, local).run([listener])
 
@@ -274,7 +274,7 @@ class PatientProtocol(H11Protocol):
         self.transport.close()
 
     def on_response_complete(self) -> None:
-        """From here on the connection is idle, which has a patience of its own."""
+        """From here on the connection is idle, which has its own time limit."""
         super().on_response_complete()
         self._head_came()
 
@@ -286,7 +286,7 @@ class PatientProtocol(H11Protocol):
         return answering
 
     def pause_writing(self) -> None:
-        """The client reads nothing: begin to lose patience."""
+        """The client reads nothing: start the time limit."""
         super().pause_writing()
         self._unread = self.loop.call_later(self.patience.read_seconds, self.transport.abort)
 
@@ -298,7 +298,7 @@ class PatientProtocol(H11Protocol):
             self._unread = None
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """There is nothing to wait for any more."""
+        """Stop waiting."""
         self._head_came()
         super().connection_lost(exc)
 

@@ -30,22 +30,22 @@ STATUS: Mapping[str, int] = {
 
 MEANINGS: Mapping[int, str] = {
     400: "An argument is missing, unknown or out of range (`bad_param`)",
-    401: "No token, or one that is not known or was revoked (`unauthorised`)",
+    401: "No token, or an unknown or revoked one (`unauthorised`)",
     403: "A token of another namespace, or a request from another site (`forbidden`)",
     404: "There is nothing of that name (`not_found`)",
-    405: "There is something here, for another method (`method_not_allowed`)",
+    405: "This path needs another method (`method_not_allowed`)",
     408: "The body did not arrive in time (`timeout`)",
-    409: "It contradicts what is there: a key that is taken, an operation carried out already (`conflict`)",
+    409: "It conflicts with the current state: a key is taken, or the operation was already carried out (`conflict`)",
     413: "The body is too large (`too_large`)",
     415: "The body is no `application/json` (`unsupported_media_type`)",
     429: "Too many requests: see `Retry-After` (`too_many`)",
     500: "The store cannot be read or written, or a bug (`store`, `corrupt`, `schema_too_new`, `internal`)",
     501: "An optional dependency is not installed (`missing_extra`)",
-    502: "A model did not do its part (`embedder`, `agent`)",
+    502: "A model failed (`embedder`, `agent`)",
     503: "Another process writes, or too many calls are waiting: see `Retry-After` (`busy`, `overloaded`)",
     504: "It takes too long; what was begun goes on (`timeout`)",
 }
-"""What each status of an error means, and the codes it comes with."""
+"""The meaning of each error status, and its codes."""
 
 
 class Refused(Exception):
@@ -115,7 +115,7 @@ def parse_body(body: bytes, depth: int) -> Any:
 
 
 def parse_json(text: bytes, depth: int, name: str) -> Any:
-    """The value of a JSON text; a ``ParamError`` calls what is wrong with it by ``name``."""
+    """The value of a JSON text; a ``ParamError`` refers to it by ``name``."""
     try:
         decoded = text.decode("utf-8")
         value = json.loads(decoded, parse_constant=_refuse, parse_float=_finite)

@@ -1,4 +1,4 @@
-"""What operators see of a server: its log, one JSON object a line, and its figures for Prometheus."""
+"""A server's output for operators: its log, one JSON object a line, and its metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OTHERS = ("uvicorn", "asyncio", "mcp")
 
 
 class JsonFormatter(logging.Formatter):
-    """A record as one line. An exception is logged by class and place: its message may quote what is remembered."""
+    """A record as one line. An exception is logged by class and place: its message may quote memories."""
 
     def format(self, record: logging.LogRecord) -> str:
         """One JSON object."""
@@ -64,7 +64,7 @@ def begin(stream: TextIO | None = None, *, level: str = "info") -> None:
 
 
 class Metrics:
-    """The figures of one server, in a registry of its own, without the names of namespaces."""
+    """The metrics of one server, in a registry of its own, without the names of namespaces."""
 
     def __init__(self, *, namespaces: Callable[[], float], jobs: Callable[[], float]) -> None:
         self._registry = CollectorRegistry()

@@ -1,4 +1,4 @@
-"""Tokens, which allow the use of a server of a store. They are not in the log, because they are not memories."""
+"""Tokens, which grant access to a server of a store. They are not in the log, because they are not memories."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from priming.types import Clock, NewToken, SystemClock, Token
 _PREFIX = "prm"
 _ID_BYTES, _SECRET_BYTES = 6, 32
 _PRECISION = timedelta(minutes=1)
-"""Of the time of last use: a write for each request would cost more than the request."""
+"""Resolution of the time of last use: a write for each request would cost more than the request."""
 _NO_DIGEST = hashlib.sha256(b"").digest()
 
 
