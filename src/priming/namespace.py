@@ -137,11 +137,14 @@ class Namespace:
 
     def empty_reason(self) -> str | None:
         """Why answers are empty: the namespace has no memories, and which others resemble it; None if it has some."""
-        if self._has_memories(self.namespace):
-            return None
-        others = [
-            name for name in self.store.namespaces() if name != self.namespace and self._has_memories(name)
-        ]
+        with self.lock:
+            if self._has_memories(self.namespace):
+                return None
+            others = [
+                name
+                for name in self.store.namespaces()
+                if name != self.namespace and self._has_memories(name)
+            ]
         return no_memories(self.namespace) + _suggestion(self.namespace, others)
 
     def _has_memories(self, namespace: str) -> bool:
@@ -154,8 +157,7 @@ class Namespace:
         """
         listing = Listing(items)
         if not listing if empty is None else empty:
-            with self.lock:
-                listing.reason = self.empty_reason()
+            listing.reason = self.empty_reason()
         return listing
 
     def not_found(self, message: str) -> NotFound:

@@ -81,3 +81,36 @@ def test_another_value_in_the_project_takes_the_place_of_that_of_another_store(m
     memory.learn("Indent with spaces")
     answer = memory.active(GO, beside={"global": everywhere})
     assert contents(answer) == ["Indent with spaces"]
+
+
+@pytest.mark.parametrize(
+    ("general", "special", "cue"),
+    [
+        ("Use spaces for indentation", "Use tabs for indentation in Go", GO),
+        ("Wait 30 seconds between retries", "In Rust code, wait 5 seconds between retries", RUST),
+        ("Name files in snake_case", "Name Go files in kebab-case", GO),
+    ],
+)
+def test_a_language_in_the_words_of_a_rule_that_is_its_condition_too_hides_no_conflict(
+    memory, general, special, cue
+):
+    memory.learn(general)
+    memory.learn(special, cue=cue)
+    assert contents(memory.active(cue)) == [special]
+    assert contents(memory.active(Cue(language="python"))) == [general]
+    assert [(entry.older.content, entry.newer.content) for entry in memory.review()] == [(general, special)]
+
+
+@pytest.mark.parametrize(
+    ("general", "special"),
+    [
+        ("Use single quotes", "Use double quotes in JSX"),
+        ("Wrap lines at 100 columns", "Wrap lines at 80 columns in Markdown files"),
+    ],
+)
+def test_another_value_for_one_place_takes_the_place_of_no_general_rule(memory, general, special):
+    memory.learn(general)
+    memory.learn(special)
+    assert {rule.content for rule in memory.list(kinds=["behavior"])} == {general, special}
+    (entry,) = memory.review()
+    assert "unclear" in entry.reason

@@ -277,7 +277,18 @@ def test_the_command_line_answers_as_the_library(tmp_path):
 
     with closing(service):
         answers = run(ask)
-    assert differences(in_library(LocalService(f"sqlite:///{tmp_path}/library.db")), answers) == []
+    by_library = in_library(LocalService(f"sqlite:///{tmp_path}/library.db"))
+    assert (
+        differences(*([without_empty_reason(answer) for answer in each] for each in (by_library, answers)))
+        == []
+    )
+
+
+def without_empty_reason(answer):
+    """An answer without a reason that is null, which the commands in the shape of Arc leave out."""
+    if not isinstance(answer, dict):
+        return answer
+    return {name: value for name, value in answer.items() if name != "reason" or value is not None}
 
 
 def test_no_operation_is_left_out_without_a_reason():

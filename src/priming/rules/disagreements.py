@@ -13,7 +13,7 @@ from priming.core.when import scope
 from priming.index.document import CONFLICTS, KEPT_BESIDE
 from priming.namespace import Namespace
 from priming.rules.conflicts import resolve_conflicts, rule_claim
-from priming.rules.placement import REVERSALS, is_apart
+from priming.rules.placement import REVERSALS, is_apart, stated
 from priming.storage.rows import LinkRow
 from priming.text.change import TextChange, compare
 from priming.text.polarity import comparison_keys
@@ -74,7 +74,7 @@ def disagreements(memory: Namespace, now: datetime) -> list[Disagreement]:
 def _disagreement(
     older: MemoryRecord, newer: MemoryRecord, links: tuple[LinkRow, ...]
 ) -> Disagreement | None:
-    change = compare(older.content, newer.content)
+    change = compare(*(stated(rule.content, scope("when", rule.when)) for rule in (older, newer)))
     if change.kind == "same" or not (links or change.kind in REVERSALS):
         return None
     if not links:

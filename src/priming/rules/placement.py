@@ -13,6 +13,7 @@ from priming.core.when import is_more_specific
 from priming.remember.drafts import Draft
 from priming.rules.trust import instructs, is_trusted_as
 from priming.text.change import TextChange, compare, contrast
+from priming.text.languages import without_language
 from priming.text.rule_kinds import contradicts
 from priming.types import EMPTY, MemoryRecord
 
@@ -129,7 +130,8 @@ def _compare(
 ) -> BehaviorComparison:
     other = ComparedBehaviour.of(existing.content, existing.when)
     similarity, scopes = likeness(parts, other), _relate(parts.scope, other.scope)
-    change = verdict or _change(existing.content, text, new.content)
+    before = stated(existing.content, other.scope)
+    change = verdict or _change(before, stated(text, parts.scope), stated(new.content, parts.scope))
     outranked = (instructs(existing.trust) and not instructs(new.trust)) or not is_trusted_as(
         new.trust, existing.trust
     )
@@ -150,6 +152,11 @@ def _compare(
     return BehaviorComparison(
         existing, similarity, change, scopes, parts.scope, decided, contradiction, outranked, general
     )
+
+
+def stated(text: str, scope: Mapping[str, frozenset[str]]) -> str:
+    """What a rule says beside its conditions: a language that is one of them need not be compared."""
+    return without_language(text, scope.get("language", ()))
 
 
 def _change(old: str, text: str, content: str) -> TextChange:

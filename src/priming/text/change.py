@@ -284,7 +284,8 @@ class _Alignment:
             return self._elsewhere()
         typed = self._typed_value(removed, added)
         if typed is not None:
-            return self._result("other_value", replaced) if typed else None
+            bounded = [any(word.role == "scope" for word in words) for words in (removed, added)]
+            return self._result("other_value", replaced, clear=bounded[0] == bounded[1]) if typed else None
         clear = self._positional_value(removed, added)
         return None if clear is None else self._result("other_value", replaced, clear=clear)
 

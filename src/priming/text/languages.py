@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import PurePosixPath
 
 from priming.core.when import language_name
@@ -134,6 +134,27 @@ def languages_in(text: str) -> list[str]:
     """
     names = [language_name(match[1]) for match in _NAMED.finditer(text[:_READ])]
     return list(dict.fromkeys([*names, *(["go"] if _GO.search(text[:_READ]) else [])]))
+
+
+_IN_LANGUAGE = re.compile(
+    r"\b(?:in|for) ([\w+#-]+)(?: (?:code|files?|sources?|modules?))?(?=[,.;]|$),?\s*"
+    r"|(?<![\w+#])([\w+#]+) (?=(?:code|files?)\b)",
+    re.I,
+)
+
+
+def without_language(text: str, languages: Container[str]) -> str:
+    """A rule without the words that only repeat its condition: "in Go", "Python code".
+
+    >>> without_language("Use tabs for indentation in Go", ["go"]), without_language("In Go code, use tabs", ["go"])
+    ('Use tabs for indentation', 'use tabs')
+    >>> without_language("Use tabs in Go", ["python"])
+    'Use tabs in Go'
+    """
+    plain = _IN_LANGUAGE.sub(
+        lambda match: "" if language_name(match[1] or match[2]) in languages else match[0], text
+    )
+    return plain.strip()
 
 
 def language_of(file: str) -> str | None:
