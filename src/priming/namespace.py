@@ -140,11 +140,8 @@ class Namespace:
         with self.lock:
             if self._has_memories(self.namespace):
                 return None
-            others = [
-                name
-                for name in self.store.namespaces()
-                if name != self.namespace and self._has_memories(name)
-            ]
+            names = [name for name in self.store.namespaces() if name != self.namespace]
+            others = [name for name in names if self._has_memories(name)]
         return no_memories(self.namespace) + _suggestion(self.namespace, others)
 
     def _has_memories(self, namespace: str) -> bool:
