@@ -67,7 +67,7 @@ def test_blended_anchors_still_sum_to_one(share):
 @given(amounts)
 def test_without_priors_the_route_score_keeps_the_order_of_activation(x):
     score = route_score(x, np.zeros(len(x)), 0.08, 1e-5)
-    assert np.argsort(-score, kind="stable").tolist() == np.argsort(-(x + 1e-5), kind="stable").tolist()
+    assert (np.diff(score[np.argsort(x)]) >= -1e-12).all()
     assert np.isfinite(score).all()
 
 
