@@ -248,3 +248,9 @@ def test_two_homes_of_a_class_or_an_alias_are_seen(tmp_path):
 
 def test_the_package_measured_is_the_one_that_the_tests_import():
     assert Path(priming.__file__).parent == HOUSE.package
+
+
+@pytest.mark.slow
+def test_a_recall_is_read_in_twelve_files():
+    steps = house.walk(ROOT, house.WALKS["recall"])
+    assert len(house.subject_files(steps, "recall")) <= 12

@@ -22,11 +22,16 @@ from priming.learning.coactivation import RELATION
 from priming.learning.judged_recalls import JudgedRecall
 from priming.learning.metrics import average_precision
 from priming.namespace import Namespace
-from priming.recall.candidates import RecallQuery, cue_text, eligible_candidates, no_result_reason
+from priming.recall.candidates import (
+    RecallQuery,
+    cue_text,
+    eligible_candidates,
+    no_result_reason,
+    recall_context,
+)
 from priming.recall.designs import rank
 from priming.recall.priors import Priors
 from priming.recall.ranking import RankingQuery
-from priming.recall.rule_relevance import recall_context
 from priming.storage.protocol import Logged
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VerdictRow
 from priming.types import Cue

@@ -25,7 +25,7 @@ from priming.namespace import Namespace
 from priming.recall.fusion import confidence
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked
-from priming.recall.rule_relevance import fit_of
+from priming.recall.rule_relevance import context_of, fit_of
 from priming.remember.drafts import words
 from priming.storage import filters as filtering
 from priming.types import EMPTY, Cue
@@ -69,6 +69,11 @@ def cue_text(text: Any, cue: Cue) -> str:
 def cue_texts(text: str, cue: Cue) -> list[str]:
     """The texts in which a cue may name what it is about: what is asked, and the values of its context."""
     return [text, *(words(value) for value in cue.context().values())]
+
+
+def recall_context(profile: Profile, cue: Cue, text: str | None) -> Mapping[str, Any]:
+    """The context in which a recall evaluates conditions: in the profile of rules, that of ``active``."""
+    return context_of(cue, text) if profile.score == "floop" else cue.context()
 
 
 def eligible_candidates(

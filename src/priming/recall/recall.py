@@ -39,12 +39,12 @@ from priming.recall.candidates import (
     cue_texts,
     eligible_candidates,
     no_result_reason,
+    recall_context,
 )
 from priming.recall.designs import rank
 from priming.recall.formatting import HEADER, packables
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked, RankingQuery
-from priming.recall.rule_relevance import recall_context
 from priming.recall.terms import TERMS, current_term, weighted_profile
 from priming.remember.entity_resolution import entities_in_cue
 from priming.results import Hit, Omitted, Recall, Step

@@ -75,11 +75,6 @@ def context_of(cue: Cue, text: str | None = None) -> Mapping[str, Any]:
     return _with_language(context)
 
 
-def recall_context(profile: Profile, cue: Cue, text: str | None) -> Mapping[str, Any]:
-    """The context in which a recall evaluates conditions: in the profile of rules, that of ``active``."""
-    return context_of(cue, text) if profile.score == "floop" else cue.context()
-
-
 def _with_language(context: dict[str, Any]) -> dict[str, Any]:
     if context.get("language"):
         return context
