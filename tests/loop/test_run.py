@@ -7,9 +7,9 @@ import pytest
 from priming import Memory
 from priming.core.metacognition import assess
 from priming.errors import Busy, Conflict, NotFound, ParamError
-from priming.loop.report import status_of
+from priming.loop.report import next_command, report, status_of, summarise
 from priming.loop.run import ResumeOptions, resume, run, think
-from priming.loop.session_store import Sessions
+from priming.loop.session_store import Sessions, limits
 
 from .scripted_runs import (
     LIMITS,
@@ -162,3 +162,37 @@ def test_a_purge_of_a_memory_that_a_session_names_erases_the_session(runs):
     runs.memory.purge("glue")
     with pytest.raises(NotFound):
         Sessions(runs.memory).get(session.id)
+
+
+def test_an_answer_says_how_to_verify_what_no_command_verified(runs):
+    plan = planned(("Hang the picture", None))
+    session = runs.run([plan, plan, delivered()])
+    assert (session.ended, next_command(session)) == (
+        "unverified",
+        f"priming loop resume {session.id} --answer TEXT",
+    )
+    assert runs.resume(session) == session
+    with pytest.raises(ParamError, match="answer"):
+        runs.resume(session, options=ResumeOptions(answer=" "))
+    values = ResumeOptions(answer="A spirit level shows whether it hangs straight.")
+    done = runs.resume(session, [planned(("Hang the picture.", PASSES)), delivered()], values)
+    assert "A spirit level shows" in runs.agent.prompts[0]
+    assert "still open: Hang the picture" in runs.agent.prompts[0]
+    assert (done.ended, done.tally, next_command(done)) == ("delivered", (1, 1), None)
+
+
+def test_what_is_planned_again_counts_once(runs):
+    plan = planned(("Oil the hinge", PASSES), ("Glue the leg", PASSES))
+    session = runs.run([plan, blocked(), blocked()])
+    assert session.tally == (0, 2)
+    done = runs.resume(session, [plan, delivered(), delivered()])
+    assert (done.ended, len(done.tasks), done.tally) == ("delivered", 4, (2, 2))
+    assert "2 of 2 tasks delivered (100%)" in report(Sessions(runs.memory), done).line
+
+
+def test_dropped_tasks_are_open(runs):
+    plan = planned(*((f"Sand board {name}", PASSES) for name in ("ab", "cd", "ef")))
+    session = runs.run([plan, delivered()], limits=limits(tasks=1))
+    assert (session.ended, session.tally) == ("limit", (1, 3))
+    assert "1 of 3 tasks delivered (33%)" in report(Sessions(runs.memory), session).line
+    assert (summarise(session).delivered, summarise(session).tasks) == (1, 3)

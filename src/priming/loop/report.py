@@ -81,13 +81,12 @@ def report(sessions: Sessions, session: Session) -> SessionReport:
 
 
 def _progress(session: Session, assessment: Assessment) -> str:
-    """The assessment of a session, with its share of delivered tasks, those of all its plans counted."""
+    """The assessment of a session, with its share of delivered tasks, those of all its plans counted once."""
     since = " since the approach changed" if session.begun_with else ""
     advice = f"{assessment.state}{since}: {assessment.advice}"
     if not session.tasks:
         return advice
-    total = len(session.tasks)
-    delivered = sum(task.status == "delivered" for task in session.tasks)
+    delivered, total = session.tally
     share = f"{delivered} of {total} tasks delivered ({delivered / total:.0%})"
     return f"{advice}; {share}, failures in a row: {assessment.consecutive_failures}"
 
@@ -98,9 +97,10 @@ def next_command(session: Session) -> str | None:
     if session.waits is not None:
         return f"{command} --answer TEXT" if session.waits.what == "answer" else f"{command} --yes"
     if session.state == "SUMMARY":
-        if session.ended in ("delivered", "unverified"):
+        if session.ended == "delivered":
             return None
-        return f"{command} --answer TEXT" if session.ended in ("pivot", "impasse") else command
+        answer = session.ended in ("pivot", "impasse", "unverified")
+        return f"{command} --answer TEXT" if answer else command
     return f"{command} --budget-minutes M" if session.stopped == "minutes" else command
 
 
@@ -143,14 +143,14 @@ def describe_state(session: SessionReport | Session) -> str:
 
 def summarise(session: Session) -> SessionSummary:
     """A session as a row of a list."""
-    delivered = sum(task.status == "delivered" for task in session.tasks)
+    delivered, total = session.tally
     return SessionSummary(
         session.id,
         session.parent,
         session.objective,
         session.state,
         describe_state(session),
-        len(session.tasks),
+        total,
         delivered,
         session.created_at,
         session.updated_at,

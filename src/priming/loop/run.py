@@ -96,8 +96,10 @@ def resume(environment: LoopEnvironment, session_id: str, options: ResumeOptions
             raise ParamError("session", session_id, rule)
         if not Path(session.folder).is_dir():
             raise ParamError("session", session_id, f"works in {session.folder}, which no longer exists")
-        if session.state == LAST and session.ended in (DELIVERED, UNVERIFIED):
+        if session.state == LAST and session.ended == DELIVERED:
             return session
+        if session.state == LAST and session.ended == UNVERIFIED and options.answer is None:
+            return session  # the same plan would end the same way
         active = _active(sessions, session)
         resumed = _resumed(active, options)
         if active.id != session.id:
@@ -157,6 +159,8 @@ def _new_round(session: Session, options: ResumeOptions) -> Session:
     )
     if options.answer is None:
         return fresh
+    if not options.answer.strip():
+        raise ParamError("answer", options.answer, "must not be blank")
     answered = (*fresh.answered, (_DIFFERENTLY, options.answer))
     return replace(fresh, answered=answered, begun_with=len(fresh.outcomes), without_progress=False)
 

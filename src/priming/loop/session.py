@@ -312,13 +312,20 @@ class Session:
         )
 
     @property
+    def tally(self) -> tuple[int, int]:
+        """The number of delivered tasks and of all: those of the same objective count once, dropped ones are open."""
+        objectives = {_plain(task.plan.objective) for task in self.tasks}
+        still_open = {_plain(task.plan.objective) for task in self.open_tasks}
+        return len(objectives - still_open), len(objectives) + self.left_out
+
+    @property
     def next_task(self) -> Task | None:
         """The first pending task of the latest plan."""
         return next((task for task in self.round_tasks if task.status == "pending"), None)
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return " ".join(text.casefold().split()).rstrip(".")
 
 
 def dump(session: Session) -> str:

@@ -131,7 +131,8 @@ def _proven(turn: Turn, session: Session) -> tuple[PlanningResult, int] | None:
 
 def _left_open(session: Session) -> list[str]:
     """The open tasks of earlier plans, in words."""
-    return [f"still open: {task.plan.objective}" for task in session.open_tasks if task.status == "pending"]
+    left = [task for task in session.open_tasks if task.status in ("pending", UNVERIFIED)]
+    return [f"still open: {task.plan.objective}" for task in left]
 
 
 def _follow(turn: Turn, session: Session, result: PlanningResult) -> Session:
@@ -323,10 +324,10 @@ def _why(session: Session, ended: str) -> str | None:
     if ended == "limit":
         more = session.left_out
         return f"{more} more tasks than the limit of {session.limits.tasks} were planned, and dropped"
-    delivered = sum(task.status == DELIVERED for task in session.tasks)
+    delivered, total = session.tally
     tasks = ", ".join(f"{task.seq} ({task.status})" for task in session.open_tasks)
     rest = "no command verifies it" if ended == UNVERIFIED else "see what blocked it"
-    return f"{delivered} of {len(session.tasks)} tasks delivered; open: task {tasks}: {rest}"
+    return f"{delivered} of {total} tasks delivered; open: task {tasks}: {rest}"
 
 
 def _pivot(turn: Turn, session: Session, why: str | None = None) -> Session:
