@@ -175,3 +175,32 @@ def test_a_word_in_another_role_reverses_nothing(texts):
     memory = learned(*((text, None) for text in texts))
     assert {rule.content for rule in memory.list(kinds=["behavior"])} == set(texts)
     assert memory.links(relation="conflicts") == []
+
+
+@pytest.mark.parametrize(
+    ("general", "exception"),
+    [
+        ("Never push to main", "Push documentation fixes to main"),
+        ("Encrypt backups", "Store test backups without encryption"),
+        ("Always ask before deleting a branch", "Delete merged branches without asking"),
+        ("Sign all commits", "Do not sign fixup commits"),
+        ("Never run migrations without a backup", "Never run migrations with a stale backup"),
+        ("Retry failed jobs 3 times", "Retry failed payment jobs 0 times"),
+    ],
+)
+def test_an_exception_takes_the_place_of_no_general_rule(general, exception):
+    memory = learned((general, None), (exception, None))
+    assert {rule.content for rule in memory.list(kinds=["behavior"])} == {general, exception}
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Never push to main", "Push to main"),
+        ("Don't fail open", "Fail open"),
+        ("Use tabs", "Never use tabs, use spaces"),
+    ],
+)
+def test_what_is_reversed_as_a_whole_is_replaced(earlier, later):
+    (rule,) = learned((earlier, None), (later, None)).list(kinds=["behavior"])
+    assert rule.content == later

@@ -192,8 +192,8 @@ class _Alignment:
             return self._result("other_value", reason)
         # A later exception does not reverse the rule elsewhere: "in tests", "hotfixes".
         favours = [any(pair[side].contrasted for pair in self.crossed) for side in (0, 1)]
-        places = {(b.part, b.sign) for _, b in self.crossed}
-        is_narrow = any((word.part, word.sign) in places for word in theirs) and not favours[0]
+        parts = {b.part for _, b in self.crossed}
+        is_narrow = any(word.part in parts and word.role != "head" for word in theirs) and not favours[0]
         return self._result("opposite", reason, clear=favours[1] or not (their_scope or is_narrow))
 
     def _is_firm(self, ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
