@@ -55,11 +55,11 @@ def test_each_is_one_operation_and_can_be_undone(memory):
 
 def test_a_text_without_words_is_near_to_nothing(memory):
     assert keep(memory, content="…").status == "stored"
-    assert lessons.nearest_lesson(memory, draft({**LESSON, "content": "…", "metadata": {}})) is None
+    assert lessons.repeated_lesson(memory, draft({**LESSON, "content": "…"}), least=0.1) is None
 
 
 def test_in_an_empty_store_nothing_is_near(memory):
-    assert lessons.nearest_lesson(memory, draft(LESSON)) is None
+    assert lessons.repeated_lesson(memory, draft(LESSON), least=0.1) is None
 
 
 def test_verdicts_on_the_latest_recall_are_known(memory):
@@ -132,3 +132,68 @@ def test_a_lesson_of_an_earlier_version_has_its_task_in_its_trigger(memory):
     )
     assert lessons.lesson_texts(record) == ("Push the tag", "Push the tag: 403", "Bring a token")
     assert lessons.triggers(record) == ("Push the tag: 403", "Push the tag")
+
+
+def teach(memory, trigger, resolution, **arguments):
+    told = {**lesson(trigger, resolution, True), "kind": "pattern", **arguments}
+    return lessons.store_lesson(memory, told, least=0.85)
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ("Always wash the wool in cold water", "Never wash the wool in cold water"),
+        ("Dry the clay for 12 hours in the shed", "Dry the clay for 36 hours in the shed"),
+        ("Raise the seat before the climb", "Lower the seat before the climb"),
+        ("Hand the green badge to the porter", "Hand the white badge to the porter"),
+        ("Run the copy against staging", "Run the copy against production"),
+        ("Switch the feed to pump 7", "Switch the feed to pump 8"),
+        ("Disable the nightly index", "Enable the nightly index"),
+        ("Pin the requirement to Flask 2.3", "Pin the requirement to Flask 3.1"),
+        ("Book it in the EU region", "Book it in the US region"),
+    ],
+)
+def test_the_opposite_or_another_value_is_a_new_version_of_the_lesson(memory, first, later):
+    when = "Prepare the workshop: the guests arrive before everything is in its place"
+    key = teach(memory, when, first).key
+    changed = teach(memory, when, later)
+    assert (changed.key, changed.status, changed.replaced) == (key, "superseded", first)
+    record = memory.get(key)
+    assert (record.metadata["resolution"], record.use.helped) == (later, 0)
+    assert {version.metadata["resolution"] for version in memory.history(key)} == {first, later}
+    assert teach(memory, when, later).status == "strengthened"
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ("Print the badges on machine 5: paper jam", "Print the badges on machine 6: paper jam"),
+        ("Send the crate to Malta: the form is missing", "Send the crate to Cyprus: the form is missing"),
+        ("Migrate the ledger on staging: lock timeout", "Migrate the ledger on production: lock timeout"),
+    ],
+)
+def test_another_number_target_or_name_is_another_lesson(memory, first, later):
+    one, other = teach(memory, first, "Clear the tray"), teach(memory, later, "Clear the tray")
+    assert (other.status, len(memory.list(kinds=["pattern"]))) == ("stored", 2)
+    assert lessons.recurring(memory, later, [one.key, other.key], least=0.85) == []
+    failed = [
+        memory.remember(f"{when}\nwait", kind="failure", metadata={"trigger": when}).key
+        for when in (first, later)
+    ]
+    assert lessons.recurring(memory, later, failed, least=0.85) == failed[1:]
+
+
+def test_the_same_failure_at_another_line_recurs(memory):
+    first = teach(
+        memory, "Run the suite: KeyError in cart.py:30, line 30, in 1.2s", "Give a default", kind="failure"
+    )
+    again = "Run the suite: KeyError in cart.py:31, line 31, in 1.9s"
+    assert lessons.recurring(memory, again, [first.key], least=0.5) == [first.key]
+
+
+def test_an_agent_does_not_replace_the_lesson_of_a_person(memory):
+    when = "Feed the sourdough before the weekend"
+    person = teach(memory, when, "Always feed it twice")
+    agent = teach(memory, when, "Never feed it twice", trust="agent")
+    assert (agent.status, memory.get(person.key).metadata["resolution"]) == ("stored", "Always feed it twice")
+    assert teach(memory, when, "Never feed it twice", trust="agent").key == agent.key

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from priming.config.ids import uuid7
-from priming.config.words import KINDS
+from priming.config.words import KINDS, TRUST
 from priming.core.plasticity import nudge
 from priming.history.log import log, supersede
 from priming.index.document import embedded_text
@@ -23,20 +23,30 @@ from priming.namespace import Namespace
 from priming.recall import traces
 from priming.remember.drafts import Draft, draft, free_key, slug
 from priming.remember.remember import remember_draft
+from priming.sleep.procedures.steps import OPPOSITES, REJECTED, TURNED, compare_steps
 from priming.storage.rows import RowChange
+from priming.text.change import compare
 from priming.types import MemoryRecord
 
 OBJECTIVE, TASK, TRIGGER, FAILED, RESOLUTION = "objective", "task", "trigger", "failed", "resolution"
 """The texts of a lesson, in its metadata: the objective, the task, when it applies, what failed, what helped."""
 SOLVED = "solved"
 """Metadata of a failure: whether its resolution is known to help."""
-STORED, STRENGTHENED, RECURRED = "stored", "strengthened", "recurred"
+STORED, STRENGTHENED, SUPERSEDED = "stored", "strengthened", "superseded"
 _SOURCE = "conscious"
 _CAUSE = ": "
 """Separates the task from its obstacle in a trigger."""
 _NEAREST = 8
 """Number of memories by the cosine of the whole text, of which the lessons are compared."""
 _VERSION = re.compile(r"\bv(?=\d)", re.IGNORECASE)
+_VOLATILE = re.compile(
+    r"\bline \d+|(?<=\.\w\w):\d+(:\d+)?|(?<=\.\w):\d+(:\d+)?|\bin \d+(\.\d+)? ?m?s(econds)?\b|\b0x[0-9a-f]+",
+    re.IGNORECASE,
+)
+"""What differs from one occurrence of the same failure to the next: lines, durations, addresses."""
+_APART = (OPPOSITES, REJECTED, TURNED, "other numbers or versions")
+_LABEL = re.compile(r"[A-Z]{1,3}|[A-Z]\w+|[a-z]")
+_Relation = Literal["same", "instead", "other"]
 _NUMBERED = 100
 """Equal keys are numbered below this number; later ones end in a part of their id."""
 
@@ -50,6 +60,8 @@ class StoredLesson:
     operation: str | None
     cosine: float = 1.0
     """The cosine of the memory and the text of the lesson."""
+    replaced: str | None = None
+    """The resolution that the lesson took the place of."""
 
 
 def lesson_texts(record: MemoryRecord) -> tuple[str, ...]:
@@ -108,21 +120,27 @@ def store_lesson(
     credited: Collection[str] = (),
     has_helped: bool = True,
 ) -> StoredLesson:
-    """Remember a lesson, or strengthen the nearest memory of its kind if their cosine is at least ``least``.
+    """Remember a lesson, or strengthen the memory of its kind that says the same at a cosine of at least ``least``.
 
-    Either is one operation. ``arguments`` are those of ``remember``. A memory in ``credited`` is not counted again:
-    a verdict on the same work judges it. ``has_helped`` False: that the lesson is repeated does not mean that it
-    helped. A failure that was not solved gets a new version as soon as a resolution of it is known.
+    A memory with the same trigger and the opposite resolution, or another value in it, gets a new version instead,
+    unless it is trusted more. Each is one operation. ``arguments`` are those of ``remember``. A memory in
+    ``credited`` is not counted again: a verdict on the same work judges it. ``has_helped`` False: that the lesson is
+    repeated does not mean that it helped. A failure that was not solved gets a new version as soon as a resolution
+    of it is known.
     """
     lesson = draft(arguments)
     unsolved = _unsolved(memory, lesson, least)
     if unsolved is not None:
         return _solve(memory, unsolved, lesson)
-    near = nearest_lesson(memory, lesson)
-    if near is not None and near[1] >= least:
-        if near[0].key in credited:
-            return StoredLesson(near[0].key, STRENGTHENED, None, near[1])
-        return _strengthen(memory, *near, reason, has_helped=has_helped)
+    near = _comparable(memory, lesson)
+    same = _same(memory, lesson, near, least)
+    if same is not None:
+        if same[0].key in credited:
+            return StoredLesson(same[0].key, STRENGTHENED, None, same[1])
+        return _strengthen(memory, *same, reason, has_helped=has_helped)
+    contrary = _contrary(memory, lesson, near, least)
+    if contrary is not None:
+        return _supersede(memory, *contrary, lesson)
     with memory.lock:
         # A key of its own keeps the lesson from being taken for an echo of a recall.
         remembered = remember_draft(memory, replace(lesson, key=lesson.key or _free_key(memory, lesson)))
@@ -137,7 +155,8 @@ def _unsolved(memory: Namespace, lesson: Draft, least: float) -> MemoryRecord | 
     candidates = [record for record in candidates if record.metadata.get(SOLVED) is False]
     cosines = closeness(memory, str(lesson.metadata[TRIGGER]), [[_text(r, TRIGGER)] for r in candidates])
     solved = [record for record, cosine in zip(candidates, cosines, strict=True) if cosine >= least]
-    return solved[0] if solved else None
+    trigger = str(lesson.metadata[TRIGGER])
+    return next((r for r in solved if _occasion(memory, _text(r, TRIGGER), trigger, least) == "same"), None)
 
 
 def _solve(memory: Namespace, record: MemoryRecord, lesson: Draft) -> StoredLesson:
@@ -149,12 +168,35 @@ def _solve(memory: Namespace, record: MemoryRecord, lesson: Draft) -> StoredLess
     return StoredLesson(record.key, STRENGTHENED, latest.id)
 
 
+def _supersede(memory: Namespace, record: MemoryRecord, cosine: float, lesson: Draft) -> StoredLesson:
+    """Give a lesson a new version with the resolution that takes the place of its own."""
+    replaced = _parts(record.metadata, record.content)[1]
+    with memory.lock:
+        changes: dict[str, Any] = {
+            "metadata": lesson.metadata,
+            "source": lesson.source,
+            "trust": lesson.trust,
+        }
+        supersede(memory, record.key, lesson.content, **changes)
+        (latest,) = log(memory, limit=1)
+    return StoredLesson(record.key, SUPERSEDED, latest.id, cosine, replaced)
+
+
 def recurring(memory: Namespace, trigger: str, keys: Collection[str], *, least: float) -> list[str]:
     """The failures among these memories that have this trigger, or nearly so."""
     with memory.lock:
         records = [record for key in keys if (record := memory.find(key)).kind == "failure"]
     cosines = closeness(memory, trigger, [[_text(record, TRIGGER)] for record in records])
-    return [record.key for record, cosine in zip(records, cosines, strict=True) if cosine >= least]
+    near = [record for record, cosine in zip(records, cosines, strict=True) if cosine >= least]
+    return [r.key for r in near if _occasion(memory, _text(r, TRIGGER), trigger, least) == "same"]
+
+
+def is_said_by(memory: Namespace, text: str, others: Sequence[str], *, least: float) -> bool:
+    """Whether one of some other texts says the same, in these words or in others."""
+    return any(
+        closeness(memory, text, [[other]])[0] >= least and _relation(memory, other, text, least) == "same"
+        for other in others
+    )
 
 
 def _free_key(memory: Namespace, lesson: Draft) -> str:
@@ -166,20 +208,104 @@ def _free_key(memory: Namespace, lesson: Draft) -> str:
     return free or free_key(key, uuid7(memory.now()), taken)
 
 
-def nearest_lesson(memory: Namespace, lesson: Draft) -> tuple[MemoryRecord, float] | None:
-    """The active memory of the lesson's kind with the most similar meaning, and the cosine of the two.
+def repeated_lesson(memory: Namespace, lesson: Draft, *, least: float) -> tuple[MemoryRecord, float] | None:
+    """The active memory that says the same as a lesson, and the cosine of the two."""
+    return _same(memory, lesson, _comparable(memory, lesson), least)
+
+
+def _comparable(memory: Namespace, lesson: Draft) -> list[tuple[MemoryRecord, float]]:
+    """The active memories of the lesson's kind that are nearest in meaning, with their cosines, nearest first.
 
     Compared are trigger and resolution: lessons of one objective share its text without being the same.
     """
     candidates = _candidates(memory, embedded_text(lesson.title, lesson.content), lesson.kind)
     solved = lesson.metadata.get(SOLVED)
     candidates = [record for record in candidates if record.metadata.get(SOLVED, solved) == solved]
-    if not candidates:
-        return None
     own = _statement(lesson.metadata, lesson.content)
     cosines = closeness(memory, own, [[_statement(record.metadata, record.content)] for record in candidates])
-    best = int(np.argmax(cosines))
-    return candidates[best], float(min(1.0, cosines[best]))
+    pairs = zip(candidates, (min(1.0, cosine) for cosine in cosines), strict=True)
+    return sorted(pairs, key=lambda pair: -pair[1])
+
+
+def _same(
+    memory: Namespace, lesson: Draft, near: Sequence[tuple[MemoryRecord, float]], least: float
+) -> tuple[MemoryRecord, float] | None:
+    """The nearest memory whose trigger and resolution both mean what those of the lesson mean."""
+    when, what = _parts(lesson.metadata, lesson.content)
+    for record, cosine in near:
+        if cosine < least:
+            break
+        trigger, resolution = _parts(record.metadata, record.content)
+        unsolved = lesson.metadata.get(SOLVED) is False
+        if _occasion(memory, trigger, when, least) == "same" and (
+            unsolved or _relation(memory, resolution, what, least) == "same"
+        ):
+            return record, cosine
+    return None
+
+
+def _contrary(
+    memory: Namespace, lesson: Draft, near: Sequence[tuple[MemoryRecord, float]], least: float
+) -> tuple[MemoryRecord, float] | None:
+    """The nearest memory of the same trigger that resolves it the opposite way, or with another value.
+
+    A lesson does not take the place of what is trusted more: an agent's report does not correct a person.
+    """
+    if lesson.metadata.get(SOLVED) is False:
+        return None
+    when, what = _parts(lesson.metadata, lesson.content)
+    for record, cosine in near:
+        trigger, resolution = _parts(record.metadata, record.content)
+        if TRUST.index(lesson.trust) < TRUST.index(record.trust) or not trigger or not resolution:
+            continue
+        alike = closeness(memory, when, [[trigger]])[0] >= least
+        same = alike and _occasion(memory, trigger, when, least) == "same"
+        if same and _relation(memory, resolution, what, least) == "instead":
+            return record, cosine
+    return None
+
+
+def _occasion(memory: Namespace, old: str, new: str, least: float) -> _Relation:
+    """How two triggers relate, without the lines, durations and addresses in them."""
+    return _relation(memory, _VOLATILE.sub(" ", old), _VOLATILE.sub(" ", new), least)
+
+
+def _relation(memory: Namespace, old: str, new: str, least: float) -> _Relation:
+    """Whether two texts say the same, one takes the place of the other, or they are about different things.
+
+    Opposites, numbers, versions, names and targets keep two texts apart, however near their vectors are.
+    """
+    steps = compare_steps(old, new)
+    if steps.kind == "same":
+        return "same"
+    change = compare(old, new)
+    if change.kind in ("opposite", "other_value"):
+        return "instead"
+    if steps.kind == "variant" and (
+        steps.why in _APART
+        or (steps.left and steps.right and steps.why == "other targets")
+        or (len(steps.left) == len(steps.right) == 1 and _is_value(old, change.kind, steps.words))
+    ):
+        return "instead"
+    if change.kind != "other_slot" or closeness(memory, new, [[old]])[0] >= least:
+        return "same"
+    return "other"
+
+
+def _is_value(old: str, change: str, words: Sequence[str]) -> bool:
+    """Whether the only words that differ are names or labels, or stand where a value stands."""
+    if all(_LABEL.fullmatch(word) for word in words):
+        return True
+    return change not in ("wider", "narrower") and not old.casefold().startswith(words[0].casefold())
+
+
+def _parts(metadata: Mapping[str, Any], content: str) -> tuple[str, str]:
+    """The trigger and the resolution of a lesson; of another memory its first line and the others."""
+    when, what = (metadata.get(name) for name in (TRIGGER, RESOLUTION))
+    if isinstance(when, str) and isinstance(what, str):
+        return when, what
+    first, _, rest = content.partition("\n")
+    return first, rest
 
 
 def _statement(metadata: Mapping[str, Any], content: str) -> str:

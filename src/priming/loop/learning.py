@@ -116,7 +116,7 @@ def store_patterns(
 def _summed(results: Sequence[lessons.StoredLesson]) -> LearningResult:
     """The combined result of storing several lessons."""
     return LearningResult(
-        stored=tuple(result.key for result in results if result.status == lessons.STORED),
+        stored=tuple(result.key for result in results if result.status != lessons.STRENGTHENED),
         strengthened=tuple(result.key for result in results if result.status == lessons.STRENGTHENED),
         operations=tuple(result.operation for result in results if result.operation),
     )
@@ -257,8 +257,10 @@ def _recurred(closed: _ClosedTask, failed: dict[str, Any] | None, params: Contex
 
 def _repeated(closed: _ClosedTask, succeeded: dict[str, Any] | None, params: ContextParams) -> str | None:
     """The key of the pattern that a delivered task repeated: it is strengthened, so it was not shown in vain."""
-    near = None if succeeded is None else lessons.nearest_lesson(closed.memory, draft(succeeded))
-    return near[0].key if near is not None and near[1] >= params.similar else None
+    if succeeded is None:
+        return None
+    near = lessons.repeated_lesson(closed.memory, draft(succeeded), least=params.similar)
+    return None if near is None else near[0].key
 
 
 def _not_told_by(
@@ -268,11 +270,9 @@ def _not_told_by(
     advice = [text for key in helpful if (text := lessons.resolution_of(get(memory, key)))]
     if not advice or not keys:
         return list(keys)
-    same = [
-        max(lessons.closeness(memory, text, [advice])) if text else 0.0
-        for text in (lessons.resolution_of(get(memory, key)) for key in keys)
-    ]
-    return [key for key, cosine in zip(keys, same, strict=True) if cosine < params.similar]
+    texts = {key: lessons.resolution_of(get(memory, key)) for key in keys}
+    least = params.similar
+    return [key for key in keys if not lessons.is_said_by(memory, texts[key], advice, least=least)]
 
 
 def _credited(

@@ -13,7 +13,7 @@ from priming.errors import NotFound, ParamError
 from priming.graph.traversal import neighbors
 from priming.learning import feedback, lessons
 from priming.learning.lessons import RESOLUTION, TRIGGER
-from priming.loop.context import PROFILE, gather
+from priming.loop.context import PROFILE, cut, gather
 from priming.loop.learning import FAILURE, PATTERN, lesson, store_patterns
 from priming.loop.session_store import Sessions, check_folder
 from priming.loop.steps.results import (
@@ -40,11 +40,13 @@ from priming.sleep.night import apply, sleep
 from priming.types import Cue, MemoryRecord
 
 TYPES = (FAILURE, PATTERN)
-ADDED, MERGED, STRENGTHENED, SKIPPED = "added", "merged", "strengthened", "skipped"
+ADDED, MERGED, STRENGTHENED, SUPERSEDED, SKIPPED = "added", "merged", "strengthened", "superseded", "skipped"
 _MOST = 1_000_000
 _DIGITS = 3
 _NAMED = 5
 """Maximum number of memories that an issue names."""
+_SHORT = 120
+"""Maximum length of a resolution that a reply quotes."""
 _SECONDS_A_DAY = 86_400.0
 
 
@@ -92,7 +94,7 @@ def loop_context(
 def loop_store(
     memory: Namespace, trigger: str, resolution: str, *, type: str = FAILURE, source: str | None = None
 ) -> LessonReply:
-    """Store a failure or a pattern; a similar one that exists is strengthened instead.
+    """Store a failure or a pattern; the one that says the same is strengthened, the opposite one gets a new version.
 
     Args:
         trigger: what went wrong, or when it applies.
@@ -110,6 +112,9 @@ def loop_store(
     stored = lessons.store_lesson(memory, arguments, least=CONTEXT.similar)
     if stored.status == lessons.STORED:
         return LessonReply(ADDED, stored.key)
+    if stored.status == lessons.SUPERSEDED:
+        reason = f"it takes the place of {cut(stored.replaced or '', _SHORT)!r}, which stays in its history"
+        return LessonReply(SUPERSEDED, stored.key, reason)
     return LessonReply(MERGED, stored.key, f"similar exists: {stored.cosine:.2f} alike, strengthened")
 
 
@@ -143,6 +148,8 @@ def loop_chunk(
     reply = loop_store(memory, task, approach, type=PATTERN, source="chunked")
     if reply.status == ADDED:
         return ChunkReply(ADDED, stored=(reply.name,))
+    if reply.status == SUPERSEDED:
+        return ChunkReply(SUPERSEDED, stored=(reply.name,), reason=reply.reason)
     return ChunkReply(STRENGTHENED, strengthened=(reply.name,), reason=reply.reason)
 
 

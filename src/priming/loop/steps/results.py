@@ -89,7 +89,7 @@ class LoopContext:
 
 @dataclass(frozen=True, slots=True)
 class LessonReply:
-    """The result of storing a lesson: ``added``, or ``merged`` with a similar one, ``name``."""
+    """The result of storing a lesson: ``added``, ``merged`` with the one that says the same, or ``superseded``."""
 
     status: str
     name: str
@@ -98,7 +98,7 @@ class LessonReply:
 
 @dataclass(frozen=True, slots=True)
 class ChunkReply:
-    """Which patterns are new and which were strengthened: ``added``, ``strengthened`` or ``skipped``."""
+    """The patterns of what worked: ``added``, ``strengthened``, ``superseded`` or ``skipped``."""
 
     status: str
     stored: tuple[str, ...] = ()
