@@ -10,8 +10,24 @@ GO, GO_TESTS = Cue(language="go"), Cue(language="go", task="test")
 CI = Cue(language="go", task="test", environment="ci")
 
 
+OPENED = []
+
+
+def opened():
+    """A memory that is closed after the test."""
+    OPENED.append(Memory.open("sqlite://"))
+    return OPENED[-1]
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    while OPENED:
+        OPENED.pop().close()
+
+
 def learned(*corrections):
-    memory = Memory.open("sqlite://")
+    memory = opened()
     for text, cue in corrections:
         memory.learn(text, cue=cue)
     return memory
@@ -118,7 +134,7 @@ def test_an_unclear_change_leaves_both_rules_and_says_so():
 
 
 def test_a_condition_that_a_hook_inferred_is_no_exception():
-    memory = Memory.open("sqlite://")
+    memory = opened()
     memory.learn(A, cue=Cue(language="python"), source="hook")
     done = memory.learn(B)
     assert (done.placement, done.when) == ("supersede", {})
@@ -126,7 +142,7 @@ def test_a_condition_that_a_hook_inferred_is_no_exception():
 
 
 def test_a_reversal_takes_the_place_of_every_rule_that_it_reverses():
-    memory = Memory.open("sqlite://")
+    memory = opened()
     memory.remember("Use httpx for calls", kind="behavior", key="one")
     memory.remember("Prefer httpx to anything", kind="behavior", key="two")
     memory.learn(B)
@@ -137,7 +153,7 @@ def test_a_reversal_takes_the_place_of_every_rule_that_it_reverses():
 
 
 def test_a_merge_takes_the_place_of_the_rules_that_it_reverses():
-    memory = Memory.open("sqlite://")
+    memory = opened()
     memory.remember(A, kind="behavior", key="a")
     memory.remember(B, kind="behavior", key="b")
     done = memory.learn("Prefer httpx over requests")
@@ -159,3 +175,32 @@ def test_a_word_in_another_role_reverses_nothing(texts):
     memory = learned(*((text, None) for text in texts))
     assert {rule.content for rule in memory.list(kinds=["behavior"])} == set(texts)
     assert memory.links(relation="conflicts") == []
+
+
+@pytest.mark.parametrize(
+    ("general", "exception"),
+    [
+        ("Never push to main", "Push documentation fixes to main"),
+        ("Encrypt backups", "Store test backups without encryption"),
+        ("Always ask before deleting a branch", "Delete merged branches without asking"),
+        ("Sign all commits", "Do not sign fixup commits"),
+        ("Never run migrations without a backup", "Never run migrations with a stale backup"),
+        ("Retry failed jobs 3 times", "Retry failed payment jobs 0 times"),
+    ],
+)
+def test_an_exception_takes_the_place_of_no_general_rule(general, exception):
+    memory = learned((general, None), (exception, None))
+    assert {rule.content for rule in memory.list(kinds=["behavior"])} == {general, exception}
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Never push to main", "Push to main"),
+        ("Don't fail open", "Fail open"),
+        ("Use tabs", "Never use tabs, use spaces"),
+    ],
+)
+def test_what_is_reversed_as_a_whole_is_replaced(earlier, later):
+    (rule,) = learned((earlier, None), (later, None)).list(kinds=["behavior"])
+    assert rule.content == later

@@ -171,7 +171,8 @@ def _place(path: str, folder: Path) -> str | None:
         return None
     try:
         root = folder.resolve()
-        return (root / path.replace("\\", "/")).resolve().relative_to(root).as_posix()
+        target = (root / path.replace("\\", "/")).resolve()
+        return None if target.is_symlink() else target.relative_to(root).as_posix()  # a link to itself
     except (OSError, RuntimeError, ValueError):
         return None
 

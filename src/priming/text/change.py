@@ -21,7 +21,7 @@ from priming.text.polarity import (
     times,
     types_of,
 )
-from priming.text.word_order import exchanged, leads_oppose
+from priming.text.word_order import exchanged, leads_oppose, pair_words, without_repeats
 from priming.text.word_values import are_antonyms, value_types
 
 _T = TypeVar("_T")
@@ -104,14 +104,18 @@ class _Alignment:
                 [replace(word, sign=abs(word.sign)) if not _opposes(word, others) else word for word in words]
                 for words, others in ((removed, added), (added, removed))
             )
-        _pair(removed, added, self.aligned, lambda a, b: a.stem == b.stem and a.sign == b.sign)
-        _pair(removed, added, self.crossed, lambda a, b: a.stem == b.stem)
+        pair_words(removed, added, self.aligned, lambda a, b: a.stem == b.stem and a.sign == b.sign)
+        pair_words(removed, added, self.crossed, lambda a, b: a.stem == b.stem)
         # An antonym of the same sign is opposed; "never disable" and "always enable" agree.
-        _pair(removed, added, self.crossed, lambda a, b: a.sign == b.sign and are_antonyms(a.stem, b.stem))
-        _pair(removed, added, self.aligned, lambda a, b: a.sign != b.sign and are_antonyms(a.stem, b.stem))
+        pair_words(
+            removed, added, self.crossed, lambda a, b: a.sign == b.sign and are_antonyms(a.stem, b.stem)
+        )
+        pair_words(
+            removed, added, self.aligned, lambda a, b: a.sign != b.sign and are_antonyms(a.stem, b.stem)
+        )
         turned, self.aligned = _split(self.aligned, lambda pair: leads_oppose(pair[0].lead, pair[1].lead))
         self.crossed += turned
-        self.removed, self.added = _without_repeats(removed, added, self.aligned)
+        self.removed, self.added = without_repeats(removed, added, self.aligned)
         self._settle()
 
     def _settle(self) -> None:
@@ -186,9 +190,11 @@ class _Alignment:
         reason = f'{asks} asks for "{a.text}", {rejects_by} rejects it'
         if types_of([a for a, _ in self.crossed]) == {"number"}:
             return self._result("other_value", reason)
-        # A later exception does not reverse the rule elsewhere.
-        contrasted = any(b.contrasted for _, b in self.crossed)
-        return self._result("opposite", reason, clear=contrasted or not their_scope)
+        # A later exception does not reverse the rule elsewhere: "in tests", "hotfixes".
+        favours = [any(pair[side].contrasted for pair in self.crossed) for side in (0, 1)]
+        parts = {b.part for _, b in self.crossed}
+        is_narrow = any(word.part in parts and word.role != "head" for word in theirs) and not favours[0]
+        return self._result("opposite", reason, clear=favours[1] or not (their_scope or is_narrow))
 
     def _is_firm(self, ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
         """Whether more is crossed than a verb whose objects differ."""
@@ -284,7 +290,7 @@ class _Alignment:
             return self._elsewhere()
         typed = self._typed_value(removed, added)
         if typed is not None:
-            bounded = [any(word.role == "scope" for word in words) for words in (removed, added)]
+            bounded = [any(map(_bounds, words)) for words in (removed, added)]
             return self._result("other_value", replaced, clear=bounded[0] == bounded[1]) if typed else None
         clear = self._positional_value(removed, added)
         return None if clear is None else self._result("other_value", replaced, clear=clear)
@@ -334,32 +340,6 @@ class _Alignment:
         return None
 
 
-def _pair(
-    removed: list[Word],
-    added: list[Word],
-    pairs: list[tuple[Word, Word]],
-    agree: Callable[[Word, Word], bool],
-) -> None:
-    """Move words that agree from the rests to the pairs, each once."""
-    for word in list(removed):
-        match = next((other for other in added if agree(word, other)), None)
-        if match is not None:
-            removed.remove(word)
-            added.remove(match)
-            pairs.append((word, match))
-
-
-def _without_repeats(
-    removed: Sequence[Word], added: Sequence[Word], aligned: Sequence[tuple[Word, Word]]
-) -> tuple[list[Word], list[Word]]:
-    """The rests without words that a statement only repeats."""
-    old, new = ({(pair[side].stem, pair[side].sign) for pair in aligned} for side in (0, 1))
-    return (
-        [word for word in removed if (word.stem, word.sign) not in old],
-        [word for word in added if (word.stem, word.sign) not in new],
-    )
-
-
 def _split(items: Sequence[_T], test: Callable[[_T], bool]) -> tuple[list[_T], list[_T]]:
     return [item for item in items if test(item)], [item for item in items if not test(item)]
 
@@ -379,6 +359,11 @@ def _without_rejected(removed: Sequence[Word], added: Sequence[Word]) -> tuple[l
     rests = [[word for word in words if word.sign > 0] for words in (removed, added)]
     asks = all(any(word.role != "scope" for word in words) for words in rests)
     return (rests[0], rests[1]) if asks else (list(removed), list(added))
+
+
+def _bounds(word: Word) -> bool:
+    """Whether a word beside a value says of what it is: "in production", "audit logs"."""
+    return word.role == "scope" or value_types(word.stem) <= {"other"}
 
 
 def _all_scope(words: Sequence[Word]) -> bool:

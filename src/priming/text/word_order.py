@@ -1,8 +1,8 @@
-"""Words that changed places between two statements of the same words, where places matter."""
+"""The words of two statements in pairs, and those that changed places where places matter."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from priming.text.polarity import EXCLUDING, Word
@@ -102,3 +102,29 @@ def leads_oppose(a: str, b: str) -> bool:
     if frozenset((a, b)) in _OPPOSED_LEADS:
         return True
     return (a in EXCLUDING and b in _INCLUDING) or (b in EXCLUDING and a in _INCLUDING)
+
+
+def pair_words(
+    removed: list[Word],
+    added: list[Word],
+    pairs: list[tuple[Word, Word]],
+    agree: Callable[[Word, Word], bool],
+) -> None:
+    """Move words that agree from the rests to the pairs, each once."""
+    for word in list(removed):
+        match = next((other for other in added if agree(word, other)), None)
+        if match is not None:
+            removed.remove(word)
+            added.remove(match)
+            pairs.append((word, match))
+
+
+def without_repeats(
+    removed: Sequence[Word], added: Sequence[Word], aligned: Sequence[tuple[Word, Word]]
+) -> tuple[list[Word], list[Word]]:
+    """The rests without words that a statement only repeats."""
+    old, new = ({(pair[side].stem, pair[side].sign) for pair in aligned} for side in (0, 1))
+    return (
+        [word for word in removed if (word.stem, word.sign) not in old],
+        [word for word in added if (word.stem, word.sign) not in new],
+    )

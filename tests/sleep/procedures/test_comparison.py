@@ -55,7 +55,7 @@ def test_nothing_is_merged_wrongly():
         ("fourth", 0.8),
         ("fifth", 0.8),
         ("sixth", 0.8),
-        ("seventh", 0.75),
+        ("seventh", 0.7),
         ("eighth", 0.8),
     ],
 )

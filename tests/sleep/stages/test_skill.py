@@ -101,8 +101,8 @@ def test_only_procedures_of_a_like_meaning_are_compared():
 
 def test_of_three_only_those_become_one_of_which_every_two_mean_the_same():
     # The first has all steps of the others, which have each a step of their own.
-    told_too = "1. Stop it. 2. Start it. 3. Tell the team."
-    both = "1. Stop it. 2. Look at it. 3. Start it. 4. Tell the team."
+    told_too = "1. Stop it. 2. Start it. 3. Check the lights."
+    both = "1. Stop it. 2. Look at it. 3. Start it. 4. Check the lights."
     (one, family) = planned(skill("a", both, 3), skill("b", CLEAN, 2), skill("c", told_too, 1))
     assert (one.action, one.into, one.ids) == ("consolidate", "a", ("b",))
     assert (family.action, set(family.ids)) == ("family", {"a", "c"})

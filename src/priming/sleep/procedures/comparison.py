@@ -12,7 +12,7 @@ from priming.core.when import stem
 from priming.sleep.procedures.reading import ProcedureText
 from priming.sleep.procedures.steps import REJECTED, StepChange, compare_steps, names_value
 from priming.sleep.procedures.words import StepWord, observing_verbs, read_step
-from priming.text.word_lists import read_word_groups, read_words
+from priming.text.word_lists import read_word_groups
 
 Likeness = Literal["same", "part", "alike", "hindered", "other"]
 _SHARE = 0.5
@@ -239,16 +239,15 @@ def _unsafe(left: ProcedureText, right: ProcedureText, steps: Sequence[str]) -> 
     shorter = min(len(left.steps), len(right.steps))
     if 2 * len(steps) > shorter + 1:
         return "one is a part of the other"
-    read = [read_step(step) for step in steps]
-    if all(observes(words) for words in read):
-        return None
-    if any(word.sign < 0 or word.stem in _irreversible() for words in read for word in words):
-        return "only one has a step that cannot be taken back"
-    return None if left.title and right.title else "only one has a step that changes something"
+    return (
+        None
+        if all(observes(read_step(step)) for step in steps)
+        else "only one has a step that changes something"
+    )
 
 
 def observes(words: Sequence[StepWord]) -> bool:
-    """Whether a step changes nothing: it only looks, waits, reports or writes down."""
+    """Whether a step changes nothing and tells nobody: it only looks, waits or compares."""
     return bool(words) and words[0].sign > 0 and words[0].stem in observing_verbs()
 
 
@@ -260,11 +259,6 @@ def _permuted(left: Sequence[str], right: Sequence[str]) -> bool:
             return False
         waiting.remove(match)
     return not waiting
-
-
-@cache
-def _irreversible() -> frozenset[str]:
-    return frozenset(stem(word) for word in read_words("irreversible_verbs"))
 
 
 def _same_actions(left: Sequence[str], right: Sequence[str]) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
-from priming.sleep.procedures.words import READ, StepWord, kind_nouns, read_step
+from priming.sleep.procedures.words import READ, StepWord, irreversible_verbs, kind_nouns, programs, read_step
 from priming.text.word_values import are_antonyms, stem_of, value_types
 
 OPPOSITES, REJECTED, TURNED = "opposites", "one rejects what the other asks for", "the other way round"
@@ -66,7 +66,7 @@ def compare_steps(left: str, right: str) -> StepChange:
     only_a, only_b = _bare(a, only_a, only_b), _bare(b, only_b, only_a)
     only_a, only_b = _counted(only_a, only_b, right), _counted(only_b, only_a, left)
     if not only_a and not only_b:
-        swapped = _swapped(pairs) or _in_another_order(a, b, pairs)
+        swapped = _swapped(pairs) or _in_another_order(a, b, pairs) or _exchanged(a, b, pairs)
         if not swapped:
             return StepChange("same", shared=len(pairs))
         return StepChange("variant", *swapped, TURNED, len(pairs))
@@ -114,7 +114,7 @@ def _paired(
     """The words that both have, by their stems and then by their synonyms, and those that only one has."""
     pairs: list[tuple[StepWord, StepWord]] = []
     left, right = list(a), list(b)
-    for agree in (_same_word, _synonyms):
+    for agree in (_same_word, _synonyms_outside({*_called(a), *_called(b)})):
         left = _take(left, right, pairs, agree)
     left, right = _without_compounds(left, right, pairs)
     right, left = _without_compounds(right, left, pairs)
@@ -165,8 +165,20 @@ def _same_word(a: StepWord, b: StepWord) -> bool:
     return a.sign == b.sign and (a.stem == b.stem or a.text.casefold() == b.text.casefold())
 
 
+def _called(words: Sequence[StepWord]) -> Sequence[StepWord]:
+    """The words of a step from the program on that it calls: "run git fetch" calls "git fetch"."""
+    place = next((i for i, word in enumerate(words[:2]) if word.text in programs()), len(words))
+    return words[place:]
+
+
+def _synonyms_outside(command: Collection[StepWord]) -> Callable[[StepWord, StepWord], bool]:
+    """Whether two words are synonyms, and neither is part of a command."""
+    return lambda a, b: a not in command and b not in command and _synonyms(a, b)
+
+
 def _synonyms(a: StepWord, b: StepWord) -> bool:
-    return a.sign == b.sign and not a.senses.isdisjoint(b.senses) and not opposite(a, b)
+    is_exact = (a.stem in irreversible_verbs()) != (b.stem in irreversible_verbs())
+    return a.sign == b.sign and not is_exact and not a.senses.isdisjoint(b.senses) and not opposite(a, b)
 
 
 def opposite(a: StepWord, b: StepWord) -> bool:
@@ -215,6 +227,24 @@ def _counted(only: Sequence[StepWord], others: Sequence[StepWord], text: str) ->
 def names_value(word: StepWord) -> bool:
     """Whether a word is a number, a target, a name in code, or one of a group of alternatives."""
     return value_types(word.stem) != {"other"}
+
+
+def _exchanged(
+    a: Sequence[StepWord], b: Sequence[StepWord], pairs: Sequence[tuple[StepWord, StepWord]]
+) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """Two names, or two words of a command, that have changed places: "Ann pays Bob", "cp a.txt b.txt"."""
+    called = {*_called(a)}
+    fixed = [
+        (x, y)
+        for x, y in pairs
+        if x in a and y in b and (x in called or x.is_code or x.text[:1].isupper() or y.text[:1].isupper())
+    ]
+    for x, y in fixed:
+        for v, w in fixed:
+            alike = x.role == y.role == v.role == w.role and x.stem != v.stem
+            if alike and a.index(x) < a.index(v) and b.index(y) > b.index(w):
+                return (x.text, v.text), (w.text, y.text)
+    return None
 
 
 def _swapped(pairs: Sequence[tuple[StepWord, StepWord]]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:

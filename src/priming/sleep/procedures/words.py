@@ -268,6 +268,18 @@ def observing_verbs() -> frozenset[str]:
 
 
 @cache
+def irreversible_verbs() -> frozenset[str]:
+    """The stems of verbs that no other verb stands for."""
+    return frozenset(_stem(word) for word in read_words("irreversible_verbs"))
+
+
+@cache
+def programs() -> frozenset[str]:
+    """Programs that a step may call."""
+    return frozenset(read_words("step_programs"))
+
+
+@cache
 def kind_nouns() -> frozenset[str]:
     """The stems of nouns that only say what kind of thing the word before them names."""
     return frozenset(stem(word) for word in read_words("step_places"))
