@@ -10,7 +10,7 @@ from priming.config.params.loop import CONTEXT, ContextParams
 from priming.config.words import ASSESSMENTS, IMPASSES
 from priming.core.metacognition import Assessment
 from priming.errors import ParamError
-from priming.learning.lessons import closeness
+from priming.learning.lessons import is_said_by
 from priming.llm.answers import text_field, validated_answer
 from priming.llm.prompts import fenced, prompt
 from priming.llm.protocol import Agent, Answer, Schema
@@ -154,7 +154,7 @@ def is_repeated(
     own = set(terms(subgoal))
     if any(own == set(terms(other)) for other in others):
         return True
-    return max(closeness(memory, subgoal, [[other] for other in others]), default=0.0) >= params.repeated
+    return is_said_by(memory, subgoal, others, least=params.repeated)
 
 
 def _subgoal_section(objective: str | None, params: ContextParams) -> str | None:
