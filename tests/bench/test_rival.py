@@ -118,6 +118,9 @@ CRASH = """asked["op"] == "search" and (print("the disk is on fire", file=sys.st
 HANG = """asked["op"] == "search" and __import__("threading").Event().wait()"""
 BABBLE = """while True: print('{"ok": true}')"""
 DEAF = "import threading; threading.Event().wait()"
+ORPHAN = """import subprocess, sys
+subprocess.Popen([sys.executable, "-c", "import threading; threading.Event().wait()"])
+sys.exit(4)"""
 
 
 @pytest.mark.slow
@@ -140,6 +143,7 @@ DEAF = "import threading; threading.Event().wait()"
         ({"search": '{"ok": True, "keys": [], "ms": float("nan")}'}, r"scores and times must be finite"),
         ({"before": HANG}, r"gave no answer to search within 0\.5 seconds"),
         ({"adapter": DEAF}, r"gave no answer to hello within 1 seconds"),
+        ({"adapter": ORPHAN}, r"ended at hello with status 4"),
         ({"adapter": "syntax error"}, r"ended at hello with status 1; on stderr it said: .*SyntaxError"),
         ({"requirements": "no requirement at all !!"}, r"could not be installed: "),
     ],

@@ -202,6 +202,8 @@ def _handed(item: BenchItem) -> dict[str, str | None]:
 
 
 _UNREAD = 100
+_LOOK = 1.0
+"""Seconds between two looks at whether a process has ended."""
 """Most lines that wait to be read: who says more is held up."""
 _FOLDERS = re.compile(r"(?<![\w:/.])/(?:[^\s/'\"]+/)+")
 """The folders of a path that begins at the root: they are of one machine."""
@@ -250,13 +252,28 @@ class Process:
         if not self._answers.empty() and (unasked := self._answers.get()):
             raise self._failed(f"spoke before {op} was asked: {self._quoted(unasked)}")
         self._messages.put(json.dumps(message).encode() + b"\n")
-        try:
-            line = self._answers.get(timeout=seconds)
-        except queue.Empty:
-            raise self._failed(f"gave no answer to {op} within {seconds:g} seconds") from None
+        line = self._line(seconds)
+        if line is None:
+            raise self._failed(f"gave no answer to {op} within {seconds:g} seconds")
         if not line:
             raise self._failed(f"ended at {op} with status {self._status()}")
         return self._read(line, op)
+
+    def _line(self, seconds: float) -> bytes | None:
+        """The next line of the process, empty if it has ended, None if none comes in time.
+
+        A process that has ended may leave a child behind that keeps its output open.
+        """
+        deadline = time.monotonic() + seconds
+        while True:
+            has_ended = self._process.poll() is not None
+            try:
+                return self._answers.get(timeout=max(0.0, min(_LOOK, deadline - time.monotonic())))
+            except queue.Empty:
+                if has_ended:
+                    return b""
+                if time.monotonic() >= deadline:
+                    return None
 
     def end(self) -> None:
         """Ask the process to close, then end it and its children, by the id of its process group."""
