@@ -72,7 +72,7 @@ PRIMING = Profile(
     name="priming",
     source="our own recipe, found by measurement",
     score="priming",
-    spread=SpreadParams(),
+    spread=SpreadParams(leak=2.0),
     links=LinkFactors(
         by_relation=(("part-of", 0.0), ("next-but-one", 0.5)), similar=0.0, terms=0.0, fan_out_names=True
     ),

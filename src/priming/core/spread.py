@@ -8,11 +8,11 @@ One step reads only the activations a at its start; a node u emits only if a(u) 
     a'(v) = max(0, a'(v))
 
 s is e over suppressing links, and norm(u) is 1 (``none``), the number of u's neighbours (``fan``) or the sum of
-its weights (``share``, which conserves energy). Under ``fan`` the links between the same two nodes are one
-neighbour: the strongest of them counts under ``max``, their sum up to 1, or up to the strongest, under ``sum``
-and in s. A second link between two nodes thus never lowers what either gets from the other. With restart 1−α,
-gain α, no retention and ``share``, the limit is personalised PageRank. A step costs what the links it walks cost,
-whatever the size of the graph.
+its weights and ``leak`` (``share``, which conserves energy if nothing leaks). Under ``fan`` the links between
+the same two nodes are one neighbour: the strongest of them counts under ``max``, their sum up to 1, or up to
+the strongest, under ``sum`` and in s. A second link between two nodes thus never lowers what either gets from
+the other. With restart 1−α, gain α, no retention, no leak and ``share``, the limit is personalised PageRank. A
+step costs what the links it walks cost, whatever the size of the graph.
 
 References
 ----------

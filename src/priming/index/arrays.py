@@ -80,6 +80,8 @@ class NamespaceArrays:
         self.title_terms: list[tuple[str, ...]] = []
         self.title_bare: list[int] = []
         self.title_count = Column(np.int64)
+        self.title_spoken = Column(np.int64)
+        self.spoken = Column(np.bool_)
         self.title_entity = Column(np.int64)
         self.titles_by_term: dict[str, list[int]] = {}
         self._titles_with: dict[str, list[int]] = {}
@@ -127,12 +129,16 @@ class NamespaceArrays:
 
     @property
     def conversation_context(self) -> ConversationContext:
-        """Sessions, and which documents have neighbours; cached until a document is added or removed."""
-        return self.conversations.context(self.lexicon.length.values, self.living.values)
+        """The turns of conversations; cached until a document is added or removed."""
+        lexicon, conversations = self.lexicon, self.conversations
+        return conversations.context(
+            lexicon.length.values, self.living.values, self.title.values, self.asks.values
+        )
 
     def window_norm(self, fade: float) -> Floats:
         """BM25's length normalisation of each window; cached until a document is added or removed."""
-        return self.conversations.window_norm(fade, self.lexicon.length.values, self.living.values)
+        lengths, living = self.lexicon.length.values, self.living.values
+        return self.conversations.window_norm(self.conversation_context, fade, lengths, living)
 
     def window_mean(self, values: Floats, fade: float) -> Floats:
         """The weighted mean of ``values`` over the window of each document."""
@@ -206,6 +212,7 @@ class NamespaceArrays:
         self.asks.append(document.asks)
         self.specificity.append(document.specificity)
         self.title.append(self._title(document))
+        self.spoken.append(document.spoken)
         fresh = self.lexicon.append(document.heading, document.body, document.words)
         if self._novelty.size == number:
             self._novelty.append(fresh)
@@ -262,12 +269,14 @@ class NamespaceArrays:
             self.title_terms.append(document.heading)
             self.title_bare.append(bare_terms(document.title, document.heading))
             self.title_count.append(0)
+            self.title_spoken.append(0)
             if document.heading:
                 self.titles_by_term.setdefault(document.heading[0], []).append(code)
             slot = slot_of_title(document.title)
             self.title_slots.setdefault(slot, []).append(code)
             self.title_entity.append(self.entities.get(slot, NONE))
         self.title_count[code] += 1
+        self.title_spoken[code] += document.spoken
         return code
 
     def remove(self, memory_id: str) -> None:
@@ -307,4 +316,5 @@ class NamespaceArrays:
         self.token_df[self.tokens[number]] -= 1
         if self.title[number] != NONE:
             self.title_count[self.title[number]] -= 1
+            self.title_spoken[self.title[number]] -= self.spoken[number]
         self.conversations.remove(number)

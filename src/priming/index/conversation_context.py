@@ -21,18 +21,20 @@ WINDOW = 2
 
 @dataclass(frozen=True, slots=True)
 class ConversationContext:
-    """Sessions as BM25 counts them, and which documents have neighbours."""
+    """Which documents are turns of a conversation, and the conversations as BM25 counts them."""
 
-    has_neighbour: NDArray[np.bool_]
-    """Whether a document has a neighbour in its session."""
-    any_neighbours: bool
-    """Whether any document has one."""
+    turn: NDArray[np.bool_]
+    """Whether a document is a turn of a conversation."""
+    any_turns: bool
+    """Whether any document is one."""
+    following: Ints
+    """The next turn of its conversation for each document; −1 where there is none."""
     earlier: tuple[tuple[Ints, Ints], ...]
     """By distance from 1 on: the documents whose windows reach that far back, and the document they reach."""
     window_sizes: Ints
     """How many documents each window holds beside the document itself."""
     session: Ints
-    """The session of each document; one without is a session of its own."""
+    """The conversation of each document; one that is no turn is a session of its own."""
     sessions: int
     """Number of sessions with terms, at least 1."""
     session_norm: Floats
@@ -96,51 +98,72 @@ class Conversations:
     def _changed(self) -> None:
         self._context = self._window_norm = None
 
-    def windowed(self, documents: Ints, fade: float) -> tuple[Ints, Ints, Floats]:
-        """The documents whose windows hold each of ``documents``, the position it came from, and its weight.
-
-        A window is the document (weight 1) and those said before it (``fade``, then its square).
-        """
-        at, where = documents, np.arange(len(documents))
-        targets, positions, weights = [at], [where], [np.ones(len(at))]
-        for distance in range(1, WINDOW + 1):
-            at = self.following.values[at]
-            where, at = where[at != NONE], at[at != NONE]
-            targets.append(at)
-            positions.append(where)
-            weights.append(np.full(len(at), fade**distance))
-        return np.concatenate(targets), np.concatenate(positions), np.concatenate(weights)
-
-    def window_norm(self, fade: float, lengths: Floats, living: NDArray[np.bool_]) -> Floats:
+    def window_norm(
+        self, context: ConversationContext, fade: float, lengths: Floats, living: NDArray[np.bool_]
+    ) -> Floats:
         """BM25's length normalisation of each window."""
         if self._window_norm is None or self._window_norm[0] != fade:
-            targets, at, weights = self.windowed(np.arange(len(lengths)), fade)
+            targets, at, weights = windowed(context, np.arange(len(lengths)), fade)
             lengths = np.where(living, lengths, 0.0)
             total = np.bincount(targets, weights=lengths[at] * weights, minlength=len(lengths))
             mean = float(total[living].mean()) if living.any() else 1.0
             self._window_norm = fade, np.asarray(length_norm(total, max(mean, 1.0)))
         return self._window_norm[1]
 
-    def context(self, lengths: Floats, living: NDArray[np.bool_]) -> ConversationContext:
-        """Sessions, and which documents have neighbours."""
+    def context(
+        self, lengths: Floats, living: NDArray[np.bool_], speaker: Ints, asks: NDArray[np.bool_]
+    ) -> ConversationContext:
+        """The turns of conversations; ``speaker`` is a number for each name, and ``asks`` marks the questions.
+
+        A session is a conversation if a question in it is followed by a turn of another speaker.
+        """
         if self._context is None:
-            has_neighbour = (self.previous.values >= 0) | (self.following.values >= 0)
-            session, sessions, session_norm = self._sessions(lengths, living)
-            earlier = _earlier(self.previous.values, WINDOW)
+            turn = self._turns(speaker, asks)
+            session, sessions, session_norm = self._sessions(lengths, living, turn)
+            earlier = _earlier(np.where(turn, self.previous.values, NONE), WINDOW)
+            following = np.where(turn, self.following.values, NONE)
             sizes = np.zeros(self.session.size, np.int64)
             for documents, _ in earlier:
                 sizes[documents] += 1
             self._context = ConversationContext(
-                has_neighbour, bool(has_neighbour.any()), earlier, sizes, session, sessions, session_norm
+                turn, bool(turn.any()), following, earlier, sizes, session, sessions, session_norm
             )
         return self._context
 
-    def _sessions(self, lengths: Floats, living: NDArray[np.bool_]) -> tuple[Ints, int, Floats]:
+    def _turns(self, speaker: Ints, asks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        previous = self.previous.values
+        second = np.flatnonzero(previous != NONE)
+        first = previous[second]
+        answers = second[asks[first] & (speaker[first] != NONE) & (speaker[second] != speaker[first])]
+        conversation = np.zeros(len(self.codes) + 1, np.bool_)
+        conversation[self.session.values[answers]] = True
+        neighboured = (previous != NONE) | (self.following.values != NONE)
+        return np.asarray(neighboured & conversation[self.session.values])
+
+    def _sessions(
+        self, lengths: Floats, living: NDArray[np.bool_], turn: NDArray[np.bool_]
+    ) -> tuple[Ints, int, Floats]:
         named, documents = len(self.codes), self.session.size
-        session = np.where(self.session.values < 0, named + np.arange(documents), self.session.values)
+        session = np.where(turn, self.session.values, named + np.arange(documents))
         length = np.bincount(session[living], weights=lengths[living], minlength=named + documents)
         count = max(int(np.count_nonzero(length)), 1)
         return session, count, np.asarray(length_norm(length, max(float(length.sum()) / count, 1.0)))
+
+
+def windowed(context: ConversationContext, documents: Ints, fade: float) -> tuple[Ints, Ints, Floats]:
+    """The documents whose windows hold each of ``documents``, the position it came from, and its weight.
+
+    A window is the document (weight 1) and the turns before it (``fade``, then its square).
+    """
+    at, where = documents, np.arange(len(documents))
+    targets, positions, weights = [at], [where], [np.ones(len(at))]
+    for distance in range(1, WINDOW + 1):
+        at = context.following[at]
+        where, at = where[at != NONE], at[at != NONE]
+        targets.append(at)
+        positions.append(where)
+        weights.append(np.full(len(at), fade**distance))
+    return np.concatenate(targets), np.concatenate(positions), np.concatenate(weights)
 
 
 def window_mean(context: ConversationContext, values: Floats, fade: float) -> Floats:

@@ -41,6 +41,8 @@ class Document:
     id: str
     kind: str
     title: str | None
+    spoken: bool
+    """Whether the title is the speaker's."""
     heading: tuple[str, ...]
     body: tuple[str, ...]
     tokens: NDArray[np.int64]
@@ -148,6 +150,7 @@ def _document(
         id=record.id,
         kind=record.kind,
         title=record.title,
+        spoken=not record.heading and bool(record.speaker),
         heading=tuple(terms(record.title, language)) if indexed and record.title else (),
         body=tuple(terms(searched_text(record), language)) if indexed else (),
         tokens=tokens,

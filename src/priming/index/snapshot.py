@@ -32,7 +32,7 @@ from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store
 from priming.text.statements import Statement
 
-FORMAT = 7
+FORMAT = 8
 _ALIGN = 64
 _COLUMNS = (
     *(
@@ -43,12 +43,13 @@ _COLUMNS = (
         "living",
         "embedded",
         "title",
+        "spoken",
         "occurred",
         "language",
         "timed",
         "asks",
     ),
-    *("specificity", "token_df", "title_count", "title_entity"),
+    *("specificity", "token_df", "title_count", "title_spoken", "title_entity"),
 )
 _SESSION_COLUMNS = ("session", "previous", "following")
 _LINK_COLUMNS = ("source", "target", "relation", "weight", "explicit", "activated", "mentioned", "words")

@@ -36,7 +36,7 @@ from priming.storage.protocol import Logged
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VerdictRow
 from priming.types import Cue
 
-_WEIGHTLESS = ("terms", "literal", "pairs", "neighboured", "window", "_practice", "_verdicts")
+_WEIGHTLESS = ("terms", "literal", "pairs", "turns", "window", "_practice", "_verdicts")
 _BY_SWITCH = {"near": ("bm25", "session"), "idf": ("query", "cosine", "gist")}
 """Evidence that does not depend on weights, and is shared by all replays of a recall.
 

@@ -16,11 +16,13 @@ from priming.core.base_level import base_level_score, hybrid
 from priming.core.forgetting import fsrs_retrievability
 from priming.core.lexical import idf, okapi, scaled
 from priming.index.columns import NONE
+from priming.index.conversation_context import windowed
 from priming.index.cue_feedback import Practice
 from priming.index.lexicon import Occurrences, summed
 from priming.recall.fusion import combined_evidence
-from priming.recall.retrieval import Retrieval
-from priming.text.dates import asks_time, cue_date, date_match
+from priming.recall.retrieval import Retrieval, marked_words
+from priming.text.dates import cue_date, date_match
+from priming.text.tokens import terms
 
 DENSE = 8
 """Up to this number of places for each occurrence, sums are counted by place; beyond it, by sorting."""
@@ -32,25 +34,25 @@ _CONTEXT = ("window", "session", "gist", "answer", "specificity")
 
 @dataclass(frozen=True)
 class ContextEvidence(Retrieval):
-    """The matches of every document and of its conversation; the latter are 0 where no memory has a neighbour."""
+    """The matches of every document and of its conversation; the latter are 0 where there is no conversation."""
 
     @cached_property
-    def neighboured(self) -> NDArray[np.bool_]:
-        """Whether a memory has a neighbour in its session."""
-        return self.working.conversation_context.has_neighbour
+    def turns(self) -> NDArray[np.bool_]:
+        """Whether a memory is a turn of a conversation."""
+        return self.working.conversation_context.turn
 
     @cached_property
     def window(self) -> Floats:
         """BM25 over each memory and the memories before it in its session, without the names of speakers.
 
-        The first memory of a session is a window of its own; where no memory has a neighbour, all values are 0.
+        The first memory of a session is a window of its own; where there is no conversation, all values are 0.
         """
         working, around = self.working, self.working.conversation_context
-        if not around.any_neighbours:
+        if not around.any_turns:
             return np.zeros(working.documents)
         silent = np.array([code in self._speaker_codes for code in self.terms.codes], np.bool_)
         spoken = self.literal_occurrences.only(~silent[self.literal_occurrences.term])
-        targets, at, weights = working.conversations.windowed(spoken.rows, self.params.window_fade)
+        targets, at, weights = windowed(around, spoken.rows, self.params.window_fade)
         within = Occurrences(spoken.term[at], targets, spoken.tf[at] * weights, spoken.count)
         return self._living(_bm25(within, working.window_norm(self.params.window_fade), working.memories))
 
@@ -64,8 +66,8 @@ class ContextEvidence(Retrieval):
 
     @cached_property
     def gist(self) -> Floats:
-        """Cosine of the cue and each memory with the memories before it; 0 where no memory has a neighbour."""
-        if not self.working.conversation_context.any_neighbours:
+        """Cosine of the cue and each memory with the memories before it; 0 where there is no conversation."""
+        if not self.working.conversation_context.any_turns:
             return np.zeros(self.working.documents)
         return self._living(
             np.maximum(self.working.window_mean(self.signed_cosine, self.params.window_fade), 0.0)
@@ -75,7 +77,7 @@ class ContextEvidence(Retrieval):
     def session(self) -> Floats:
         """BM25 over each memory's whole session, near words included; a memory without a session is its own."""
         working, around = self.working, self.working.conversation_context
-        if not around.any_neighbours:
+        if not around.any_turns:
             return np.zeros(working.documents)
         every = self._near_occurrences if self._uses_near_words else self.literal_occurrences
         living = every.only(working.living[every.rows])
@@ -85,26 +87,27 @@ class ContextEvidence(Retrieval):
     def _answer(self) -> Floats:
         """The match of the question that a memory follows; 0 for other memories."""
         previous = self.working.conversations.previous.values
-        answers = np.flatnonzero(previous != NONE)
+        answers = np.flatnonzero((previous != NONE) & self.turns)
         answers = answers[self.working.asks.values[previous[answers]]]
         values = np.zeros(self.working.documents)
         values[answers] = scaled(self.match)[previous[answers]]
         return self._living(values)
 
     def _specificity(self) -> Floats:
-        """The names, numbers and times in each memory that matches at all; 0 where no memory has a neighbour."""
-        if not self.working.conversation_context.any_neighbours:
+        """The names, numbers and times in each turn that matches at all; other memories count as the mean turn."""
+        if not self.working.conversation_context.any_turns:
             return np.zeros(self.working.documents)
         share = np.minimum(1.0, self.working.specificity.values / self.params.specificity_full)
-        return np.where(self.match > 0, share, 0.0)
+        turns = self.turns
+        return np.where(self.match > 0, np.where(turns, share, share[turns].mean()), 0.0)
 
     def _novelty(self) -> Floats:
-        """The share of new terms that each memory brought to its namespace; 1 for a memory without a neighbour."""
+        """The share of new terms that each turn brought to its namespace; 1 for memories that are no turns."""
         working, around = self.working, self.working.conversation_context
-        if not around.any_neighbours:
+        if not around.any_turns:
             return np.ones(working.documents)
         novelty = np.log1p(working.novelty) / np.log1p(self.params.novelty_full)
-        return np.where(around.has_neighbour, np.minimum(1.0, novelty), 1.0)
+        return np.where(around.turn, np.minimum(1.0, novelty), 1.0)
 
 
 def _bm25(occurrences: Occurrences, norm: Floats, documents: int) -> Floats:
@@ -135,12 +138,10 @@ class Priors(ContextEvidence):
     @cached_property
     def priors(self) -> dict[str, Floats]:
         """The priors by name, each in [0, 1] before it is weighted."""
-        terms = {
+        computed = {
             "named": lambda: self.naming,
             "date": self._date,
-            "time": self._time,
-            "length": self._length,
-            "question": lambda: self.working.asks.values.astype(np.float64),
+            "question": lambda: (self.working.asks.values & self.turns).astype(np.float64),
             "window": lambda: np.asarray(scaled(self.window)),
             "session": lambda: np.asarray(scaled(self.session)),
             "gist": lambda: np.asarray(scaled(self.gist)),
@@ -150,15 +151,15 @@ class Priors(ContextEvidence):
             "context": self._context,
         }
         if self.working.cue_feedback:
-            terms |= {
+            computed |= {
                 "positive_feedback": lambda: self._feedback(1.0),
                 "negative_feedback": lambda: self._feedback(-1.0),
             }
         if self._practice[0]:
-            terms |= {"retention": self._retention, "base": self._base}
+            computed |= {"retention": self._retention, "base": self._base}
         return {
             name: compute()
-            for name, compute in terms.items()
+            for name, compute in computed.items()
             if name not in self.ablate and getattr(self.params, name)
         }
 
@@ -166,14 +167,14 @@ class Priors(ContextEvidence):
     def prior(self) -> Floats:
         """p: the weighted sum of the priors.
 
-        Questions, short memories, memories without new words and memories that are being forgotten lose.
+        In a conversation, questions and turns without new words lose; everywhere, what is being forgotten.
         """
         total = np.zeros(self.working.documents)
         for name, values in self.priors.items():
             weight = getattr(self.params, name)
             if name in ("question", "negative_feedback"):
                 total -= weight * values
-            elif name in ("length", "novelty", "retention"):
+            elif name in ("novelty", "retention"):
                 total += weight * (values - 1.0)
             else:
                 total += weight * values
@@ -188,7 +189,8 @@ class Priors(ContextEvidence):
     def naming(self) -> Floats:
         """1 where every term of the heading is in the cue, less where only the terms before its parenthesis are.
 
-        If the cue names several speakers, only the first counts.
+        If the cue names several speakers, only the first counts. Outside of conversations, the name of a speaker or
+        author may be a common word: there it counts only where the cue marks it as a name.
         """
         working = self.working
         ordered = self.terms.ordered
@@ -207,20 +209,20 @@ class Priors(ContextEvidence):
         flags = np.zeros(len(working.title_terms) + 1)
         whole = [cue_terms.issuperset(working.title_terms[title]) for title in titles]
         flags[titles] = np.where(whole, 1.0, self.params.named_bare)
-        return np.asarray(flags[working.title.values])
+        marked = {
+            term for word in marked_words(self.text, self.language) for term in terms(word, self.language)
+        }
+        common = [title for title in speakers if not marked.issuperset(working.title_terms[title])]
+        named: Floats = flags[working.title.values]
+        if common:
+            named[np.isin(working.title.values, common) & ~self.turns] = 0.0
+        return named
 
     def _date(self) -> Floats:
         named = cue_date(self.text, self.now)
         if named is None:
             return np.zeros(self.working.documents)
         return np.asarray(date_match(named, self.working.occurred.values, self.params))
-
-    def _time(self) -> Floats:
-        return np.asarray(self.working.timed.values * float(asks_time(self.text)), np.float64)
-
-    def _length(self) -> Floats:
-        full = np.log1p(self.params.length_terms)
-        return np.asarray(np.minimum(1.0, self.working.lexicon.log_lengths / full))
 
     def _context(self) -> Floats:
         values = np.zeros(self.working.documents)

@@ -45,7 +45,7 @@ from priming.recall.designs import rank
 from priming.recall.formatting import HEADER, packables
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked, RankingQuery
-from priming.recall.terms import TERMS, current_term, weighted_profile
+from priming.recall.terms import RETIRED_TERMS, TERMS, current_term, weighted_profile
 from priming.remember.entity_resolution import entities_in_cue
 from priming.results import Hit, Omitted, Recall, Step
 from priming.storage import filters as filtering
@@ -158,10 +158,10 @@ def _choices(name: str, value: Any, choices: Sequence[str]) -> tuple[str, ...]:
 
 
 def _ablated(terms: Any) -> frozenset[str]:
-    """The present names of the terms to leave out."""
+    """The present names of the terms to leave out, without those that recall no longer has."""
     names = (terms,) if isinstance(terms, str) else terms
     current = [current_term(name) for name in names] if isinstance(names, Collection) else names
-    return frozenset(_choices("ablate", current, TERMS))
+    return frozenset(_choices("ablate", current, (*TERMS, *RETIRED_TERMS))) - RETIRED_TERMS
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,7 +146,7 @@ def diversify(
     The first ``limit`` of the order are the hits to return.
     """
     p, off = evidence.params, evidence.ablate
-    alone = ~evidence.neighboured[np.maximum(documents, 0)] | (documents == NONE)
+    alone = ~evidence.turns[np.maximum(documents, 0)] | (documents == NONE)
     if not alone.any():
         zeros = np.zeros(len(scores))
         return np.arange(len(scores)), scores, {"covered": zeros, "repeated": zeros}
@@ -172,5 +172,5 @@ def _headings(evidence: Priors, documents: Ints) -> Ints:
     titles = np.where(documents == NONE, NONE, working.title[np.maximum(documents, 0)])
     if not working.title_count.size:
         return np.full(len(documents), NONE, np.int64)
-    silent = evidence.speakers[np.maximum(titles, 0)] | evidence.neighboured[np.maximum(documents, 0)]
+    silent = evidence.speakers[np.maximum(titles, 0)] | evidence.turns[np.maximum(documents, 0)]
     return np.asarray(np.where(silent, NONE, titles), np.int64)

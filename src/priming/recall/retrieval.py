@@ -202,9 +202,10 @@ class Retrieval:
 
     @property
     def _match_weights(self) -> dict[str, float]:
-        """The weights of the matches that are fused."""
+        """The weights of the matches that are fused: the more words a cue has, the less its vector adds to them."""
         p = self.params
-        weights = {"bm25": p.bm25, "cosine": p.cosine, "pairs": p.pairs}
+        short = min(1.0, p.cosine_terms / max(1, len(self.terms.codes)))
+        weights = {"bm25": p.bm25, "cosine": p.cosine * short, "pairs": p.pairs}
         return {name: w for name, w in weights.items() if w and name not in self.ablate}
 
     @cached_property
@@ -232,9 +233,8 @@ class Retrieval:
 
     @cached_property
     def speakers(self) -> NDArray[np.bool_]:
-        """The titles that belong to so many memories that they must name a speaker, not a subject."""
-        least = max(self.params.speaker_share * self.working.memories, 2)
-        return np.asarray(self.working.title_count.values >= least)
+        """The titles that are speakers' names, by number."""
+        return np.asarray(self.working.title_spoken.values > 0)
 
     @property
     def texts(self) -> NDArray[np.bool_]:

@@ -21,8 +21,6 @@ TERMS = (
     "pairs",
     "named",
     "date",
-    "time",
-    "length",
     "question",
     "window",
     "session",
@@ -57,6 +55,9 @@ TERM_ALIASES: Mapping[str, str] = {
     "refused": "negative_feedback",
 }
 """The names that terms and their parameters had in early stores and scripts; they are still read."""
+
+RETIRED_TERMS = frozenset({"length", "time"})
+"""Terms that recall no longer has: they may still be ablated, without effect."""
 
 KIND = "ablate"
 NAMES = tuple(field.name for field in fields(RecallParams) if field.type == "float")

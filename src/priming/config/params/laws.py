@@ -13,7 +13,7 @@ SUPPRESSING = ("conflicts", "overrides", "deprecated-to", "merged-into")
 
 @dataclass(frozen=True, slots=True)
 class SpreadParams(Checked):
-    """How activation spreads (``docs/laws.md``, 1). The defaults are the ``priming`` profile's."""
+    """How activation spreads (``docs/laws.md``, 1). The defaults are the ``priming`` profile's, but for its leak."""
 
     steps: int = param(4, low=0, unit="steps", source="docs/recall.md", doc="synchronous steps of spreading")
     gain: float = param(
@@ -33,6 +33,12 @@ class SpreadParams(Checked):
     combine: str = param("sum", choices=("sum", "max"), doc="how arrivals at a node combine")
     direction: str = param("both", choices=("out", "both"), doc="directions in which links are walked")
     normalise: str = param("share", choices=("none", "fan", "share"), doc="divisor of a node's emission")
+    leak: float = param(
+        0.0,
+        low=0.0,
+        source="docs/decisions/0074",
+        doc="activation that is lost beside the links of a node, as a link of this weight would take it (share only)",
+    )
     rho: float = param(0.0, low=0.0, unit="1/hour", doc="temporal decay of links")
     epsilon: float = param(
         0.001, low=0.0, source="docs/recall.md", doc="activation below which a node is silent"

@@ -12,8 +12,11 @@ class RecallParams(Checked):
     """The recipe of the default profile (``docs/recall.md``). Each term can be ablated by name."""
 
     idf: bool = param(True, doc="whether the cue's tokens are weighted by their rarity for its vector")
-    bm25: float = param(0.4, low=0.0, high=1.0, doc="weight of BM25")
-    cosine: float = param(0.5, low=0.0, high=1.0, doc="weight of the cosine")
+    bm25: float = param(0.6, low=0.0, high=1.0, doc="weight of BM25")
+    cosine: float = param(0.25, low=0.0, high=1.0, doc="weight of the cosine for a short cue")
+    cosine_terms: int = param(
+        6, low=1, unit="terms", doc="beyond this length of the cue, the weight of the cosine falls with it"
+    )
     near: bool = param(
         True,
         doc="whether words close in meaning to one of the cue count as part of it; names do not",
@@ -26,7 +29,7 @@ class RecallParams(Checked):
         doc="minimum similarity at which one word can stand in for another",
     )
     near_gain: float = param(
-        1.5,
+        1.0,
         low=0.0,
         doc="how fast the part that such a word counts grows with its similarity above the minimum",
     )
@@ -40,9 +43,7 @@ class RecallParams(Checked):
         doc="share of that bonus where the cue names the heading without its parenthesis",
     )
     date: float = param(0.3, low=0.0, doc="bonus for a memory of the date that the cue names")
-    time: float = param(0.05, low=0.0, doc="bonus for a time expression when the cue asks for a time")
-    length: float = param(0.1, low=0.0, doc="maximum penalty for short memories")
-    question: float = param(0.1, low=0.0, doc="penalty for memories that end in a question")
+    question: float = param(0.1, low=0.0, doc="penalty for a turn that ends in a question")
     window: float = param(0.15, low=0.0, doc="weight of BM25 over a memory and the turns before it")
     session: float = param(0.1, low=0.0, doc="weight of BM25 over the session")
     gist: float = param(
@@ -72,9 +73,6 @@ class RecallParams(Checked):
         high=1.0,
         doc="minimum similarity of two cues for that: the Jaccard index of their terms, weighted by idf",
     )
-    length_terms: int = param(
-        25, low=1, unit="terms", doc="memories of this length or longer lose nothing for it"
-    )
     window_fade: float = param(
         0.6,
         low=0.0,
@@ -86,9 +84,6 @@ class RecallParams(Checked):
     )
     novelty_full: int = param(
         10, low=1, unit="terms", doc="number of new terms at which a memory loses nothing"
-    )
-    speaker_share: float = param(
-        0.05, low=0.0, high=1.0, doc="share of memories above which a heading is taken for a speaker"
     )
     date_day: float = param(1.3, low=0.0, doc="match of month and day")
     date_month: float = param(1.0, low=0.0, doc="match of the month")

@@ -84,6 +84,7 @@ def _law(walk: Walk) -> loops.LawArrays:
         rho=0.0 if isinstance(walk.graph, Graph) and walk.graph.hours is None else float(params.rho),
         least=max(float(params.epsilon), SMALLEST),
         norm={"none": loops.NONE, "fan": loops.FAN, "share": loops.SHARE}[params.normalise],
+        leak=float(params.leak) if params.normalise == "share" else 0.0,
         greatest=params.combine == "max",
         both=params.direction == "both",
         enters=params.direction == "both" or bool(mutual.any()),

@@ -117,7 +117,8 @@ class Walk:
             counted = weight if not fan else (weight > 0).astype(np.float64)
             if parallel is not None:
                 counted[parallel.extra] = 0.0
-            amount /= _norms(counted, edges.owner, a.size).take(edges.owner)
+            leak = 0.0 if fan else params.leak
+            amount /= _norms(counted, edges.owner, a.size, leak).take(edges.owner)
         stream = Emission(edges, amount)
         if params.max_neighbours is not None:
             stream = stream.only(foremost(edges, weight, params.max_neighbours))
@@ -162,9 +163,10 @@ class _Parallel:
         return scaled
 
 
-def _norms(counted: Floats, owner: Ints, emitters: int) -> Floats:
-    """Return norm(u) of each emitter: the sum of what is counted, its neighbours (``fan``) or weights (``share``)."""
+def _norms(counted: Floats, owner: Ints, emitters: int, leak: float) -> Floats:
+    """Return norm(u) of each emitter: what is counted, neighbours (``fan``) or weights (``share``), summed; + leak."""
     norms = np.bincount(owner, weights=counted, minlength=emitters).astype(np.float64, copy=False)
+    norms += leak
     norms[norms == 0] = 1.0
     return norms
 

@@ -47,6 +47,7 @@ class LawArrays(NamedTuple):
     least: float
     """Activation from which a node emits."""
     norm: int
+    leak: float
     greatest: bool
     """combine is max"""
     both: bool
@@ -178,7 +179,7 @@ def emit(
         if end[i] - first > law.neighbours:
             keep_strongest(amount[first : end[i]], target[first : end[i]], law.neighbours)
         if law.norm != NONE and norm > 0.0:
-            norms[i] = norm
+            norms[i] = norm + law.leak
         first = end[i]
     carry(links.hours, law, low, end, a[emitters], norms, amount)
     return Emitted(amount, target, slots, end)
