@@ -15,8 +15,8 @@ from priming.results import Hit
 from priming.rules.placement import REVERSALS, is_apart
 from priming.rules.trust import instructs
 from priming.storage.rows import MemoryPair
-from priming.text.change import compare
-from priming.text.polarity import comparison_keys
+from priming.text.corrections.change import compare
+from priming.text.corrections.polarity import comparison_keys
 from priming.text.rule_kinds import contradicts
 from priming.types import MemoryRecord
 
@@ -130,6 +130,8 @@ def _contradictions_across_stores(
 
 def _contradict(a: MemoryRecord, b: MemoryRecord) -> bool:
     change = compare(a.content, b.content)
+    if change.coexists:
+        return False
     return (change.kind in REVERSALS and change.clear) or contradicts(a.content, b.content, a.when, b.when)
 
 

@@ -12,7 +12,7 @@ from priming.core.similarity import ComparedBehaviour, is_similar, likeness, pla
 from priming.core.when import is_more_specific
 from priming.remember.drafts import Draft
 from priming.rules.trust import instructs, is_trusted_as
-from priming.text.change import TextChange, compare, contrast
+from priming.text.corrections.change import TextChange, compare, contrast
 from priming.text.languages import without_language
 from priming.text.rule_kinds import contradicts
 from priming.types import EMPTY, MemoryRecord
@@ -138,7 +138,7 @@ def _compare(
     meets = scopes != "apart" and not is_apart(parts.scope, other.scope)
     contradiction = meets and (
         (change.kind in REVERSALS and change.clear)
-        or contradicts(new.content, existing.content, new.when, existing.when)
+        or (not change.coexists and contradicts(new.content, existing.content, new.when, existing.when))
     )
     specific = is_more_specific(new.when, existing.when)
     inferred = HOOK in (existing.source, new.source)
@@ -188,6 +188,8 @@ def _decide(
 
 def _replaces(change: TextChange, similarity: float) -> bool:
     """Whether a rule for the same conditions, which says more or less, takes the place of the earlier."""
+    if change.coexists:
+        return False
     if change.kind == "narrower":
         return similarity > SIMILARITY.merge or change.restricts
     return change.kind == "wider"
@@ -257,7 +259,13 @@ def _links(near: BehaviorComparison) -> list[RuleLink]:
 
 def is_unclear(change: TextChange) -> bool:
     """Whether a change may be another value or an exception, which the words do not decide."""
+    if change.coexists:
+        return change.kind != "other_slot"
     return change.kind in REVERSALS and not change.clear
+
+
+def _doubt(change: TextChange) -> str:
+    return change.reason if change.coexists else f"it is unclear whether {change.reason}"
 
 
 def _reason(decided: str, nearest: BehaviorComparison | None) -> str:
@@ -280,7 +288,7 @@ def _creation(nearest: BehaviorComparison) -> str:
     key = nearest.existing.key
     change, alike = nearest.change, f"{nearest.similarity:.2f} alike"
     if is_unclear(change) and nearest.scopes != "apart":
-        return f"created beside {key}, which review lists: it is unclear whether {change.reason}"
+        return f"created beside {key}, which review lists: {_doubt(change)}"
     if nearest.outranked and (change.kind == "same" or nearest.similarity > SIMILARITY.merge):
         return f"created: {key} is {alike} but from {nearest.existing.trust}, which is trusted more"
     if change.kind == "same" and not instructs(nearest.existing.trust):
@@ -312,7 +320,7 @@ def _remarks(near: BehaviorComparison, nearest: BehaviorComparison | None) -> li
     if near.general:
         return [f"{near.existing.key} applies more narrowly, and overrides it there"]
     if is_unclear(near.change) and near is not nearest and near.scopes != "apart":
-        return [f"review lists {near.existing.key} beside it: it is unclear whether {near.change.reason}"]
+        return [f"review lists {near.existing.key} beside it: {_doubt(near.change)}"]
     if is_similar(near.similarity) and near is not nearest:
         return [f"similar to {near.existing.key} ({near.similarity:.2f})"]
     return []
