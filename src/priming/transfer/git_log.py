@@ -179,13 +179,13 @@ def removals(repository: Repository, hashes: Sequence[str]) -> dict[str, str]:
 @contextmanager
 def _log(path: Path, hashes: Sequence[str], shown: Sequence[str]) -> Iterator[IO[bytes]]:
     """The output of ``git log`` on some commits as a stream."""
-    with tempfile.TemporaryFile() as complaints, tempfile.TemporaryFile() as wanted:
-        wanted.write("".join(f"{name}\n" for name in hashes).encode())
-        wanted.seek(0)
+    with tempfile.TemporaryFile() as complaints, tempfile.TemporaryFile() as listed:
+        listed.write("".join(f"{name}\n" for name in hashes).encode())
+        listed.seek(0)
         try:
             process = subprocess.Popen(
                 ["git", "-C", str(path), *_LOG, *shown],
-                stdin=wanted,
+                stdin=listed,
                 stdout=subprocess.PIPE,
                 stderr=complaints,
                 env=_environment(),
