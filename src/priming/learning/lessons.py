@@ -26,7 +26,7 @@ from priming.remember.drafts import Draft, draft
 from priming.remember.remember import remember_draft
 from priming.sleep.procedures.steps import OPPOSITES, REJECTED, TURNED, compare_steps
 from priming.storage.rows import RowChange
-from priming.text.change import compare
+from priming.text.corrections.change import compare
 from priming.types import MemoryRecord
 
 OBJECTIVE, TASK, TRIGGER, FAILED, RESOLUTION = "objective", "task", "trigger", "failed", "resolution"

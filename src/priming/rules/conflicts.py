@@ -13,11 +13,12 @@ from priming.core.when import scope
 from priming.errors import ParamError
 from priming.recall.formatting import rule_kind
 from priming.results import Hit
-from priming.rules.placement import REVERSALS, is_apart, lifts
+from priming.rules.placement import is_apart
 from priming.rules.trust import instructs
 from priming.storage.rows import MemoryPair
-from priming.text.change import compare
-from priming.text.polarity import comparison_keys
+from priming.text.corrections.change import REVERSALS, compare
+from priming.text.corrections.constraints import lifts
+from priming.text.corrections.polarity import comparison_keys
 from priming.text.rule_kinds import contradicts
 from priming.types import MemoryRecord
 
@@ -135,6 +136,8 @@ def _contradict(a: MemoryRecord, b: MemoryRecord) -> bool:
     if constraints[0] != constraints[1]:
         return lifts(a.content, b.content) if constraints[0] else lifts(b.content, a.content)
     change = compare(a.content, b.content)
+    if change.coexists:
+        return False
     return (change.kind in REVERSALS and change.clear) or contradicts(a.content, b.content, a.when, b.when)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -14,7 +13,8 @@ from priming.core.when import is_more_specific
 from priming.recall.formatting import rule_kind
 from priming.remember.drafts import Draft
 from priming.rules.trust import instructs, is_trusted_as
-from priming.text.change import TextChange, compare, contrast
+from priming.text.corrections.change import REVERSALS, TextChange, compare, contrast
+from priming.text.corrections.constraints import depends_alike, has_condition, lifts
 from priming.text.languages import without_language
 from priming.text.rule_kinds import contradicts, forbids
 from priming.types import EMPTY, MemoryRecord
@@ -28,12 +28,6 @@ ScopeRelation = Literal["equal", "wider", "narrower", "values", "crossing", "apa
 
 _DECISIONS = ("supersede", "merge", "widen", "specialise")
 """The order of decision; but a rule for the same conditions that says the same always comes first."""
-REVERSALS = ("opposite", "other_value")
-_CONDITION = re.compile(
-    r"\b(?:before|after|during|outside|inside|within|with|without|unless|until|while|when|whenever|if|except|only|once)\b",
-    re.IGNORECASE,
-)
-"""Words before what a rule depends on: "during ingestion hours", "without a review"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +145,8 @@ def _compare(
     )
     meets = scopes != "apart" and not is_apart(parts.scope, other.scope)
     reverses = change.kind in REVERSALS and change.clear
-    overlap = change.kind != "other_slot" and contradicts(
-        new.content, existing.content, new.when, existing.when
-    )
+    overlap = change.kind != "other_slot" and not change.coexists
+    overlap = overlap and contradicts(new.content, existing.content, new.when, existing.when)
     contradiction = meets and not stands and (reverses or overlap)
     specific = is_more_specific(new.when, existing.when)
     inferred = HOOK in (existing.source, new.source)
@@ -183,22 +176,6 @@ def _compare(
     )
 
 
-def lifts(constraint: str, rule: str) -> bool:
-    """Whether a rule that is no constraint clearly asks for what a constraint forbids, under the same conditions.
-
-    >>> lifts("Never push to main", "Push to main"), lifts("Never push after noon", "Push before noon")
-    (True, False)
-    """
-    change = compare(constraint, rule)
-    return change.kind in REVERSALS and change.clear and depends_alike(constraint, rule)
-
-
-def depends_alike(a: str, b: str) -> bool:
-    """Whether two rules name their conditions by the same words: "Never … without a review", "… with a review"."""
-    first, second = (sorted(word.casefold() for word in _CONDITION.findall(text)) for text in (a, b))
-    return first == second
-
-
 def _stands(existing: MemoryRecord, new: Draft, *, same_scope: bool) -> bool:
     """Whether one of two rules is a constraint, and the other, which is none, does not clearly say the opposite.
 
@@ -209,7 +186,7 @@ def _stands(existing: MemoryRecord, new: Draft, *, same_scope: bool) -> bool:
         return False
     if was or not same_scope:
         return not (lifts(existing.content, new.content) if was else lifts(new.content, existing.content))
-    return _CONDITION.search(new.content) is not None and not depends_alike(existing.content, new.content)
+    return has_condition(new.content) and not depends_alike(existing.content, new.content)
 
 
 def _yielding(
@@ -266,6 +243,8 @@ def _decide(
 
 def _replaces(change: TextChange, similarity: float) -> bool:
     """Whether a rule for the same conditions, which says more or less, takes the place of the earlier."""
+    if change.coexists:
+        return False
     if change.kind == "narrower":
         return similarity > SIMILARITY.merge or change.restricts
     return change.kind == "wider"
@@ -335,7 +314,13 @@ def _links(near: BehaviorComparison) -> list[RuleLink]:
 
 def is_unclear(change: TextChange) -> bool:
     """Whether a change may be another value or an exception, which the words do not decide."""
+    if change.coexists:
+        return change.kind != "other_slot"
     return change.kind in REVERSALS and not change.clear
+
+
+def _doubt(change: TextChange) -> str:
+    return change.reason if change.coexists else f"it is unclear whether {change.reason}"
 
 
 def _reason(decided: str, nearest: BehaviorComparison | None) -> str:
@@ -359,7 +344,7 @@ def _creation(nearest: BehaviorComparison) -> str:
     key = nearest.existing.key
     change, alike = nearest.change, f"{nearest.similarity:.2f} alike"
     if is_unclear(change) and nearest.scopes != "apart":
-        return f"created beside {key}, which review lists: it is unclear whether {change.reason}"
+        return f"created beside {key}, which review lists: {_doubt(change)}"
     if nearest.outranked and (change.kind == "same" or nearest.similarity > SIMILARITY.merge):
         return f"created: {key} is {alike} but from {nearest.existing.trust}, which is trusted more"
     if change.kind == "same" and not instructs(nearest.existing.trust):
@@ -393,7 +378,7 @@ def _remarks(near: BehaviorComparison, nearest: BehaviorComparison | None) -> li
     if near.general:
         return [f"{near.existing.key} applies more narrowly, and overrides it there"]
     if is_unclear(near.change) and near is not nearest and near.scopes != "apart":
-        return [f"review lists {near.existing.key} beside it: it is unclear whether {near.change.reason}"]
+        return [f"review lists {near.existing.key} beside it: {_doubt(near.change)}"]
     if is_similar(near.similarity) and near is not nearest:
         return [f"similar to {near.existing.key} ({near.similarity:.2f})"]
     return []
