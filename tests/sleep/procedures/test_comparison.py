@@ -10,6 +10,7 @@ from priming.sleep.procedures.steps import compare_steps
 from priming.text.word_lists import read_word_groups
 
 PAIRS = Path(__file__).with_name("procedure_pairs.tsv")
+DIFFERENT = Path(__file__).with_name("different_steps.txt")
 LABELS = {"same", "paraphrase", "opposite", "target", "version", "part"}
 
 
@@ -51,12 +52,13 @@ def test_nothing_is_merged_wrongly():
         ("held-out", 0.8),
         ("adversarial", 0.8),
         ("second", 0.8),
-        ("third", 0.5),
+        ("third", 0.8),
         ("fourth", 0.8),
         ("fifth", 0.8),
         ("sixth", 0.8),
-        ("seventh", 0.7),
+        ("seventh", 0.8),
         ("eighth", 0.8),
+        ("ninth", 0.8),
     ],
 )
 def test_most_of_what_may_be_merged_is(half, least):
@@ -174,6 +176,74 @@ def test_triggers_that_differ_keep_procedures_apart():
     )
     change = compare_procedures(full, empty)
     assert (change.likeness, change.words) == ("alike", ("full", "empty"))
+
+
+def test_steps_that_ask_for_different_things_are_not_the_same():
+    lines = DIFFERENT.read_text("utf-8").splitlines()[1:]
+    same = [
+        line
+        for line in lines
+        if any(is_same(*order) for order in (line.split(" / "), line.split(" / ")[::-1]))
+    ]
+    assert same == []
+
+
+def is_same(left, right):
+    return compare_steps(left, right).kind == "same"
+
+
+@pytest.mark.parametrize("step", ["{} the widget", "Look first, then {} it to Heron"])
+def test_no_actions_listed_as_distinct_are_the_same(step):
+    same = []
+    for words in read_word_groups("step_distinct"):
+        sides = [side.split() for side in " ".join(words).split(" - ")]
+        pairs = [
+            (a, b) for i, ours in enumerate(sides) for theirs in sides[i + 1 :] for a in ours for b in theirs
+        ]
+        texts = [(a.replace("_", " "), b.replace("_", " ")) for a, b in pairs]
+        same += [pair for pair in texts if is_same(*map(step.format, pair))]
+    assert same == []
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "other"),
+    [
+        ("Purge the cache", "Clear the cache", "log"),
+        ("Fill in the form", "Complete the form", "hole"),
+        ("Tag the issue", "Label the issue", "commit"),
+        ("Terminate the contract", "Cancel the contract", "process"),
+    ],
+)
+def test_the_object_decides_whether_two_verbs_mean_the_same(left, right, other):
+    noun = left.split()[-1]
+    assert is_same(left, right)
+    assert not is_same(left.replace(noun, other), right.replace(noun, other))
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (("Unmount it.", "Grow it.", "Mount it again."), ("Unmount it.", "Grow it.", "Mount it.")),
+        (("Make a new key.", "Save the key."), ("Make a new key.", "Save the new key.")),
+        (("Export the table.", "Send the file."), ("Export the table.", "Send the export.")),
+        (
+            ("Open the form.", "Read the notes.", "Sign it."),
+            ("Open the form.", "Read the notes.", "Sign the form."),
+        ),
+    ],
+)
+def test_a_step_is_read_in_the_light_of_the_steps_before_it(left, right):
+    assert compare_procedures(ProcedureText("", left), ProcedureText("", right)).likeness == "same"
+    alone = [ProcedureText("", steps[-1:]) for steps in (left, right)]
+    assert compare_procedures(*alone).likeness != "same" or "it" in right[-1].split()
+
+
+def test_verbs_of_titles_that_are_near_each_other_mean_the_same_where_all_steps_do():
+    steps = ("Build the site.", "Copy it to the host.", "Tell the team.")
+    titles = ("Deploy the site", "Release the site")
+    assert compare_procedures(*(ProcedureText(title, steps) for title in titles)).likeness == "same"
+    longer = ProcedureText(titles[1], (*steps, "Check the log."))
+    assert compare_procedures(ProcedureText(titles[0], steps), longer).likeness == "alike"
 
 
 OPPOSITES = [

@@ -9,9 +9,11 @@ from functools import cache
 from typing import Literal
 
 from priming.core.when import stem
+from priming.sleep.procedures.alignment import StepAlignment, align
 from priming.sleep.procedures.reading import ProcedureText
 from priming.sleep.procedures.steps import REJECTED, StepChange, compare_steps, names_value
-from priming.sleep.procedures.words import StepWord, observing_verbs, read_step
+from priming.sleep.procedures.synonyms import observing_verbs
+from priming.sleep.procedures.words import StepWord, read_step
 from priming.text.word_lists import read_word_groups
 
 Likeness = Literal["same", "part", "alike", "hindered", "other"]
@@ -20,8 +22,6 @@ _SHARE = 0.5
 
 
 _PLACE = re.compile(r"\s(?:to|from|into|onto|with|in|on|at|for|by|via)\s", re.IGNORECASE)
-
-_PRONOUN = re.compile(r"\b(?:it|them)\b|(?<=\w )ones?(?= *(?:[.;,]|$))", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,97 +54,16 @@ def compare_procedures(left: ProcedureText, right: ProcedureText) -> ProcedureCh
     )
 
 
-@dataclass(frozen=True, slots=True)
-class StepAlignment:
-    """The steps of two procedures in pairs, by their places; None where one has no such step."""
-
-    pairs: tuple[tuple[int | None, int | None, StepChange | None], ...]
-
-    def number(self, kind: str) -> int:
-        """The number of pairs of a kind."""
-        return sum(change is not None and change.kind == kind for _, _, change in self.pairs)
-
-
-_WORTH = {"same": 2, "variant": 1}
-
-
 def _topic(left: str, right: str) -> frozenset[str]:
-    """The stems of the subject of two titles that mean the same; a step may leave them out."""
+    """The stems of two titles that mean the same; a step may leave them out."""
     if not left or not right or _compare_titles(left, right).kind != "same":
         return frozenset()
-    words = [*read_step(left)[1:], *read_step(right)[1:]]
-    return frozenset(word.stem for word in words if not names_value(word) and word.sign > 0)
+    words = [*read_step(left), *read_step(right)]
+    return frozenset(word.stem for word in words if not _is_name(word) and word.sign > 0)
 
 
-def align(left: Sequence[str], right: Sequence[str], topic: frozenset[str] = frozenset()) -> StepAlignment:
-    """Align two lists of steps in their order so that as many as possible are the same, and then variants.
-
-    ``topic`` are stems that one of two steps may leave out.
-    """
-    named = [spelled_out(left), spelled_out(right)]
-    changes = [
-        [_compare(a, b, named[0][i], named[1][j], topic) for j, b in enumerate(right)]
-        for i, a in enumerate(left)
-    ]
-    worth = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
-    for i in reversed(range(len(left))):
-        for j in reversed(range(len(right))):
-            both = _WORTH.get(changes[i][j].kind, -1)
-            paired = both + worth[i + 1][j + 1] if both > 0 else -1
-            worth[i][j] = max(worth[i + 1][j], worth[i][j + 1], paired)
-    pairs: list[tuple[int | None, int | None, StepChange | None]] = []
-    i = j = 0
-    while i < len(left) and j < len(right):
-        both = _WORTH.get(changes[i][j].kind, -1)
-        if both > 0 and worth[i][j] == both + worth[i + 1][j + 1]:
-            pairs.append((i, j, changes[i][j]))
-            i, j = i + 1, j + 1
-        elif worth[i][j] == worth[i + 1][j]:
-            pairs.append((i, None, None))
-            i += 1
-        else:
-            pairs.append((None, j, None))
-            j += 1
-    pairs += [(place, None, None) for place in range(i, len(left))]
-    pairs += [(None, place, None) for place in range(j, len(right))]
-    return StepAlignment(tuple(pairs))
-
-
-def _compare(left: str, right: str, left_named: str, right_named: str, topic: frozenset[str]) -> StepChange:
-    """Compare two steps as they are, and with their pronouns spelled out where that makes them the same."""
-    change = compare_steps(left, right)
-    rest = [stem(word) for word in change.words]
-    one_sided = not (change.left and change.right)
-    if (
-        change.kind == "variant"
-        and rest
-        and one_sided
-        and topic.issuperset(rest)
-        and change.why == "other words"
-    ):
-        return StepChange("same", shared=change.shared)
-    if change.kind != "same" and (left, right) != (left_named, right_named):
-        named = compare_steps(left_named, right_named)
-        pronoun, other = (left_named, right) if left != left_named else (right_named, left)
-        spoken = {word.stem for word in read_step(pronoun)}
-        is_meant = one_sided and spoken.issuperset(rest) and _PRONOUN.search(other) is None
-        if named.kind == "same" or (change.kind == "variant" and is_meant and change.why != REJECTED):
-            change = StepChange("same", shared=named.shared)
-    return change
-
-
-def spelled_out(steps: Sequence[str]) -> list[str]:
-    """The steps with "it" and "them" as the object of the step before.
-
-    >>> spelled_out(["Copy the dump to the server.", "Delete it."])
-    ['Copy the dump to the server.', 'Delete dump.']
-    """
-    spelled, last = list[str](), ""
-    for step in steps:
-        spelled.append(_PRONOUN.sub(last, step) if last else step)
-        words = [word for word in read_step(step)[1:] if word.role == "object" and word.sign > 0]
-        last = " ".join(word.text for word in words) or last
-    return spelled
+def _is_name(word: StepWord) -> bool:
+    return word.is_code or word.text[:1].isupper() or word.role in ("goal", "source", "for")
 
 
 def _is_alike(left: ProcedureText, right: ProcedureText, aligned: StepAlignment) -> bool:
@@ -175,8 +94,9 @@ def _by_titles(left: ProcedureText, right: ProcedureText, aligned: StepAlignment
         ("triggers", left.trigger, right.trigger),
     ):
         if ours and theirs:
-            change = _compare_titles(ours, theirs)
-            if change.kind != "same":
+            change = compare_steps(ours, theirs)
+            alike = _compare_titles(ours, theirs).kind == "same" or _steps_say(change, left, right)
+            if change.kind != "same" and not (alike and aligned.are_same):
                 return _apart(left, right, aligned, f"their {what} differ: {change.why}", change.words)
         elif ours or theirs:
             extra = _specific(ours or theirs, right if ours else left)
@@ -188,10 +108,18 @@ def _by_titles(left: ProcedureText, right: ProcedureText, aligned: StepAlignment
 def _compare_titles(left: str, right: str) -> StepChange:
     """Compare titles as steps; verbs such as "make" or "do" count as equal."""
     change = compare_steps(left, right)
-    lone = {stem(word) for side in (change.left, change.right) for word in side}
+    lone = {stem(word.replace(" ", "_")) for side in (change.left, change.right) for word in side}
     single = len(change.left) == len(change.right) == 1
     general = single and any(lone <= verbs for verbs in _title_verbs())
     return StepChange("same") if general else change
+
+
+def _steps_say(change: StepChange, left: ProcedureText, right: ProcedureText) -> bool:
+    """Whether one title only adds words that the steps of both procedures say."""
+    if change.kind != "variant" or (change.left and change.right) or change.why == REJECTED:
+        return False
+    ours, theirs = ({word.stem for step in text.steps for word in read_step(step)} for text in (left, right))
+    return (ours & theirs).issuperset(stem(word) for word in change.words)
 
 
 @cache

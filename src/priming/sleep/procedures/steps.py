@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
-from priming.sleep.procedures.words import READ, StepWord, irreversible_verbs, kind_nouns, programs, read_step
+from priming.sleep.procedures.synonyms import (
+    GOAL,
+    NUMBER,
+    ask_for_the_same,
+    kind_nouns,
+    mean_the_same_for,
+    programs,
+    symmetric_verbs,
+)
+from priming.sleep.procedures.words import READ, StepWord, read_step
 from priming.text.word_values import are_antonyms, stem_of, value_types
 
 OPPOSITES, REJECTED, TURNED = "opposites", "one rejects what the other asks for", "the other way round"
@@ -51,7 +60,7 @@ def compare_steps(left: str, right: str) -> StepChange:
 
     >>> compare_steps("Shut the server down.", "Stop the server").kind
     'same'
-    >>> compare_steps("Deploy it to staging", "Release it to production").words
+    >>> compare_steps("Deploy it to staging", "Roll it out to production").words
     ('staging', 'production')
     """
     if left == right:
@@ -64,12 +73,21 @@ def compare_steps(left: str, right: str) -> StepChange:
         return StepChange("same") if same else StepChange("other", (left,), (right,), "other signs")
     pairs, only_a, only_b = _paired(a, b)
     only_a, only_b = _bare(a, only_a, only_b), _bare(b, only_b, only_a)
+    only_a, only_b = _without_echoes(a, only_a), _without_echoes(b, only_b)
     only_a, only_b = _counted(only_a, only_b, right), _counted(only_b, only_a, left)
     if not only_a and not only_b:
-        swapped = _swapped(pairs) or _in_another_order(a, b, pairs) or _exchanged(a, b, pairs)
-        if not swapped:
-            return StepChange("same", shared=len(pairs))
-        return StepChange("variant", *swapped, TURNED, len(pairs))
+        if scoped := _scoped(pairs):
+            return StepChange("variant", *scoped, "other numbers", len(pairs))
+        if (
+            swapped := _swapped(pairs)
+            or _verbs_exchanged(a, b, pairs)
+            or _in_another_order(a, b, pairs)
+            or _exchanged(a, pairs)
+        ):
+            return StepChange("variant", *swapped, TURNED, len(pairs))
+        if reordered := _reordered(a, b, pairs):
+            return StepChange("variant", *reordered, "another order", len(pairs))
+        return StepChange("same", shared=len(pairs))
     ours, theirs = (tuple(word.text.replace("_", " ") for word in side) for side in (only_a, only_b))
     if not pairs or max(len(ours), len(theirs)) > len(pairs) + 1:
         opposed = len(ours) == len(theirs) == 1 and opposite(only_a[0], only_b[0])
@@ -114,7 +132,7 @@ def _paired(
     """The words that both have, by their stems and then by their synonyms, and those that only one has."""
     pairs: list[tuple[StepWord, StepWord]] = []
     left, right = list(a), list(b)
-    for agree in (_same_word, _synonyms_outside({*_called(a), *_called(b)})):
+    for agree in (_same_word, _synonyms_in(a, b)):
         left = _take(left, right, pairs, agree)
     left, right = _without_compounds(left, right, pairs)
     right, left = _without_compounds(right, left, pairs)
@@ -166,19 +184,28 @@ def _same_word(a: StepWord, b: StepWord) -> bool:
 
 
 def _called(words: Sequence[StepWord]) -> Sequence[StepWord]:
-    """The words of a step from the program on that it calls: "run git fetch" calls "git fetch"."""
-    place = next((i for i, word in enumerate(words[:2]) if word.text in programs()), len(words))
-    return words[place:]
+    """The words of a step from the program on that it calls: "run git fetch" calls git, "zip the log" nothing."""
+    calls = (i for i, word in enumerate(words[:2]) if word.text in programs() and not word.is_prose)
+    return words[next(calls, len(words)) :]
 
 
-def _synonyms_outside(command: Collection[StepWord]) -> Callable[[StepWord, StepWord], bool]:
-    """Whether two words are synonyms, and neither is part of a command."""
-    return lambda a, b: a not in command and b not in command and _synonyms(a, b)
+def _synonyms_in(a: Sequence[StepWord], b: Sequence[StepWord]) -> Callable[[StepWord, StepWord], bool]:
+    """Whether a word of one step and one of the other are synonyms, and neither is part of a command."""
+    command = {*_called(a), *_called(b)}
+    objects = tuple(
+        frozenset([word.stem for word in words] + [GOAL for word in words if word.role == "goal"])
+        for words in (a, b)
+    )
 
+    def agree(x: StepWord, y: StepWord) -> bool:
+        if x.sign != y.sign or opposite(x, y):
+            return False
+        is_called = x in command or y in command
+        return mean_the_same_for(x.stem, y.stem, *objects) or (
+            not is_called and ask_for_the_same(x.stem, y.stem)
+        )
 
-def _synonyms(a: StepWord, b: StepWord) -> bool:
-    is_exact = (a.stem in irreversible_verbs()) != (b.stem in irreversible_verbs())
-    return a.sign == b.sign and not is_exact and not a.senses.isdisjoint(b.senses) and not opposite(a, b)
+    return agree
 
 
 def opposite(a: StepWord, b: StepWord) -> bool:
@@ -217,6 +244,18 @@ def _bare(words: Sequence[StepWord], only: Sequence[StepWord], others: Sequence[
     return lone
 
 
+def _without_echoes(words: Sequence[StepWord], only: Sequence[StepWord]) -> list[StepWord]:
+    """The words of one side without those that say what the word after them says: the "CI" of a "CI pipeline"."""
+    echoes = {
+        word
+        for word, following in pairwise(words)
+        if word.place + 1 == following.place
+        and following not in only
+        and ask_for_the_same(word.stem, following.stem)
+    }
+    return [word for word in only if word not in echoes]
+
+
 def _counted(only: Sequence[StepWord], others: Sequence[StepWord], text: str) -> list[StepWord]:
     """The words that only one side has, without "one" where the other has "a"."""
     if _ARTICLE.search(text) is None or any(word.stem.isdecimal() for word in others):
@@ -230,32 +269,100 @@ def names_value(word: StepWord) -> bool:
 
 
 def _exchanged(
-    a: Sequence[StepWord], b: Sequence[StepWord], pairs: Sequence[tuple[StepWord, StepWord]]
+    a: Sequence[StepWord], pairs: Sequence[tuple[StepWord, StepWord]]
 ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     """Two names, or two words of a command, that have changed places: "Ann pays Bob", "cp a.txt b.txt"."""
     called = {*_called(a)}
     fixed = [
-        (x, y)
-        for x, y in pairs
-        if x in a and y in b and (x in called or x.is_code or x.text[:1].isupper() or y.text[:1].isupper())
+        (x, y) for x, y in pairs if x in called or x.is_code or x.text[:1].isupper() or y.text[:1].isupper()
     ]
-    for x, y in fixed:
-        for v, w in fixed:
-            alike = x.role == y.role == v.role == w.role and x.stem != v.stem
-            if alike and a.index(x) < a.index(v) and b.index(y) > b.index(w):
-                return (x.text, v.text), (w.text, y.text)
+    turned = next(_turned(fixed), None)
+    return turned and _texts(*turned)
+
+
+def _verbs_exchanged(
+    a: Sequence[StepWord], b: Sequence[StepWord], pairs: Sequence[tuple[StepWord, StepWord]]
+) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The verbs of two steps of which each is an object of the other: "test the backup", "back up the test"."""
+    mates = dict(pairs)
+    others = {y: x for x, y in pairs}
+    if not a or not b or not (a[0].is_prose and b[0].is_prose) or mates.get(a[0]) in (None, b[0]):
+        return None
+    return ((a[0].text,), (b[0].text,)) if others.get(b[0]) not in (None, a[0]) else None
+
+
+def _scoped(pairs: Sequence[tuple[StepWord, StepWord]]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """A word that one step says of all, and the other of one or of several: "every worker", "a worker"."""
+    for x, y in pairs:
+        if {x.scope, y.scope} == {"all", "part"}:
+            return (f"{_NUMBERS[x.scope]} {x.text}",), (f"{_NUMBERS[y.scope]} {y.text}",)
     return None
+
+
+_NUMBERS = {"all": "every", "part": "one"}
+
+
+def _reordered(
+    a: Sequence[StepWord], b: Sequence[StepWord], pairs: Sequence[tuple[StepWord, StepWord]]
+) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """Two words in another order: next to each other ("rename users customers"), or items of an enumeration.
+
+    Items may be in any order where the verb is such ("mix flour and water") and no order is asked for.
+    """
+    is_listed = not a or a[0].stem not in symmetric_verbs() or _is_sequence(a) or _is_sequence(b)
+    for (x, y), (v, w) in _turned(pairs):
+        items = is_listed and x.item < v.item and y.item > w.item
+        adjacent = v.place - x.place == 1 == y.place - w.place and a[0] is not x and b[0] is not w
+        if items or adjacent:
+            return _texts((x, y), (v, w))
+    return None
+
+
+def _turned(
+    pairs: Sequence[tuple[StepWord, StepWord]],
+) -> Iterator[tuple[tuple[StepWord, StepWord], tuple[StepWord, StepWord]]]:
+    """The pairs of two words of one role that stand in one order in one step and in the other in the other."""
+    for x, y in pairs:
+        for v, w in pairs:
+            alike = x.role == y.role == v.role == w.role and x.stem != v.stem
+            if alike and x.place < v.place and y.place > w.place:
+                yield (x, y), (v, w)
+
+
+def _texts(
+    first: tuple[StepWord, StepWord], second: tuple[StepWord, StepWord]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return (first[0].text, second[0].text), (second[1].text, first[1].text)
+
+
+_SEQUENCE = frozenset(("order", "sequence", "one_by_one", "first"))
+
+
+def _is_sequence(words: Sequence[StepWord]) -> bool:
+    """Whether a step asks for an order: "in this order"."""
+    return any(word.text in _SEQUENCE for word in words[1:])
 
 
 def _swapped(pairs: Sequence[tuple[StepWord, StepWord]]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     """Two words that have changed roles, or one that has the opposite role: "copy A to B", "copy B to A"."""
     for a, b in pairs:
-        if frozenset((a.role, b.role)) in _OPPOSED_ROLES:
+        if frozenset((a.role, b.role)) in _OPPOSED_ROLES or _measures(a, b):
             return (f"{a.role} {a.text}",), (f"{b.role} {b.text}",)
         for c, d in pairs:
             if a.role == d.role != b.role == c.role and a.stem != c.stem:
                 return (a.text, c.text), (b.text, d.text)
     return None
+
+
+_MEASURES = frozenset(("goal", "means", "source", "for", "place", "over", "under"))
+
+
+def _measures(a: StepWord, b: StepWord) -> bool:
+    """Whether a number is two measures: "by 5 percent" is not "to 5 percent"; "at 5" is "to 5"."""
+    roles = {a.role, b.role}
+    return (
+        bool(NUMBER.match(a.stem)) and len(roles) == 2 and roles <= _MEASURES and roles != {"goal", "place"}
+    )
 
 
 def _in_another_order(

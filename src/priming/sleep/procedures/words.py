@@ -1,19 +1,18 @@
 """A step of a procedure, or its title, as words: stems with a sign and a role, and phrases as one word.
 
-It reads words more strictly than ``text.polarity`` reads rules: "Stop the server" asks for something here, and each
-word counts that is not in a list of fillers.
+It reads words more strictly than ``text.corrections.polarity`` reads rules: "Stop the server" asks for something
+here, and each word counts that is not in a list of fillers.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from priming.core.when import stem
-from priming.text.word_lists import read_rewritings, read_word_groups, read_words
+from priming.sleep.procedures.synonyms import CODE, NUMBER, ORDERING, phrasal_synonyms, senses_of, step_stem
+from priming.text.word_lists import read_rewritings, read_words
 
 READ = 1_000
 """Characters of a step that are compared."""
@@ -24,11 +23,7 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 _BREAK = re.compile(r"^(?:[.;:!?]+|,|\n)$")
-_NUMBER = re.compile(r"^v?\d+(?:[.,:/x-]\d+)*(?:\.x|%|\+)?$")
 _QUANTITY = re.compile(r"^(\d+(?:[.,]\d+)*)([a-zµ°%]{1,3})$")
-_CODE = re.compile(r"[\d_./\\@:+&=*#%]|^--?\w")
-_SPELLING = re.compile(r"(?<=[a-z]{3})is(?=(?:e|es|ed|er|ing|ation|ations)$)")
-_OUR = re.compile(r"(?<=[a-z]{3})our(?=s?$|ed$|ing$)")
 _HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
 _POSSESSIVE = re.compile(r"['’]s?\b")
 _TITLE = re.compile(
@@ -52,6 +47,15 @@ _AFTER_PARTICLE = frozenset(
     as""".split()  # noqa: SIM905
 )
 _DETERMINERS = frozenset("the a an your my our its this that these those each every all no".split())  # noqa: SIM905
+_SEPARATORS = frozenset(("and", "or", "then", "&", "plus"))
+_SCOPES = {
+    word: scope
+    for words, scope in (
+        (("all", "each", "every", "both"), "all"),
+        (("some", "a", "an", "one", "several"), "part"),
+    )
+    for word in words
+}
 _FAR = 6
 """Maximum number of words between a verb and its particle."""
 _NOT = frozenset(
@@ -60,12 +64,11 @@ _NOT = frozenset(
 )
 _ROLES = {
     "from": "source", "off": "source",
-    "to": "goal", "into": "goal", "onto": "goal", "towards": "goal",
+    "to": "goal", "into": "goal", "onto": "goal", "towards": "goal", "against": "goal",
     "with": "means", "by": "means", "via": "means", "using": "means", "through": "means",
     "for": "for", "as": "as",
     "in": "place", "on": "place", "at": "place", "inside": "place", "under": "under", "over": "over",
 }  # fmt: skip
-_ORDERING = frozenset(("before", "after", "until", "while", "during", "when", "if", "once"))
 _STANDING = _NOT | _ROLES.keys() | {"always"}
 """Words that are values of their own at the end of a clause, or before a noun."""
 _UNITS = {
@@ -91,7 +94,9 @@ _DIGITS = {word: str(number) for number, word in enumerate(_TO_TWENTY)} | {
 class StepWord:
     """A word of a step: its stem, as it was written, whether it is asked for (1) or rejected (-1), and its role.
 
-    ``senses`` are the groups of synonyms that the stem is in.
+    ``senses`` are the groups of synonyms that the stem is in. ``place`` is the word's place among all words of the
+    step, and ``item`` its place in an enumeration such as "users, orders and items". ``scope`` is whether it is about
+    all or about one of several. ``is_prose`` is whether an article follows, which follows no program of a command.
     """
 
     stem: str
@@ -99,11 +104,15 @@ class StepWord:
     sign: int
     role: str
     senses: frozenset[int] = frozenset()
+    place: int = 0
+    item: int = 0
+    scope: str = ""
+    is_prose: bool = False
 
     @property
     def is_code(self) -> bool:
         """Whether it is a number, a path, an option or another name in code."""
-        return bool(_CODE.search(self.stem))
+        return bool(CODE.search(self.stem))
 
 
 @lru_cache(maxsize=_CACHED)
@@ -133,10 +142,10 @@ def _tokens(text: str) -> list[str]:
             begins = True
             continue
         bare = _POSSESSIVE.sub("", token)
-        if lowered and _NUMBER.match(lowered[-1]) and bare.casefold() in _UNITS:
+        if lowered and NUMBER.match(lowered[-1]) and bare.casefold() in _UNITS:
             lowered.append(_UNITS[bare.casefold()])
             continue
-        is_name = bare[:1].isupper() and not begins and not shouting and not _CODE.search(bare)
+        is_name = bare[:1].isupper() and not begins and not shouting and not CODE.search(bare)
         lowered += _parts(bare if is_name else bare.casefold())
         begins = False
     return lowered
@@ -167,6 +176,7 @@ def _joined(tokens: Sequence[str]) -> list[str]:
         if (
             verb is not None
             and token in _APART
+            and previous not in _ROLES
             and len(joined) - verb <= _FAR
             and (_BREAK.match(following) or following in _AFTER_PARTICLE)
         ):
@@ -182,64 +192,40 @@ def _joined(tokens: Sequence[str]) -> list[str]:
 
 
 def _words(tokens: Sequence[str]) -> Iterator[StepWord]:
-    """Each token that is not a filler, with its sign and its role."""
-    sign, role = 1, "object"
+    """Each token that is not a filler, with its sign, its role and its item."""
+    sign, role, item, scope = 1, "object", 0, ""
     for place, token in enumerate(tokens):
         following = tokens[place + 1] if place + 1 < len(tokens) else "."
         previous = tokens[place - 1] if place else ""
+        scope = _SCOPES.get(token, scope)
+        item += token in _SEPARATORS or bool(_BREAK.match(token))
         if token in _STANDING and (_BREAK.match(following) or previous in ("the", "an")):
-            yield StepWord(token, token, sign, role)  # "set it to off", "the off button"
+            yield StepWord(
+                token, token, sign, role, place=place, item=item
+            )  # "set it to off", "the off button"
         elif _BREAK.match(token) or token == "but":
             sign, role = 1, "object"
         elif token in _NOT:
             sign = -1
         elif token in _ROLES:
             role = _ROLES[token]
-        elif token in _fillers():
+        elif token in _fillers() and not (token == "a" and _is_name(previous, following)):
             continue
         else:
-            root = _stem(token)
-            yield StepWord(root, token, sign, "order" if token in _ORDERING else role, senses_of(root))
-            if token in _ORDERING:
+            root, part = step_stem(token), "order" if token in ORDERING else role
+            prose = following in _DETERMINERS
+            yield StepWord(root, token, sign, part, senses_of(root), place, item, scope, prose)
+            scope = ""
+            if token in ORDERING:
                 role = f"after {token}"
 
 
-@lru_cache(maxsize=_CACHED)
-def _stem(token: str) -> str:
-    if token[:1].isupper() or _NUMBER.match(token) or (_CODE.search(token) and "_" not in token):
-        return token.casefold().removeprefix("v") if _NUMBER.match(token) else token.casefold()
-    if "_" in token or token in _ORDERING:
-        return token
-    token = _irregular().get(token, token) if token.isascii() else _plain_letters(token)
-    return stem(_SPELLING.sub("iz", _OUR.sub("or", token)))
-
-
-def _plain_letters(token: str) -> str:
-    """A word without its accents."""
-    return "".join(
-        letter for letter in unicodedata.normalize("NFKD", token) if not unicodedata.combining(letter)
+def _is_name(previous: str, following: str) -> bool:
+    """Whether "a" is a name: an article stands before the word that it belongs to."""
+    ends = bool(_BREAK.match(following)) or following in _SEPARATORS or following in _ROLES
+    return (
+        ends or (len(following) == 1 and following.isalpha()) or (len(previous) == 1 and previous.isalpha())
     )
-
-
-@cache
-def _irregular() -> dict[str, str]:
-    """The base of each irregular form."""
-    return {form: base for base, *forms in read_word_groups("step_forms") for form in forms}
-
-
-def senses_of(root: str) -> frozenset[int]:
-    """The groups of synonyms that a stem is in."""
-    return _senses().get(root, frozenset())
-
-
-@cache
-def _senses() -> dict[str, frozenset[int]]:
-    senses: dict[str, set[int]] = {}
-    groups = [*read_word_groups("step_synonyms"), *read_word_groups("synonyms")]
-    for number, group in enumerate(groups):
-        for word in group:
-            senses.setdefault(_stem(word), set()).add(number)
-    return {word: frozenset(numbers) for word, numbers in senses.items()}
 
 
 @cache
@@ -258,28 +244,5 @@ def _phrasal() -> frozenset[str]:
     return frozenset(
         {f"{verb}_{particle}" for verb in _phrasal_verbs() for particle in _APART}
         | set(read_words("step_particles"))
+        | phrasal_synonyms(_PARTICLES)
     )
-
-
-@cache
-def observing_verbs() -> frozenset[str]:
-    """The stems of verbs whose steps change nothing."""
-    return frozenset(_stem(word) for word in read_words("observing_verbs"))
-
-
-@cache
-def irreversible_verbs() -> frozenset[str]:
-    """The stems of verbs that no other verb stands for."""
-    return frozenset(_stem(word) for word in read_words("irreversible_verbs"))
-
-
-@cache
-def programs() -> frozenset[str]:
-    """Programs that a step may call."""
-    return frozenset(read_words("step_programs"))
-
-
-@cache
-def kind_nouns() -> frozenset[str]:
-    """The stems of nouns that only say what kind of thing the word before them names."""
-    return frozenset(stem(word) for word in read_words("step_places"))

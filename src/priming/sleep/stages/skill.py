@@ -33,7 +33,8 @@ from priming.sleep.plan import (
     restate,
     supersede_rows,
 )
-from priming.sleep.procedures.comparison import ProcedureChange, align, compare_procedures
+from priming.sleep.procedures.alignment import align
+from priming.sleep.procedures.comparison import ProcedureChange, compare_procedures
 from priming.sleep.procedures.families import FamilyEntity, FamilyMember, plan_families
 from priming.sleep.procedures.reading import ProcedureText, steps_as_text
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, use_of
