@@ -48,6 +48,9 @@ def told():
         }
         for i, (place, thing) in enumerate(turns)
     )
+    for place in PLACES:
+        memory.remember("So what?", speaker="Ines", session=place)
+        memory.remember("So it is.", speaker="Tomas", session=place)
     yield memory
     memory.close()
 

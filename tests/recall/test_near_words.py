@@ -90,7 +90,8 @@ def test_a_word_that_no_living_memory_holds_stands_for_nothing(told):
 
 def test_near_words_reach_into_the_session(told):
     told.remember("we took the car", session="s")
-    told.remember("it rained", session="s")
+    told.remember("Did it rain?", speaker="Ada", session="s")
+    told.remember("It rained.", speaker="Bob", session="s")
     found = evidence(told, "vehicle")
     assert found.session[4] > 0 == found.literal[4]
     assert not evidence(told, "vehicle", ablate=["near"]).session.any()

@@ -20,12 +20,22 @@ def item(key, content, **more):
     return {"key": key, "content": content, **more}
 
 
+def exchange(session="s"):
+    """A question and the answer of another: they make a session a conversation, and add no term to it."""
+    return [
+        {"content": "So what?", "speaker": "you", "session": session},
+        {"content": "So it is.", "speaker": "I", "session": session},
+    ]
+
+
 COMMON = [item(f"filler-{i}", f"common filler text {i}") for i in range(8)]
 TWO_SESSIONS = [
     item("wrong", "we paint walls", session="a"),
     item("after-wrong", "the sea is wide", session="a"),
     item("right", "we paint walls", session="b"),
     item("after-right", "a wall to paint", session="b"),
+    *exchange("a"),
+    *exchange("b"),
 ]
 
 # term → memories, cue, the terms that it needs beside it, links by hand. With the term (and those it needs)
@@ -63,20 +73,12 @@ SHOWN = {
         ("bm25", "prior"),
         (),
     ),
-    "time": (
-        [item("wrong", "paint big wall"), item("right", "paint last week")],
-        "when did we paint",
-        ("bm25", "prior"),
-        (),
-    ),
-    "length": (
-        [item("wrong", "paint wall"), item("right", "paint wall paint wall")],
-        "paint wall",
-        ("cosine", "prior"),
-        (),
-    ),
     "question": (
-        [item("wrong", "paint walls?"), item("right", "paint walls.")],
+        [
+            item("wrong", "paint walls?", session="a"),
+            item("right", "paint walls.", session="a"),
+            *exchange("a"),
+        ],
         "paint",
         ("bm25", "prior"),
         (),
@@ -87,6 +89,8 @@ SHOWN = {
             item("wrong", "we paint walls", session="a"),
             item("before-right", "a wall to paint", session="b"),
             item("right", "we paint walls", session="b"),
+            *exchange("a"),
+            *exchange("b"),
         ],
         "paint walls",
         ("bm25", "prior"),
@@ -99,6 +103,8 @@ SHOWN = {
             item("wrong", "paint", session="a"),
             item("before-right", "the red car went by", session="b"),
             item("right", "paint", session="b"),
+            *exchange("a"),
+            *exchange("b"),
         ],
         "paint the red car",
         ("bm25", "prior"),
@@ -110,6 +116,8 @@ SHOWN = {
             item("wrong", "only blue", session="a"),
             item("before-right", "do we paint walls?", session="b"),
             item("right", "only blue", session="b"),
+            *exchange("a"),
+            *exchange("b"),
         ],
         "paint walls blue",
         ("bm25", "prior"),
@@ -117,8 +125,9 @@ SHOWN = {
     ),
     "specificity": (
         [
-            item("wrong", "we paint walls", session="a"),
+            item("wrong", "we paint tall walls", session="a"),
             item("right", "we paint two walls", session="a"),
+            *exchange("a"),
         ],
         "paint walls",
         ("bm25", "prior"),
@@ -129,6 +138,7 @@ SHOWN = {
             item("earlier", "we paint lamps", session="a"),
             item("wrong", "we paint lamps", session="a"),
             item("right", "we paint walls", session="a"),
+            *exchange("a"),
         ],
         "paint",
         ("bm25", "prior"),
@@ -246,9 +256,12 @@ SHOWN = {
         (),
     ),
     "prior": (
-        [item("right", "paint walls brush sea salt"), item("wrong", "paint walls?")],
-        "paint",
-        ("bm25", "question"),
+        [
+            item("right", "we paint walls", occurred_at=MAY),
+            item("wrong", "paint", occurred_at=JULY),
+        ],
+        "paint in May 2023",
+        ("bm25", "date"),
         (),
     ),
 }
@@ -300,8 +313,6 @@ def test_a_term_that_is_off_is_no_component(memory):
         "pairs",
         "named",
         "date",
-        "time",
-        "length",
         "question",
         "novelty",
         "context",
@@ -352,8 +363,9 @@ def test_the_window_is_the_memory_with_the_two_before_it_each_counting_less(memo
     for i in range(7):
         memory.remember("red" if i == 3 else f"word{i}", session="s")
     memory.remember("blue")
+    memory.remember_many(exchange())
     found = evidence(memory, "red").window
-    assert (found > 0).tolist() == [False, False, False, True, True, True, False, False]
+    assert (found > 0).tolist()[:8] == [False, False, False, True, True, True, False, False]
     assert found[3] > found[4] > found[5]
 
 
@@ -369,8 +381,9 @@ def test_the_gist_is_the_mean_cosine_of_the_window(memory):
     for text in ("red car", "wide sea", "deep sky", "tall tree"):
         memory.remember(text, session="s")
     memory.remember("paint walls")
+    memory.remember_many(exchange())
     found, fade = evidence(memory, "red sea sky"), PRIMING.recall.window_fade
-    a, b, c, d, alone = found.working.vectors.exact(found.query)
+    a, b, c, d, alone = found.working.vectors.exact(found.query)[:5]
     weight = 1 + fade + fade**2
     expected = [
         a,
@@ -379,22 +392,27 @@ def test_the_gist_is_the_mean_cosine_of_the_window(memory):
         (d + fade * c + fade**2 * b) / weight,
         alone,
     ]
-    assert found.gist == pytest.approx(np.maximum(expected, 0), abs=1e-5)
+    assert found.gist[:5] == pytest.approx(np.maximum(expected, 0), abs=1e-5)
 
 
 def test_what_follows_a_question_has_the_match_of_that_question(memory):
     for text in ("Red?", "Yes.", "Red.", "No."):
         memory.remember(text, session="s")
     memory.remember("Red?")
-    assert evidence(memory, "red").priors["answer"].tolist() == [0, 1, 0, 0, 0]
+    memory.remember_many(exchange())
+    assert evidence(memory, "red").priors["answer"].tolist()[:5] == [0, 1, 0, 0, 0]
 
 
 def test_details_speak_for_a_memory_up_to_a_number_of_them(memory):
     memory.remember("so kind", session="s")
     memory.remember("we met Ada", session="s")
     memory.remember("we met Ada, Bob, Cem and Dora", session="s")
+    memory.remember_many(exchange())
+    memory.remember("met alone")
     found = evidence(memory, "met").priors["specificity"]
-    assert found == pytest.approx([0, 1 / PRIMING.recall.specificity_full, 1])
+    shares = [0, 1 / PRIMING.recall.specificity_full, 1, 0, 0]
+    assert found[:5] == pytest.approx(shares)
+    assert found[5] == pytest.approx((1 / PRIMING.recall.specificity_full + 1) / 5)
 
 
 def test_news_is_how_many_words_no_older_memory_holds(memory):
@@ -402,38 +420,43 @@ def test_news_is_how_many_words_no_older_memory_holds(memory):
     memory.remember("red car", session="s", key="first")
     memory.remember("red sea, red sky, sea wind", session="s")
     memory.remember("car sea", session="s")
-    assert evidence(memory, "sea").priors["novelty"] == pytest.approx(
+    memory.remember_many(exchange())
+    assert evidence(memory, "sea").priors["novelty"][:3] == pytest.approx(
         [math.log(3) / full, math.log(4) / full, 0]
     )
     memory.forget("first")
     found = evidence(memory, "sea").priors["novelty"]
-    assert found[1:] == pytest.approx([math.log(5) / full, math.log(2) / full])
+    assert found[1:3] == pytest.approx([math.log(5) / full, math.log(2) / full])
 
 
 def test_enough_new_words_are_enough_news(memory):
     memory.remember("so kind", session="s")
     memory.remember(" ".join(f"word{i}" for i in range(2 * PRIMING.recall.novelty_full)), session="s")
+    memory.remember_many(exchange())
     assert evidence(memory, "kind").priors["novelty"][1] == 1
 
 
-def test_a_memory_that_stands_alone_lacks_no_news(memory):
+def test_a_memory_that_is_no_turn_of_a_conversation_lacks_no_news(memory):
     for text in ("red car", "car, red"):
         memory.remember(text)
     assert evidence(memory, "red").priors["novelty"].tolist() == [1, 1]
     for text in ("red, car", "car red"):
         memory.remember(text, session="s")
-    assert evidence(memory, "red").priors["novelty"].tolist() == [1, 1, 0, 0]
+    assert evidence(memory, "red").priors["novelty"].tolist() == [1, 1, 1, 1]
+    memory.remember_many(exchange())
+    assert evidence(memory, "red").priors["novelty"].tolist()[:4] == [1, 1, 0, 0]
 
 
-def test_in_a_session_no_hit_gives_way_for_its_words(memory):
+def test_in_a_conversation_no_hit_gives_way_for_its_words(memory):
     for text in ("paint walls brush", "paint walls", "paint"):
         memory.remember(text, session="s")
+    memory.remember_many(exchange())
     memory.remember("brush walls")
     shares = {
         hit.memory.content: hit.components["covered"] for hit in memory.recall("paint walls brush").hits
     }
     assert shares.pop("brush walls") > 0
-    assert len(shares) == 3
+    assert {"paint walls brush", "paint walls", "paint"} <= set(shares)
     assert not any(shares.values())
 
 
@@ -441,14 +464,24 @@ def test_a_memory_without_neighbours_is_its_own_window_and_session(memory):
     memory.remember("sea", session="s")
     memory.remember("sky", session="s")
     memory.remember("red")
+    memory.remember_many(exchange())
     found = evidence(memory, "red")
-    assert (found.window > 0).tolist() == [False, False, True]
-    assert (found.session > 0).tolist() == [False, False, True]
+    assert (found.window > 0).tolist()[:3] == [False, False, True]
+    assert (found.session > 0).tolist()[:3] == [False, False, True]
 
 
-def test_where_no_memory_has_a_neighbour_nothing_around_it_says_anything(memory):
+@pytest.mark.parametrize(
+    "turns",
+    [
+        [("two red cars", None)],
+        [("two red cars", "Ada"), ("a red bus", "Bob"), ("Red paint dries.", "Ada")],
+        [("Are the cars red?", "Ada"), ("They are red.", "Ada")],
+    ],
+)
+def test_where_nobody_answers_another_nothing_around_a_memory_says_anything(memory, turns):
     memory.remember("red")
-    memory.remember("two red cars", session="s")
+    for text, speaker in turns:
+        memory.remember(text, speaker=speaker, session="s")
     found = evidence(memory, "red")
     for name in ("window", "session", "gist", "answer", "specificity"):
         assert not found.priors[name].any()
@@ -457,6 +490,7 @@ def test_where_no_memory_has_a_neighbour_nothing_around_it_says_anything(memory)
 def test_the_window_closes_over_a_forgotten_memory(memory):
     for i in range(5):
         memory.remember("red" if i == 0 else f"word{i}", session="s", key=f"k{i}")
+    memory.remember_many(exchange())
     assert evidence(memory, "red").window[3] == 0
     memory.forget("k1")
     assert evidence(memory, "red").window[3] > 0
@@ -465,9 +499,10 @@ def test_the_window_closes_over_a_forgotten_memory(memory):
 def test_a_session_is_scored_as_one_text(memory):
     for text, session in (("red car", "a"), ("sea", "a"), ("red", "b"), ("blue", "b"), ("red sky", "c")):
         memory.remember(text, session=session)
+    memory.remember_many([*exchange("a"), *exchange("b")])
     mean = (3 + 2 + 2) / 3
     a, b = bm25(1, 3, 3, 3, mean), bm25(1, 3, 3, 2, mean)
-    assert evidence(memory, "red").session == pytest.approx([a, a, b, b, b])
+    assert evidence(memory, "red").session[:5] == pytest.approx([a, a, b, b, b])
 
 
 def test_the_date_of_a_cue_may_be_relative_to_the_present(memory, clock):
@@ -564,5 +599,6 @@ def test_a_name_is_titled_as_long_as_a_memory_has_it_for_its_heading(memory):
 def test_details_speak_for_no_memory_that_matches_nothing(memory):
     memory.remember("the sea", session="s")
     memory.remember("Ada met Bob", session="s", key="other")
+    memory.remember_many(exchange())
     words = evidence(memory, "sea", ablate=["cosine"])
     assert words.priors["specificity"][1] == 0 < words.working.specificity[1]

@@ -81,13 +81,13 @@ def test_similarity_found_by_rule_carries_nothing_and_given_similarity_does(memo
 
 
 def test_two_memories_and_a_link_share_what_flows(memory):
-    """The recurrence of a single link, by hand: a' = .2 + .8 b, b' = .8 a, four times from (1, 0)."""
+    """The recurrence of a single link of .5 beside a leak of .5, by hand: a' = .2 + .4 b, b' = .4 a, four times."""
     tell(memory, a="We paint walls.", b="The bread was stale.")
     memory.link("a", "b", "requires")
     a, b, amounts = 1.0, 0.0, []
     for _ in range(4):
-        amounts.append(0.8 * a)
-        a, b = 0.2 + 0.8 * b, 0.8 * a
+        amounts.append(0.4 * a)
+        a, b = 0.2 + 0.4 * b, 0.4 * a
     first, second = memory.recall("who paints", ablate=WORDS_ALONE).hits
     assert first.components["activation"] == pytest.approx(a)
     assert second.components["activation"] == pytest.approx(b)
@@ -125,10 +125,10 @@ def test_where_nothing_is_linked_spreading_changes_no_order(memory):
 
 def by_formula(hit, profile=profiles.PRIMING):
     p, c = profile.recall, hit.components
-    prior = p.length * (c["length"] - 1) + p.novelty * (c["novelty"] - 1) - p.question * c["question"]
+    prior = p.novelty * (c["novelty"] - 1) - p.question * c["question"]
     prior += math.fsum(
         getattr(p, x) * c[x]
-        for x in ("named", "date", "time", "window", "session", "gist", "answer", "specificity", "context")
+        for x in ("named", "date", "window", "session", "gist", "answer", "specificity", "context")
     )
     prior += p.bridge * c.get("bridge", 0.0)
     prior -= p.covered * c["covered"] + p.repeated * c["repeated"]

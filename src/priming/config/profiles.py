@@ -77,9 +77,9 @@ PRIMING = Profile(
     name="priming",
     source="our own recipe, found by measurement",
     score="priming",
-    spread=SpreadParams(leak=2.0),
+    spread=SpreadParams(leak=0.5),
     links=LinkFactors(
-        by_relation=(("part-of", 0.0), ("next-but-one", 0.5), *FILES),
+        by_relation=(("part-of", 0.0), ("next", 0.5), ("next-but-one", 0.25), ("mentions", 0.25), *FILES),
         similar=0.0,
         terms=0.0,
         fan_out_names=True,
