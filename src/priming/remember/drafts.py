@@ -20,6 +20,7 @@ from priming.core.arguments.checks import (
     check_predicates,
     check_tags,
     check_time,
+    check_unique,
 )
 from priming.errors import ParamError
 from priming.serialization import stamp
@@ -47,6 +48,8 @@ class Draft:
     source: str | None = None
     trust: str = "user"
     gist: str | None = None
+    files: Sequence[str] = ()
+    """The files that it touches, by their paths."""
 
     @property
     def title(self) -> str | None:
@@ -121,6 +124,7 @@ def check_draft(raw: Draft) -> Draft:
         source=check_name("source", raw.source),
         trust=check_choice("trust", _or(raw.trust, "user"), TRUST),
         gist=check_name("gist", raw.gist),
+        files=check_files(_or(raw.files, ())),
     )
 
 
@@ -131,6 +135,11 @@ def _or(value: Any, default: Any) -> Any:
 def words(value: Any) -> str:
     """A value of a cue as text to match words against; a list is joined."""
     return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def check_files(value: Any) -> tuple[str, ...]:
+    """Paths of files, each once; a path never begins with ``./``."""
+    return tuple(dict.fromkeys(path.removeprefix("./") or path for path in check_unique("files", value)))
 
 
 def _check_procedure(metadata: Mapping[str, Any]) -> None:
