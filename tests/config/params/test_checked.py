@@ -19,7 +19,7 @@ def test_every_violation_is_reported_at_once_with_value_and_range():
         SpreadParams(steps=-1, gain=-0.5, combine="median")
     assert caught.value.violations == (
         "steps = -1: must be in [0, 1000]",
-        "gain = -0.5: must be ≥ 0.0",
+        "gain = -0.5: must be in [0.0, 2.0]",
         "combine = 'median': must be one of sum, max",
     )
 
