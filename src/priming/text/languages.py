@@ -247,8 +247,8 @@ def language_of(file: str) -> str | None:
     path = PurePosixPath(file.replace("\\", "/"))
     name, suffix = path.name.lower(), path.suffix[1:].lower()
     by_name = _NAMES.get(name) or CODE.get(suffix) or DATA.get(suffix)
-    if by_name is None and suffix in _TEMPLATES and (made := language_of(name.removesuffix(f".{suffix}"))):
-        return made
+    if by_name is None and suffix in _TEMPLATES:
+        by_name = language_of(name.removesuffix(f".{suffix}"))
     first, _, rest = name.partition(".")
     return by_name or (_NAMES.get(first) if rest else None)
 

@@ -376,6 +376,12 @@ class QuietParams(Checked):
 
     window: int = param(5, low=1, unit="judgements", doc="number of latest deliberate judgements considered")
     overridden: int = param(4, low=1, unit="judgements", doc="number of them that must be `overridden`")
+    instead_hours: float = param(
+        1.0,
+        low=0.0,
+        unit="hours",
+        doc="time around an overriding verdict in which a new rule shows what was done",
+    )
 
 
 BASE_LEVEL = BaseLevelParams()
