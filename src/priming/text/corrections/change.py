@@ -46,6 +46,8 @@ _KEPT = stem_of("keep")
 _COUNTERPARTS = [["server", "client"], ["client", "server"], ["frontend", "backend"], ["backend", "frontend"]]
 """Places of which one does it instead of the other: "validate on the server"."""
 _UNTYPED = frozenset(("code", "other"))
+REVERSALS: tuple[ChangeKind, ...] = ("opposite", "other_value")
+"""The changes after which the earlier statement no longer holds."""
 
 
 @dataclass(frozen=True, slots=True)
