@@ -91,7 +91,7 @@ def gist_of_rule(text: str) -> str:
     if len(whole) <= GIST_LETTERS:
         return whole
     items = list_items(text[:_READ])
-    parts = _independent(items or sentences(text[:_READ])) or [whole]
+    parts = list(dict.fromkeys(_independent(items or sentences(text[:_READ])))) or [whole]
     pieces = [
         _Piece(piece, n, _weight(piece if not items else _ITEM.sub("", piece)))
         for n, part in enumerate(parts)
