@@ -126,7 +126,7 @@ def test_a_score_counts_less_what_the_neighbourhood_adds(told):
 )
 def test_a_hit_that_holds_the_whole_cue_makes_an_answer_as_sure_at_any_rank(told, asked, counts):
     evidence, hits = ranked(told, asked, limit=60)
-    second = Ranked(np.roll(hits.rows, 1), hits.scores)
+    second = Ranked(np.roll(hits.rows, 1), np.roll(hits.scores, 1))
     first_alone = confidence(*confidence_figures(evidence, second), PRIMING.confidence)
     assert (answer_confidence(evidence, second, PRIMING.confidence) > first_alone) is counts
 

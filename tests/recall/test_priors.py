@@ -257,10 +257,10 @@ SHOWN = {
     ),
     "prior": (
         [
-            item("right", "we paint walls", occurred_at=MAY),
-            item("wrong", "paint", occurred_at=JULY),
+            item("wrong", "paint walls", occurred_at=JULY),
+            item("right", "we paint the big old walls", occurred_at=MAY),
         ],
-        "paint in May 2023",
+        "paint walls in May 2023",
         ("bm25", "date"),
         (),
     ),

@@ -79,7 +79,7 @@ PRIMING = Profile(
     score="priming",
     spread=SpreadParams(leak=0.5),
     links=LinkFactors(
-        by_relation=(("part-of", 0.0), ("next", 0.5), ("next-but-one", 0.25), ("mentions", 0.25), *FILES),
+        by_relation=(("part-of", 0.0), ("next", 0.25), ("next-but-one", 0.125), ("mentions", 0.25), *FILES),
         similar=0.0,
         terms=0.0,
         fan_out_names=True,
