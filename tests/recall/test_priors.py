@@ -257,11 +257,12 @@ SHOWN = {
     ),
     "prior": (
         [
-            item("wrong", "paint walls", occurred_at=JULY),
-            item("right", "we paint the big old walls", occurred_at=MAY),
+            item("right", "paint walls brush", session="a"),
+            item("wrong", "paint walls?", session="a"),
+            *exchange("a"),
         ],
-        "paint walls in May 2023",
-        ("bm25", "date"),
+        "paint",
+        ("bm25", "question"),
         (),
     ),
 }
