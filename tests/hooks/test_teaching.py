@@ -140,6 +140,5 @@ def test_a_value_that_is_corrected_in_passing_takes_the_place_of_the_earlier(pro
     project.text("prompt", prompt="Always wait 30 seconds between retries")
     project.text("prompt", prompt="No, wait 10 seconds between retries")
     with project.memory() as memory:
-        assert [rule.content for rule in memory.list(kinds=["behavior"])] == [
-            "Wait 10 seconds between retries"
-        ]
+        rules = [rule.content for rule in memory.list(kinds=["behavior"]) if "retries" in rule.content]
+        assert rules == ["Wait 10 seconds between retries"]
