@@ -40,7 +40,7 @@ GRID = {
     "sharpness": (2.0, 3.0, 4.0),
     "fan": (0.25, 0.5, 0.75),
     "decay": (0.1, 0.2, 0.3),
-    "words": (0.1, 0.2, 0.3),
+    "stem": (0.1, 0.25, 0.5),
 }
 Ranking = Callable[[str], Sequence[str]]
 

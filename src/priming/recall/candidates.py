@@ -22,7 +22,7 @@ from priming.index.arrays import ENTITY
 from priming.index.columns import NONE
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
-from priming.recall.files.links import offered, touching
+from priming.recall.files.index import files_of
 from priming.recall.fusion import confidence
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked
@@ -103,8 +103,12 @@ def eligible_candidates(
         mask[[working.row_of[memory_id] for memory_id in ids if memory_id in working.row_of]] = True
         living &= mask
     if query.of_files:
-        able = touching(working) & working.alive.values
-        return context, living & offered(working), able[working.row.values] & working.living.values
+        files, rows = files_of(memory, working), working.rows
+        return (
+            context,
+            living & files.offered(rows),
+            files.touching(rows)[working.row.values] & working.living.values,
+        )
     if query.kinds is None:
         eligible = living & (kinds != ENTITY)
     else:

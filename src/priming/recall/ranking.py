@@ -34,16 +34,12 @@ def _no_activations(_: Sequence[MemoryRecord]) -> Mapping[str, int]:
     return {}
 
 
-def _no_keys(_: Ints) -> Mapping[int, str]:
-    return {}
-
-
 @dataclass(frozen=True, slots=True)
 class RankingQuery:
     """One query to a working set: the candidates, the evidence for each, and how to rank them.
 
     ``eligible`` marks the rows that may be hits, ``pool`` the documents that may be anchors; ``named`` returns the
-    rows of the names in the cue, ``keys`` the keys of rows.
+    rows of the names in the cue.
     """
 
     working: WorkingSet
@@ -59,7 +55,6 @@ class RankingQuery:
     ablate: Collection[str] = ()
     context: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     """The context in which the design evaluates conditions."""
-    keys: Callable[[Ints], Mapping[int, str]] = _no_keys
     activations: Callable[[Sequence[MemoryRecord]], Mapping[str, int]] = _no_activations
     """How often memories were active so far, by id."""
 

@@ -18,7 +18,6 @@ from priming.config import profiles
 from priming.config.ids import uuid7
 from priming.config.profiles import Profile
 from priming.config.words import FILE, RECALLED
-from priming.core.arguments.arrays import Ints
 from priming.core.arguments.checks import (
     check_choice,
     check_count,
@@ -43,6 +42,7 @@ from priming.recall.candidates import (
     recall_context,
 )
 from priming.recall.designs import rank
+from priming.recall.files.index import files_of
 from priming.recall.files.release import rank_files
 from priming.recall.formatting import HEADER, packables
 from priming.recall.priors import Priors
@@ -267,8 +267,8 @@ def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> Recal
     watch.lap("evidence")
     ranked = _NO_ROWS
     if reason is None:
-        rank_hits = rank_files if query.of_files else rank
-        ranked = rank_hits(_ranking_query(memory, query, evidence, eligible, pool, now))
+        ranking = _ranking_query(memory, query, evidence, eligible, pool, now)
+        ranked = rank_files(ranking, files_of(memory, working)) if query.of_files else rank(ranking)
     confidence = answer_confidence(evidence, ranked, profile.confidence) if profile.confidence else None
     floor = confidence_floor(query, evidence)
     if confidence is not None and confidence < floor:
@@ -309,7 +309,6 @@ def _ranking_query(
         limit=past_room(memory, query.limit),
         now=now,
         records=lambda rows: _records(memory, working, rows, valid),
-        keys=lambda rows: _keys(memory, working, rows),
         named=lambda: entities_in_cue(memory.store, working, cue_texts(query.text, query.cue), valid),
         spreading=query.spread,
         ablate=query.ablate,
@@ -336,11 +335,6 @@ def _records(
     ids = {working.ids[row]: int(row) for row in rows}
     records = memory.store.records(memory.namespace, list(ids), valid)
     return {ids[memory_id]: record for memory_id, record in records.items()}
-
-
-def _keys(memory: Namespace, working: WorkingSet, rows: Ints) -> dict[int, str]:
-    ids = {working.ids[row]: row for row in rows.tolist()}
-    return {ids[memory_id]: key for memory_id, key in memory.store.names(memory.namespace, ids).items()}
 
 
 def _to_hits(

@@ -35,14 +35,18 @@ class FileParams(Checked):
         source="docs/files.md",
         doc="power by which a memory fades with each later memory that touches files",
     )
-    words: float = param(
-        0.2, low=0.0, source="docs/files.md", doc="weight of the words that a path shares with the task"
+    named: float = param(
+        1.0,
+        low=0.0,
+        source="docs/files.md",
+        doc="activation of a file that the task names by its path or the end of it; the best vote is 1",
     )
     stem: float = param(
         0.25,
         low=0.0,
+        high=1.0,
         source="docs/files.md",
-        doc="weight of a word of the task that is a file's name without its ending; the whole name weighs 1",
+        doc="share of that for a file whose name without the ending is a word of the task",
     )
     together: float = param(
         0.03,

@@ -13,7 +13,6 @@ from functools import lru_cache
 import numpy as np
 
 from priming.core.arguments.arrays import Floats, Ints
-from priming.core.lexical import idf, length_norm, okapi
 from priming.text.tokens import TERM_CACHE, terms
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -59,32 +58,6 @@ def path_terms(path: str) -> tuple[str, ...]:
     ('src', 'http', 'connect', 'pool', 'py')
     """
     return tuple(terms(_HUMP.sub(" ", path), "english"))
-
-
-def shared_words(task: str, paths: Sequence[str]) -> Floats:
-    """BM25 of a task's words in the paths of files, relative to the best; zeros where no path has any.
-
-    >>> shared_words("close the pool", ["src/pool.py", "src/retry.py"]).tolist()
-    [1.0, 0.0]
-    """
-    words = set(path_terms(task))
-    counted = [_counts(path) for path in paths]
-    lengths = [sum(counts.values()) for counts in counted]
-    mean = sum(lengths) / len(lengths) if any(lengths) else 1.0
-    scores = np.zeros(len(paths))
-    for word in words:
-        holders = [i for i, counts in enumerate(counted) if word in counts]
-        if holders:
-            tf = np.array([counted[i][word] for i in holders], np.float64)
-            norm = np.array([length_norm(lengths[i], mean) for i in holders])
-            scores[holders] += okapi(tf, norm, np.asarray(idf(len(holders), len(paths))))
-    best = float(scores.max(initial=0.0))
-    return scores / best if best else scores
-
-
-@lru_cache(maxsize=TERM_CACHE)
-def _counts(path: str) -> Counter[str]:
-    return Counter(path_terms(path))
 
 
 def named_files(task: str, paths: Sequence[str], stem: float) -> Floats:

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from priming.config.params.files import FILES, FileParams
+from priming.config.params.files import FILES
 from priming.config.params.laws import SpreadParams
 from priming.config.words import CO_CHANGED, RENAMED, TOUCHES
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.graph import Graph
+from priming.core.lexical import idf, length_norm, okapi, scaled
 from priming.core.spread import spread
 from priming.index.working_set import WorkingSet
-from priming.recall.files.law import divided, named_files, released, shared_words
-from priming.recall.files.links import FileLinks, file_links, links_of
+from priming.recall.files.index import FileIndex, links_of
+from priming.recall.files.law import divided, named_files, path_terms, released
 from priming.recall.fusion import best_rows
 from priming.recall.ranking import Ranked, RankingQuery, best_hits
-from priming.remember.files import file_key
 
 CONSTANTS = FILES
 """The constants in use."""
@@ -33,34 +33,30 @@ _STEPS = SpreadParams(
 """Every step feeds the anchors again, so that the last one holds what arrives over one to four links."""
 
 
-def rank_files(query: RankingQuery) -> Ranked:
+def rank_files(query: RankingQuery, files: FileIndex) -> Ranked:
     """Rank the files that a task will touch (``docs/files.md``)."""
-    working, links, params = query.working, file_links(query.working), CONSTANTS
-    anchors, values = _anchors(query, links, params)
+    working, params = query.working, CONSTANTS
+    anchors, values = _anchors(query, files)
     active = np.zeros(working.rows)
     active[anchors] = values
-    carries = active[links.memory] > 0
-    memory, file = links.memory[carries], links.file[carries]
-    weight = divided(links.weight[carries], links.fan[carries], params.fan)
+    carries = active[files.memory] > 0
+    memory, file = files.memory[carries], files.file[carries]
+    weight = divided(files.weight[carries], files.fan[memory], params.fan)
     most = float(np.bincount(file, active[memory] * weight, minlength=1).max(initial=0.0))
-    names = query.keys(links.rows)
-    paths = [names[row].removeprefix(file_key("")) for row in links.rows.tolist()]
-    text = query.evidence.text
-    words = params.words * shared_words(text, paths)
-    named = named_files(text, paths, params.stem)
-    rows = np.concatenate([anchors, links.rows])
-    start = np.concatenate([values / most if most else values, words + named])
-    parts = [_Part(memory, file, weight, TOUCHES)]
+    named = params.named * named_files(query.evidence.text, files.paths, params.stem)
+    rows = np.concatenate([anchors, files.rows])
+    start = np.concatenate([values / most if most else values, named])
+    parts = [_Part(memory, files.rows[file], weight, TOUCHES)]
     if query.spreading and "spread" not in query.ablate:
-        parts += _between_files(working, links, params)
+        parts += _between_files(working, files)
     activation = spread(_graph(working.rows, parts), (rows, start), _STEPS, record_flow=True)
-    place = np.searchsorted(links.rows, activation.rows)
-    place[place == len(links.rows)] = 0
-    is_file = links.rows[place] == activation.rows if len(links.rows) else np.zeros(0, np.bool_)
-    place = place[is_file]
-    values = activation.values[is_file]
-    components = {"activation": values, "words": words[place], "named": named[place]}
-    return best_hits(query, activation.rows[is_file], values, components, activation)
+    place = np.searchsorted(files.rows, activation.rows)
+    place[place == len(files.rows)] = 0
+    is_file = files.rows[place] == activation.rows
+    values, place = activation.values[is_file], place[is_file]
+    return best_hits(
+        query, files.rows[place], values, {"activation": values, "named": named[place]}, activation
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,23 +69,53 @@ class _Part:
     relation: str
 
 
-def _anchors(query: RankingQuery, links: FileLinks, params: FileParams) -> tuple[Ints, Floats]:
+def _anchors(query: RankingQuery, files: FileIndex) -> tuple[Ints, Floats]:
     """The memories that match the task best, of those that concern files, and the activation that each releases."""
-    match = np.where(query.pool, query.evidence.match, 0.0)
-    best = best_rows(match, params.anchors)
-    rows = query.working.row[best]
-    every = np.unique(links.memory)
+    working = query.working
+    match = np.asarray(scaled(np.where(query.pool, query.evidence.match, 0.0)))
+    match = match + np.asarray(scaled(np.where(query.pool, _with_paths(query, files), 0.0)))
+    best = best_rows(match, CONSTANTS.anchors)
+    rows = working.row[best]
+    every = np.unique(files.memory)
     age = len(every) - 1.0 - np.searchsorted(every, rows)
-    return rows, released(match[best], age, params.sharpness, params.decay)
+    return rows, released(match[best], age, CONSTANTS.sharpness, CONSTANTS.decay)
 
 
-def _between_files(working: WorkingSet, links: FileLinks, params: FileParams) -> list[_Part]:
+def _with_paths(query: RankingQuery, files: FileIndex) -> Floats:
+    """BM25 of the task in each memory as if the paths of its files were part of its text."""
+    working, lexicon = query.working, query.working.lexicon
+    document = working.document[files.memory]
+    added = np.bincount(document, files.lengths[files.file], minlength=working.documents)
+    lengths = lexicon.length.values + added
+    pool = query.pool
+    mean = float(lengths[pool].mean()) if pool.any() else 1.0
+    norm = np.asarray(length_norm(lengths, mean or 1.0))
+    scores = np.zeros(working.documents)
+    for term in dict.fromkeys((*query.evidence.terms.ordered, *path_terms(query.evidence.text))):
+        tf = np.zeros(working.documents)
+        code = lexicon.code(term)
+        if code is not None:
+            postings = lexicon.postings(code)
+            tf[postings.rows] = postings.tf
+        if term in files.words:
+            places, counts = files.words[term]
+            by_file = np.zeros(len(files.rows))
+            by_file[places] = counts
+            tf += np.bincount(document, by_file[files.file], minlength=working.documents)
+        holds = np.flatnonzero((tf > 0) & pool)
+        if len(holds):
+            rarity = np.asarray(idf(len(holds), int(pool.sum())))
+            scores[holds] += okapi(tf[holds], norm[holds], rarity)
+    return scores
+
+
+def _between_files(working: WorkingSet, files: FileIndex) -> list[_Part]:
     """The links among files: a gone file passes all to its later name, others a share to those changed with them."""
     topology = working.topology
     together, renamed = links_of(working, CO_CHANGED), links_of(working, RENAMED)
-    gone = np.isin(topology.source[renamed], links.rows[links.gone])
+    gone = np.isin(topology.source[renamed], files.rows[files.gone])
     source, target = topology.source[together], topology.target[together]
-    share = params.together * topology.weight[together]
+    share = CONSTANTS.together * topology.weight[together]
     old, new = topology.source[renamed[gone]], topology.target[renamed[gone]]
     return [
         _Part(
