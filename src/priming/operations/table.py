@@ -79,6 +79,21 @@ OPS: tuple[Op, ...] = (
         group="core",
     ),
     Op(
+        "files",
+        "TaskFiles",
+        ("task",),
+        other_names={
+            "text": "task",
+            "query": "task",
+            "prompt": "task",
+            "top_k": "limit",
+            "k": "limit",
+            "max_tokens": "tokens",
+            "budget": "tokens",
+        },
+        group="core",
+    ),
+    Op(
         "feedback",
         "Operation",
         ("recall_id",),
