@@ -36,14 +36,18 @@ _STEPS = SpreadParams(
 def rank_files(query: RankingQuery, files: FileIndex) -> Ranked:
     """Rank the files that a task will touch (``docs/files.md``)."""
     working, params = query.working, CONSTANTS
-    anchors, values = _anchors(query, files)
+    text = query.evidence.text
+    named = params.named * named_files(text, files.paths, params.stem)
+    with_paths = np.where(query.pool, _with_paths(query, files), 0.0)
+    if not with_paths.any() and not named.any() and query.evidence.cosine.max() < query.profile.recall.floor:
+        return Ranked(np.zeros(0, np.int64), np.zeros(0))
+    anchors, values = _anchors(query, files, with_paths)
     active = np.zeros(working.rows)
     active[anchors] = values
     carries = active[files.memory] > 0
     memory, file = files.memory[carries], files.file[carries]
     weight = divided(files.weight[carries], files.fan[memory], params.fan)
     most = float(np.bincount(file, active[memory] * weight, minlength=1).max(initial=0.0))
-    named = params.named * named_files(query.evidence.text, files.paths, params.stem)
     rows = np.concatenate([anchors, files.rows])
     start = np.concatenate([values / most if most else values, named])
     parts = [_Part(memory, files.rows[file], weight, TOUCHES)]
@@ -69,11 +73,11 @@ class _Part:
     relation: str
 
 
-def _anchors(query: RankingQuery, files: FileIndex) -> tuple[Ints, Floats]:
+def _anchors(query: RankingQuery, files: FileIndex, with_paths: Floats) -> tuple[Ints, Floats]:
     """The memories that match the task best, of those that concern files, and the activation that each releases."""
     working = query.working
     match = np.asarray(scaled(np.where(query.pool, query.evidence.match, 0.0)))
-    match = match + np.asarray(scaled(np.where(query.pool, _with_paths(query, files), 0.0)))
+    match = match + np.asarray(scaled(with_paths))
     best = best_rows(match, CONSTANTS.anchors)
     rows = working.row[best]
     every = np.unique(files.memory)
