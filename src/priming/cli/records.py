@@ -237,9 +237,9 @@ def _practice(record: MemoryRecord) -> Iterator[tuple[str, str]]:
     """How often a procedure succeeded, and how well a memory is retained."""
     executions = record.use.helped + record.use.failed
     if record.kind == "procedure" and executions:
-        noun = "execution" if executions == 1 else "executions"
+        noun = "time" if executions == 1 else "times"
         rate = record.use.helped / executions
-        yield "success rate", f"{rate:.2f}: {record.use.helped} of {executions} {noun}"
+        yield "success rate", f"{rate:.2f}: useful {record.use.helped} of {executions} {noun}"
     retention = record.retention
     if retention.stability is not None and retention.difficulty is not None:
         values = f"stability {retention.stability:.1f} days, difficulty {retention.difficulty:.1f}"

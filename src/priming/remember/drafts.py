@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import unicodedata
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
@@ -153,8 +152,6 @@ def _check_procedure(metadata: Mapping[str, Any]) -> None:
         raise ParamError("metadata.trigger", trigger, "must be a text that says when to do it")
 
 
-_SLUG_WORDS, _SLUG_LETTERS = 6, 48
-_WORDS = re.compile(r"[^\W_]+")
 SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?<!^\d\.)(?<!^\d\d\.)\s|\n")
 """The end of a sentence. A number at the start of a text ends none: "1. Stop the server" is one sentence."""
 
@@ -168,21 +165,3 @@ def gist_of(content: str, kind: str = "episode") -> str:
         return line
     cut = line[: GIST_LETTERS - 1]
     return (cut[: cut.rfind(" ")] if " " in cut else cut).rstrip(" ,;:") + "…"
-
-
-def slug(text: str) -> str:
-    """A readable key: the first words of a text, lower-cased and joined by hyphens."""
-    plain = unicodedata.normalize("NFC", text[:400]).casefold()
-    parts = _WORDS.findall(plain)[:_SLUG_WORDS]
-    return "-".join(parts)[:_SLUG_LETTERS].strip("-") or "memory"
-
-
-def free_key(preferred: str, memory_id: str, taken: Container[str] | Callable[[str], bool]) -> str:
-    """The preferred key if it is free, else the key with the end of the memory's id."""
-    is_taken = taken if callable(taken) else taken.__contains__
-    tail = memory_id.replace("-", "")
-    for length in (0, 6, 12, 20):
-        key = f"{preferred}-{tail[-length:]}" if length else preferred
-        if not is_taken(key):
-            return key
-    return memory_id

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from priming.config.keys import slug
 from priming.config.words import MERGED
 from priming.index.document import SESSION, TERM, slot_of, slot_of_record
 from priming.index.working_set import WorkingSet
-from priming.remember.drafts import slug
 from priming.storage.protocol import Store
 from priming.text.names import find, normal
 from priming.text.tokens import is_stop

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.ids import uuid7
+from priming.config.keys import free_key, slug
 from priming.config.params.laws import FORGETTING, PLASTICITY, ForgettingParams, PlasticityParams
 from priming.config.params.learning import LINKING, LinkParams
 from priming.config.words import TOUCHES
@@ -33,7 +34,7 @@ from priming.index.document import (
     slot_of,
 )
 from priming.index.working_set import WorkingSet
-from priming.remember.drafts import Draft, free_key, slug
+from priming.remember.drafts import Draft
 from priming.remember.echo_filter import EchoGuard
 from priming.remember.entity_resolution import entity_key, equivalent_names, resolve_entity
 from priming.remember.files import FILE, FileNames, file_draft, file_key, is_bare_name

@@ -13,9 +13,9 @@ from priming.core.when import scope
 from priming.index.document import CONFLICTS, KEPT_BESIDE
 from priming.namespace import Namespace
 from priming.rules.conflicts import resolve_conflicts, rule_claim
-from priming.rules.placement import REVERSALS, is_apart, is_unclear, stated
+from priming.rules.placement import is_apart, is_unclear, stated
 from priming.storage.rows import LinkRow
-from priming.text.corrections.change import TextChange, compare
+from priming.text.corrections.change import REVERSALS, TextChange, compare
 from priming.text.corrections.polarity import comparison_keys
 from priming.types import MemoryRecord
 

@@ -32,6 +32,8 @@ _LONG = 6
 _MEANS = frozenset(("with", "using", "via", "through", "by"))
 """Prepositions before what another act is done with: "install packages with pip"."""
 _UNTYPED = frozenset(("code", "other"))
+REVERSALS: tuple[ChangeKind, ...] = ("opposite", "other_value")
+"""The changes after which the earlier statement no longer holds."""
 
 
 @dataclass(frozen=True, slots=True)
