@@ -5,7 +5,7 @@
 A folder is a set, or holds sets: ``documents.jsonl`` (id, text, time, author, files: the commits up to a point),
 ``questions.jsonl`` (text, gold: subjects of later commits, and the files that they changed) and, if only some files
 count, ``files.json``: answers are cut to them. R@k is the share of the gold files among the first k.
-``--validate`` chooses the constants for each repository by the others (leave one out), and shows what that gives.
+``--validate`` chooses constants for each repository by the others (leave one out), and shows what that gives.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +35,14 @@ VOTERS = 50
 HALF_LIFE = 200
 OURS = "Priming, kinds=file"
 ALL_FILES = "Priming, files as they come"
-GRID = {
-    "sharpness": (2.0, 3.0, 4.0),
-    "fan": (0.25, 0.5, 0.75),
-    "decay": (0.1, 0.2, 0.3),
-    "stem": (0.1, 0.25, 0.5),
+STEPS = {
+    "sharpness": (2.0, 4.0),
+    "fan": (0.25, 0.75),
+    "decay": (0.1, 0.3),
+    "stem": (0.1, 0.5),
+    "together": (0.0, 0.1),
 }
+"""Other values of the constants, tried one at a time."""
 Ranking = Callable[[str], Sequence[str]]
 
 
@@ -187,20 +188,25 @@ def measure(history: History, ranking: Ranking, *, cut: bool = True) -> dict[str
 
 
 def validate(memories: Mapping[str, tuple[History, Memory]], console: Console) -> dict[str, float]:
-    """R@5 of each repository with the constants that are best for the others."""
-    choices = [replace(FILES, **dict(zip(GRID, values, strict=True))) for values in product(*GRID.values())]
+    """R@5 of each repository with the one moved constant, or none, that is best for the others."""
+    moves: list[Mapping[str, float]] = [{}, *({name: value} for name in STEPS for value in STEPS[name])]
+    choices = [replace(FILES, **move) for move in moves]
     table: dict[str, list[float]] = {}
     for name, (history, memory) in memories.items():
         table[name] = [_with(params, history, memory) for params in choices]
-        console.print(f"{name}: {min(table[name]):.1f} to {max(table[name]):.1f} over {len(choices)} choices")
+    for i, move in enumerate(moves):
+        shown = ", ".join(f"{values[i]:.1f}" for values in table.values())
+        mean = sum(values[i] for values in table.values()) / len(table)
+        console.print(f"{dict(move) or 'as shipped'}: {shown}; mean {mean:.1f}")
     chosen: dict[str, float] = {}
     for name in table:
         others = [values for other, values in table.items() if other != name]
         sums = [sum(values[i] for values in others) for i in range(len(choices))]
         best = sums.index(max(sums))
         chosen[name] = table[name][best]
-        constants = {constant: getattr(choices[best], constant) for constant in GRID}
-        console.print(f"{name}: {chosen[name]:.1f} with {constants}, chosen by the others")
+        console.print(
+            f"{name}: {chosen[name]:.1f}, as the others choose {dict(moves[best]) or 'nothing else'}"
+        )
     return chosen
 
 

@@ -48,6 +48,13 @@ class FileParams(Checked):
         source="docs/files.md",
         doc="share of that for a file whose name without the ending is a word of the task",
     )
+    least: float = param(
+        0.01,
+        low=0.0,
+        high=1.0,
+        source="docs/files.md",
+        doc="share of the best file's activation that a file needs",
+    )
     together: float = param(
         0.03,
         low=0.0,

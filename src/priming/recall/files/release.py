@@ -57,6 +57,7 @@ def rank_files(query: RankingQuery, files: FileIndex) -> Ranked:
     place = np.searchsorted(files.rows, activation.rows)
     place[place == len(files.rows)] = 0
     is_file = files.rows[place] == activation.rows
+    is_file &= activation.values >= params.least * activation.values.max(where=is_file, initial=0.0)
     values, place = activation.values[is_file], place[is_file]
     return best_hits(
         query, files.rows[place], values, {"activation": values, "named": named[place]}, activation
