@@ -16,7 +16,7 @@ from priming.index.topology import MENTIONS
 from priming.remember.files import file_key
 from priming.transfer.commit_message import read_message
 from priming.transfer.git_log import Commit, Repository, history, open_repository, removals
-from priming.transfer.importers import NOTHING, Entry, Item, Stored, Tie
+from priming.transfer.importers import NOTHING, Entry, Item, Present, Stored, Tie
 from priming.transfer.reading import clean_text, label, title
 
 __all__ = ["CO_CHANGED", "GIT", "RENAMED", "ChangeCounts", "Repository", "open_repository", "read"]
@@ -79,6 +79,8 @@ def read(path: Path, *, until: str | None = None, stored: Stored = NOTHING) -> I
     present = stored.keys(map(_commit_key, hashes))
     files = _files_of_commits(stored, present) if present else {}
     new = [name for name in hashes if _commit_key(name) not in present]
+    if present:
+        yield Present(len(hashes) - len(new))
     counts = ChangeCounts(len(hashes), linked=set(stored.links(CO_CHANGED)))
     for changed in files.values():
         counts.add(changed)
