@@ -195,6 +195,18 @@ def test_a_file_that_was_removed_and_came_back_is_not_gone(work, memory):
     ]
 
 
+def test_a_file_that_a_merged_branch_still_touched_after_its_removal_is_gone(work, memory):
+    work.commit("first", ["a", "b"], at="2026-03-01T09:00:00Z")
+    work.git("switch", "--quiet", "--create", "side")
+    work.commit("on the side", {"a": "changed"}, at="2026-03-03T09:00:00Z")
+    work.git("switch", "--quiet", "main")
+    work.git("rm", "--quiet", "a")
+    work.commit("remove", at="2026-03-02T09:00:00Z")
+    work.git("merge", "--quiet", "--strategy=ours", "--no-edit", "side", at="2026-03-04T09:00:00Z")
+    run(memory, "git", work.folder)
+    assert [file.path for file in memory.files("on the side").files] == ["b"]
+
+
 def test_a_history_stored_with_its_files_as_text_gets_their_links(work, memory):
     names = [work.commit(f"step {i}", ["a.py", "b.py"]) for i in range(2)]
     for file in ("a.py", "b.py"):
