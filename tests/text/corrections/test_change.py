@@ -77,6 +77,11 @@ def test_a_statement_is_the_same_as_itself(split):
         ("Retry if the request fails", "Retry unless the request fails", "opposite"),
         ("Avoid global state in libraries", "Avoid state in libraries", "wider"),
         ("Never merge without review", "Never merge", "wider"),
+        (
+            "Write labels in British English",
+            "Write labels in American English; never British spelling",
+            "opposite",
+        ),
         ("Use a set for lookups", "Use a map for lookups", "other_value"),
         ("Deploy on Monday", "Deploy on Monday and Thursday", "other_value"),
         ("Never use print", "Use logging instead of print", "narrower"),
@@ -286,7 +291,7 @@ def test_a_later_exception_is_no_clear_reversal_but_naming_the_rejected_is(old, 
         (
             "Coverage is at least 80%",
             "Coverage is at most 80%",
-            'the earlier says at least "80%", and the later at most',
+            '"at most 80%" is the opposite of "at least 80%"',
         ),
         (
             "Index public columns",

@@ -33,7 +33,7 @@ from priming.text.corrections.word_classes import (
     types_of,
 )
 from priming.text.corrections.word_order import exchanged
-from priming.text.corrections.wording import quoted
+from priming.text.corrections.wording import limit_of, quoted
 from priming.text.word_values import are_antonyms, stem_of, value_types
 
 ChangeKind = Literal["same", "opposite", "other_value", "wider", "narrower", "other_slot"]
@@ -173,6 +173,10 @@ class _AlignedChange(Alignment):
             return self._result("other_value", reason)
         # A later exception does not reverse the rule elsewhere: "in tests", "hotfixes".
         favours = [any(pair[side].contrasted for pair in self.crossed) for side in (0, 1)]
+        rivals = frozenset(kind for pair in self.crossed for kind in rivals_of(pair[0]))
+        favours[1] |= any(
+            word.sign > 0 and rivals & rivals_of(word) for word in theirs
+        )  # "American, never British"
         parts = {b.part for _, b in self.crossed}
         is_narrow = any(word.part in parts and (word.role != "head" or self.new.finite) for word in theirs)
         is_narrow &= not favours[0]
@@ -184,11 +188,8 @@ class _AlignedChange(Alignment):
 
     def _reversal(self, a: Word, b: Word) -> str:
         """The reason of a reversal by an antonym, or by what stands before a word."""
-        limits = {"max": "at most", "min": "at least"}
-        if a.stem == b.stem and {a.lead, b.lead} == limits.keys():
-            return (
-                f"the earlier says {limits[a.lead]} {quoted([a], self.old)}, and the later {limits[b.lead]}"
-            )
+        if a.stem == b.stem and {a.lead, b.lead} == {"max", "min"}:
+            return f"{limit_of(b, self.new)} is the opposite of {limit_of(a, self.old)}"
         later, earlier = quoted([b], self.new), quoted([a], self.old)
         if a.stem != b.stem or a.lead == b.lead:
             return f"{later} is the opposite of {earlier}"
