@@ -14,6 +14,7 @@ from priming.config.params.hooks import HOOK
 from priming.errors import Conflict, NotFound, StoreError
 from priming.hooks import context
 from priming.hooks.agents import Event
+from priming.hooks.context import Candidate
 from priming.hooks.session import SessionState
 from priming.hooks.stores import HookStore
 from priming.text.languages import language_of
@@ -36,21 +37,6 @@ _COMMITTED = re.compile(r"^\[[^\]\n]+ [0-9a-f]{7,}\] ", re.MULTILINE)
 _BYTES_PER_TOKEN = 4
 _LINE_TOKENS = 64
 """Tokens requested beyond the budget for each memory already shown, because the answer lists it again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A memory that may be injected: its line of text, and the recall that returned it."""
-
-    line: str
-    memory: Mapping[str, Any]
-    recall_id: str
-
-    @property
-    def is_name(self) -> bool:
-        """Whether the line names a rule without a word of its text."""
-        rest = self.line.removeprefix(f"- [{self.memory['key']}]")
-        return self.memory["kind"] == "behavior" and ": " not in rest
 
 
 @dataclass(slots=True)
@@ -119,6 +105,7 @@ def _prompt(call: HookCall) -> None:
         cue = call.cue(language=language or context.languages_of(call.project))
         _inject_rules(call, {**cue, "text": text})
         _inject_memories(call, text, {}, HOOK.limit, min_words=HOOK.shared)
+        _inject_files(call, text)
     session.file = session.task = None
 
 
@@ -221,6 +208,20 @@ def _inject_memories(
             header, memories = _candidates(recall)
             relevant = [hit for hit in memories if context.is_on_topic(text, hit.memory, min_words)]
             _inject(call, header, relevant, rule=False)
+
+
+def _inject_files(call: HookCall, task: str) -> None:
+    """Inject the files that a task is likely to touch, with the history that says so, if it shares words with it."""
+    request = {"task": task, "limit": HOOK.files, "reasons": HOOK.reasons, "session": call.event.session}
+    answer = _call(call.own_store, "files", request) if call.tokens_left > 0 else None
+    if answer and answer["files"]:
+        header, *lines = answer["text"].splitlines()
+        candidates = [
+            Candidate(line, {"id": file["key"], "key": file["key"], "kind": "entity"}, answer["recall_id"])
+            for file, line in zip(answer["files"], lines, strict=True)
+            if call.session.is_due(file["key"]) and context.is_about(task, file, HOOK.shared)
+        ]
+        _inject(call, header, candidates, rule=False)
 
 
 def _candidates(result: Mapping[str, Any]) -> tuple[str, list[Candidate]]:
