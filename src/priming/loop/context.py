@@ -25,6 +25,7 @@ from priming.namespace import Namespace
 from priming.recall.formatting import quote_text
 from priming.recall.recall import recall
 from priming.results import Hit
+from priming.sleep.procedures.demands import demands, rejects
 from priming.text.tokens import terms
 from priming.types import Cue, MemoryRecord, days_between
 
@@ -140,8 +141,8 @@ def fires(record: MemoryRecord, objective: str, cue: Cue) -> bool:
     """Whether a memory applies exactly here: its trigger matches, and no condition of it is contradicted.
 
     A text of its trigger matches if it is the objective, or if one of the two has all terms of the other, and at
-    least two; not where both name versions that differ. The trigger of a memory without such a text is its
-    conditions, of which all must hold.
+    least two, and asks for the action of the other: not where it only mentions or rejects it, or where both name
+    versions that differ. The trigger of a memory without such a text is its conditions, of which all must hold.
     """
     confirmed, contradicted, unknown = evaluate(record.when, cue.context())
     if contradicted:
@@ -149,7 +150,7 @@ def fires(record: MemoryRecord, objective: str, cue: Cue) -> bool:
     texts = triggers(record)
     if not texts:
         return bool(confirmed) and not unknown
-    return any(_covers(text, objective) for text in texts)
+    return any(_covers(text, objective) and _demands(text, objective) for text in texts)
 
 
 def _covers(trigger: str, objective: str) -> bool:
@@ -161,6 +162,12 @@ def _covers(trigger: str, objective: str) -> bool:
         return False
     shared = first & second
     return first == second or (len(shared) > 1 and shared in (first, second))
+
+
+def _demands(trigger: str, objective: str) -> bool:
+    """Whether the longer of two texts asks for the action of the shorter one."""
+    shorter, longer = sorted((trigger, objective), key=lambda text: len(set(terms(text))))
+    return demands(longer, shorter)
 
 
 def shown_memory(record: MemoryRecord, params: ContextParams = CONTEXT) -> ShownMemory:
@@ -236,7 +243,11 @@ def _lessons(
     matches = []
     for record, own, trigger, of_objective in zip(records, near, about, whole, strict=True):
         applies = fires(record, objective, cue)
-        is_direct = trigger >= params.answerable or (applies and bool(triggers(record)))
+        covering = [text for text in triggers(record) if _covers(text, objective)]
+        if covering and not applies and any(rejects(objective, text) for text in covering):
+            continue
+        is_near = trigger >= params.answerable and not covering
+        is_direct = is_near or (applies and bool(triggers(record)))
         best = max(own, of_objective)
         if is_direct or applies or best >= params.relevance:
             matches.append(_Match(record, applies, is_direct, own, _score(record, best, now)))
