@@ -34,7 +34,20 @@ _RESULTS = frozenset(step_stem(word) for word in ("make_sure", "ensure", "see"))
 """Verbs before what is to be the case: "make sure that Django is upgraded"."""
 _NOUN_ENDINGS = ("s", "ment", "tion", "sion", "ance", "ence")
 _ADVERBS = frozenset(
-    ("today", "tomorrow", "tonight", "now", "first", "later", "here", "there", "everywhere", "again")
+    (
+        "today",
+        "tomorrow",
+        "tonight",
+        "now",
+        "first",
+        "later",
+        "soon",
+        "ever",
+        "here",
+        "there",
+        "everywhere",
+        "again",
+    )
 )
 
 
