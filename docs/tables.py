@@ -26,13 +26,13 @@ from priming.operations.schema import summary
 from priming.operations.table import SERVED
 from priming.recall.terms import TERMS
 from priming.storage import filters, sqlite_backup
-from priming.text.change import ChangeKind, compare
+from priming.text.corrections.change import ChangeKind, compare
 from priming.transfer import git, markdown
 
 YES, NO = "yes", "no"
 
 _WHOLE = re.compile(r"\.0(?!\d)")
-_PAIRS = Path(__file__).parents[1] / "tests" / "text" / "correction_pairs.tsv"
+_PAIRS = Path(__file__).parents[1] / "tests" / "text" / "corrections" / "correction_pairs.tsv"
 _MODULES = (params, git, markdown, layout)
 _ROWS: tuple[tuple[str, Callable[[Profile], Any]], ...] = (
     ("combine", lambda profile: profile.spread.combine),

@@ -70,7 +70,12 @@ def test_the_text_of_an_option_is_read_as_the_type_of_its_constant(constant, tex
 
 def test_a_table_changes_the_names_that_it_has_and_leaves_the_others():
     found = load(constants={"priming.links.by_relation": ("{requires = 2}", "--set")}).profiles["priming"]
-    assert dict(found.links.by_relation) == {"part-of": 0.0, "next-but-one": 0.5, "requires": 2.0}
+    assert dict(found.links.by_relation) == {
+        "part-of": 0.0,
+        "next-but-one": 0.5,
+        "removed-in": 0.0,
+        "requires": 2.0,
+    }
 
 
 def test_weights_that_do_not_sum_to_one_are_refused_together():

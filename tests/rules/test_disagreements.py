@@ -113,4 +113,19 @@ def test_another_value_for_one_place_takes_the_place_of_no_general_rule(memory, 
     memory.learn(special)
     assert {rule.content for rule in memory.list(kinds=["behavior"])} == {general, special}
     (entry,) = memory.review()
-    assert "unclear" in entry.reason
+    assert "both are shown" in entry.reason
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    "rules",
+    [
+        ("Encrypt all volumes", "Don't encrypt scratch volumes"),
+        ("Keep traces for 7 days", "Keep billing traces for 90 days"),
+        ("Index public columns", "Never index private columns"),
+    ],
+)
+def test_a_rule_and_its_exception_are_both_told_whichever_was_learned_first(memory, rules, turned):
+    for text in reversed(rules) if turned else rules:
+        memory.learn(text)
+    assert set(contents(memory.active(Cue(file="a.sql")))) == set(rules)

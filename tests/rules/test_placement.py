@@ -204,3 +204,46 @@ def test_an_exception_takes_the_place_of_no_general_rule(general, exception):
 def test_what_is_reversed_as_a_whole_is_replaced(earlier, later):
     (rule,) = learned((earlier, None), (later, None)).list(kinds=["behavior"])
     assert rule.content == later
+
+
+@pytest.mark.parametrize(
+    ("constraint", "lesser"),
+    [
+        (
+            "Never restart the broker during ingestion hours",
+            "Prefer restarting the broker with the rolling script",
+        ),
+        ("Never restart the broker during ingestion hours", "Restart the broker outside ingestion hours"),
+        ("Never push to main before the tests pass", "Push to main when the tests pass"),
+        ("Never release without a tag", "Release with a tag"),
+        ("Never write files outside the build folder", "Prefer writing files inside the build folder"),
+        ("Never store tokens in the settings file", "Store the theme in the settings file"),
+    ],
+)
+@pytest.mark.parametrize("cue", [None, CI])
+def test_a_lesser_rule_silences_no_constraint_unless_it_clearly_says_the_opposite(constraint, lesser, cue):
+    for first, second in permutations([(constraint, GO), (lesser, cue)]):
+        memory = learned(first, second)
+        told = {hit.memory.content: hit.tier for hit in memory.active(CI).hits}
+        assert told == {constraint: "full", lesser: "full"}
+
+
+def test_a_reply_says_that_a_constraint_is_lifted_and_where():
+    memory = opened()
+    memory.learn("Never restart the broker", cue=GO)
+    lifted = memory.learn("Restart the broker", cue=GO_TESTS)
+    assert any("the constraint is not told there" in reason for reason in lifted.reasons)
+    assert [hit.memory.key for hit in memory.active(GO_TESTS).hits] == ["restart-the-broker"]
+    assert "never-restart-the-broker" in [hit.memory.key for hit in memory.active(GO).hits]
+    replaced = memory.learn("Always restart the broker", cue=GO)
+    assert (replaced.placement, replaced.previous) == ("supersede", "Never restart the broker")
+
+
+def test_a_prohibition_is_added_to_a_rule_that_asks_for_the_same():
+    memory = opened()
+    first = memory.learn("Use the logger", cue=GO)
+    second = memory.learn("Never use print, use the logger", cue=GO)
+    assert (second.id, second.rule, second.previous) == (first.id, "constraint", "Use the logger")
+    assert memory.get(first.key).content == "Never use print, use the logger"
+    assert memory.learn("Use the logger", cue=GO).placement == "merge"
+    assert memory.get(first.key).content == "Never use print, use the logger"

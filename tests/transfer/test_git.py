@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from priming import Memory
+from priming.embedding.hashed import HashedEmbedder
 from priming.errors import ParamError
 from priming.transfer.git import GIT, open_repository, read
 from priming.transfer.importers import Entry, Tie, run
@@ -14,24 +16,22 @@ from priming.transfer.importers import Entry, Tie, run
 pytestmark = pytest.mark.slow
 
 
-def entries(path):
-    return [item.arguments for item in read(path) if isinstance(item, Entry)]
-
-
 def episodes(path):
-    return [entry for entry in entries(path) if entry.get("kind") != "entity"]
+    return [item.arguments for item in read(path) if isinstance(item, Entry)]
 
 
 def ties(path):
     return [item for item in read(path) if isinstance(item, Tie)]
 
 
-def test_a_commit_is_an_episode_with_its_author_time_day_and_counts_and_no_address(work):
+def test_a_commit_is_an_episode_with_its_author_time_files_and_counts_and_no_address(work):
     name = work.commit("Add the parser\n\nIt reads.", {"a.py": "1\n2\n"}, at="2026-03-01T23:30:00+02:00")
     (episode,) = episodes(work.folder)
     assert episode["key"] == f"commit:{name[:12]}"
-    assert episode["content"] == "Add the parser\n\nIt reads.\n\nin `a.py`"
-    assert (episode["speaker"], episode["session"]) == ("Ada Byron", "work 2026-03-01")
+    assert episode["content"] == "Add the parser\n\nIt reads."
+    assert episode["files"] == ["a.py"]
+    assert episode["speaker"] == "Ada Byron"
+    assert "session" not in episode
     assert episode["occurred_at"] == datetime.fromisoformat("2026-03-01T23:30:00+02:00")
     assert episode["metadata"] == {
         "commit": name,
@@ -44,30 +44,35 @@ def test_a_commit_is_an_episode_with_its_author_time_day_and_counts_and_no_addre
     assert (episode["source"], episode["trust"]) == (f"git:{work.folder}", "tool")
 
 
-def test_commits_come_oldest_first_and_those_of_a_day_follow_each_other(work, memory):
+def test_commits_come_oldest_first_and_a_day_is_no_session(work, memory):
     for day, message in ((1, "one"), (1, "two"), (2, "three")):
         work.commit(message, [f"{message}.py"], at=f"2026-03-0{day}T09:00:00+01:00")
     run(memory, "git", work.folder)
     stored = memory.list(kinds=["episode"])
     assert [item.gist for item in stored] == ["one", "two", "three"]
-    followed = memory.links(relation="next")
-    assert [(link.source, link.target) for link in followed] == [(stored[0].key, stored[1].key)]
+    assert memory.links(relation="next") == []
+    assert memory.links(relation="part-of") == []
 
 
-def test_a_file_is_a_bare_name_that_comes_before_the_first_commit_that_changed_it(work):
-    work.commit("first", ["src/a.py"])
-    work.commit("second", ["src/a.py", "src/b.py"])
-    keys = [entry["key"] for entry in entries(work.folder)]
-    first, second = (episode["key"] for episode in episodes(work.folder))
-    assert keys == ["file:src/a.py", first, "file:src/b.py", second]
-    assert entries(work.folder)[0] == {
-        "content": "src/a.py",
-        "kind": "entity",
-        "key": "file:src/a.py",
-        "source": "rules",
-        "metadata": {"form": "file"},
-        "trust": "tool",
-    }
+def test_a_file_is_a_bare_name_to_which_the_commits_that_changed_it_are_linked(work, memory):
+    first = work.commit("first", ["src/a.py"])
+    second = work.commit("second", ["src/a.py", "src/b.py"])
+    run(memory, "git", work.folder)
+    file = memory.get("file:src/a.py")
+    assert (file.content, file.kind, file.source, dict(file.metadata)) == (
+        "src/a.py",
+        "entity",
+        "rules",
+        {"form": "file"},
+    )
+    touched = [(link.source, link.target) for link in memory.links(relation="touches")]
+    assert sorted(touched) == sorted(
+        [
+            (f"commit:{first[:12]}", "file:src/a.py"),
+            (f"commit:{second[:12]}", "file:src/a.py"),
+            (f"commit:{second[:12]}", "file:src/b.py"),
+        ]
+    )
 
 
 ODD = [
@@ -87,24 +92,25 @@ ODD = [
 ]
 
 
-def test_odd_file_names_are_kept_as_they_are(work):
+def test_odd_file_names_stay_apart_and_fit_on_a_line(work, memory):
     work.commit("odd", ODD)
     (episode,) = episodes(work.folder)
     assert episode["metadata"]["files"] == len(ODD)
-    files = [entry for entry in entries(work.folder) if entry.get("kind") == "entity"]
-    assert {file["content"] for file in files} == set(ODD)
-    assert all(file["key"].isprintable() for file in files)
-    assert len({file["key"] for file in files}) == len(ODD)
+    assert run(memory, "git", work.folder).skipped == ()
+    files = memory.list(kinds=["entity"])
+    assert {name for name in ODD if name.isprintable()} < {file.content for file in files}
+    assert all(file.key.isprintable() for file in files)
+    assert len({link.target for link in memory.links(relation="touches")}) == len(ODD)
 
 
 @pytest.mark.parametrize(
     "name", ["src/app.py", "a file.py", "Grüße/日本.md", "Makefile", "no_ending", "LICENSE"]
 )
-def test_a_commit_mentions_the_files_that_it_changed(work, memory, name):
+def test_a_commit_touches_the_files_that_it_changed(work, memory, name):
     commit = work.commit("change it", [name])
     run(memory, "git", work.folder)
-    mentioned = {link.target for link in memory.links(f"commit:{commit[:12]}", relation="mentions")}
-    assert f"file:{name}" in mentioned
+    touched = {link.target for link in memory.links(f"commit:{commit[:12]}", relation="touches")}
+    assert touched == {f"file:{name}"}
 
 
 def test_importing_twice_stores_nothing_new(work, memory):
@@ -115,8 +121,8 @@ def test_importing_twice_stores_nothing_new(work, memory):
     first = run(memory, "git", work.folder)
     before = memory.stats()
     second = run(memory, "git", work.folder)
-    assert (first.duplicates, first.skipped) == (0, ())
-    assert (second.stored, second.duplicates, second.skipped) == (0, first.stored, ())
+    assert (first.stored, first.skipped) == (6, ())
+    assert (second.stored, second.duplicates, second.links, second.skipped) == (0, 0, 0, ())
     assert (memory.stats().memories, memory.stats().links) == (before.memories, before.links)
 
 
@@ -125,16 +131,83 @@ def test_new_commits_join_those_imported_before(work, memory):
     run(memory, "git", work.folder)
     work.commit("new", ["a.py"])
     report = run(memory, "git", work.folder)
-    assert report.duplicates == 2
+    assert (report.stored, report.duplicates) == (1, 0)
     assert [record.gist for record in memory.list(kinds=["episode"])] == ["old", "new"]
 
 
-def test_a_renamed_file_is_named_twice_and_its_names_are_tied(work):
+def test_a_history_imported_in_parts_gives_the_links_of_one_imported_at_once(work, memory):
+    steps = (["a", "b"], ["a", "b"], ["b", "c"], ["a", "b"], ["b", "c"])
+    names = [work.commit(f"step {i}", files) for i, files in enumerate(steps)]
+    work.git("mv", "a", "d")
+    work.commit("rename")
+    for until in (names[1], names[3][:9], "main"):
+        run(memory, "git", work.folder, until=until)
+    with Memory.open("sqlite://", embedder=HashedEmbedder()) as whole:
+        run(whole, "git", work.folder)
+        assert links_of(memory) == links_of(whole)
+
+
+def links_of(memory):
+    return {
+        (link.source, link.relation, link.target, round(link.weight, 4)) for link in memory.links(limit=1000)
+    }
+
+
+def test_only_commits_up_to_a_revision_are_read(work, memory):
+    work.commit("one", ["a"])
+    work.git("tag", "v1")
+    work.commit("two", ["b"])
+    run(memory, "git", work.folder, until="v1")
+    assert [record.gist for record in memory.list(kinds=["episode"])] == ["one"]
+    run(memory, "git", work.folder)
+    assert [record.gist for record in memory.list(kinds=["episode"])] == ["one", "two"]
+
+
+@pytest.mark.parametrize("revision", ["no-such-branch", "--all", "", "HEAD:a"])
+def test_a_revision_that_does_not_exist_is_refused(work, memory, revision):
+    work.commit("one", ["a"])
+    with pytest.raises(ParamError, match="must be a commit, a branch or a tag of the repository"):
+        run(memory, "git", work.folder, until=revision)
+
+
+def test_an_option_that_the_importer_does_not_have_is_refused(work, memory):
+    with pytest.raises(ParamError, match="is no option of the importer 'git': leave it out"):
+        run(memory, "git", work.folder, since="yesterday")
+
+
+def test_a_renamed_file_is_linked_to_its_later_name_and_to_the_commit_that_removed_it(work):
     work.commit("first", {"old.py": "the same\ntext\nstays\n"})
     work.git("mv", "old.py", "new name.py")
-    work.commit("rename")
-    assert episodes(work.folder)[1]["content"] == "rename\n\nin `new name.py` (was `old.py`)"
+    commit = work.commit("rename")
+    assert episodes(work.folder)[1]["files"] == ["new name.py"]
     assert Tie("file:old.py", "file:new name.py", "renamed-to", 0.95) in ties(work.folder)
+    assert Tie("file:old.py", f"commit:{commit[:12]}", "removed-in", 0.5) in ties(work.folder)
+
+
+def test_a_file_that_was_removed_and_came_back_is_not_gone(work, memory):
+    work.commit("first", ["a", "b"])
+    work.git("rm", "--quiet", "a", "b")
+    gone = work.commit("remove")
+    run(memory, "git", work.folder)
+    work.commit("again", ["a"])
+    assert [(tie.source, tie.target) for tie in ties(work.folder) if tie.relation == "removed-in"] == [
+        ("file:b", f"commit:{gone[:12]}")
+    ]
+
+
+def test_a_history_stored_with_its_files_as_text_gets_their_links(work, memory):
+    names = [work.commit(f"step {i}", ["a.py", "b.py"]) for i in range(2)]
+    for file in ("a.py", "b.py"):
+        memory.remember(
+            file, kind="entity", key=f"file:{file}", source="rules", metadata={"form": "file"}, trust="tool"
+        )
+    for i, name in enumerate(names):
+        memory.remember(f"step {i}\n\nin `a.py`, `b.py`", key=f"commit:{name[:12]}", session="work day")
+    work.commit("step 2", ["a.py"])
+    assert run(memory, "git", work.folder).stored == 1
+    assert len(memory.links(relation="touches")) == 5
+    assert [link.weight for link in memory.links(relation="co-changed")] == [2 / 3]
+    assert run(memory, "git", work.folder).links == 0
 
 
 def test_a_merge_is_kept_and_changes_no_file_itself(work):
@@ -154,7 +227,7 @@ def test_a_commit_without_message_or_change_is_still_something_that_happened(wor
     work.commit("", ["a.py"])
     work.commit("")
     assert [episode["content"] for episode in episodes(work.folder)] == [
-        "(no message)\n\nin `a.py`",
+        "(no message)",
         "(no message)",
     ]
 
@@ -163,7 +236,7 @@ def test_a_message_that_looks_like_the_format_of_the_log_is_a_message(work):
     message = "commit\n\n1\t2\tnot-a-file.py\n\n-\t-\tnor-this"
     work.commit(message, ["real.py"])
     (episode,) = episodes(work.folder)
-    assert episode["content"] == f"{message}\n\nin `real.py`"
+    assert episode["content"] == message
     assert episode["metadata"]["files"] == 1
 
 
@@ -179,7 +252,8 @@ def test_bytes_that_are_no_utf_8_become_replacement_characters(work):
     work.commit("first", [b"na\xefve.txt"])
     made_by_hand(work, b"Andr\xe9 <a@example.org> 1700000000 +0000", b"caf\xe9 closed")
     (episode,) = episodes(work.folder)
-    assert episode["content"] == "caf� closed\n\nin `na�ve.txt`"
+    assert episode["content"] == "caf� closed"
+    assert episode["files"] == ["na�ve.txt"]
     assert episode["speaker"] == "Andr�"
 
 
@@ -190,9 +264,12 @@ def test_a_binary_file_counts_as_changed_with_no_lines(work):
     assert episodes(work.folder)[0]["metadata"]["insertions"] == 0
 
 
-def test_addresses_are_taken_out_of_trailers(work):
-    work.commit("Fix\n\nCo-authored-by: Grace <grace@example.org>\nSee a<b@c>d")
-    assert episodes(work.folder)[0]["content"] == "Fix\n\nCo-authored-by: Grace\nSee a<b@c>d"
+def test_trailers_and_numbers_of_pull_requests_are_metadata_and_no_text(work):
+    work.commit("Fix (#12)\n\nSee a<b@c>d, #3\n\nCo-authored-by: Grace <grace@example.org>\nChange-Id: I1f\n")
+    (episode,) = episodes(work.folder)
+    assert episode["content"] == "Fix\n\nSee a<b@c>d, #3"
+    assert episode["metadata"]["pull_requests"] == ["#12"]
+    assert episode["metadata"]["trailers"] == ["Co-authored-by: Grace", "Change-Id: I1f"]
 
 
 def test_a_very_long_message_is_cut(work):
@@ -202,12 +279,10 @@ def test_a_very_long_message_is_cut(work):
     assert content.endswith("more characters)")
 
 
-def test_a_commit_of_very_many_files_names_some_and_ties_none(work):
+def test_a_commit_of_very_many_files_touches_all_and_ties_none(work):
     work.commit("everything", [f"f{i:02}.py" for i in range(GIT.files + 5)])
     (episode,) = episodes(work.folder)
-    assert episode["content"].endswith("`f29.py` and 5 more")
-    assert episode["metadata"]["files"] == GIT.files + 5
-    assert len(entries(work.folder)) == GIT.files + 1
+    assert len(episode["files"]) == episode["metadata"]["files"] == GIT.files + 5
     assert ties(work.folder) == []
 
 
@@ -247,7 +322,8 @@ def test_what_the_first_commits_of_a_shallow_clone_changed_is_not_known(work, tm
     work.git("clone", "--quiet", "--depth=2", work.folder.as_uri(), str(shallow))
     assert open_repository(shallow).shallow
     assert not open_repository(work.folder).shallow
-    assert [episode["content"] for episode in episodes(shallow)] == ["step 2", "step 3\n\nin `f3.py`"]
+    assert [episode["content"] for episode in episodes(shallow)] == ["step 2", "step 3"]
+    assert [episode["files"] for episode in episodes(shallow)] == [[], ["f3.py"]]
 
 
 def test_a_bare_repository_a_subfolder_and_a_worktree_give_the_same_history(work, tmp_path):
@@ -276,14 +352,14 @@ def test_settings_of_the_user_do_not_change_what_is_read(work):
         "diff.relative=true",
     ):
         work.git("config", *setting.split("="))
-    assert episodes(work.folder)[0]["content"] == "mine\n\nin `ü.py`"
+    assert episodes(work.folder)[0]["files"] == ["ü.py"]
 
 
 def test_a_year_that_no_calendar_has_gives_no_time(work):
     work.commit("first", ["a.py"])
     made_by_hand(work, b"A <a@example.org> 99999999999999 +0000", b"far future")
     (episode,) = episodes(work.folder)
-    assert (episode["occurred_at"], episode["session"]) == (None, "work")
+    assert episode["occurred_at"] is None
 
 
 def test_a_folder_without_repository_is_refused(tmp_path):
@@ -336,6 +412,6 @@ def test_a_reader_that_is_left_early_leaves_no_git_behind(work):
 def test_a_link_to_a_repository_is_the_repository(work, tmp_path):
     work.commit("only", ["a.py"])
     (tmp_path / "link").symlink_to(work.folder)
-    assert [entry["key"] for entry in entries(tmp_path / "link")] == [
-        entry["key"] for entry in entries(work.folder)
+    assert [entry["key"] for entry in episodes(tmp_path / "link")] == [
+        entry["key"] for entry in episodes(work.folder)
     ]

@@ -3,8 +3,8 @@
 import io
 from contextlib import contextmanager
 
-from priming.transfer import git
-from priming.transfer.git import CO_CHANGED, RENAMED, ChangeCounts, Repository
+from priming.transfer import git_log
+from priming.transfer.git import CO_CHANGED, ChangeCounts, Repository
 
 LOG = (
     b"commit\0a1\0Ada\x002026-03-01T09:00:00+01:00\0Add the parser\n\0\0\n2\t0\ta.py\x001\t0\tb.py\0"
@@ -14,11 +14,11 @@ LOG = (
 
 def history(monkeypatch, tmp_path, edge=()):
     @contextmanager
-    def recorded(_path):
+    def recorded(_path, _hashes, _shown):
         yield io.BytesIO(LOG)
 
-    monkeypatch.setattr(git, "_log", recorded)
-    return list(git._history(Repository(tmp_path, "shop", bool(edge), frozenset(edge))))
+    monkeypatch.setattr(git_log, "_log", recorded)
+    return list(git_log.history(Repository(tmp_path, "shop", bool(edge), frozenset(edge)), ["a1", "b2"]))
 
 
 def test_commits_have_their_author_time_message_and_changes(monkeypatch, tmp_path):
@@ -36,10 +36,9 @@ def test_the_first_commits_of_a_shallow_clone_have_no_changes(monkeypatch, tmp_p
     assert len(second.changes) == 2
 
 
-def test_files_that_change_together_and_renamed_files_are_linked(monkeypatch, tmp_path):
+def test_files_that_change_together_are_linked(monkeypatch, tmp_path):
     counts = ChangeCounts()
     for commit in history(monkeypatch, tmp_path):
-        counts.add(commit)
+        counts.add_commit(commit)
     ties = {(tie.source, tie.target, tie.relation) for tie in counts.ties()}
-    assert ("file:b.py", "file:c.py", RENAMED) in ties
     assert ("file:a.py", "file:b.py", CO_CHANGED) in ties

@@ -257,6 +257,9 @@ class MemoryOptions:
         str | None,
         Option("--trust", metavar="NAME", help=", ".join(TRUST), autocompletion=complete(TRUST)),
     ] = None
+    file: Annotated[
+        list[str] | None, Option("--file", metavar="PATH", help="A file that it touches (repeatable)")
+    ] = None
 
     def arguments(self) -> dict[str, Any]:
         """The fields that are set, as arguments of ``remember``, whose defaults hold for the others."""
@@ -272,6 +275,7 @@ class MemoryOptions:
             "outcome": self.outcome,
             "source": self.source,
             "trust": self.trust,
+            "files": self.file or None,
         }
         return {name: value for name, value in values.items() if value is not None}
 

@@ -20,7 +20,12 @@ from priming.config.params.recall import AnchorParams, ConfidenceParams, LinkFac
 from priming.core.arguments.checks import check_choice
 from priming.errors import ParamError
 
-NO_STRUCTURE = (("next", 0.0), ("next-but-one", 0.0), ("part-of", 0.0), ("mentions", 0.0))
+FILES = (("removed-in", 0.0),)
+"""Factor of links that only say that a file is gone."""
+NO_STRUCTURE = (
+    *(("next", 0.0), ("next-but-one", 0.0), ("part-of", 0.0), ("mentions", 0.0), ("touches", 0.0)),
+    *FILES,
+)
 """Factors of profiles whose designs have neither sessions nor names."""
 FOREIGN = (("co-activated", 0.0),)
 """Factor of links that another profile learned in the same store: they carry nothing here."""
@@ -74,7 +79,10 @@ PRIMING = Profile(
     score="priming",
     spread=SpreadParams(),
     links=LinkFactors(
-        by_relation=(("part-of", 0.0), ("next-but-one", 0.5)), similar=0.0, terms=0.0, fan_out_names=True
+        by_relation=(("part-of", 0.0), ("next-but-one", 0.5), *FILES),
+        similar=0.0,
+        terms=0.0,
+        fan_out_names=True,
     ),
     confidence=ConfidenceParams(),
 )

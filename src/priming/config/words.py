@@ -73,11 +73,19 @@ RELATIONS = (
     "consolidated-into",
     "merged-into",
     "deprecated-to",
+    "touches",
+    "co-changed",
+    "renamed-to",
+    "removed-in",
 )
+TOUCHES, CO_CHANGED, RENAMED, REMOVED = RELATIONS[-4:]
+"""Relations of files: of a memory to the files that it touches, of files that change together, of a file to its later
+name, and of a file to the commit that removed it."""
 STRUCTURE = frozenset(
     {
         *("next", "next-but-one", "part-of", "mentions", "learned-from", "source-of", "consolidated-into"),
         *("overrides", "conflicts", "kept-beside", "merged-into", "deprecated-to"),
+        *(TOUCHES, RENAMED, REMOVED),
     }
 )
 """Relations that say how memories belong together, and not how strongly one brings up the other.

@@ -9,10 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.words import TOUCHES
 from priming.core.arguments.arrays import Floats, Ints
 from priming.index.columns import Column
 
 MENTIONS = "mentions"
+NAMING = (MENTIONS, TOUCHES)
+"""Relations of a memory to the entities that its text names, or that it touched: links to names."""
 SIMILAR = "similar-to"
 _REBUILD_AT = 4096
 WEIGHED_AFTER = 4
@@ -101,8 +104,8 @@ class WeightCache:
 class Topology:
     """Growing links between rows: a base in compressed rows both ways, and a tail of additions.
 
-    ``explicit`` marks links that a user gave, ``mentioned`` counts the mentions of each row, and ``words`` marks
-    rows that are rare words rather than names.
+    ``explicit`` marks links that a user gave, ``mentioned`` counts the links to each row as a name, and
+    ``words`` marks rows that are rare words rather than names.
     """
 
     def __init__(self) -> None:
@@ -171,7 +174,7 @@ class Topology:
         for link, (source, target, relation, *_) in enumerate(links, first):
             self._tail_out.setdefault(source, []).append(link)
             self._tail_in.setdefault(target, []).append(link)
-            if relation == MENTIONS:
+            if relation in NAMING:
                 self.mentioned[target] += 1
         if self.source.size - self._base_links > max(_REBUILD_AT, self._base_links // 4):
             self.compact()
@@ -198,10 +201,14 @@ class Topology:
                 return int(link)
         return None
 
+    def names_of(self, codes: Ints) -> NDArray[np.bool_]:
+        """Whether each relation, by its code, leads to a name."""
+        return np.isin(codes, [self._codes[name] for name in NAMING if name in self._codes])
+
     def _kill(self, link: int) -> None:
         self.weight_cache.clear()
         self.alive[link] = False
-        if self.relations[self.relation[link]] == MENTIONS:
+        if self.relations[self.relation[link]] in NAMING:
             self.mentioned[self.target[link]] -= 1
 
     def _of(self, row: int, base: Compressed, tail: Mapping[int, list[int]]) -> Ints:
@@ -235,8 +242,8 @@ class Topology:
         self.weight, self.explicit = Column(np.float64, weight), Column(np.bool_, explicit)
         self.activated = Column(np.float64, activated)
         self.alive = Column(np.bool_, np.ones(len(source), np.bool_))
-        mentions = self.relation.values == self.code(MENTIONS)
-        self.mentioned = Column(np.int64, np.bincount(target[mentions], minlength=self._rows))
+        naming = self.names_of(self.relation.values)
+        self.mentioned = Column(np.int64, np.bincount(target[naming], minlength=self._rows))
         self.compact()
 
     @property

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from priming.config.ids import uuid7
+from priming.config.keys import free_key, slug
 from priming.config.words import KINDS, TRUST
 from priming.core.plasticity import nudge
 from priming.history.log import log, supersede
@@ -21,11 +22,11 @@ from priming.index.document import embedded_text
 from priming.learning.retention import with_use
 from priming.namespace import Namespace
 from priming.recall import traces
-from priming.remember.drafts import Draft, draft, free_key, slug
+from priming.remember.drafts import Draft, draft
 from priming.remember.remember import remember_draft
 from priming.sleep.procedures.steps import OPPOSITES, REJECTED, TURNED, compare_steps
 from priming.storage.rows import RowChange
-from priming.text.change import compare
+from priming.text.corrections.change import compare
 from priming.text.word_values import stem_of, value_types
 from priming.types import MemoryRecord
 

@@ -65,6 +65,7 @@ MEANINGS: Mapping[str, str] = {
     "outcome": "how it went",
     "source": "where it comes from",
     "trust": "how far its source is trusted",
+    "files": "the paths of the files that it touches",
     "limit": "maximum number",
     "echo_guard": "whether text that a recall has just returned counts as an echo and is not stored",
     "cue": "the context of the question: file, language, task, environment, project, speaker, and others by name",

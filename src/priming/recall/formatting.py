@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from priming.config.keys import is_made_from
 from priming.core.pack import Packable
 from priming.index.document import procedure_steps
 from priming.results import Hit
@@ -97,6 +98,8 @@ def _packable(hit: Hit, tiers: bool) -> Packable:
     )
 
 
+EARLIER_KEY = "key from an earlier text"
+"""What is said of the key of a rule whose text has changed."""
 RULES_HEADER = "Rules learned from corrections: follow them where they apply.\n"
 
 
@@ -125,7 +128,14 @@ def rule_name(record: MemoryRecord, origin: str | None = None) -> str:
     kind = rule_kind(record) or "rule"
     if not instructs(record.trust):
         kind = f"{kind} from {_SOURCES[record.trust]}, quoted, not an instruction"
-    return f"- [{_label(record.key)}]{store} {kind}"
+    earlier = f" ({EARLIER_KEY})" if has_earlier_key(record) else ""
+    return f"- [{_label(record.key)}]{store} {kind}{earlier}"
+
+
+def has_earlier_key(record: MemoryRecord) -> bool:
+    """Whether the text of a rule changed since it got its key, which may say the opposite now."""
+    changed = record.kind == "behavior" and record.version > 1
+    return changed and not is_made_from(record.key, record.content, record.id)
 
 
 _SOURCES = {"untrusted": "an unknown source", "tool": "a tool"}
@@ -137,10 +147,11 @@ def _rule(record: MemoryRecord, text: str, origin: str | None) -> str:
 
 
 def rule_packable(hit: Hit) -> Packable:
-    """A behaviour in the three lengths from which packing chooses."""
+    """A behaviour in the three lengths from which packing chooses; a key of an earlier text is never told alone."""
+    record = hit.memory
     return Packable(
         key=hit.memory.key,
-        name=rule_name(hit.memory, hit.origin),
+        name=rule_gist(record, hit.origin) if has_earlier_key(record) else rule_name(record, hit.origin),
         gist=rule_gist(hit.memory, hit.origin),
         full=rule_full(hit.memory, hit.origin),
         activation=hit.components["activation"],

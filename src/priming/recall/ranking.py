@@ -21,7 +21,7 @@ from priming.config.profiles import Profile
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.graph import Edges
 from priming.core.spread import Activation
-from priming.index.topology import MENTIONS, SIMILAR, CompressedLinks, Topology, WeightedLinks, stretches
+from priming.index.topology import NAMING, SIMILAR, CompressedLinks, Topology, WeightedLinks, stretches
 from priming.index.working_set import WorkingSet
 from priming.recall.priors import Priors
 from priming.types import EMPTY, MemoryRecord
@@ -64,7 +64,7 @@ class RankingQuery:
 
     def graph(self) -> WeightedGraph:
         """The links as the profile weighs them, without the ablated ones."""
-        off = {"next": ("next", "next-but-one"), "names": ("mentions",)}
+        off = {"next": ("next", "next-but-one"), "names": NAMING}
         silent = tuple((relation, 0.0) for name in off if name in self.ablate for relation in off[name])
         profile = self.profile
         if "titled" in self.ablate:
@@ -200,8 +200,8 @@ class WeightedGraph:
             weight[by_rule] *= factors.similar
         if factors.terms != 1.0:
             weight[topology.words[topology.target[link]]] *= factors.terms
-        if topology.has_relation(MENTIONS) and factors.fan_out_names:
-            named = np.flatnonzero((code == topology.code(MENTIONS)) & ~topology.explicit[link])
+        if factors.fan_out_names:
+            named = np.flatnonzero(topology.names_of(code) & ~topology.explicit[link])
             weight[named] *= self._name_factor(link[named])
         return weight
 

@@ -13,7 +13,7 @@ from priming.core.graph import among
 from priming.core.lexical import idf
 from priming.index.columns import NONE
 from priming.index.lexicon import Lexicon, summed
-from priming.index.topology import MENTIONS
+from priming.index.topology import NAMING
 from priming.recall.fusion import bridge, give_way
 from priming.recall.priors import Priors
 from priming.recall.ranking import EXACT, RankingQuery, WeightedGraph
@@ -90,10 +90,11 @@ def _shared_names(query: RankingQuery, graph: WeightedGraph, best: int) -> Share
 
 def _mentions(graph: WeightedGraph, rows: Ints) -> tuple[Ints, Ints]:
     """The neighbours of ``rows`` over mentions of positive weight, each with the position of its row."""
-    if MENTIONS not in graph.relations:
+    naming = [code for code, relation in enumerate(graph.relations) if relation in NAMING]
+    if not naming:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     edges = graph.edges(rows, both=True)
-    carries = (edges.relation == graph.relations.index(MENTIONS)) & (edges.weight > 0)
+    carries = np.isin(edges.relation, naming) & (edges.weight > 0)
     return edges.owner[carries], edges.neighbour[carries]
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import unicodedata
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
@@ -21,6 +20,7 @@ from priming.core.arguments.checks import (
     check_predicates,
     check_tags,
     check_time,
+    check_unique,
 )
 from priming.errors import ParamError
 from priming.serialization import stamp
@@ -48,6 +48,8 @@ class Draft:
     source: str | None = None
     trust: str = "user"
     gist: str | None = None
+    files: Sequence[str] = ()
+    """The files that it touches, by their paths."""
 
     @property
     def title(self) -> str | None:
@@ -122,6 +124,7 @@ def check_draft(raw: Draft) -> Draft:
         source=check_name("source", raw.source),
         trust=check_choice("trust", _or(raw.trust, "user"), TRUST),
         gist=check_name("gist", raw.gist),
+        files=check_files(_or(raw.files, ())),
     )
 
 
@@ -134,6 +137,11 @@ def words(value: Any) -> str:
     return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
+def check_files(value: Any) -> tuple[str, ...]:
+    """Paths of files, each once; a path never begins with ``./``."""
+    return tuple(dict.fromkeys(path.removeprefix("./") or path for path in check_unique("files", value)))
+
+
 def _check_procedure(metadata: Mapping[str, Any]) -> None:
     """Check the steps and the trigger in the metadata of a procedure."""
     steps = metadata.get("steps", [])
@@ -144,8 +152,6 @@ def _check_procedure(metadata: Mapping[str, Any]) -> None:
         raise ParamError("metadata.trigger", trigger, "must be a text that says when to do it")
 
 
-_SLUG_WORDS, _SLUG_LETTERS = 6, 48
-_WORDS = re.compile(r"[^\W_]+")
 SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?<!^\d\.)(?<!^\d\d\.)\s|\n")
 """The end of a sentence. A number at the start of a text ends none: "1. Stop the server" is one sentence."""
 
@@ -159,21 +165,3 @@ def gist_of(content: str, kind: str = "episode") -> str:
         return line
     cut = line[: GIST_LETTERS - 1]
     return (cut[: cut.rfind(" ")] if " " in cut else cut).rstrip(" ,;:") + "…"
-
-
-def slug(text: str) -> str:
-    """A readable key: the first words of a text, lower-cased and joined by hyphens."""
-    plain = unicodedata.normalize("NFC", text[:400]).casefold()
-    parts = _WORDS.findall(plain)[:_SLUG_WORDS]
-    return "-".join(parts)[:_SLUG_LETTERS].strip("-") or "memory"
-
-
-def free_key(preferred: str, memory_id: str, taken: Container[str] | Callable[[str], bool]) -> str:
-    """The preferred key if it is free, else the key with the end of the memory's id."""
-    is_taken = taken if callable(taken) else taken.__contains__
-    tail = memory_id.replace("-", "")
-    for length in (0, 6, 12, 20):
-        key = f"{preferred}-{tail[-length:]}" if length else preferred
-        if not is_taken(key):
-            return key
-    return memory_id

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from priming.config.keys import slug
 from priming.config.words import MERGED
-from priming.index.document import slot_of, slot_of_record
+from priming.index.document import SESSION, TERM, slot_of, slot_of_record
 from priming.index.working_set import WorkingSet
-from priming.remember.drafts import slug
 from priming.storage.protocol import Store
 from priming.text.names import find, normal
 from priming.text.tokens import is_stop
@@ -21,6 +21,11 @@ _MOST_WORDS = 6
 """Words of the longest name that is looked for in any case."""
 _KEY = "entity:{}"
 """The key of the entity of a name, unless another memory took the key first."""
+
+
+def entity_key(form: str, name: str) -> str:
+    """The key that the entity of a name gets, unless another memory took it first."""
+    return f"{form}:{slug(name)}" if form in (SESSION, TERM) else _KEY.format(slug(name))
 
 
 def resolve_entity(store: Store, namespace: str, merged: str | None, slot: str, now: datetime) -> str | None:

@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.ids import uuid7
+from priming.config.keys import free_key, slug
 from priming.config.params.laws import FORGETTING, PLASTICITY, ForgettingParams, PlasticityParams
 from priming.config.params.learning import LINKING, LinkParams
+from priming.config.words import TOUCHES
 from priming.embedding.protocol import Embedder, Vectors
 from priming.errors import Conflict
 from priming.index.columns import NONE
@@ -32,9 +34,10 @@ from priming.index.document import (
     slot_of,
 )
 from priming.index.working_set import WorkingSet
-from priming.remember.drafts import Draft, free_key, slug
+from priming.remember.drafts import Draft
 from priming.remember.echo_filter import EchoGuard
-from priming.remember.entity_resolution import equivalent_names, resolve_entity
+from priming.remember.entity_resolution import entity_key, equivalent_names, resolve_entity
+from priming.remember.files import FILE, FileNames, file_draft, file_key, is_bare_name
 from priming.remember.nearest import SIMILAR, NearestLinker, Neighbours
 from priming.storage.protocol import Store, VersionKey
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
@@ -46,7 +49,7 @@ from priming.text.tokens import terms
 def embed_drafts(drafts: Sequence[Draft], embedder: Embedder) -> Vectors:
     """The vectors of drafts, computed before the write lock is taken; a bare name gets no text to embed."""
     return embedder.embed(
-        ["" if _is_bare_name(draft) else embedded_text(draft.title, draft.content) for draft in drafts]
+        ["" if is_bare_name(draft) else embedded_text(draft.title, draft.content) for draft in drafts]
     )
 
 
@@ -92,6 +95,7 @@ class RememberPlan:
     _keys: dict[str, str] = field(default_factory=dict)
     _digests: dict[str, str] = field(default_factory=dict)
     _entities: dict[str, str] = field(default_factory=dict)
+    _files: FileNames | None = None
     _tails: dict[str, list[str]] = field(default_factory=dict)
     _holders: dict[str, list[str]] = field(default_factory=dict)
     _statements: Statements = field(default_factory=Statements)
@@ -114,7 +118,7 @@ class RememberPlan:
         """Plan every draft, in order; duplicates and echoes get a result but no rows, unless ``always``."""
         namespace = self.working.namespace
         self._digests = self.store.digests(namespace, [draft.digest for draft in drafts])
-        bare = [_is_bare_name(draft) for draft in drafts]
+        bare = [is_bare_name(draft) for draft in drafts]
         names = [
             () if is_bare else find(draft.content, draft.title)[: self.params.names]
             for draft, is_bare in zip(drafts, bare, strict=True)
@@ -148,10 +152,11 @@ class RememberPlan:
     ) -> None:
         """Look up in one query which of the keys that the drafts may need are taken."""
         keys = {key for draft in drafts for key in (draft.key, slug(draft.heading or draft.content)) if key}
-        keys |= {_entity_key(SESSION, draft.session) for draft in drafts if draft.session}
-        keys |= {_entity_key(name.kind, name.text) for text_names in names for name in text_names}
+        keys |= {entity_key(SESSION, draft.session) for draft in drafts if draft.session}
+        keys |= {file_key(file) for draft in drafts for file in draft.files}
+        keys |= {entity_key(name.kind, name.text) for text_names in names for name in text_names}
         if self._words_can_be_rare(len(drafts)):
-            keys |= {_entity_key(TERM, word) for text_words in words for word in text_words}
+            keys |= {entity_key(TERM, word) for text_words in words for word in text_words}
         self._looked_up |= keys
         self._keys |= self.store.keys(self.working.namespace, keys)
 
@@ -191,7 +196,7 @@ class RememberPlan:
 
     def _existing_entity(self, draft: Draft) -> str | None:
         """The entity that a bare name stands for, if it exists: a name is one node, whatever its source."""
-        if not _is_bare_name(draft):
+        if not is_bare_name(draft):
             return None
         slot = slot_of(draft.metadata.get("form"), draft.heading or draft.content)
         return self._entities.get(slot) or self._stored_entity(slot)
@@ -284,6 +289,8 @@ class RememberPlan:
         for target in targets:
             if target != memory_id:
                 yield self._link(memory_id, target, "mentions")
+        for file in dict.fromkeys(self._file(file, draft.trust) for file in draft.files):
+            yield self._link(memory_id, file, TOUCHES)
 
     def _words_can_be_rare(self, planned: int) -> bool:
         return self.working.memories + planned >= self.params.rare_from
@@ -313,8 +320,10 @@ class RememberPlan:
     def _entity(self, form: str, name: str, trust: str) -> str:
         """The id of the entity of a name, which is created at its first mention."""
         slot = slot_of(form, name)
-        preferred = _entity_key(form, name)
+        preferred = entity_key(form, name)
         entity = self._entities.get(slot) or self._stored_entity(slot) or self._merged_entity(slot, preferred)
+        if entity is None and form == FILE:
+            entity = self._file_that_ends_in(slot)
         if entity is None:
             entity = uuid7(self.now)
             key = free_key(preferred, entity, self._is_taken)
@@ -322,6 +331,27 @@ class RememberPlan:
             new = Draft(name, kind="entity", key=key, source=RULES, trust=trust, metadata=metadata)
             self._add_rows(entity, key, new, None)
         self._entities[slot] = entity
+        return entity
+
+    def _file_that_ends_in(self, slot: str) -> str | None:
+        """The id of the only file whose path ends in a name such as "pool.py"; None if there is not just one."""
+        if self._files is None:
+            self._files = FileNames()
+            for other in (*self.working.entities, *self._entities):
+                self._files.add(other)
+        whole = self._files.whole(slot)
+        return None if whole is None else self._entities.get(whole) or self._stored_entity(whole)
+
+    def _file(self, path: str, trust: str) -> str:
+        """The id of the entity of a file, which is created when the first memory touches it."""
+        key = file_key(path)
+        entity = self._keys.get(key)
+        if entity is None:
+            entity = self._keys[key] = uuid7(self.now)
+            self._add_rows(entity, key, file_draft(path, trust), None)
+            self._entities.setdefault(slot_of(FILE, path), entity)
+            if self._files is not None:
+                self._files.add(slot_of(FILE, path))
         return entity
 
     def _merged_entity(self, slot: str, key: str) -> str | None:
@@ -366,11 +396,3 @@ def _similar_ends(change: RowChange) -> tuple[str, str] | None:
     """The ends of the ``similar-to`` link that a change writes; None for another row."""
     row = change.after
     return (row.source, row.target) if isinstance(row, LinkRow) and row.relation == SIMILAR else None
-
-
-def _is_bare_name(draft: Draft) -> bool:
-    return draft.kind == "entity" and draft.source == RULES
-
-
-def _entity_key(form: str, name: str) -> str:
-    return f"{form if form in (SESSION, TERM) else 'entity'}:{slug(name)}"

@@ -41,10 +41,13 @@ def remember(
     outcome: str | None = None,
     source: str | None = None,
     trust: str = "user",
+    files: Sequence[str] = (),
     profile: str | None = None,
     echo_guard: bool = True,
 ) -> Remembered:
     """Store a memory and link it: to the previous memories of its session, the names in it, and similar memories.
+
+    ``files`` are paths of files that it touches, such as those that a commit changed: it is linked to each.
 
     The same text of the same kind, title, session and time is a ``duplicate``; text that a recall emitted in
     the last day is an ``echo``, unless ``echo_guard`` is off. Neither is stored again: the result names the existing
@@ -70,6 +73,7 @@ def remember(
         outcome=outcome,
         source=source,
         trust=trust,
+        files=files,
     )
     if not isinstance(echo_guard, bool):
         raise ParamError("echo_guard", echo_guard, "must be true or false")

@@ -77,7 +77,9 @@ def activate(
         fits, barred = _evaluate(working, behaviors, context)
         seeds = {row: fit.start for row, fit in fits.items() if fit.is_seed}
         excluded = int(np.count_nonzero(behaviors & barred))
-        losses = _seed_losses(memory, {working.ids[row]: row for row in sorted(seeds)}, now)
+        rows_of_seeds = {working.ids[row]: row for row in sorted(seeds)}
+        applying = {working.ids[row] for row in seeds if fits[row].is_whole}
+        losses = _seed_losses(memory, rows_of_seeds, applying, now)
         for loser, _ in losses:
             row = working.row_of[loser]
             barred[row] = True
@@ -136,7 +138,9 @@ def _evaluate(
     return fits, barred
 
 
-def _seed_losses(memory: Namespace, seeds: Mapping[str, int], now: datetime) -> list[MemoryPair]:
+def _seed_losses(
+    memory: Namespace, seeds: Mapping[str, int], applying: Collection[str], now: datetime
+) -> list[MemoryPair]:
     """Of seeds that contradict each other, the weaker ones, each with the seed that it loses against.
 
     They are removed before activation spreads, so that a loser does not inhibit its winner.
@@ -149,7 +153,7 @@ def _seed_losses(memory: Namespace, seeds: Mapping[str, int], now: datetime) -> 
     ids = [memory_id for memory_id in ids if memory_id in records]
     index = {memory_id: i for i, memory_id in enumerate(ids)}
     losses = resolve_conflicts(
-        [rule_claim(records[memory_id]) for memory_id in ids],
+        [rule_claim(records[memory_id], applies=memory_id in applying) for memory_id in ids],
         [],
         [(index[a], index[b]) for a, b in pairs if a in index and b in index],
     )

@@ -11,12 +11,14 @@ from typing import Literal
 from priming.config.words import TRUST
 from priming.core.when import scope
 from priming.errors import ParamError
+from priming.recall.formatting import rule_kind
 from priming.results import Hit
-from priming.rules.placement import REVERSALS, is_apart
+from priming.rules.placement import is_apart
 from priming.rules.trust import instructs
 from priming.storage.rows import MemoryPair
-from priming.text.change import compare
-from priming.text.polarity import comparison_keys
+from priming.text.corrections.change import REVERSALS, compare
+from priming.text.corrections.constraints import lifts
+from priming.text.corrections.polarity import comparison_keys
 from priming.text.rule_kinds import contradicts
 from priming.types import MemoryRecord
 
@@ -86,15 +88,15 @@ def resolve_candidates(
     involved = sorted({i for pair in (*overrides, *conflicts) for i in pair})
     index = {i: n for n, i in enumerate(involved)}
     losses = resolve_conflicts(
-        [rule_claim(candidates[i].hit.memory, candidates[i].store) for i in involved],
+        [rule_claim(candidates[i].hit.memory, candidates[i].store, applies=applies[i]) for i in involved],
         [(index[a], index[b]) for a, b in overrides],
         [(index[a], index[b]) for a, b in conflicts],
     )
     return {involved[n]: RuleLoss(involved[loss.by], loss.how) for n, loss in losses.items()}
 
 
-def rule_claim(memory: MemoryRecord, store: int = 0) -> RuleClaim:
-    """The claim of a behaviour; ``store`` is the position of its store."""
+def rule_claim(memory: MemoryRecord, store: int = 0, *, applies: bool = True) -> RuleClaim:
+    """The claim of a behaviour; ``store`` is the position of its store, ``applies``: its conditions all hold."""
     return RuleClaim(
         len(scope("when", memory.when)),
         memory.priority,
@@ -103,6 +105,7 @@ def rule_claim(memory: MemoryRecord, store: int = 0) -> RuleClaim:
         TRUST.index(memory.trust),
         store,
         0.0 if memory.recorded_at is None else memory.recorded_at.timestamp(),
+        applies,
     )
 
 
@@ -129,7 +132,12 @@ def _contradictions_across_stores(
 
 
 def _contradict(a: MemoryRecord, b: MemoryRecord) -> bool:
+    constraints = [rule_kind(memory) == "constraint" for memory in (a, b)]
+    if constraints[0] != constraints[1]:
+        return lifts(a.content, b.content) if constraints[0] else lifts(b.content, a.content)
     change = compare(a.content, b.content)
+    if change.coexists:
+        return False
     return (change.kind in REVERSALS and change.clear) or contradicts(a.content, b.content, a.when, b.when)
 
 
@@ -139,8 +147,9 @@ PositionPair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class RuleClaim:
-    """What decides a conflict of behaviours: instructs, specificity, priority, trust, store, time, confidence.
+    """What decides a conflict of behaviours, as ``resolve_conflicts`` says.
 
+    ``applies``: the context confirms all conditions, so that an exception counts where it holds and nowhere else;
     ``specificity`` is the number of predicates; ``instructs``: whether the trust suffices to be shown as a rule;
     ``trust``: its rank; ``recorded_at``: when the present text was learned, in seconds.
     """
@@ -152,6 +161,7 @@ class RuleClaim:
     trust: int = 0
     store: int = 0
     recorded_at: float = 0.0
+    applies: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +179,8 @@ def resolve_conflicts(
 
     A behaviour that another overrides is left out, even if a third overrides that other. Of the rest, the strongest
     stays and those in conflict with it are left out, then the next strongest that is left, and so on. The stronger
-    is the more specific, then the one of higher priority, of more trust, of the earlier store, then the later, then
-    the one of higher confidence.
+    is the one whose conditions all hold, then the more specific, then the one of higher priority, of more trust, of
+    the earlier store, then the later, then the one of higher confidence.
 
     Parameters
     ----------
@@ -253,7 +263,7 @@ def _by_strength(i: int, claims: Sequence[RuleClaim]) -> tuple[float, ...]:
         claim.confidence,
         i,
     )
-    return (not claim.instructs, *(-value for value in order))
+    return (not claim.instructs, not claim.applies, *(-value for value in order))
 
 
 def _check_pair(pair: PositionPair, claims: Sequence[RuleClaim]) -> PositionPair:

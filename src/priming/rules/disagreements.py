@@ -13,10 +13,10 @@ from priming.core.when import scope
 from priming.index.document import CONFLICTS, KEPT_BESIDE
 from priming.namespace import Namespace
 from priming.rules.conflicts import resolve_conflicts, rule_claim
-from priming.rules.placement import REVERSALS, is_apart, stated
+from priming.rules.placement import is_apart, is_unclear, stated
 from priming.storage.rows import LinkRow
-from priming.text.change import TextChange, compare
-from priming.text.polarity import comparison_keys
+from priming.text.corrections.change import REVERSALS, TextChange, compare
+from priming.text.corrections.polarity import comparison_keys
 from priming.types import MemoryRecord
 
 Pair = frozenset[str]
@@ -45,7 +45,7 @@ class Disagreement:
     def reason(self) -> str:
         """Why they are listed, and which is shown."""
         if self.applies is None:
-            unclear = "" if self.change.clear else "it is unclear whether "
+            unclear = "" if self.change.clear or self.change.coexists else "it is unclear whether "
             return f"both are shown: {unclear}{self.change.reason}"
         narrow = len(scope("when", self.older.when)) != len(scope("when", self.newer.when))
         how = "it applies more narrowly" if narrow else "it takes precedence"
@@ -75,7 +75,7 @@ def _disagreement(
     older: MemoryRecord, newer: MemoryRecord, links: tuple[LinkRow, ...]
 ) -> Disagreement | None:
     change = compare(*(stated(rule.content, scope("when", rule.when)) for rule in (older, newer)))
-    if change.kind == "same" or not (links or change.kind in REVERSALS):
+    if change.kind == "same" or not (links or change.kind in REVERSALS or is_unclear(change)):
         return None
     if not links:
         return Disagreement(older, newer, change, None, links)

@@ -6,9 +6,8 @@ the behaviour (``place_behavior``), then write a new behaviour or merge it into 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from priming.config.params.laws import PLASTICITY, SIMILARITY
 from priming.config.words import KINDS
@@ -26,12 +25,12 @@ from priming.remember.drafts import Draft
 from priming.remember.planner import RememberPlan, embed_drafts
 from priming.remember.relink import relink
 from priming.rules.judge import judge
-from priming.rules.lesson import Lesson, check_lesson
+from priming.rules.lesson import Lesson, check_lesson, described
 from priming.rules.placement import BehaviorPlacement, compare_behaviors, place_behavior
 from priming.rules.results import Learned
 from priming.rules.trust import is_trusted_as
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
-from priming.text.change import TextChange, contrast
+from priming.text.corrections.change import TextChange, contrast
 from priming.types import Cue, MemoryRecord
 
 CONSCIOUS = "conscious"
@@ -228,10 +227,13 @@ def _plan_version(
     vector = vectors[1]
     if supersedes:
         rows += relink(plan, old, behavior, vector)
-        after = _first_state(before, lesson)
-        reason = (
-            f"confidence {after.confidence:.2f}, as of a first correction; it was {before.confidence:.2f}"
-        )
+        if placed.nearest.change.kind == "same":
+            after, reason = _strengthen(before, target, lesson, None)
+        else:
+            after = _first_state(before, lesson)
+            reason = (
+                f"confidence {after.confidence:.2f}, as of a first correction; it was {before.confidence:.2f}"
+            )
         plan.vectors[target.id, version.version] = vector.astype("<f4").tobytes()
     else:
         after, reason = _strengthen(before, target, lesson, None)
@@ -243,7 +245,7 @@ def _plan_version(
     rows = [change for change in plan.rows if not _is_cosine(plan, change)] + rows
     rows += [] if after == before else [RowChange(before, after)]
     rows += links
-    earlier = f"before: {target.content!r}" if supersedes else f"before, it applied {_describe(target.when)}"
+    earlier = f"before: {target.content!r}" if supersedes else f"before, it applied {described(target.when)}"
     learned = Learned(
         id=target.id,
         key=target.key,
@@ -358,19 +360,10 @@ def _ignored(target: MemoryRecord, lesson: Lesson) -> list[str]:
     """The parts that a merge does not take over: the conditions and the kind of the new rule."""
     remarks = []
     if scope("when", target.when) != scope("when", lesson.when):
-        remarks.append(f"{target.key} applies {_describe(target.when)}, not {_describe(lesson.when)}")
+        remarks.append(f"{target.key} applies {described(target.when)}, not {described(lesson.when)}")
     if rule_kind(target) != lesson.rule:
         remarks.append(f"{target.key} stays a {rule_kind(target)}, not a {lesson.rule}")
     return remarks
-
-
-def _describe(when: Mapping[str, Any]) -> str:
-    """Predicates in words."""
-    parts = (
-        f"{name} = {' or '.join(map(str, value)) if isinstance(value, list) else value}"
-        for name, value in when.items()
-    )
-    return f"where {', '.join(parts)}" if when else "everywhere"
 
 
 def _with_state(change: RowChange, memory_id: str, lesson: Lesson) -> RowChange:

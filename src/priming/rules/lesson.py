@@ -76,6 +76,15 @@ def _conditions(cue: Cue) -> Mapping[str, Any]:
     return {name: checked[name] for name in scope("when", checked)}
 
 
+def described(when: Mapping[str, Any]) -> str:
+    """Conditions in words."""
+    parts = (
+        f"{name} = {' or '.join(map(str, value)) if isinstance(value, list) else value}"
+        for name, value in when.items()
+    )
+    return f"where {', '.join(parts)}" if when else "everywhere"
+
+
 def _check_priority(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= SCORE.priority_max:
         raise ParamError("priority", value, f"must be in [0, {SCORE.priority_max:g}]")

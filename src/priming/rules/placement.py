@@ -10,11 +10,13 @@ from priming.config.params.laws import PLASTICITY, SIMILARITY
 from priming.config.words import HOOK
 from priming.core.similarity import ComparedBehaviour, is_similar, likeness, placement
 from priming.core.when import is_more_specific
+from priming.recall.formatting import rule_kind
 from priming.remember.drafts import Draft
 from priming.rules.trust import instructs, is_trusted_as
-from priming.text.change import TextChange, compare, contrast
+from priming.text.corrections.change import REVERSALS, TextChange, compare, contrast
+from priming.text.corrections.constraints import depends_alike, has_condition, lifts
 from priming.text.languages import without_language
-from priming.text.rule_kinds import contradicts
+from priming.text.rule_kinds import contradicts, forbids
 from priming.types import EMPTY, MemoryRecord
 
 ScopeRelation = Literal["equal", "wider", "narrower", "values", "crossing", "apart"]
@@ -26,7 +28,6 @@ ScopeRelation = Literal["equal", "wider", "narrower", "values", "crossing", "apa
 
 _DECISIONS = ("supersede", "merge", "widen", "specialise")
 """The order of decision; but a rule for the same conditions that says the same always comes first."""
-REVERSALS = ("opposite", "other_value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,8 @@ class BehaviorComparison:
     """Whether the new behaviour is not trusted enough to contradict the existing one."""
     general: bool = False
     """Whether the existing behaviour is the exception: it overrides the new one."""
+    yields: Literal["the", "this"] | None = None
+    """Which of the two, the existing or the new one, is a constraint that gives way where both apply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,26 +135,69 @@ def _compare(
     similarity, scopes = likeness(parts, other), _relate(parts.scope, other.scope)
     before = stated(existing.content, other.scope)
     change = verdict or _change(before, stated(text, parts.scope), stated(new.content, parts.scope))
+    stands = (
+        verdict is None and change.kind != "same" and _stands(existing, new, same_scope=scopes == "equal")
+    )
+    if stands and change.kind in REVERSALS:
+        change = replace(change, clear=False)
     outranked = (instructs(existing.trust) and not instructs(new.trust)) or not is_trusted_as(
         new.trust, existing.trust
     )
     meets = scopes != "apart" and not is_apart(parts.scope, other.scope)
-    contradiction = meets and (
-        (change.kind in REVERSALS and change.clear)
-        or contradicts(new.content, existing.content, new.when, existing.when)
-    )
+    reverses = change.kind in REVERSALS and change.clear
+    overlap = change.kind != "other_slot" and not change.coexists
+    overlap = overlap and contradicts(new.content, existing.content, new.when, existing.when)
+    contradiction = meets and not stands and (reverses or overlap)
     specific = is_more_specific(new.when, existing.when)
     inferred = HOOK in (existing.source, new.source)
-    decided = _decide(change, scopes, similarity, specific=specific, inferred=inferred)
-    if outranked and decided != "merge":
+    forbids_more = forbids(new.content) and not forbids(existing.content)
+    decided = _decide(
+        change, scopes, similarity, specific=specific, inferred=inferred, forbids_more=forbids_more
+    )
+    if decided != "merge" and (outranked or (stands and decided != "widen")):
         decided = "create"
     if decided == "merge" and instructs(existing.trust) != instructs(new.trust):
         decided = "create"
-    alike = similarity > SIMILARITY.specialise or (change.kind in REVERSALS and change.clear)
+    alike = reverses or similarity > SIMILARITY.specialise
+    if new.metadata["rule"] == "constraint" != rule_kind(existing):
+        alike = alike and lifts(new.content, existing.content)
     general = alike and decided == "create" and not outranked and is_more_specific(existing.when, new.when)
     return BehaviorComparison(
-        existing, similarity, change, scopes, parts.scope, decided, contradiction, outranked, general
+        existing,
+        similarity,
+        change,
+        scopes,
+        parts.scope,
+        decided,
+        contradiction,
+        outranked,
+        general,
+        _yielding(existing, new, other.scope, parts.scope) if contradiction else None,
     )
+
+
+def _stands(existing: MemoryRecord, new: Draft, *, same_scope: bool) -> bool:
+    """Whether one of two rules is a constraint, and the other, which is none, does not clearly say the opposite.
+
+    A constraint that is learned later reverses what it plainly forbids under the same conditions.
+    """
+    was, is_now = rule_kind(existing) == "constraint", new.metadata["rule"] == "constraint"
+    if was == is_now:
+        return False
+    if was or not same_scope:
+        return not (lifts(existing.content, new.content) if was else lifts(new.content, existing.content))
+    return has_condition(new.content) and not depends_alike(existing.content, new.content)
+
+
+def _yielding(
+    existing: MemoryRecord, new: Draft, old_scope: Mapping[str, Any], new_scope: Mapping[str, Any]
+) -> Literal["the", "this"] | None:
+    """The constraint, if one of two rules that conflict is one and loses: the more specific wins, else the later."""
+    was, is_now = rule_kind(existing) == "constraint", new.metadata["rule"] == "constraint"
+    if was == is_now:
+        return None
+    wins = len(new_scope) >= len(old_scope)
+    return "the" if was and wins else "this" if is_now and not wins else None
 
 
 def stated(text: str, scope: Mapping[str, frozenset[str]]) -> str:
@@ -166,13 +212,22 @@ def _change(old: str, text: str, content: str) -> TextChange:
 
 
 def _decide(
-    change: TextChange, scopes: ScopeRelation, similarity: float, *, specific: bool, inferred: bool
+    change: TextChange,
+    scopes: ScopeRelation,
+    similarity: float,
+    *,
+    specific: bool,
+    inferred: bool,
+    forbids_more: bool,
 ) -> str:
     """The placement that follows from the words, the conditions and the similarity of two behaviours.
 
+    ``forbids_more``: only the new one forbids something, so that a merge would lose what it forbids.
     ``inferred``: conditions of one of them were read from the moment, so that they make no exception.
     """
     law = str(placement(similarity, more_specific=specific))
+    if change.kind == "same" and forbids_more:
+        return "supersede" if scopes in ("equal", "wider") else "create"
     if change.kind == "same":
         return {"equal": "merge", "wider": "widen", "values": "widen", "narrower": _merged(law)}.get(
             scopes, "create"
@@ -188,6 +243,8 @@ def _decide(
 
 def _replaces(change: TextChange, similarity: float) -> bool:
     """Whether a rule for the same conditions, which says more or less, takes the place of the earlier."""
+    if change.coexists:
+        return False
     if change.kind == "narrower":
         return similarity > SIMILARITY.merge or change.restricts
     return change.kind == "wider"
@@ -257,7 +314,13 @@ def _links(near: BehaviorComparison) -> list[RuleLink]:
 
 def is_unclear(change: TextChange) -> bool:
     """Whether a change may be another value or an exception, which the words do not decide."""
+    if change.coexists:
+        return change.kind != "other_slot"
     return change.kind in REVERSALS and not change.clear
+
+
+def _doubt(change: TextChange) -> str:
+    return change.reason if change.coexists else f"it is unclear whether {change.reason}"
 
 
 def _reason(decided: str, nearest: BehaviorComparison | None) -> str:
@@ -269,7 +332,8 @@ def _reason(decided: str, nearest: BehaviorComparison | None) -> str:
     if decided == "widen":
         return f"widened {key}: {change.reason}, and this correction applies more widely"
     if decided == "supersede":
-        return f"superseded the earlier text of {key}: {change.reason}"
+        reason = f"it forbids as well ({change.reason})" if change.kind == "same" else change.reason
+        return f"superseded the earlier text of {key}: {reason}"
     if decided == "specialise":
         return f"specialises {key}: {alike}, and it applies more narrowly"
     return _creation(nearest)
@@ -280,7 +344,7 @@ def _creation(nearest: BehaviorComparison) -> str:
     key = nearest.existing.key
     change, alike = nearest.change, f"{nearest.similarity:.2f} alike"
     if is_unclear(change) and nearest.scopes != "apart":
-        return f"created beside {key}, which review lists: it is unclear whether {change.reason}"
+        return f"created beside {key}, which review lists: {_doubt(change)}"
     if nearest.outranked and (change.kind == "same" or nearest.similarity > SIMILARITY.merge):
         return f"created: {key} is {alike} but from {nearest.existing.trust}, which is trusted more"
     if change.kind == "same" and not instructs(nearest.existing.trust):
@@ -306,13 +370,15 @@ def _remarks(near: BehaviorComparison, nearest: BehaviorComparison | None) -> li
     if near.contradicts and near.outranked:
         return [f"contradicts {near.existing.key}, which is trusted more and takes precedence"]
     if near.contradicts:
+        yields = "" if near.yields is None else f"; {near.yields} constraint is not told there"
         return [
-            f"conflicts with {near.existing.key} where both apply, and review lists both: {near.change.reason}"
+            f"conflicts with {near.existing.key} where both apply, and review lists both:"
+            f" {near.change.reason}{yields}"
         ]
     if near.general:
         return [f"{near.existing.key} applies more narrowly, and overrides it there"]
     if is_unclear(near.change) and near is not nearest and near.scopes != "apart":
-        return [f"review lists {near.existing.key} beside it: it is unclear whether {near.change.reason}"]
+        return [f"review lists {near.existing.key} beside it: {_doubt(near.change)}"]
     if is_similar(near.similarity) and near is not nearest:
         return [f"similar to {near.existing.key} ({near.similarity:.2f})"]
     return []

@@ -14,9 +14,11 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, field
 from datetime import datetime
+from functools import partial
+from inspect import signature
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
 
 from priming.errors import Conflict, NotFound, ParamError, PrimingError, StoreError
 from priming.types import ImportedState, Progress
@@ -64,7 +66,49 @@ class Tie:
 
 
 Item = Entry | Tie
-Importer = Callable[[Path], Iterator[Item]]
+Importer = Callable[..., Iterator[Item]]
+"""A function of a path; its other parameters are options, except ``stored``, which the import fills in."""
+
+
+class Stored(Protocol):
+    """What a namespace has before an import."""
+
+    def keys(self, keys: Iterable[str]) -> set[str]:
+        """Those of some keys that memories have."""
+
+    def links(self, relation: str) -> Iterable[tuple[str, str]]:
+        """The links of a relation, as the keys of both ends."""
+
+
+class _Nothing:
+    """An empty namespace."""
+
+    def keys(self, keys: Iterable[str]) -> set[str]:  # noqa: ARG002
+        return set()
+
+    def links(self, relation: str) -> Iterable[tuple[str, str]]:  # noqa: ARG002
+        return ()
+
+
+NOTHING: Stored = _Nothing()
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredInNamespace:
+    """What an open namespace has."""
+
+    memory: Memory
+
+    def keys(self, keys: Iterable[str]) -> set[str]:
+        with self.memory.reading():
+            return set(self.memory.store.keys(self.memory.namespace, list(keys)))
+
+    def links(self, relation: str) -> Iterable[tuple[str, str]]:
+        with self.memory.reading():
+            rows = self.memory.store.links(self.memory.namespace, relation=relation)
+            ends = {end for row in rows for end in (row.source, row.target)}
+            names = self.memory.store.names(self.memory.namespace, ends)
+        return [(names[row.source], names[row.target]) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,18 +162,20 @@ def find(name: str) -> Importer:
     raise ParamError("source", name, f"must be one of {', '.join([OWN, *names()])}")
 
 
-def run(memory: Memory, name: str, path: str | Path, progress: Progress | None = None) -> Report:
+def run(
+    memory: Memory, name: str, path: str | Path, progress: Progress | None = None, **options: Any
+) -> Report:
     """Import ``path``: the entries as they are read, in batches, then the ties between them.
 
     An entry that cannot be stored is skipped and reported; an error or an interrupt keeps the batches before it.
-    ``progress`` is called with (entries done, None) after each batch.
+    ``progress`` is called with (entries done, None) after each batch. ``options`` are the importer's own.
 
     Raises:
-        ParamError: the importer does not exist, or cannot read the path.
+        ParamError: the importer does not exist, has no such option, or cannot read the path.
         Interrupted: at Ctrl-C, with the report so far.
 
     """
-    importer = find(name)
+    importer = _with_options(memory, name, options)
     with tempfile.SpooledTemporaryFile(_TIES_IN_MEMORY, "w+", encoding="utf-8") as ties:
         job = _Import(memory, ties, progress)
         try:
@@ -146,6 +192,17 @@ def run(memory: Memory, name: str, path: str | Path, progress: Progress | None =
                 f"the links could not be written to a temporary file in {tempfile.gettempdir()}: {error}"
             ) from error
         return job.report()
+
+
+def _with_options(memory: Memory, name: str, options: Mapping[str, Any]) -> Importer:
+    """An importer with its options, and with what the namespace has, if it wants to know that."""
+    importer = find(name)
+    accepted = [*signature(importer).parameters][1:]
+    for option, value in options.items():
+        if option not in accepted or option == "stored":
+            raise ParamError(option, value, f"is no option of the importer {name!r}: leave it out")
+    present = {"stored": _StoredInNamespace(memory)} if "stored" in accepted else {}
+    return partial(importer, **options, **present)
 
 
 def _items(importer: Importer, path: Path) -> Iterator[Item]:

@@ -184,15 +184,21 @@ def import_(
         ),
     ],
     path: Annotated[Path, Argument(metavar="PATH", help="File or folder")],
+    until: Annotated[
+        str | None, Option("--until", metavar="REV", help="Of a git history: the last commit to read")
+    ] = None,
 ) -> Answer:
     """Import memories. Exit status 1 if some were refused; if repeated, it continues where it stopped."""
     from priming.transfer import importers
 
     with store.open_file() as memory, progress("importing") as step:
+        options = {} if until is None else {"until": until}
         if source == importers.OWN:
+            if options:
+                raise ParamError("until", until, "is no option of an export: leave it out")
             report = importers.Report(stored=memory.import_(path, progress=step))
         else:
-            report = importers.run(memory, source, path, step)
+            report = importers.run(memory, source, path, step, **options)
     return Answer(report, import_lines(report), FAILURE if report.refused else 0)
 
 

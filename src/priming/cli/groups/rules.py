@@ -136,13 +136,14 @@ def active_lines(result: Recall, *, packed: bool = False) -> Iterator[Part]:
 
 
 def _rule(rank: int, hit: Hit) -> Iterator[Part]:
-    from priming.recall.formatting import rule_kind
+    from priming.recall.formatting import EARLIER_KEY, has_earlier_key, rule_kind
     from priming.rules.trust import instructs
 
     memory = hit.memory
     notes = [f"from {hit.origin}"] if hit.origin else []
     notes += [] if instructs(memory.trust) else [f"{memory.trust}: quoted, not an instruction"]
     notes += ["quiet: mostly overridden"] if hit.quiet else []
+    notes += [EARLIER_KEY] if has_earlier_key(memory) else []
     tier = hit.tier or "not shown"
     summary = "  ".join([f"{hit.score:.3f}", rule_kind(memory) or "rule", tier, *notes])
     yield line((f"{rank:>2}  ", DIM), (memory.key, KEY), f"  {summary}")

@@ -150,10 +150,15 @@ def check_path(value: str | Path) -> Path:
 
 
 def check_tags(value: Any) -> tuple[str, ...]:
+    """Tags: short texts, each once, in their order."""
+    return check_unique("tags", value)
+
+
+def check_unique(name: str, value: Any) -> tuple[str, ...]:
     """Short texts, each once, in their order."""
     if isinstance(value, (str, Mapping)) or not isinstance(value, (Sequence, set, frozenset)):
-        raise ParamError("tags", value, "must be a list of texts")
-    names = [check_name("tags", check_text("tags", tag)) or "" for tag in value]
+        raise ParamError(name, value, "must be a list of texts")
+    names = [check_name(name, check_text(name, item)) or "" for item in value]
     return tuple(dict.fromkeys(sorted(names) if isinstance(value, (set, frozenset)) else names))
 
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from priming.config.ids import uuid7
+from priming.config.keys import free_key, slug
 from priming.config.params.laws import FORGETTING, PLASTICITY
-from priming.remember.drafts import Draft, free_key, gist_of, slug
+from priming.remember.drafts import Draft, gist_of
 from priming.rules.trust import least
 from priming.sleep.gist import HAND, Gist
 from priming.sleep.plan import SOURCE, SOURCE_OF, PlannedItem, current_row

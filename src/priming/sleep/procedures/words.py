@@ -1,7 +1,7 @@
 """A step of a procedure, or its title, as words: stems with a sign and a role, and phrases as one word.
 
-It reads words more strictly than ``text.polarity`` reads rules: "Stop the server" asks for something here, and each
-word counts that is not in a list of fillers.
+It reads words more strictly than ``text.corrections.polarity`` reads rules: "Stop the server" asks for something
+here, and each word counts that is not in a list of fillers.
 """
 
 from __future__ import annotations

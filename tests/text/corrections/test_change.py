@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from priming import ParamError
-from priming.text.change import compare, contrast
+from priming.text.corrections.change import compare, contrast
 
 KINDS = ("same", "opposite", "other_value", "wider", "narrower", "other_slot")
 
@@ -87,6 +87,107 @@ def test_a_statement_is_the_same_as_itself(split):
 )
 def test_statements_of_other_kinds_are_compared_too(old, new, kind):
     assert compare(old, new).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        ("Shards own tenants", "Tenants own shards", "opposite"),
+        ("Widgets use hooks", "Hooks use widgets", "opposite"),
+        ("Invoices need approvals", "Approvals need invoices", "opposite"),
+        ("Nest stacks inside regions", "Nest regions inside stacks", "opposite"),
+        ("Divide revenue by headcount", "Divide headcount by revenue", "opposite"),
+        ("Wrap the cursor in the lock", "Wrap the lock in the cursor", "opposite"),
+        ("Layouts extend themes", "Themes extend layouts", "opposite"),
+        ("Avoid joins unless the view is cached", "Avoid views unless the join is cached", "opposite"),
+        ("Vacuum, analyse, then reindex", "Analyse, vacuum, then reindex", "other_value"),
+        ("Plan, apply and verify", "Apply, plan and verify", "other_value"),
+        (
+            "Seed the tables, run the suite and drop the schema",
+            "Run the suite, seed the tables and drop the schema",
+            "other_value",
+        ),
+        (
+            "List title, author and year in that order",
+            "List author, title and year in that order",
+            "other_value",
+        ),
+        ("assertEqual(expected, actual)", "assertEqual(actual, expected)", "other_value"),
+        ("Refresh the sample data", "Refresh the data sample", "other_value"),
+        ("Support Oslo, Bergen and Narvik", "Support Narvik, Oslo and Bergen", "same"),
+        ("Tables and views are documented", "Views and tables are documented", "same"),
+        ("Warnings and notices go to the console", "Notices and warnings go to the console", "same"),
+        ("Pair juniors with seniors", "Pair seniors with juniors", "same"),
+        ("Give each shard its own tenant", "Give each shard its tenant", "same"),
+        ("Write invoices in cents", "Use cents for invoices", "same"),
+    ],
+)
+def test_another_order_is_the_same_only_where_places_say_nothing(old, new, kind):
+    change = compare(old, new)
+    assert change.kind == kind, change
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Index public columns", "Index private columns"),
+        ("Index public columns", "Never index private columns"),
+        ("Throttle uploads", "Throttle downloads"),
+        ("Sample metrics at the start of a query", "Sample metrics at the end of a query"),
+    ],
+)
+def test_an_act_on_the_one_says_nothing_of_the_act_on_its_counterpart(old, new):
+    change = compare(old, new)
+    assert (change.kind, change.coexists) == ("other_slot", True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Return mutable rows", "Return immutable rows"),
+        ("Load modules eagerly", "Load modules lazily"),
+        ("Delete the oldest snapshot", "Delete the newest snapshot"),
+        ("Fail open", "Fail closed"),
+    ],
+)
+def test_how_it_is_done_and_what_comes_about_are_reversed_by_an_antonym(old, new):
+    assert compare(old, new).kind == "opposite"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind", "words"),
+    [
+        (
+            "Quote all identifiers",
+            "Don't quote reserved identifiers",
+            "opposite",
+            "the later is an exception to the earlier",
+        ),
+        (
+            "Don't quote reserved identifiers",
+            "Quote identifiers",
+            "opposite",
+            "the earlier is an exception to the later",
+        ),
+        ("Keep snapshots for 7 days", "Keep weekly snapshots for 90 days", "narrower", 'for "weekly"'),
+        (
+            "Keep traces for 7 days",
+            "Keep billing traces for 90 days",
+            "narrower",
+            "the later is an exception to the earlier",
+        ),
+        (
+            "Keep billing traces for 90 days",
+            "Keep traces for 7 days",
+            "wider",
+            "the earlier is an exception to the later",
+        ),
+    ],
+)
+def test_an_exception_and_its_rule_hold_at_once(old, new, kind, words):
+    change = compare(old, new)
+    assert (change.coexists, change.kind) == (True, kind)
+    assert words in change.reason
 
 
 UNRELATED = """

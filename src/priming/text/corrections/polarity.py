@@ -23,8 +23,9 @@ _TOKENS = re.compile(rf"[⊖⊕⊝⊘⊙]|{_WORD_TOKEN}|%|[=!<>&|?*+]{{1,3}}(?=[
 _BREAK = re.compile(r"^(?:[.;:!?\n]+|,)$")
 _CAPITAL = re.compile(r"(?<=[\w,;)] )[A-Z][\w.+#-]*")
 _SUBJECT = re.compile(r"^\s*([A-Z][a-z]+) [a-z]+s (?:the|an?|all|every|each|any|our|its)\b")
-_QUOTED = re.compile(r"`([\w-]+)`|(?<=[\w,;)] )(Any)\b")
-"""Words that are meant as they are written: in code, and the type Any."""
+_STRESSED = "A|AN|ALL|ANY|ALWAYS|ARE|BE|BEEN|DO|DOES|EACH|EVERY|HAVE|IS|MUST|NO|PLEASE|SHALL|SHOULD|THE|WILL"
+_QUOTED = re.compile(rf"`([\w-]+)`|(?<=[\w,;)] )(Any|(?!(?:{_STRESSED})\b)[A-Z]{{2,}})\b")
+"""Words that are meant as they are written: in code, the type Any, abbreviations such as GET and US."""
 _APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "`": "", '"': "", "“": "", "”": ""})
 
 _MOVED = (
@@ -73,6 +74,16 @@ _EXPRESSING = frozenset(
 )
 """Verbs after which "in" leads to a value: "write it in YAML"."""
 
+_ORDERED = re.compile(
+    r"\b(?:in|by) (?:(?:that|this|the following|exactly this|exactly that) (?:order|sequence)|order of)\b"
+    r"|\border\b.*\b(?:as|is|by)\b|\bthen\b|\bfollowed by\b|\bfirst\b|\bfinally\b|\bprecedence\b|\bpriority\b"
+    r"|[-=]>|→|\w\([^()]*,[^()]*\)"
+)
+"""What says that the order of a list matters."""
+_FINITE = frozenset("is are must should shall may can will need needs have has".split())  # noqa: SIM905
+_TRANSITIVE = frozenset("have has had need needs like likes want wants get gets make makes".split())  # noqa: SIM905
+"""Verbs that say little, but between two nouns tell who does it from to what it is done."""
+
 Role = Literal["head", "scope", "value", "plain", "reason"]
 
 
@@ -82,7 +93,8 @@ class Word:
 
     ``lead`` is the preposition before it, ``part`` the number of its clause or of its member of an enumeration.
     ``contrasted``: it is rejected in favour of another. ``lacking``: it follows "without". ``proper``: it is
-    a name. ``place``: its position.
+    a name. ``place``: its position. ``under``: the preposition of the phrase that it is in. ``verb``: the verb before
+    it that says little, and is no word of its own: "widgets *use* hooks".
     """
 
     stem: str
@@ -95,15 +107,24 @@ class Word:
     lacking: bool = False
     proper: bool = False
     place: int = 0
+    under: str = ""
+    verb: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SignedText:
-    """A statement as signed words in order; ``chooses``: it says which of several to use; ``only``: it restricts."""
+    """A statement as signed words in order; ``chooses``: it says which of several to use; ``only``: it restricts.
+
+    ``ordered``: it says that the order of what it lists matters. ``listed``: its members are joined by "and" or "or".
+    ``finite``: a verb such as "are" or "must" follows its subject.
+    """
 
     words: tuple[Word, ...]
     chooses: bool
     only: bool
+    ordered: bool = False
+    listed: bool = False
+    finite: bool = False
 
 
 @lru_cache(maxsize=4_096)
@@ -117,14 +138,18 @@ def read_statement(text: str) -> SignedText:
         raise ParamError("text", text, "must be a text")
     names = {match.casefold() for match in _CAPITAL.findall(text[:_READ])}
     names |= {match.casefold() for match in _SUBJECT.findall(text[:_READ])}
-    quoted = frozenset("".join(match).casefold() for match in _QUOTED.findall(text[:_READ]))
-    plain = " ".join(text[:_READ].replace("\n", " ; ").casefold().translate(_APOSTROPHES).split())
-    plain = _REPLACE.sub(_as_contrast, _PASSIVE.sub(_as_active, plain))
+    shouted = 2 * sum(map(str.isupper, text.split())) > len(text.split())
+    quoted = frozenset(
+        "".join(match).casefold() for match in _QUOTED.findall(text[:_READ]) if match[0] or not shouted
+    )
+    lowered = " ".join(text[:_READ].replace("\n", " ; ").casefold().translate(_APOSTROPHES).split())
+    plain = _REPLACE.sub(_as_contrast, _PASSIVE.sub(_as_active, lowered))
     plain = _BARE_OVER.sub(_as_choice, plain)
     for pattern, replacement in _rewritings():
         plain = pattern.sub(f" {replacement} ", plain)
     plain = _FRONTED.sub(r"\g<start>\g<rest> \g<order>", " ".join(plain.split()))
-    return _parse(_TOKENS.findall(plain), names, quoted)
+    read = _parse(_TOKENS.findall(plain), names, quoted)
+    return replace(read, ordered=_ORDERED.search(lowered) is not None)
 
 
 @lru_cache(maxsize=4_096)
@@ -172,7 +197,7 @@ def _parse(tokens: Sequence[str], names: set[str], quoted: frozenset[str]) -> Si
     """Give each token its sign and its role, clause by clause."""
     words: list[Word] = []
     clause = _Clause(0, names, quoted)
-    chooses = only = False
+    chooses = only = listed = finite = False
     for token, text in spread(tokens):
         if _BREAK.match(token):
             clause.end()
@@ -181,11 +206,14 @@ def _parse(tokens: Sequence[str], names: set[str], quoted: frozenset[str]) -> Si
         elif token == "only":
             only = True
         else:
+            listed |= token in ("and", "or")
+            finite |= token in _FINITE and bool(clause.words)
             clause.read(token, text)
             chooses |= clause.chooses
     clause.end()
     words += clause.ordered()
-    return SignedText(tuple(replace(word, place=i) for i, word in enumerate(words)), chooses, only)
+    placed = tuple(replace(word, place=i) for i, word in enumerate(words))
+    return SignedText(placed, chooses, only, listed=listed, finite=finite)
 
 
 class _Clause:
@@ -197,7 +225,7 @@ class _Clause:
         self.sign, self.denied, self.chooses, self.prefers = 1, 1, False, False
         self.role: Role = "head"
         self.lead, self.contrasted, self.lacking, self.fresh = "", False, False, False
-        self.chosen_filler = ""
+        self.chosen_filler = self.under = self.verb = ""
 
     def read(self, token: str, text: str) -> None:
         """Read a token: a mark changes the sign, a function word the role, and the others are words."""
@@ -211,6 +239,7 @@ class _Clause:
             self._scope(token)
         elif token in _CHOOSING:
             self.chooses, self.role = True, "value"
+            self.verb = token if self.words else ""
             self.prefers = token.startswith(("prefer", "favo"))
         elif token in _VALUING:
             self._value(token)
@@ -218,8 +247,11 @@ class _Clause:
             self.part += 1
         elif token not in _fillers() or token in self.quoted:
             self._add(stem_of(token), token, text)
-        elif self.chooses and not self.words:
-            self.chosen_filler = "" if earlier else token
+        else:
+            if token in _TRANSITIVE and self.words:
+                self.verb = token
+            if self.chooses and not self.words:
+                self.chosen_filler = "" if earlier else token
 
     def end(self) -> None:
         """What is chosen may be a word that says nothing elsewhere: "never use any in tests"."""
@@ -243,7 +275,7 @@ class _Clause:
         if self.lead in EXCLUDING:
             return
         self.role = "value" if self.role != "reason" else "reason"
-        self.lead = token
+        self.lead, self.verb = token, ""
 
     def _mark(self, token: str) -> None:
         if token == "⊝":
@@ -280,8 +312,11 @@ class _Clause:
             self.contrasted,
             self.lacking,
             proper,
+            under=self.lead or self.under,
+            verb=self.verb,
         )
         self.words.append(word)
+        self.under, self.verb = word.under, ""
         self.role = "plain" if self.role == "head" else self.role
         self.lead, self.fresh = "", False
 
@@ -345,3 +380,9 @@ def is_light(word: Word, statement: SignedText) -> bool:
 @cache
 def _light_verbs() -> frozenset[str]:
     return frozenset(map(stem_of, read_words("light_verbs")))
+
+
+@cache
+def makes_verbs() -> frozenset[str]:
+    """The stems of verbs whose object comes about by them, or is put somewhere: "write", "return", "put"."""
+    return _light_verbs() | frozenset(map(stem_of, read_words("making_verbs")))

@@ -6,25 +6,23 @@ rejects, by who does what to whom, and by the words that are left over on either
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
-from priming.text.polarity import (
-    SignedText,
+from priming.text.corrections.alignment import Alignment, split
+from priming.text.corrections.polarity import (
     Word,
     has_target,
-    is_light,
     makes_a_kind,
     read_statement,
     rivals_of,
     times,
     types_of,
 )
-from priming.text.word_order import exchanged, leads_oppose, pair_words, without_repeats
-from priming.text.word_values import are_antonyms, value_types
+from priming.text.corrections.word_order import exchanged
+from priming.text.word_values import value_types
 
-_T = TypeVar("_T")
 ChangeKind = Literal["same", "opposite", "other_value", "wider", "narrower", "other_slot"]
 
 _WRONG_WORDS = 12
@@ -34,6 +32,8 @@ _LONG = 6
 _MEANS = frozenset(("with", "using", "via", "through", "by"))
 """Prepositions before what another act is done with: "install packages with pip"."""
 _UNTYPED = frozenset(("code", "other"))
+REVERSALS: tuple[ChangeKind, ...] = ("opposite", "other_value")
+"""The changes after which the earlier statement no longer holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,8 @@ class TextChange:
     clear: bool = True
     restricts: bool = False
     """Whether the later says "only", and the earlier does not."""
+    coexists: bool = False
+    """Whether both hold at once: one is an exception to the other, or they are about different things."""
 
 
 def contrast(right: str, wrong: str | None) -> str:
@@ -87,88 +89,46 @@ def compare(old: str, new: str) -> TextChange:
     >>> compare("Wait 30 seconds between retries", "Wait 90s between retries").kind
     'other_value'
     """
-    return _Alignment(read_statement(old), read_statement(new)).change()
+    return _AlignedChange(read_statement(old), read_statement(new)).change()
 
 
-class _Alignment:
-    """Two statements, and their words as aligned, crossed, and left over on either side."""
-
-    def __init__(self, old: SignedText, new: SignedText) -> None:
-        self.old, self.new = old, new
-        self.aligned: list[tuple[Word, Word]] = []
-        self.crossed: list[tuple[Word, Word]] = []
-        removed, added = list(old.words), list(new.words)
-        if any(a.sign != b.sign and are_antonyms(a.stem, b.stem) for a in removed for b in added):
-            # "Never disable it" and "always enable it" agree in the rest of their words.
-            removed, added = (
-                [replace(word, sign=abs(word.sign)) if not _opposes(word, others) else word for word in words]
-                for words, others in ((removed, added), (added, removed))
-            )
-        pair_words(removed, added, self.aligned, lambda a, b: a.stem == b.stem and a.sign == b.sign)
-        pair_words(removed, added, self.crossed, lambda a, b: a.stem == b.stem)
-        # An antonym of the same sign is opposed; "never disable" and "always enable" agree.
-        pair_words(
-            removed, added, self.crossed, lambda a, b: a.sign == b.sign and are_antonyms(a.stem, b.stem)
-        )
-        pair_words(
-            removed, added, self.aligned, lambda a, b: a.sign != b.sign and are_antonyms(a.stem, b.stem)
-        )
-        turned, self.aligned = _split(self.aligned, lambda pair: leads_oppose(pair[0].lead, pair[1].lead))
-        self.crossed += turned
-        self.removed, self.added = without_repeats(removed, added, self.aligned)
-        self._settle()
-
-    def _settle(self) -> None:
-        """Take out what makes no difference: reasons, the frame of a shared contrast, verbs that say little."""
-        self.crossed, reasons = _split(
-            self.crossed, lambda pair: "reason" not in (pair[0].role, pair[1].role)
-        )
-        # Where it applies is neither asked for nor rejected: "tests must not", "not in tests".
-        self.crossed, places = _split(
-            self.crossed, lambda pair: (pair[0].role == "scope") == (pair[1].role == "scope")
-        )
-        self.aligned += reasons + places
-        signs = {a.sign for a, b in self.aligned if a.sign == b.sign and a.role != "reason"}
-        if signs == {1, -1} and all("head" in (a.role, b.role) for a, b in self.crossed):
-            # "Don't iterate with A, use B" does not reject iterating.
-            self.aligned, self.crossed = [*self.aligned, *self.crossed], []
-        lacks = any(a.lacking or b.lacking for a, b in self.crossed)
-        self.removed, self.added = (
-            [
-                word
-                for word in words
-                if word.role != "reason"
-                and not (lacks and word.stem == "before")
-                and not (is_light(word, statement) and (self.aligned or self.crossed))
-            ]
-            for words, statement in ((self.removed, self.old), (self.added, self.new))
-        )
+class _AlignedChange(Alignment):
+    """Two statements whose words are aligned, and what the later changes."""
 
     def change(self) -> TextChange:
         """The change, by the first rule that decides."""
         shared = len(self.aligned) >= len(self.removed) + len(self.added)
         return (
-            self._opposite()
+            (self._elsewhere() if self.selected else None)
+            or self._opposite()
             or self._exchange()
             or (None if self.crossed else self._without_rest() or self._subset() or self._value())
             or self._result("other_slot", "they are about different things", clear=not shared)
         )
 
-    def _result(self, kind: ChangeKind, reason: str, *, clear: bool = True) -> TextChange:
+    def _result(
+        self, kind: ChangeKind, reason: str, *, clear: bool = True, coexists: bool = False
+    ) -> TextChange:
         removed, added = (tuple(word.text for word in words) for words in (self.removed, self.added))
-        return TextChange(kind, reason, removed, added, clear, self.new.only and not self.old.only)
+        restricts = self.new.only and not self.old.only
+        return TextChange(kind, reason, removed, added, clear, restricts, coexists)
 
     def _elsewhere(self) -> TextChange:
-        return self._result(
-            "other_slot", f"they apply elsewhere: {_list(self.removed)} and {_list(self.added)}"
-        )
+        reason = f"they apply elsewhere: {_list(self.removed)} and {_list(self.added)}"
+        return self._result("other_slot", reason, coexists=True)
+
+    def _exception(self, kind: ChangeKind, words: Sequence[Word], *, later: bool) -> TextChange:
+        """Both hold: what one says of all, the other says otherwise of some."""
+        which = ("later", "earlier") if later else ("earlier", "later")
+        reason = f"the {which[0]} is an exception to the {which[1]}, for {_list(words)}"
+        return self._result(kind, reason, clear=kind == "narrower", coexists=True)
 
     def _opposite(self) -> TextChange | None:
         """What is asked for by one and rejected by the other, where little else differs."""
         if not self.crossed:
             return None
         (ours, our_scope), (theirs, their_scope) = (
-            _split(words, lambda word: word.role != "scope") for words in (self.removed, self.added)
+            split(words, lambda word: word.role != "scope") for words in (self.removed, self.added)
         )
         if (our_scope and their_scope) or (has_target(self.removed) and has_target(self.added)):
             return self._elsewhere()
@@ -194,7 +154,11 @@ class _Alignment:
         favours = [any(pair[side].contrasted for pair in self.crossed) for side in (0, 1)]
         parts = {b.part for _, b in self.crossed}
         is_narrow = any(word.part in parts and word.role != "head" for word in theirs) and not favours[0]
-        return self._result("opposite", reason, clear=favours[1] or not (their_scope or is_narrow))
+        if not favours[1] and (their_scope or is_narrow):
+            return self._exception("opposite", theirs or their_scope, later=True)
+        if not any(favours) and a.sign < 0 and not self.added and _narrows(our_scope, ours, self.crossed):
+            return self._exception("opposite", ours or our_scope, later=False)
+        return self._result("opposite", reason)
 
     def _is_firm(self, ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
         """Whether more is crossed than a verb whose objects differ."""
@@ -224,7 +188,7 @@ class _Alignment:
 
     def _exchange(self) -> TextChange | None:
         """Words that changed places where places matter: who does what to whom, what is first, whose value."""
-        swap = exchanged(self.aligned)
+        swap = exchanged(self.aligned, self.old, self.new)
         if swap is None or len(self.removed) + len(self.added) > len(self.aligned):
             return None
         kind: ChangeKind = "opposite" if swap.directed else "other_value"
@@ -290,8 +254,17 @@ class _Alignment:
             return self._elsewhere()
         typed = self._typed_value(removed, added)
         if typed is not None:
-            bounded = [any(map(_bounds, words)) for words in (removed, added)]
-            return self._result("other_value", replaced, clear=bounded[0] == bounded[1]) if typed else None
+            bounds = [[word for word in words if _bounds(word)] for words in (removed, added)]
+            if not typed:
+                return None
+            shared = types_of(removed) & types_of(added)
+            kinds = [
+                [w for w in words if shared.isdisjoint(value_types(w.stem))] for words in (removed, added)
+            ]
+            if "number" in shared and bool(kinds[0]) != bool(kinds[1]):
+                kind: ChangeKind = "narrower" if kinds[1] else "wider"
+                return self._exception(kind, kinds[0] or kinds[1], later=bool(kinds[1]))
+            return self._result("other_value", replaced, clear=bool(bounds[0]) == bool(bounds[1]))
         clear = self._positional_value(removed, added)
         return None if clear is None else self._result("other_value", replaced, clear=clear)
 
@@ -340,14 +313,6 @@ class _Alignment:
         return None
 
 
-def _split(items: Sequence[_T], test: Callable[[_T], bool]) -> tuple[list[_T], list[_T]]:
-    return [item for item in items if test(item)], [item for item in items if not test(item)]
-
-
-def _opposes(word: Word, others: Sequence[Word]) -> bool:
-    return any(are_antonyms(word.stem, other.stem) for other in others)
-
-
 def _names_the_rejected(word: Word, asking: Collection[int]) -> bool:
     """Whether a word names what is rejected in favour of something, and no place where that is not so."""
     apart = word.contrasted or word.part not in asking
@@ -363,7 +328,15 @@ def _without_rejected(removed: Sequence[Word], added: Sequence[Word]) -> tuple[l
 
 def _bounds(word: Word) -> bool:
     """Whether a word beside a value says of what it is: "in production", "audit logs"."""
-    return word.role == "scope" or value_types(word.stem) <= {"other"}
+    kinds = value_types(word.stem)
+    return "number" not in kinds and (word.role == "scope" or kinds <= {"other", "target"})
+
+
+def _narrows(places: Sequence[Word], rest: Sequence[Word], crossed: Sequence[tuple[Word, Word]]) -> bool:
+    """Whether an earlier rejection holds only in a place, or for a kind of what it rejects."""
+    parts = {a.part for a, _ in crossed}
+    beside = any(word.place + 1 == a.place for word in rest for a, _ in crossed)
+    return bool(places) or (beside and all(word.part in parts and word.role != "head" for word in rest))
 
 
 def _all_scope(words: Sequence[Word]) -> bool:

@@ -1,0 +1,78 @@
+"""The words of two statements side by side: those that both say, those said the other way round, and the rests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from priming.text.corrections.polarity import SignedText, Word, is_light
+from priming.text.corrections.word_order import leads_oppose, pair_words, selects, without_repeats
+from priming.text.word_values import are_antonyms
+
+_T = TypeVar("_T")
+
+
+class Alignment:
+    """Two statements, and their words as aligned, crossed, and left over on either side."""
+
+    def __init__(self, old: SignedText, new: SignedText) -> None:
+        self.old, self.new = old, new
+        self.aligned: list[tuple[Word, Word]] = []
+        self.crossed: list[tuple[Word, Word]] = []
+        removed, added = list(old.words), list(new.words)
+        self.selected = [
+            (a, b) for a in removed for b in added if are_antonyms(a.stem, b.stem) and selects(a, b, old, new)
+        ]
+
+        def oppose(a: Word, b: Word) -> bool:
+            return are_antonyms(a.stem, b.stem) and (a, b) not in self.selected
+
+        if any(a.sign != b.sign and oppose(a, b) for a in removed for b in added):
+            # "Never disable it" and "always enable it" agree in the rest of their words.
+            removed, added = (
+                [replace(word, sign=abs(word.sign)) if not _opposes(word, others) else word for word in words]
+                for words, others in ((removed, added), (added, removed))
+            )
+        pair_words(removed, added, self.aligned, lambda a, b: a.stem == b.stem and a.sign == b.sign)
+        pair_words(removed, added, self.crossed, lambda a, b: a.stem == b.stem)
+        # An antonym of the same sign is opposed; "never disable" and "always enable" agree.
+        pair_words(removed, added, self.crossed, lambda a, b: a.sign == b.sign and oppose(a, b))
+        pair_words(removed, added, self.aligned, lambda a, b: a.sign != b.sign and oppose(a, b))
+        turned, self.aligned = split(self.aligned, lambda pair: leads_oppose(pair[0].lead, pair[1].lead))
+        self.crossed += turned
+        self.removed, self.added = without_repeats(removed, added, self.aligned)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Take out what makes no difference: reasons, the frame of a shared contrast, verbs that say little."""
+        self.crossed, reasons = split(self.crossed, lambda pair: "reason" not in (pair[0].role, pair[1].role))
+        # Where it applies is neither asked for nor rejected: "tests must not", "not in tests".
+        self.crossed, places = split(
+            self.crossed, lambda pair: (pair[0].role == "scope") == (pair[1].role == "scope")
+        )
+        self.aligned += reasons + places
+        signs = {a.sign for a, b in self.aligned if a.sign == b.sign and a.role != "reason"}
+        if signs == {1, -1} and all("head" in (a.role, b.role) for a, b in self.crossed):
+            # "Don't iterate with A, use B" does not reject iterating.
+            self.aligned, self.crossed = [*self.aligned, *self.crossed], []
+        lacks = any(a.lacking or b.lacking for a, b in self.crossed)
+        self.removed, self.added = (
+            [
+                word
+                for word in words
+                if word.role != "reason"
+                and not (lacks and word.stem == "before")
+                and not (is_light(word, statement) and (self.aligned or self.crossed))
+            ]
+            for words, statement in ((self.removed, self.old), (self.added, self.new))
+        )
+
+
+def split(items: Sequence[_T], test: Callable[[_T], bool]) -> tuple[list[_T], list[_T]]:
+    """The items that pass a test, and the others."""
+    return [item for item in items if test(item)], [item for item in items if not test(item)]
+
+
+def _opposes(word: Word, others: Sequence[Word]) -> bool:
+    return any(are_antonyms(word.stem, other.stem) for other in others)

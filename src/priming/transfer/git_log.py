@@ -1,0 +1,241 @@
+"""A repository as git shows it: its commits with the files that they changed, and the files that they removed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+from priming.errors import ParamError
+from priming.transfer.reading import one_line, title
+
+HEAD = "HEAD"
+
+_MARK = b"commit"
+_LAYOUT = "tformat:commit%x00%H%x00%aN%x00%aI%x00%B%x00"
+_FIELDS = 4
+_ORDER = ("--reverse", "--author-date-order")
+_LOG = (
+    *("-c", "log.showRoot=true", "log", "-z", "--no-walk=unsorted", "--stdin", "--encoding=UTF-8"),
+    *("--no-show-signature", "--no-ext-diff", "--no-textconv", "--no-relative"),
+)
+_CHANGES = ("--find-renames", "--numstat", f"--format={_LAYOUT}")
+_REMOVALS = ("--no-renames", "--diff-filter=D", "--name-only", "--format=tformat:commit%x00%H%x00")
+_HOOK_VARIABLES = (
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+)
+_BLOCK = 1 << 16
+_COMPLAINT_LETTERS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A git repository as of the commit ``until``; ``edge`` holds the oldest commits of a shallow clone."""
+
+    path: Path
+    name: str
+    shallow: bool
+    edge: frozenset[str] = frozenset()
+    until: str = HEAD
+
+    def commits(self) -> int:
+        """The number of commits in the history."""
+        return int(_git_output(self.path, "rev-list", "--count", self.until, "--"))
+
+    def hashes(self) -> list[str]:
+        """The hashes of the commits, the oldest first."""
+        return _git_output(self.path, "rev-list", *_ORDER, self.until, "--").split()
+
+    def files(self) -> frozenset[str]:
+        """The files that the last commit has."""
+        listed = _git_output(self.path, "ls-tree", "-r", "-z", "--name-only", "--full-tree", self.until)
+        return frozenset(os.fsencode(listed).decode("utf-8", "replace").split("\0")) - {""}
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """A file in a commit; ``before`` is its old path if it was renamed."""
+
+    path: str
+    before: str | None
+    added: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit; a merge commit has no changes, because the commits that it joins have them."""
+
+    hash: str
+    author: str
+    at: datetime | None
+    message: str
+    changes: list[ChangedFile] = field(default_factory=list)
+
+
+def open_repository(path: Path, until: str | None = None) -> Repository:
+    """The repository that a folder belongs to, as of a revision; None: of the current commit.
+
+    Raises:
+        ParamError: ``path`` is no repository or has no commit, the revision does not exist, or git is missing.
+
+    """
+    if not path.is_dir():
+        raise ParamError(
+            "path", str(path), "must be a folder with a git repository: the folder does not exist"
+        )
+    folder = (path / _git_output(path, "rev-parse", "--git-common-dir")).resolve()
+    shallow = _git_output(path, "rev-parse", "--is-shallow-repository") == "true"
+    if _git(path, "rev-parse", "--verify", "--quiet", HEAD).returncode and until is None:
+        raise ParamError("path", str(path), "is a git repository without commits: commit something first")
+    name = folder.parent.name if folder.name == ".git" else folder.name.removesuffix(".git")
+    edge = folder / "shallow"
+    cut = edge.read_text("ascii").split() if shallow and edge.is_file() else ()
+    last = HEAD if until is None else _commit_of(path, until)
+    return Repository(path, title(name) or "repository", shallow, frozenset(cut), last)
+
+
+def _commit_of(path: Path, revision: str) -> str:
+    """The hash of the commit that a revision names."""
+    done = _git(path, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    if done.returncode:
+        rule = "must be a commit, a branch or a tag of the repository"
+        raise ParamError("until", revision, f"{rule}: list them with git log, git branch and git tag")
+    return os.fsdecode(done.stdout).strip()
+
+
+def _git_output(path: Path, *words: str) -> str:
+    done = _git(path, *words)
+    if done.returncode:
+        message = one_line(done.stderr.decode("utf-8", "replace"), _COMPLAINT_LETTERS)
+        raise ParamError(
+            "path", str(path), f"must be a git repository that git can read (git says: {message})"
+        )
+    return os.fsdecode(done.stdout).strip("\n")
+
+
+def _git(path: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(
+            ["git", "-C", str(path), *words], capture_output=True, check=False, env=_environment()
+        )
+    except OSError as error:
+        raise _git_missing(path) from error
+
+
+def _git_missing(path: Path) -> ParamError:
+    return ParamError("path", str(path), "needs the program git to be read: install it, then try again")
+
+
+def _environment() -> dict[str, str]:
+    """The environment without the variables by which a git hook points at its own repository; it fetches no blob."""
+    environment = {name: value for name, value in os.environ.items() if name not in _HOOK_VARIABLES}
+    return environment | {"GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
+
+
+def history(repository: Repository, hashes: Sequence[str]) -> Iterator[Commit]:
+    """Commits in the order of their hashes; the changes of the first commits of a shallow clone are unknown."""
+    commit: Commit | None = None
+    with _log(repository.path, hashes, _CHANGES) as stream:
+        tokens = _tokens(stream)
+        for token in tokens:
+            if token == _MARK:
+                if commit is not None:
+                    yield commit
+                commit = _commit(tokens)
+            elif (numbers := token.removeprefix(b"\n")) and commit is not None:
+                change = _change(numbers, tokens)
+                if commit.hash not in repository.edge:
+                    commit.changes.append(change)
+    if commit is not None:
+        yield commit
+
+
+def removals(repository: Repository, hashes: Sequence[str]) -> dict[str, str]:
+    """The files that commits removed or renamed: the last such commit of each by its path."""
+    last: dict[str, str] = {}
+    with _log(repository.path, hashes, _REMOVALS) as stream:
+        tokens, commit = _tokens(stream), ""
+        for token in tokens:
+            if token == _MARK:
+                commit = next(tokens, b"").decode("ascii", "replace")
+            elif path := token.removeprefix(b"\n"):
+                last[path.decode("utf-8", "replace")] = commit
+    return last
+
+
+@contextmanager
+def _log(path: Path, hashes: Sequence[str], shown: Sequence[str]) -> Iterator[IO[bytes]]:
+    """The output of ``git log`` on some commits as a stream."""
+    with tempfile.TemporaryFile() as complaints, tempfile.TemporaryFile() as listed:
+        listed.write("".join(f"{name}\n" for name in hashes).encode())
+        listed.seek(0)
+        try:
+            process = subprocess.Popen(
+                ["git", "-C", str(path), *_LOG, *shown],
+                stdin=listed,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                env=_environment(),
+            )
+        except OSError as error:
+            raise _git_missing(path) from error
+        assert process.stdout is not None, "requested as a pipe"
+        with process:
+            try:
+                yield process.stdout
+            except BaseException:
+                process.kill()
+                raise
+        if process.returncode:
+            complaints.seek(0)
+            message = one_line(complaints.read().decode("utf-8", "replace"), _COMPLAINT_LETTERS)
+            raise ParamError("path", str(path), f"has a history that git cannot read (git says: {message})")
+
+
+def _tokens(stream: IO[bytes]) -> Iterator[bytes]:
+    """The bytes before each NUL; an incomplete token at the end is dropped."""
+    rest = b""
+    while block := stream.read(_BLOCK):
+        *whole, rest = (rest + block).split(b"\0")
+        yield from whole
+
+
+def _commit(tokens: Iterator[bytes]) -> Commit | None:
+    """The commit that begins at the next token; None if the output ends too early."""
+    fields = [token.decode("utf-8", "replace") for token in islice(tokens, _FIELDS)]
+    if len(fields) < _FIELDS:
+        return None
+    name, author, at, message = fields
+    return Commit(name, author, _time(at), message)
+
+
+def _time(at: str) -> datetime | None:
+    """The author's time; None if it is not valid."""
+    try:
+        when = datetime.fromisoformat(at)
+        when.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return when
+
+
+def _change(numbers: bytes, tokens: Iterator[bytes]) -> ChangedFile:
+    """A file with its counts; the two names of a renamed file are the next tokens."""
+    added, removed, path = numbers.split(b"\t", 2)
+    before = None if path else next(tokens, b"").decode("utf-8", "replace")
+    after = (path or next(tokens, b"")).decode("utf-8", "replace")
+    counts = (int(count) if count.isdigit() else 0 for count in (added, removed))
+    return ChangedFile(after, before, *counts)

@@ -1,0 +1,31 @@
+"""The lines of rules, beside keys that were made from an earlier text."""
+
+from priming import Cue, Memory
+
+RELEASE = Cue(task="release")
+
+
+def test_a_key_of_an_earlier_text_is_marked_and_never_told_alone():
+    with Memory.open("sqlite://") as memory:
+        first = memory.learn("Always sign the tags of a release", cue=RELEASE)
+        told = memory.active(RELEASE).text
+        assert "earlier text" not in told
+        memory.learn("Never sign the tags of a release", cue=RELEASE)
+        assert (
+            f"- [{first.key}] constraint (key from an earlier text): Never sign"
+            in memory.active(RELEASE).text
+        )
+        for _ in range(5):
+            recall = memory.active(RELEASE)
+            memory.feedback(recall.recall_id, overridden=[first.key])
+        quiet = memory.active(RELEASE)
+        assert quiet.hits[0].quiet
+        assert "Never sign the tags of a release" in quiet.text
+
+
+def test_a_key_that_fits_its_text_is_told_alone_when_the_rule_is_quiet():
+    with Memory.open("sqlite://") as memory:
+        key = memory.learn("Never sign the tags of a release", cue=RELEASE).key
+        for _ in range(4):
+            memory.feedback(memory.active(RELEASE).recall_id, overridden=[key])
+        assert memory.active(RELEASE).text.endswith(f"- [{key}] constraint")
