@@ -221,6 +221,63 @@ def test_a_pack_has_the_same_content_where_it_is_installed(full, open_memory, tm
     assert (tmp_path / "again.json").read_text() == (tmp_path / "p.json").read_text()
 
 
+@pytest.mark.parametrize(("relation", "sign"), [("shields", -1), ("negates", 1), ("Löscht Aus", -1)])
+def test_a_pack_carries_the_sign_of_a_relation_that_was_set_by_hand(
+    memory, open_memory, tmp_path, relation, sign
+):
+    memory.remember("Spray the vines in May.", key="spray", kind="behavior")
+    memory.remember("Keep bees near the vines.", key="bees", kind="behavior")
+    memory.link("spray", "bees", relation, 0.9, sign)
+    memory.pack_create(tmp_path / "vines.json", name="vines")
+    elsewhere = open_memory()
+    installed = elsewhere.pack_install(tmp_path / "vines.json")
+    assert [(link.relation, link.sign) for link in elsewhere.links(relation=relation)] == [(relation, sign)]
+    elsewhere.undo(installed.operation)
+    assert elsewhere.signs() == open_memory().signs()
+
+
+@pytest.mark.parametrize(("sign", "comes_up"), [(-1, False), (1, True)])
+def test_a_suppressing_link_of_a_pack_brings_nothing_up_where_it_is_installed(
+    memory, open_memory, tmp_path, sign, comes_up
+):
+    memory.remember("Spray the vines in May.", key="spray", kind="behavior")
+    memory.remember("Keep bees close to the house.", key="bees", kind="behavior")
+    memory.link("spray", "bees", "shields", 0.9, sign)
+    memory.pack_create(tmp_path / "vines.json", name="vines")
+    elsewhere = open_memory()
+    elsewhere.pack_install(tmp_path / "vines.json", trust="user")
+    hits = elsewhere.recall("When do we spray the vines?", profile="floop")
+    assert ("vines/bees" in [hit.memory.key for hit in hits.hits if hit.path]) is comes_up
+
+
+def test_a_pack_without_relations_of_its_own_is_readable_by_older_versions(full, tmp_path):
+    full.pack_create(tmp_path / "p.json", name="p")
+    packed = json.loads((tmp_path / "p.json").read_text())
+    assert (packed["format_version"], "relations" in packed) == (1, False)
+
+
+def test_a_relation_with_the_other_sign_is_refused_where_other_links_have_it(memory, pack):
+    memory.remember("One.", key="one")
+    memory.remember("Two.", key="two")
+    memory.link("one", "two", "shields")
+    path = pack(A, B, links=[{**LINK, "relation": "shields"}], format_version=2, relations={"shields": -1})
+    message = (
+        "links of the relation 'shields' take activation away in the pack 'go-style' and bring activation in"
+    )
+    refused(memory, Conflict, message, memory.pack_install, path)
+    memory.link("one", "two", "shields", sign=-1)
+    memory.pack_install(path)
+    assert {link.sign for link in memory.links(relation="shields")} == {-1}
+
+
+def test_another_version_of_a_pack_may_change_the_sign_of_its_own_relation(memory, pack):
+    links = [{**LINK, "relation": "shields"}]
+    memory.pack_install(pack(A, B, links=links))
+    second = pack(A, B, links=links, format_version=2, version="2", relations={"shields": -1}, file="2.json")
+    memory.pack_install(second)
+    assert [link.sign for link in memory.links(relation="shields")] == [-1]
+
+
 def test_installed_behaviours_apply_and_come_up(memory, pack):
     memory.pack_install(pack(A, B))
     assert [hit.memory.key for hit in memory.recall("tests", cue=Cue(language="go")).hits] == [
@@ -420,7 +477,10 @@ def test_packs_of_one_namespace_are_not_those_of_another(open_memory, url, pack)
         ("[" * 100_000, "is nested too deeply|must be JSON"),
         ("[]", 'must be a pack: a JSON object with "format": "priming-pack"'),
         ('{"format": "priming"}', "must be a pack"),
-        ('{"format": "priming-pack"}', "format_version = None: must be 1; name = None: must be a text"),
+        (
+            '{"format": "priming-pack"}',
+            r"format_version = None: must be in \[1, 2\]; name = None: must be a text",
+        ),
     ],
 )
 def test_a_file_that_is_no_pack_is_refused(memory, tmp_path, text, message):
@@ -446,8 +506,8 @@ def test_a_file_that_is_too_large_is_refused(memory, tmp_path):
 
 
 def test_a_pack_of_a_newer_format_is_refused_by_name(memory, pack):
-    path = pack({"something": "new"}, format_version=2)
-    refused(memory, SchemaTooNew, "is a pack of format 2, this Priming reads up to 1: install a newer Priming",
+    path = pack({"something": "new"}, format_version=3)
+    refused(memory, SchemaTooNew, "is a pack of format 3, this Priming reads up to 2: install a newer Priming",
             memory.pack_install, path)  # fmt: skip
 
 
@@ -507,10 +567,15 @@ def test_a_violation_in_a_pack_is_named_with_its_place(memory, pack, behaviors, 
         ({"description": None}, "description = None: must be a text"),
         ({"behaviors": {}}, "behaviors = {}: must be a list"),
         ({"links": None}, "links = None: must be a list"),
-        ({"format_version": True}, "format_version = True: must be 1"),
-        ({"format_version": 0}, "format_version = 0: must be 1"),
-        ({"format_version": "2"}, "format_version = '2': must be 1"),
+        ({"format_version": True}, "format_version = True: must be in [1, 2]"),
+        ({"format_version": 0}, "format_version = 0: must be in [1, 2]"),
+        ({"format_version": "2"}, "format_version = '2': must be in [1, 2]"),
         ({"author": "x"}, "author = 'x': is not a known field"),
+        ({"relations": ["shields"]}, "relations = ['shields']: must map names of relations to 1 or -1"),
+        ({"relations": {"shields": 0}}, "relations.shields = 0: must be 1, to bring activation, or -1"),
+        ({"relations": {"shields": True}}, "relations.shields = True: must be 1"),
+        ({"relations": {"requires": -1}}, "relations.requires = -1: must be 1: the relation is built in"),
+        ({"relations": {"merged-into": 1}}, "relation = 'merged-into': records what happened"),
     ],
 )
 def test_a_violation_of_a_whole_pack_is_named(memory, pack, more, message):

@@ -14,6 +14,7 @@ from typing import Any
 
 from priming.config.params.laws import SCORE
 from priming.config.params.store import STORE
+from priming.config.relations import BRINGS, BUILT_IN, TAKES, sign_of_name
 from priming.config.words import RULES
 from priming.core.arguments.checks import (
     PACK_NAME,
@@ -35,7 +36,8 @@ from priming.maintenance.merge import RANKED, REPLACED
 from priming.storage.rows import LinkIdentity
 from priming.types import EMPTY
 
-FORMAT, FORMAT_VERSION = "priming-pack", 1
+FORMAT, FORMAT_VERSION = "priming-pack", 2
+"""Format 2 adds ``relations``; a pack without relations of its own has format 1, which older versions read."""
 OWN_HISTORY = ("next", "next-but-one", "co-activated", "learned-from", "consolidated-into", *REPLACED)
 """Relations that record what happened in a store: packs do not contain them."""
 
@@ -97,13 +99,14 @@ class PackLink:
 
 @dataclass(frozen=True, slots=True)
 class PackFile:
-    """The content of a pack file."""
+    """The content of a pack file; ``signs`` are those of its relations that are not built in, by name."""
 
     name: str
     version: str
     description: str
     rules: tuple[PackRule, ...]
     links: tuple[PackLink, ...]
+    signs: Mapping[str, int] = field(default_factory=lambda: EMPTY)
 
     @property
     def origin(self) -> Origin:
@@ -113,15 +116,17 @@ class PackFile:
 
 def write_pack(path: Path, pack: PackFile) -> None:
     """Write a pack to a new file, atomically, after the checks of ``read_pack``: what is written can be installed."""
-    document = {
+    document: dict[str, Any] = {
         "format": FORMAT,
-        "format_version": FORMAT_VERSION,
+        "format_version": FORMAT_VERSION if pack.signs else 1,
         "name": pack.name,
         "version": pack.version,
         "description": pack.description,
         "behaviors": [_to_json(rule) for rule in pack.rules],
         "links": [_to_json(link) for link in pack.links],
     }
+    if pack.signs:
+        document["relations"] = dict(pack.signs)
     data = (json.dumps(document, ensure_ascii=False, indent=2) + "\n").encode()
     if len(data) > STORE.pack_bytes:
         rule = f"would have {len(data):,} bytes, at most {STORE.pack_bytes:,}: choose fewer by tags or keys"
@@ -210,7 +215,14 @@ class _PackReader:
         self.check_cycles(links)
         if self.violations:
             raise self.error()
-        return PackFile(values["name"], values["version"], values["description"], rules, links)
+        return PackFile(
+            values["name"],
+            values["version"],
+            values["description"],
+            rules,
+            links,
+            values.get("relations", EMPTY),
+        )
 
     def fields(self, where: str, value: Any, checks: Mapping[str, tuple[Check, bool]]) -> dict[str, Any]:
         """The valid fields of an object; missing, invalid and unknown fields become violations."""
@@ -295,9 +307,9 @@ def _check_required(name: str, value: Any) -> str:
 
 
 def _check_format_version(value: Any) -> int:
-    if isinstance(value, bool) or value != FORMAT_VERSION:
-        raise ParamError("format_version", value, f"must be {FORMAT_VERSION}")
-    return FORMAT_VERSION
+    if isinstance(value, bool) or value not in range(1, FORMAT_VERSION + 1):
+        raise ParamError("format_version", value, f"must be in [1, {FORMAT_VERSION}]")
+    return int(value)
 
 
 def _check_priority(value: Any) -> float:
@@ -314,6 +326,21 @@ def check_relation(value: Any) -> str:
     return relation
 
 
+def _check_signs(value: Any) -> dict[str, int]:
+    """The signs of relations by name: 1 or −1, and for a built-in relation only its own."""
+    if not isinstance(value, Mapping):
+        raise ParamError("relations", value, "must map names of relations to 1 or -1")
+    for relation, sign in value.items():
+        check_relation(relation)
+        if isinstance(sign, bool) or sign not in (BRINGS, TAKES):
+            rule = "must be 1, to bring activation, or -1, to take it away"
+            raise ParamError(f"relations.{relation}", sign, rule)
+        if relation in BUILT_IN and sign != (own := sign_of_name(relation)):
+            rule = f"must be {own}: the relation is built in; choose another name"
+            raise ParamError(f"relations.{relation}", sign, rule)
+    return {relation: int(sign) for relation, sign in value.items() if relation not in BUILT_IN}
+
+
 _PACK: dict[str, tuple[Check, bool]] = {
     "format": (partial(check_text, "format"), True),
     "format_version": (_check_format_version, True),
@@ -322,6 +349,7 @@ _PACK: dict[str, tuple[Check, bool]] = {
     "description": (partial(check_description, "description"), True),
     "behaviors": (partial(_check_list, "behaviors", least=1), True),
     "links": (partial(_check_list, "links", least=0), True),
+    "relations": (_check_signs, False),
 }
 _RULE: dict[str, tuple[Check, bool]] = {
     "key": (partial(_check_required, "key"), True),

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from priming.config.relations import BRINGS, TAKES
 from priming.config.words import TRUST
 from priming.core.arguments.checks import check_choice, check_path
 from priming.embedding.protocol import Vectors
@@ -25,8 +26,10 @@ from priming.rules.pack_file import OWN_HISTORY, Origin, PackFile, PackRule, rea
 from priming.rules.packs import BEHAVIOR, INSTALL, PackMembers, describe_pack, links_among, pack_members
 from priming.rules.results import Pack
 from priming.storage.protocol import VersionKey
-from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
+from priming.storage.rows import LinkRow, MemoryRow, RelationRow, RowChange, VersionRow
 from priming.types import MemoryRecord
+
+_EFFECTS = {BRINGS: "bring activation", TAKES: "take activation away"}
 
 
 def pack_install(memory: Namespace, path: str | Path, *, trust: str = "tool") -> Pack:
@@ -41,7 +44,8 @@ def pack_install(memory: Namespace, path: str | Path, *, trust: str = "tool") ->
     Raises:
         ParamError: the file is not a valid pack; the error names every violation.
         SchemaTooNew: a newer Priming wrote the file.
-        Conflict: a key of the pack belongs to a memory that is not part of it.
+        Conflict: a key of the pack belongs to a memory that is not part of it, or links outside the pack have one of
+            its relations with the other sign.
 
     """
     path = check_path(path)
@@ -211,6 +215,26 @@ class PackInstallation:
             for name, weight in packed.items()
             if name not in present
         ]
+        self._sign(ids)
+
+    def _sign(self, ids: Collection[str]) -> None:
+        """Store the signs of the pack's relations that differ here; links outside the pack must not have them."""
+        memory = self.memory
+        stored = {row.relation: row for row in memory.store.relations(memory.namespace)}
+        own = memory.signs()
+        for relation, sign in self.pack.signs.items():
+            if own.sign(relation) == sign:
+                continue
+            linked = memory.store.links(memory.namespace, None, relation)
+            if not all(link.source in ids and link.target in ids for link in linked):
+                does, did = _EFFECTS[sign], _EFFECTS[-sign]
+                raise Conflict(
+                    f"links of the relation {relation!r} {does} in the pack {self.pack.name!r} and {did} in"
+                    f" {memory.namespace!r}: rename it in the pack, or set its sign here with link"
+                )
+            before = stored.get(relation)
+            introduced = before.introduced if before else not linked
+            self.rows.append(RowChange(before, RelationRow(relation, sign, introduced)))
 
 
 def _text_and_conditions(behavior: MemoryRecord | Draft) -> tuple[Any, ...]:

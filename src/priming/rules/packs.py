@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from priming.config.relations import BUILT_IN
 from priming.core.arguments.checks import (
     check_description,
     check_pack_name,
@@ -64,7 +65,9 @@ def pack_create(
         links = tuple(
             PackLink(pack_keys[row.source], pack_keys[row.target], row.relation, row.weight) for row in rows
         )
-    write_pack(path, PackFile(origin.name, origin.version, about, rules, links))
+        own = memory.signs()
+        signs = {row.relation: own.sign(row.relation) for row in rows if row.relation not in BUILT_IN}
+    write_pack(path, PackFile(origin.name, origin.version, about, rules, links, signs))
     return Pack(origin.name, origin.version, about, len(rules), len(links))
 
 
