@@ -204,6 +204,14 @@ def test_a_lesson_of_the_whole_objective_is_shown_to_its_tasks_without_being_ans
     assert gather(memory, "Bake a cake", folder, session="s").injected == ()
 
 
+def test_a_name_in_common_alone_brings_no_lesson_up(tmp_path, clock):
+    with Memory.open("sqlite://", clock=clock) as memory:
+        values(memory, "pattern", "Write the greeting in Danish", "Keep the placeholder {name}")
+        krone = gather(memory, "Support the Danish krone as a currency", tmp_path, session="s")
+        greeting = gather(memory, "Greet the Danish visitors in writing", tmp_path, session="s")
+    assert (krone.injected, len(greeting.injected)) == ((), 1)
+
+
 def test_what_applies_elsewhere_is_not_shown(memory, folder):
     memory.remember(f"{OBJECTIVE}, so: mind the sign", kind="pattern", when={"language": "go"})
     assert gather(memory, OBJECTIVE, folder, session="s").patterns == ()

@@ -282,9 +282,9 @@ def _relation(memory: Namespace, old: str, new: str, least: float) -> _Relation:
         return "same"
     change = compare(old, new)
     single = steps.kind == "variant" and len(steps.left) == len(steps.right) == 1
-    if single and steps.why not in _APART:
+    if single and steps.why not in _APART and _stand_for_each_other(old, change.kind, steps.words):
         return "instead" if _are_values(steps.words) else "other"
-    if change.kind == "opposite" or (change.kind == "other_value" and change.clear):
+    if change.kind in ("opposite", "other_value"):
         return "instead"
     if steps.kind == "variant" and (
         steps.why in _APART or (steps.left and steps.right and steps.why == "other targets")
@@ -293,6 +293,13 @@ def _relation(memory: Namespace, old: str, new: str, least: float) -> _Relation:
     if change.kind != "other_slot" or closeness(memory, new, [[old]])[0] >= least:
         return "same"
     return "other"
+
+
+def _stand_for_each_other(old: str, change: str, words: Sequence[str]) -> bool:
+    """Whether the only words that differ are labels, or stand where a value stands."""
+    if all(_LABEL.fullmatch(word) for word in words):
+        return True
+    return change not in ("wider", "narrower") and not old.casefold().startswith(words[0].casefold())
 
 
 def _are_values(words: Sequence[str]) -> bool:

@@ -42,6 +42,7 @@ PLACES = ("file", "files", "module", "modules", "class", "classes", "function", 
 
 _CUT = "…"
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
+_NAME = re.compile(r"(?<=\s)[A-Z]\w+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
 """Control sequences of terminals: colours, titles and the like."""
@@ -248,10 +249,28 @@ def _lessons(
             continue
         is_near = trigger >= params.answerable and not covering
         is_direct = is_near or (applies and bool(triggers(record)))
+        if own < params.answerable and not applies:
+            own = min(own, _beyond_names(memory, objective, lesson_texts(record)))
         best = max(own, of_objective)
         if is_direct or applies or best >= params.relevance:
             matches.append(_Match(record, applies, is_direct, own, _score(record, best, now)))
     return sorted(matches, key=lambda match: (not match.fires, match.own < params.relevance, -match.score))
+
+
+def _beyond_names(memory: Namespace, objective: str, texts: Sequence[str]) -> float:
+    """The cosine of an objective and the nearest of some texts, without the names that are all that the two share."""
+    nearest = [0.0]
+    for text in texts:
+        names = set(_NAME.findall(objective)) & set(_NAME.findall(text))
+        only_names = set(terms(objective)) & set(terms(text)) <= {
+            term for name in names for term in terms(name)
+        }
+        pair = [objective, text]
+        if names and only_names:
+            pattern = rf"\b(?:{'|'.join(map(re.escape, names))})\b"
+            pair = [re.sub(pattern, " ", each) for each in pair]
+        nearest += closeness(memory, pair[0], [[pair[1]]])
+    return max(nearest)
 
 
 def _objective_of(record: MemoryRecord) -> tuple[str, ...]:
