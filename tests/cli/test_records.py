@@ -88,8 +88,8 @@ def test_an_operation_names_what_it_touched_even_if_that_is_gone(shown):
 @pytest.mark.parametrize(
     ("kind", "use", "said"),
     [
-        ("procedure", Use(uses=4, helped=3, failed=1, last_used_at=AT), "0.75: 3 of 4 executions"),
-        ("procedure", Use(uses=1, helped=1, last_used_at=AT), "1.00: 1 of 1 execution"),
+        ("procedure", Use(uses=4, helped=3, failed=1, last_used_at=AT), "0.75: useful 3 of 4 times"),
+        ("procedure", Use(uses=1, helped=1, last_used_at=AT), "1.00: useful 1 of 1 time"),
     ],
 )
 def test_a_procedure_is_shown_with_its_success_rate(shown, kind, use, said):

@@ -139,3 +139,22 @@ def test_steps_and_trigger_of_a_procedure_are_texts(memory, metadata, said):
         memory.remember("Delete builds.", kind="procedure", metadata=metadata)
     assert memory.list() == []
     memory.remember("Delete builds.", kind="fact", metadata=metadata)
+
+
+def test_a_verdict_is_not_counted_as_an_execution(memory):
+    memory.remember("Whisk eggs: 1. crack 2. whisk", key="whisk", kind="procedure")
+    memory.recall("whisk eggs")
+    memory.feedback(not_useful=["whisk"])
+    assert memory.done("whisk", success=False).message == "useful 0 of 2 times, verdicts included"
+    recall = memory.recall("whisk eggs", session="brunch")
+    assert (
+        "useful 1 of 3 times, verdicts included" in memory.done("whisk", recall_id=recall.recall_id).message
+    )
+
+
+def test_executions_with_a_recall_are_executions(memory):
+    memory.remember("Whisk eggs: 1. crack 2. whisk", key="whisk", kind="procedure")
+    for number in (1, 2):
+        recall = memory.recall("whisk eggs")
+        operation = memory.done("whisk", recall_id=recall.recall_id, success=number == 2)
+    assert operation.message.startswith("1 of 2 executions succeeded")

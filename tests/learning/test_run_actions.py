@@ -95,6 +95,127 @@ def test_a_verdict_before_the_end_settles_the_run_when_it_ends(work, clock):
     assert states(work) == ["used"]
 
 
+def overdue(memory, clock, days=PLASTICITY.run_days + 2, *, interrupted):
+    """Days pass; if ``interrupted``, a run about something else begins on the last of them."""
+    clock.at += timedelta(days=days)
+    if interrupted:
+        memory.run_end(memory.run_start("the harvest").id)
+    clock.at += timedelta(minutes=1)
+
+
+@pytest.mark.parametrize("interrupted", [False, True], ids=["quiet", "another run began"])
+@pytest.mark.parametrize(
+    "report",
+    [
+        lambda memory, _: memory.feedback(used=["note"]),
+        lambda memory, _: memory.feedback(confirmed=["note"]),
+        lambda memory, run: memory.run_used(run.id),
+    ],
+    ids=["used", "confirmed", "run_used"],
+)
+def test_a_late_report_settles_a_run_whatever_began_meanwhile(work, clock, report, interrupted):
+    run = ran(work, clock, write(NOTE))
+    overdue(work, clock, interrupted=interrupted)
+    assert (states(work)[0] == "unused") is interrupted
+    report(work, run)
+    assert (states(work)[0], moved(work)) == ("used", {("kestrel", "gulls"): UP})
+
+
+def test_a_late_verdict_taken_back_leaves_the_run_open_again(work, clock):
+    ran(work, clock, write(NOTE))
+    overdue(work, clock, interrupted=True)
+    judged = work.feedback(used=["note"])
+    work.undo(judged.id)
+    assert (states(work)[0], moved(work)) == (None, {})
+    work.run_start("sowing")
+    assert states(work)[0] == "unused"
+
+
+def test_a_run_reported_as_unused_stays_so_whatever_is_judged_later(work, clock):
+    run = work.run_start("s")
+    clock.at += timedelta(minutes=1)
+    work.recall(CUE, session="s", limit=3)
+    write(NOTE)(work)
+    work.run_end(run.id, used=False)
+    clock.at += timedelta(days=1)
+    work.feedback(used=["note"])
+    assert states(work) == ["unused"]
+    assert set(moved(work)) == {("kestrel", "gulls"), ("gulls", "porridge"), ("kestrel", "porridge")}
+
+
+def recipe(memory):
+    memory.remember(
+        "Sign the nightly builds: 1. plug the token in 2. sign 3. upload",
+        key="recipe",
+        kind="procedure",
+        session="s",
+    )
+
+
+@pytest.mark.parametrize("when", ["before the end", "at once", "a week later", "after it counted as unused"])
+def test_a_procedure_that_a_run_wrote_settles_it_when_it_works(work, clock, when):
+    acts = [recipe, lambda memory: memory.done("recipe")] if when == "before the end" else [recipe]
+    ran(work, clock, *acts)
+    if when == "a week later":
+        overdue(work, clock, interrupted=False)
+    elif when == "after it counted as unused":
+        overdue(work, clock, interrupted=True)
+    if when != "before the end":
+        operation = work.done("recipe")
+        assert "settled as used, by what it wrote" in operation.message
+    assert states(work)[0] == "used"
+    overdue(work, clock, interrupted=True)
+    assert states(work)[0] == "used"
+    if when == "at once":
+        assert "and what it settled: 1 run" in work.undo(operation.id).message
+        assert (states(work)[0], moved(work)) == (None, {})
+
+
+def test_a_procedure_that_fails_leaves_the_run_that_wrote_it_open(work, clock):
+    ran(work, clock, recipe, lambda memory: memory.done("recipe", success=False))
+    work.done("recipe", success=False)
+    assert states(work) == [None]
+
+
+def note_again(memory):
+    memory.remember("A memo for whoever keeps the harbour.", key="twin")
+
+
+@pytest.mark.parametrize("judged_first", [False, True])
+def test_an_output_that_was_merged_since_settles_its_run_through_what_stands_for_it(
+    work, clock, judged_first
+):
+    note_again(work)
+    if judged_first:
+        work.feedback(used=["twin"])
+    ran(work, clock, write(NOTE))
+    merged = work.merge("note", "twin")
+    overdue(work, clock, interrupted=True)
+    assert states(work)[0] == "unused", "a verdict from before the merge is not about the output"
+    work.recall(CUE, session="t")
+    judged = work.feedback(confirmed=["twin"])
+    assert (states(work)[0], moved(work)) == ("used", {("kestrel", "gulls"): UP})
+    work.undo(judged.id)
+    work.undo(merged.id)
+    work.recall(CUE, session="u")
+    work.feedback(used=["twin"])
+    assert states(work)[0] is None
+
+
+def test_an_output_merged_twice_and_executed_settles_its_run_at_its_end(work, clock):
+    for key in ("second", "third"):
+        work.remember("Sign builds: 1. plug in 2. sign 3. upload", key=key, kind="procedure")
+
+    def merge_and_execute(memory):
+        memory.merge("recipe", "second")
+        memory.merge("second", "third")
+        clock.at += timedelta(seconds=1)
+        memory.done("third")
+
+    ran(work, clock, recipe, merge_and_execute)
+    assert states(work) == ["used"]
+
+
 def test_what_was_written_in_another_session_settles_nothing(work, clock):
     ran(work, clock, write(NOTE, session="elsewhere"))
     work.feedback(used=["note"])

@@ -49,6 +49,8 @@ def test_they_sink_when_it_ends_in_nothing(work):
     work.recall(CUE, session=run.session, limit=2)
     assert work.run_end(run.id, used=False).settled == "unused"
     assert weights(work) == pytest.approx({("a", "b"): 0.5 - 1e-5, ("b", "c"): 0.2}, abs=1e-12)
+    with pytest.raises(Conflict, match="settled as unused: undo that operation"):
+        work.run_used(run.id)
 
 
 def test_a_hundred_runs_move_a_link_by_a_thousandth(work, clock):
@@ -79,7 +81,9 @@ def test_an_output_that_nobody_used_for_a_week_counts_as_unused(work, clock):
     clock.at += timedelta(seconds=1)
     work.run_start()
     assert weights(work)["a", "b"] == pytest.approx(0.5 - 1e-5, abs=1e-12)
-    with pytest.raises(Conflict, match="settled as unused"):
+    assert work.run_used(run.id).settled == "used", "a late report takes the step down back"
+    assert weights(work)["a", "b"] == pytest.approx(0.5 + 1e-5, abs=1e-12)
+    with pytest.raises(Conflict, match="settled as used"):
         work.run_used(run.id)
 
 

@@ -181,6 +181,8 @@ def _fields(record: MemoryRecord) -> Iterator[tuple[str, str]]:
         yield "priority", f"{record.priority:g}"
     if applies := scope(record):
         yield "applies", applies
+    if record.kind == _RULE:
+        yield "state", state(record, whole=True)
     if record.use.shown is not None:
         yield "shown", f"in {count(record.use.shown, 'recall')}"
     if record.use.uses:
@@ -217,6 +219,18 @@ def _verdicts(record: MemoryRecord) -> Iterator[str]:
     return (f"{name} {number:,}" for name, number in counts.items() if number)
 
 
+def state(record: MemoryRecord, *, whole: bool = False) -> str:
+    """Whether a rule is in force, or quiet and why; empty for other memories."""
+    from priming.recall.formatting import EARLIER_KEY, has_earlier_key
+
+    if record.kind != _RULE:
+        return ""
+    reason = record.use.quiet if whole else "mostly overridden"
+    text = record.status if record.status != "active" else "in force"
+    text = f"quiet: {reason}" if record.use.quiet and record.status == "active" else text
+    return f"{text}; {EARLIER_KEY}" if has_earlier_key(record) else text
+
+
 def scope(record: MemoryRecord) -> str:
     """Where a memory applies; empty if it is not a rule and has no conditions."""
     return conditions(record.when) if record.when or record.kind == _RULE else ""
@@ -237,9 +251,9 @@ def _practice(record: MemoryRecord) -> Iterator[tuple[str, str]]:
     """How often a procedure succeeded, and how well a memory is retained."""
     executions = record.use.helped + record.use.failed
     if record.kind == "procedure" and executions:
-        noun = "execution" if executions == 1 else "executions"
+        noun = "time" if executions == 1 else "times"
         rate = record.use.helped / executions
-        yield "success rate", f"{rate:.2f}: {record.use.helped} of {executions} {noun}"
+        yield "success rate", f"{rate:.2f}: useful {record.use.helped} of {executions} {noun}"
     retention = record.retention
     if retention.stability is not None and retention.difficulty is not None:
         values = f"stability {retention.stability:.1f} days, difficulty {retention.difficulty:.1f}"

@@ -13,6 +13,10 @@ RULES = ("directive", "constraint", "preference", "procedure")
 """The kinds of rules."""
 MERGED = "merged-into"
 """The relation of a memory that was merged to the one that it was merged into."""
+CONSOLIDATED = "consolidated-into"
+"""The relation of a memory to the gist or the procedure that has taken over what it says."""
+STAND_FOR = (CONSOLIDATED, MERGED)
+"""Relations from a memory to the one that stands for it since."""
 VERDICTS = ("used", "not-relevant", "not-useful", "confirmed", "overridden")
 """The verdicts on a hit."""
 SOURCES = ("automatic", "conscious", "manual")

@@ -37,6 +37,8 @@ from priming.storage.rows import (
 from priming.text.names import FORMS
 from priming.types import Operation
 
+_VERDICTS = ("feedback", "done")
+"""Operations by which what a run wrote can prove useful."""
 _FORMS = (SESSION, TERM, *FORMS)
 _INSTANT = timedelta(microseconds=1)
 _ORDER = {room: place for place, room in enumerate(ROOMS)}
@@ -190,7 +192,7 @@ def _night(memory: Namespace, done: Logged) -> list[Logged]:
 
 def _settled_by(memory: Namespace, done: Logged) -> list[Logged]:
     """The operations that settled runs by a verdict on what they wrote, newest first: they go back with it."""
-    if done.kind != "feedback":
+    if done.kind not in _VERDICTS:
         return []
     later = memory.store.operations(memory.namespace, since=done.at, until=done.at + _INSTANT, limit=None)
     own = f"{BY_VERDICT}{done.id}"
@@ -202,7 +204,7 @@ def _message(together: Sequence[Logged]) -> str:
     text = f"undid {'an' if kind[0] in 'aeiou' else 'a'} {kind}"
     if len(together) == 1:
         return text
-    if kind == "feedback":
+    if kind in _VERDICTS:
         return f"{text}, and what it settled: {count_text(len(together) - 1, 'run')}"
     return f"{text}: all {len(together)} stages of the night"
 

@@ -27,7 +27,7 @@ from priming.history.movements import memory_text
 from priming.history.sessions import check_recalled_in, check_session
 from priming.learning.coactivation import POSITIVE
 from priming.learning.retention import REVIEW_RATINGS, with_use
-from priming.learning.runs import settle_by_output
+from priming.learning.runs import settle_by_output, settled_text
 from priming.learning.verdict_effect import (
     Credited,
     EffectLine,
@@ -171,10 +171,7 @@ def record_verdicts(memory: Namespace, batch: VerdictBatch) -> Operation:
         useful = {row.id for row in effect.verdicts if row.verdict in POSITIVE}
         if useful:
             strengthened = [identity for identity, (step, _) in effect.moves.items() if step > 0]
-            for run in settle_by_output(memory, useful, strengthened, now, logged.id):
-                message += (
-                    f"\nthe run {run.id} is settled as used, by what it wrote: operation {run.operation}"
-                )
+            message += settled_text(settle_by_output(memory, useful, strengthened, now, logged.id))
         return replace(memory.to_operation(logged), message=message or None)
 
 

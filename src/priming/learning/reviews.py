@@ -24,6 +24,7 @@ from priming.core.forgetting import (
 from priming.core.score import priority_score
 from priming.errors import ParamError
 from priming.learning.retention import with_use
+from priming.learning.runs import DONE, settle_by_output, settled_text
 from priming.learning.verdict_effect import (
     Credited,
     EffectLine,
@@ -203,18 +204,22 @@ def done(
         name = "helped" if success else "failed"
         row = effect.memories[record.id] = replace(row, **{name: getattr(row, name) + 1})
         effect.review(record, _TIER, recalled=success)
-        effect.lines.append(EffectLine(_success_text(row), credited))
+        effect.lines.append(EffectLine(_success_text(memory, row), credited))
         rows = effect.rows(memory)
+        message = effect.message(memory, rows)
         logged = memory.write(
-            "done",
+            DONE,
             now,
             rows,
             source=_TIER,
             reason=why,
-            message=effect.message(memory, rows),
+            message=message,
             operation_id=effect.operation,
         )
-        return memory.to_operation(logged)
+        if success:
+            strengthened = [identity for identity, (step, _) in effect.moves.items() if step > 0]
+            message += settled_text(settle_by_output(memory, {record.id}, strengthened, now, logged.id))
+        return replace(memory.to_operation(logged), message=message)
 
 
 def _credit_recall(
@@ -238,7 +243,19 @@ def _credit_recall(
     return Credited()
 
 
-def _success_text(row: MemoryRow) -> str:
-    """The number of successful executions of a procedure, in words."""
+def _success_text(memory: Namespace, row: MemoryRow) -> str:
+    """How often a procedure worked, in words: its executions, or with them the verdicts that count alike."""
     number = executions(use_of(row))
+    if any(
+        _is_counted_verdict(memory, verdict) for verdict in memory.store.verdicts(memory.namespace, [row.id])
+    ):
+        return f"useful {row.helped} of {number} times, verdicts included"
     return f"{row.helped} of {number} {'execution' if number == 1 else 'executions'} succeeded"
+
+
+def _is_counted_verdict(memory: Namespace, verdict: VerdictRow) -> bool:
+    """Whether a verdict counts like an execution and was given without one."""
+    if verdict.verdict not in ("used", "not-useful"):
+        return False
+    logged = memory.store.operation(memory.namespace, verdict.operation)
+    return logged is None or logged.kind != DONE

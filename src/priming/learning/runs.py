@@ -3,7 +3,8 @@
 When a run is settled, ``_settle`` moves links by the automatic step: up if the output was used, down if not. If the
 agent wrote memories or links in the run, those rise that led between the memories that it followed; of a run that
 wrote nothing, and of one that came to nothing, all links among what was shown. Only links among memories that a
-profile with this law brought up move. A memory that was written in a run and proves useful settles it as used.
+profile with this law brought up move. A memory that was written in a run and proves useful settles it as used, also
+if it has been merged since, and also after the run counted as unused because no report had come by then.
 """
 
 from __future__ import annotations
@@ -16,20 +17,24 @@ from priming.config.ids import uuid7
 from priming.config.params.store import STORE
 from priming.config.profiles import Profile
 from priming.config.relations import RelationSigns
-from priming.config.words import BY_VERDICT
+from priming.config.words import BY_VERDICT, STAND_FOR
 from priming.core.arguments.checks import check_name, check_text
 from priming.core.plasticity import nudge
 from priming.errors import Conflict, ParamError
 from priming.graph.following import followed, followed_links
+from priming.history.log_replay import newest_first
 from priming.history.movements import links_text, moves_of
 from priming.history.run_actions import run_actions
+from priming.history.undo import undo
 from priming.learning.coactivation import POSITIVE, learn_coactivation, link_identity
 from priming.learning.results import Run
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.storage.protocol import Trace
-from priming.storage.rows import LinkIdentity, LinkRow, MemoryPair, RowChange, RunRow
+from priming.storage.rows import LinkIdentity, LinkRow, MemoryPair, MemoryRow, RowChange, RunRow
 
+DONE = "done"
+"""The kind of the operation that reports the execution of a procedure."""
 _SOURCE = "automatic"
 _LISTED = 5
 """How many runs an error lists."""
@@ -88,13 +93,15 @@ def run_list(memory: Namespace) -> list[Run]:
 def run_used(memory: Namespace, run_id: str) -> Run:
     """Report that the output of a run was used: the links among the memories shown rise by the automatic step.
 
+    Of a run that counts as unused only because no report came in time, that step is taken back first.
+
     Raises:
         NotFound: no such run.
         Conflict: the run is settled already.
 
     """
     with memory.changing() as now:
-        row = _find(memory, run_id)
+        row = _reopened(memory, _find(memory, run_id))
         if row.settled is not None:
             raise Conflict(
                 f"run {row.id} is settled as {row.settled}: undo that operation to settle it again"
@@ -140,27 +147,125 @@ def settle_by_output(
 ) -> list[Run]:
     """Settle as used the ended runs that wrote one of the memories ``useful``, or made one of ``links``.
 
-    ``verdict`` is the operation by which they proved useful.
+    A run that wrote a memory for which one of ``useful`` stands since counts, and so does one that counted as unused
+    only because no report came in time. ``verdict`` is the operation by which they proved useful.
     """
     settled = []
     store, namespace = memory.store, memory.namespace
-    times = {version.recorded_at for memory_id in useful for version in store.versions(namespace, memory_id)}
+    memories = _absorbed(memory, useful)
+    times = {
+        version.recorded_at for memory_id in memories for version in store.versions(namespace, memory_id)
+    }
     ends = {end for source, target, _ in links for end in (source, target)}
     times |= {link.created_at for link in store.links(namespace, ends) if link_identity(link) in links}
-    for row in store.runs(namespace, settled=False):
-        end = row.ended_at
-        if end is not None and any(row.started_at <= at <= end for at in times):
-            actions = run_actions(memory, row)
-            if any(action.written & set(useful) or action.links & set(links) for action in actions):
+    for stored in store.runs(namespace):
+        end = stored.ended_at
+        if stored.settled == "used" or end is None or not any(stored.started_at <= at <= end for at in times):
+            continue
+        if _wrote(memory, stored, memories, links):
+            row = _reopened(memory, stored)
+            if row.settled is None:
                 settled.append(_settle(memory, row, row, now, used=True, verdict=verdict))
     return settled
 
 
+def settled_text(runs: Iterable[Run]) -> str:
+    """The runs that a verdict settled, each on a further line of its message."""
+    return "".join(
+        f"\nthe run {run.id} is settled as used, by what it wrote: operation {run.operation}" for run in runs
+    )
+
+
+def _wrote(
+    memory: Namespace, row: RunRow, memories: Collection[str], links: Collection[LinkIdentity]
+) -> bool:
+    """Whether a run wrote one of the memories or made one of the links, whose ends may have been merged since."""
+    for action in run_actions(memory, row):
+        if action.written & set(memories):
+            return True
+        ends = _successors(memory, {end for link in action.links for end in link[:2]})
+        moved = {
+            (_last(ends, source), _last(ends, target), relation) for source, target, relation in action.links
+        }
+        if (action.links | moved) & set(links):
+            return True
+    return False
+
+
+def _absorbed(memory: Namespace, ids: Iterable[str]) -> set[str]:
+    """The memories, and those for which they stand since."""
+    absorbed, waiting = set(ids), set(ids)
+    while waiting:
+        links = memory.store.links(memory.namespace, waiting)
+        sources = {link.source for link in links if link.relation in STAND_FOR and link.target in waiting}
+        waiting = sources - absorbed
+        absorbed |= waiting
+    return absorbed
+
+
+def _successors(memory: Namespace, ids: Iterable[str]) -> dict[str, LinkRow]:
+    """By memory, the link to the one that stands for it since, and so on for those that it leads to."""
+    successors, waiting = dict[str, LinkRow](), set(ids)
+    while waiting:
+        links = memory.store.links(memory.namespace, waiting)
+        new = {link.source: link for link in links if link.relation in STAND_FOR and link.source in waiting}
+        successors |= new
+        waiting = {link.target for link in new.values()} - successors.keys()
+    return successors
+
+
+def _last(successors: Mapping[str, LinkRow], memory_id: str) -> str:
+    """The memory that stands for another in the end."""
+    passed = {memory_id}
+    while (link := successors.get(memory_id)) is not None and link.target not in passed:
+        memory_id = link.target
+        passed.add(memory_id)
+    return memory_id
+
+
+def _reopened(memory: Namespace, row: RunRow) -> RunRow:
+    """A run that counted as unused only because no report came in time, with that settlement undone; else the run."""
+    if row.settled != "unused":
+        return row
+    subject = row.shown[0] if row.shown else None
+    for logged in newest_first(memory, memory_id=subject, since=row.ended_at):
+        for change in logged.rows:
+            before, after = change.before, change.after
+            if (
+                isinstance(before, RunRow)
+                and before.id == row.id
+                and after == row
+                and logged.undone_by is None
+            ):
+                if before.ended_at is None or before.settled is not None:
+                    return row  # it was reported as unused
+                undo(memory, logged.id)
+                return _find(memory, row.id)
+    return row
+
+
 def _output_proved_useful(memory: Namespace, row: RunRow) -> bool:
-    """Whether a memory that a run wrote has had a positive verdict."""
+    """Whether a memory that a run wrote, or one that stands for it since, has proved useful."""
     written = {memory_id for action in run_actions(memory, row) for memory_id in action.written}
-    verdicts = memory.store.verdicts(memory.namespace, written) if written else []
-    return any(verdict.verdict in POSITIVE for verdict in verdicts)
+    times = dict.fromkeys(written, row.started_at)
+    for link in _successors(memory, written).values():
+        times[link.target] = min(times.get(link.target, link.created_at), link.created_at)
+    verdicts = memory.store.verdicts(memory.namespace, times) if times else []
+    return any(
+        verdict.verdict in POSITIVE and verdict.at >= times[verdict.id] for verdict in verdicts
+    ) or any(_succeeded(memory, memory_id, since) for memory_id, since in times.items())
+
+
+def _succeeded(memory: Namespace, memory_id: str, since: datetime) -> bool:
+    """Whether an execution of a procedure was reported as successful since a time."""
+    return any(
+        isinstance(change.before, MemoryRow)
+        and isinstance(change.after, MemoryRow)
+        and change.after.helped > change.before.helped
+        for logged in newest_first(memory, memory_id=memory_id, since=since)
+        if logged.kind == DONE and logged.undone_by is None
+        for change in logged.rows
+    )
 
 
 def _settle(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from priming.config.params.laws import BASE_LEVEL, PLASTICITY, SIMILARITY
-from priming.config.words import MERGED, TEXT_KINDS
+from priming.config.words import CONSOLIDATED, MERGED, TEXT_KINDS
 from priming.core.arguments.checks import check_choice, check_fraction, check_name
 from priming.errors import Conflict, ParamError
 from priming.learning.retention import with_retention
@@ -21,7 +21,7 @@ from priming.storage.rows import LinkRow, MemoryRow, RowChange, retention_of
 from priming.text.rule_kinds import forbids
 from priming.types import MemoryRecord, Operation
 
-DEPRECATED, CONSOLIDATED = "deprecated-to", "consolidated-into"
+DEPRECATED = "deprecated-to"
 REPLACED = (MERGED, DEPRECATED, CONSOLIDATED)
 """Relations from a memory to its replacement."""
 

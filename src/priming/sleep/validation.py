@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from priming.config.words import MERGED
-from priming.maintenance.merge import CONSOLIDATED
+from priming.config.words import STAND_FOR
 from priming.sleep.plan import DUPLICATE_OF, SOURCE_OF, Conflicts, PlannedItem, StageCheck, opponents_of
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, identity
 
 _TOGETHER = ("make", "update", "consolidate", "merge")
 """The actions by which one memory replaces several."""
 _COUNTS = ("uses", "helped", "failed", "confirmed", "followed", "overridden")
-_STAND_FOR = (CONSOLIDATED, MERGED)
 
 Violation = str | None
 """The reason why an item may not be proposed, or None."""
@@ -74,7 +72,7 @@ def _describe(item: PlannedItem, context: CheckContext) -> str:
 def _unreachable(item: PlannedItem, context: CheckContext) -> Violation:
     """Only links are removed; what leaves recall links to its replacement if anything derives from it."""
     links = [c.after for c in item.rows if isinstance(c.after, LinkRow)]
-    targets = {link.source: link.target for link in links if link.relation in _STAND_FOR}
+    targets = {link.source: link.target for link in links if link.relation in STAND_FOR}
     leaving = {c.ends[0] for c in item.rows if leaves_recall(c)}
     for change in item.rows:
         if change.after is None and not isinstance(change.before, LinkRow):

@@ -179,7 +179,7 @@ def test_done_counts_successes_and_failures_and_show_tells_the_rate(procedure):
     assert (failed["kind"], failed["reason"]) == ("done", "no rights")
     shown = procedure.run("show", "free-space").stdout
     assert "success rate" in shown
-    assert "0.67: 2 of 3 executions" in shown
+    assert "0.67: useful 2 of 3 times" in shown
     assert "stability" in shown
 
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from priming.config.params.laws import PLASTICITY
 from priming.config.params.sleep import SLEEP, SleepParams
+from priming.config.words import CONSOLIDATED
 from priming.core.score import success_rate
 from priming.core.when import scope
 from priming.index.document import ESTIMATE, ESTIMATED_FROM, success_estimate
-from priming.maintenance.merge import CONSOLIDATED
 from priming.remember.drafts import Draft, gist_of
 from priming.rules.trust import instructs, least
 from priming.sleep.gist import Embed
