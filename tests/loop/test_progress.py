@@ -19,7 +19,7 @@ def test_a_subgoal_that_is_open_already_is_no_progress_and_the_run_pivots(runs, 
     assert len(runs.agent.prompts) == 2
     assert "makes no progress" in session.why
     told = report(Sessions(runs.memory), session)
-    assert (told.advice, told.line) == ("pivot_now", "failing: pivot_now")
+    assert (told.advice, told.line) == ("pivot_now", "the approach fails: take another")
     assert told.next_command == f"priming loop resume {session.id} --answer TEXT"
     (kept,) = runs.memory.list(kinds=["failure"])
     assert kept.metadata["trigger"].startswith("Open the tin: The impasse makes no progress")
