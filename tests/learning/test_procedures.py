@@ -147,7 +147,9 @@ def test_a_verdict_is_not_counted_as_an_execution(memory):
     memory.feedback(not_useful=["whisk"])
     assert memory.done("whisk", success=False).message == "useful 0 of 2 times, verdicts included"
     recall = memory.recall("whisk eggs", session="brunch")
-    assert "useful 1 of 3 times, verdicts included" in memory.done("whisk", recall_id=recall.recall_id).message
+    assert (
+        "useful 1 of 3 times, verdicts included" in memory.done("whisk", recall_id=recall.recall_id).message
+    )
 
 
 def test_executions_with_a_recall_are_executions(memory):

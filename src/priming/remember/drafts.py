@@ -26,7 +26,10 @@ from priming.errors import ParamError
 from priming.serialization import stamp
 from priming.storage.rows import VersionRow
 from priming.text.gists import GIST_LETTERS, gist_of_rule, sentences
+from priming.text.names import Name, find
 from priming.types import EMPTY
+
+_RULE = "behavior"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,11 @@ class Draft:
     def title(self) -> str | None:
         """The heading or speaker, which is indexed beside the text."""
         return self.heading or self.speaker
+
+    @property
+    def names(self) -> tuple[Name, ...]:
+        """The names in the text and the title; the heading of a rule is a sentence and names nothing."""
+        return find(self.content, self.speaker if self.kind == _RULE else self.title)
 
     @property
     def digest(self) -> str:
@@ -158,7 +166,7 @@ SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?<!^\d\.)(?<!^\d\d\.)\s|\n")
 
 def gist_of(content: str, kind: str = "episode") -> str:
     """The gist of a text: of a rule what it asks and forbids, of others the first sentence or line, cut at a word."""
-    if kind == "behavior":
+    if kind == _RULE:
         return gist_of_rule(content)
     line = next(iter(sentences(content.strip()[: 4 * GIST_LETTERS])), "") or " ".join(content.split())
     if len(line) <= GIST_LETTERS:

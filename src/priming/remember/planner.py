@@ -41,7 +41,7 @@ from priming.remember.files import FILE, FileNames, file_draft, file_key, is_bar
 from priming.remember.nearest import SIMILAR, NearestLinker, Neighbours
 from priming.storage.protocol import Store, VersionKey
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
-from priming.text.names import Name, find
+from priming.text.names import Name
 from priming.text.statements import statement, values_differ
 from priming.text.tokens import terms
 
@@ -120,7 +120,7 @@ class RememberPlan:
         self._digests = self.store.digests(namespace, [draft.digest for draft in drafts])
         bare = [is_bare_name(draft) for draft in drafts]
         names = [
-            () if is_bare else find(draft.content, draft.title)[: self.params.names]
+            () if is_bare else draft.names[: self.params.names]
             for draft, is_bare in zip(drafts, bare, strict=True)
         ]
         words = [

@@ -10,7 +10,8 @@ A store is a folder, ``.floop`` in a project or in the home folder, with JSON Li
   ``structured``. In ``metadata`` stand ``confidence`` (0.6 if it is missing), ``priority`` (any whole number),
   ``stats`` (``times_activated``, ``times_followed``, ``times_confirmed``, ``times_overridden``, ``last_activated``),
   ``scope``, and who curated it when and why. Of lines with the same id the last counts. Early stores have
-  ``provenance`` with a ``created_at``; later ones leave it out, and stamp that of ``stats`` anew now and then.
+  ``provenance`` with a ``created_at``; later ones leave it out, and stamp that of ``stats`` anew now and then. A
+  behaviour without it dates from the earliest time in its ``stats``.
 - ``edges.jsonl``: ``source``, ``target``, ``kind``, ``weight`` in (0, 1] (1 where it is missing or 0),
   ``created_at``, ``last_activated`` (null before the first time). Likeness is mostly stored twice, once each way. An
   edge may end in another store's node.
@@ -24,7 +25,7 @@ A store is a folder, ``.floop`` in a project or in the home folder, with JSON Li
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -59,6 +60,8 @@ _EDGES_OF_NODES = ("requires", "overrides", "conflicts")
 _PLACED = ("content", "when", "similar_to", *_EDGES_OF_NODES)
 """Fields of a behaviour that are converted; the others are kept as metadata."""
 _UNDIRECTED = ("similar-to", "co-activated")
+_TIMES = ("created_at", "updated_at", "last_activated", "last_confirmed")
+"""The times among a behaviour's counts."""
 _CONFIDENCE, _WEIGHT = 0.6, 1.0
 """floop's defaults for a behaviour without confidence and an edge without weight."""
 
@@ -169,6 +172,8 @@ def _behavior(node: Mapping[str, Any], store: FloopStore, where: str) -> Iterato
     provenance = _part(own, "provenance", where) or _part(metadata, "provenance", where)
     kind, name = own.pop("kind", None), own.get("name")
     when, open_ends = _when(_part(own, "when", where))
+    created = _time(provenance.get("created_at"), f"{where}: provenance.created_at")
+    created = created or _earliest(_part(metadata, "stats", where), where)
     state = _state(str(node["kind"]), metadata, where)
     summary = inner.get("summary") if inner.get("canonical") else None
     own_id = str(node["id"])
@@ -178,7 +183,7 @@ def _behavior(node: Mapping[str, Any], store: FloopStore, where: str) -> Iterato
         "kind": "episode" if kind == "episodic" else "behavior",
         "key": label(own_id),
         "heading": _heading(name),
-        "occurred_at": _time(provenance.get("created_at"), f"{where}: provenance.created_at"),
+        "occurred_at": created,
         "tags": _tags(inner.pop("tags", None)),
         "when": when,
         "source": _source(store, provenance),
@@ -258,6 +263,12 @@ def _state(kind: str, metadata: dict[str, Any], where: str) -> ImportedState:
         )
     except ParamError as error:
         raise ParamError.of([f"{where}: {violation}" for violation in error.violations]) from None
+
+
+def _earliest(stats: Mapping[str, Any], where: str) -> datetime | None:
+    """The earliest of the times in the counts of a behaviour: it was there by then."""
+    times = (_time(stats.get(name), f"{where}: stats.{name}") for name in _TIMES)
+    return min((at for at in times if at is not None), default=None)
 
 
 def _time(value: Any, where: str) -> datetime | None:
@@ -346,7 +357,11 @@ def _other(node: Mapping[str, Any], store: FloopStore, where: str) -> Entry:
 
 
 def _edges(store: FloopStore) -> Iterator[Tie]:
-    """The edges of the file, then those that only nodes state."""
+    """The edges of the file, then those that only nodes state.
+
+    An edge that is stored both ways is one: with the greater weight, the earlier creation and the later activation.
+    """
+    undirected: dict[EdgeKey, dict[str, Tie]] = {}
     for number, line in _lines(store, EDGES):
         where = f"{store.folder / EDGES}, line {number}"
         edge = _object(line, where)
@@ -357,9 +372,27 @@ def _edges(store: FloopStore) -> Iterator[Tie]:
         tie = _tie(key, _weight(edge.get("weight"), f"{where}: weight"))
         created = _time(edge.get("created_at"), f"{where}: created_at")
         active = _time(edge.get("last_activated"), f"{where}: last_activated")
-        yield replace(tie, created_at=_iso(created), last_activated=_iso(active))
+        tie = replace(tie, created_at=_iso(created), last_activated=_iso(active))
+        if key[2] in _UNDIRECTED:
+            undirected.setdefault(key, {})[ends[0]] = tie
+        else:
+            yield tie
+    for ways in undirected.values():
+        yield _combined([*ways.values()])
     for key, weight in store.pending.items():
         yield _tie(key, weight)
+
+
+def _combined(ties: Sequence[Tie]) -> Tie:
+    """The tie that stands for the two ways of an edge."""
+    made = [tie.created_at for tie in ties if tie.created_at is not None]
+    active = [tie.last_activated for tie in ties if tie.last_activated is not None]
+    return replace(
+        ties[0],
+        weight=max(tie.weight for tie in ties),
+        created_at=min(made, key=datetime.fromisoformat, default=None),
+        last_activated=max(active, key=datetime.fromisoformat, default=None),
+    )
 
 
 def _iso(at: datetime | None) -> str | None:
