@@ -215,7 +215,7 @@ def test_what_is_reversed_as_a_whole_is_replaced(earlier, later):
         ),
         ("Never restart the broker during ingestion hours", "Restart the broker outside ingestion hours"),
         ("Never push to main before the tests pass", "Push to main when the tests pass"),
-        ("Never release without a tag", "Release with a tag"),
+        ("Never release without a tag", "Release with a changelog"),
         ("Never write files outside the build folder", "Prefer writing files inside the build folder"),
         ("Never store tokens in the settings file", "Store the theme in the settings file"),
     ],
@@ -226,6 +226,15 @@ def test_a_lesser_rule_silences_no_constraint_unless_it_clearly_says_the_opposit
         memory = learned(first, second)
         told = {hit.memory.content: hit.tier for hit in memory.active(CI).hits}
         assert told == {constraint: "full", lesser: "full"}
+
+
+@pytest.mark.parametrize("cue", [None, CI])
+def test_a_rule_that_says_the_same_as_a_constraint_leaves_it_in_force(cue):
+    for first, second in permutations(
+        [("Never release without a tag", GO), ("Always release with a tag", cue)]
+    ):
+        hits = learned(first, second).active(CI).hits
+        assert "Never release without a tag" in [hit.memory.content for hit in hits if hit.tier == "full"]
 
 
 def test_a_reply_says_that_a_constraint_is_lifted_and_where():

@@ -141,3 +141,23 @@ def test_what_is_no_text_is_refused(call):
 def test_a_scope_that_is_no_mapping_is_refused():
     with pytest.raises(ParamError, match=r"a_when = 'go'"):
         contradicts("Never print", "Print", "go", {})
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("I don't want views on views", "constraint"),
+        ("We do not use triggers here", "constraint"),
+        ("Forbid cross joins", "constraint"),
+        ("Nobody may drop a table", "constraint"),
+        ("Let's not nest views", "constraint"),
+        ("Cross joins are banned", "constraint"),
+        ("Cross joins aren't welcome", "constraint"),
+        ("You cannot nest views", "constraint"),
+        ("Allow cross joins", "directive"),
+        ("We do not know the schema", "directive"),
+        ("Use views, not triggers", "directive"),
+    ],
+)
+def test_a_prohibition_may_have_a_subject_or_a_verb_of_its_own(text, kind):
+    assert rule_kind_of(text) == kind

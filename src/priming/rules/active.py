@@ -208,8 +208,12 @@ def _no_result_reason(stores: Sequence[StoreActivation]) -> str:
         return "there is no active behaviour: learn one, or restore one"
     if excluded == behaviors:
         return f"no behaviour applies: the context contradicts all {behaviors:,}"
+    if not excluded:
+        which = "the only one" if behaviors == 1 else f"any of {behaviors:,}"
+        return f"no behaviour applies: nothing in the context confirms {which}"
+    others = "the other" if behaviors - excluded == 1 else f"the other {behaviors - excluded:,}"
     contradicted = f"contradicts {excluded:,} of {behaviors:,}"
-    return f"no behaviour applies: the context {contradicted} and confirms none of the others"
+    return f"no behaviour applies: the context {contradicted} and does not confirm {others}"
 
 
 def _store_trace(

@@ -349,6 +349,8 @@ def _creation(nearest: BehaviorComparison) -> str:
         return f"created: {key} is {alike} but from {nearest.existing.trust}, which is trusted more"
     if change.kind == "same" and not instructs(nearest.existing.trust):
         return f"created: {key} is {alike} but from {nearest.existing.trust}, which may not instruct"
+    if change.kind == "same":
+        return f"created beside {key}, which says the same where other conditions hold"
     if nearest.similarity > SIMILARITY.specialise:
         return f"created: {key} is {alike}, but {change.reason}"
     if is_similar(nearest.similarity):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from priming.text.rule_kinds import denial_in, forbids
 from priming.text.word_lists import read_words
 
 GIST_LETTERS = 120
-"""Most letters of a gist. A text that is no longer is its own gist."""
+"""Most letters of a gist that forbids, excepts and counts nothing. A text that is no longer is its own gist."""
+MOST_LETTERS = 3 * GIST_LETTERS
+"""Most letters of any gist."""
 
 _BOUNDARY = re.compile(r"(?P<mark>[.!?]+)(?P<close>[\"'”’)\]]*)(?=\s)|[。！？]|\n+|$")
 _NEVER_LAST = frozenset(read_words("abbreviations"))
@@ -28,7 +32,35 @@ _LEANING = re.compile(
 _READ = 10_000
 """Characters that are looked at."""
 _PAUSE = re.compile(r"[,;:—–]\s")
-_CLAUSE_START = re.compile(r"[,;:—–]\s+|\b(?:and|but|so|then)\s+")
+_EXCEPTION = r"unless|except(?:ing)?|excluding|apart from|aside from|other than|with the exception of"
+_CLAUSE_START = re.compile(
+    r"[,;:—–]\s+(?!(?:and|or|but)\s+\w+[.]?$)"
+    rf"|(?<=\s)(?=(?:but|so|then|{_EXCEPTION}|and (?:never|do not|don't|not|must))\s)"
+)
+_DEPENDENT = re.compile(
+    rf"(?:(?:but|and) )?(?:{_EXCEPTION}|so|but|which|who|where|because|since|with|in|on|for|at|by|from|as)\b",
+    re.IGNORECASE,
+)
+"""How a clause begins that says nothing without the one before it."""
+_CONDITION = re.compile(r"(?:if|when(?:ever)?|while|until|once|in case)\b", re.IGNORECASE)
+_NUMBERS = "one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|fifty|sixty|ninety|hundred"
+_COUNT = rf"(?:\d|(?:{_NUMBERS})\b)"
+_COUNTED = (
+    r"(?:ms|milli\w+|seconds?|minutes?|hours?|days?|weeks?|months?|years?|times|lines?|characters?|columns?|attempts?"
+    r"|retries|percent|bytes?|[kmg]i?b|pixels?)"
+)
+_LIMITING = r"at (?:most|least)|up to|(?:more|less|fewer|longer) than|max\w*|min\w*|within"
+_ESSENTIAL = tuple(
+    (re.compile(pattern, re.IGNORECASE), weight)
+    for pattern, weight in (
+        (rf"\b(?:{_EXCEPTION}|only|not|cannot|never|neither|nor|without|no longer)\b|n['’]t\b", 3),
+        (r"\d", 2),
+        (rf"\b(?:{_LIMITING}) (?:an?\b|{_COUNT})", 2),
+        (rf"\b{_COUNT}\s+(?:more )?{_COUNTED}\b", 2),
+        (rf"^{_CONDITION.pattern}", 1),
+    )
+)
+"""What a gist keeps besides prohibitions: exceptions and denials, values, conditions; and how much they weigh."""
 
 
 def sentences(text: str) -> list[str]:
@@ -44,9 +76,10 @@ def sentences(text: str) -> list[str]:
 
 
 def gist_of_rule(text: str) -> str:
-    """The gist of a rule: all of it where it is short, else a sentence that stands alone, with what it forbids.
+    """The gist of a rule: all of it where it is short, else without what can be left out.
 
-    A list keeps its first items. What a later sentence forbids is told rather than what the first one says.
+    No prohibition, exception, condition or value is left out. What is left out inside a sentence or a list is marked
+    by "…". A gist is longer than usual where it says so much, and only what is longer still is cut.
 
     >>> gist_of_rule("1. run the migrations 2. check")
     '1. run the migrations 2. check'
@@ -58,15 +91,89 @@ def gist_of_rule(text: str) -> str:
     if len(whole) <= GIST_LETTERS:
         return whole
     items = list_items(text[:_READ])
-    parts = _independent(items or sentences(text[:_READ])) or [whole]
-    forbidding = [part for part in parts if forbids(part)]
-    if not forbidding:
-        return _first_items(items) if items else _cut(parts[0])
-    gist = _cut(forbidding[0])
-    for part in forbidding[1:]:
-        gist = f"{gist} {part}" if len(gist) + len(part) < GIST_LETTERS else gist
-    first = "" if parts[0] in forbidding or len(parts[0]) + len(gist) >= GIST_LETTERS else f"{parts[0]} "
-    return first + gist
+    parts = list(dict.fromkeys(_independent(items or sentences(text[:_READ])))) or [whole]
+    pieces = [
+        _Piece(piece, n, _weight(piece if not items else _ITEM.sub("", piece)))
+        for n, part in enumerate(parts)
+        for piece in ([part] if len(part) <= GIST_LETTERS else _clauses(part))
+    ]
+    return _assembled(pieces, _chosen(pieces), is_list=bool(items))
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A sentence, an item or a clause; ``weight``: how much it must stay, 0 where it need not."""
+
+    text: str
+    part: int
+    weight: int
+
+
+def _weight(piece: str) -> int:
+    if forbids(piece):
+        return 4
+    return next((weight for pattern, weight in _ESSENTIAL if pattern.search(piece)), 0)
+
+
+def _chosen(pieces: Sequence[_Piece]) -> set[int]:
+    """The pieces of a gist: what must stay, the heaviest first, then the others from the beginning while they fit."""
+    chosen: set[int] = set()
+
+    def length(more: set[int]) -> int:
+        return sum(len(pieces[i].text) + 3 for i in chosen | more) - 1
+
+    for i in sorted(range(len(pieces)), key=lambda i: -pieces[i].weight):
+        needed = _with_neighbours(pieces, i)
+        if pieces[i].weight and (not chosen or length({i}) <= MOST_LETTERS):
+            chosen |= needed if length(needed) <= MOST_LETTERS else {i}
+    for i in range(len(pieces)):
+        if length({i}) - 1 > GIST_LETTERS and chosen:
+            break
+        chosen.add(i)
+    return chosen
+
+
+def _with_neighbours(pieces: Sequence[_Piece], i: int) -> set[int]:
+    """A piece with those that it says nothing without: the rule of an exception, what a condition is for."""
+    first = i
+    while first > 0:
+        inside = pieces[first].part == pieces[first - 1].part
+        leans = _DEPENDENT if inside else _LEANING
+        if not leans.match(pieces[first].text):
+            break
+        first -= 1
+    last = i
+    while last + 1 < len(pieces) and pieces[last].part == pieces[last + 1].part:
+        if not _CONDITION.match(pieces[last].text):
+            break
+        last += 1
+    return set(range(first, last + 1))
+
+
+def _assembled(pieces: Sequence[_Piece], chosen: set[int], *, is_list: bool) -> str:
+    """The chosen pieces in order, with a sign where a clause or an item is left out."""
+    texts: list[str] = []
+    alone = len(chosen) == 1
+    for i, piece in enumerate(pieces):
+        inside = is_list or any(other.part == piece.part for n, other in enumerate(pieces) if n != i)
+        if i in chosen:
+            texts.append(_cut(piece.text) if alone and len(piece.text) > MOST_LETTERS - 4 else piece.text)
+        elif inside and texts[-1:] != ["…"] and (is_list or texts or _follows(pieces, chosen, i)):
+            texts.append("…")
+    return " ".join(texts)
+
+
+def _follows(pieces: Sequence[_Piece], chosen: set[int], i: int) -> bool:
+    return any(n in chosen and pieces[n].part == pieces[i].part for n in range(i + 1, len(pieces)))
+
+
+def _clauses(sentence: str) -> list[str]:
+    """The clauses of a long sentence, each with the mark that ends it."""
+    starts = [0, *(match.end() for match in _CLAUSE_START.finditer(sentence)), len(sentence)]
+    starts = [a for a, b in itertools.pairwise(starts) if b > a]
+    ends = [*starts[1:], len(sentence)]
+    clauses = (sentence[a:b].strip() for a, b in zip(starts, ends, strict=True))
+    return [clause for clause in clauses if clause]
 
 
 def list_items(text: str) -> list[str]:
@@ -135,14 +242,6 @@ def _independent(parts: list[str]) -> list[str]:
         else:
             joined.append(part)
     return joined
-
-
-def _first_items(items: list[str]) -> str:
-    """As many items of a list as fit, and a sign that there are more."""
-    number = next(
-        (n for n in range(len(items) - 1, 0, -1) if len(" ".join(items[:n])) <= GIST_LETTERS - 2), 0
-    )
-    return f"{' '.join(items[:number])} …" if number else _cut(items[0])
 
 
 def _cut(sentence: str) -> str:

@@ -15,10 +15,20 @@ from priming.errors import ParamError
 Rule = Literal["directive", "constraint", "preference", "procedure"]
 
 _CLAUSE = r"(?P<clause>^|[.;:,!?()\n—–-]\s*|\b(?:and|but|or|then|please|also)\s+)"
+_WE_DENY = (
+    r"(?:i|we)\s+(?:(?:really|just|also)\s+)?(?:do\s+not|don't|dont)\s+(?:ever|want|wish|like|allow|accept|permit|tolerate|use|do)\b"
+    r"|(?:you|we)\s+(?:cannot|can't|can\s+not)\b|let's\s+not\b"
+    r"|(?:nobody|no[\s-]one)(?=\s+(?:may|must|should|shall|can|is\s+allowed|gets?|ever|but)\b)"
+)
+_BANNED = (
+    r"(?:forbidden|prohibited|banned|disallowed|taboo|unacceptable|off[\s-]limits"
+    r"|not\s+(?:allowed|permitted|ok|okay|fine|acceptable|welcome))"
+)
 _DENIAL = (
     r"(?:\bnever\b|\b(?:must|should|shall|may)(?:\s+not\b|n't\b)|\bmustnt\b|\bshouldnt\b"
-    rf"|{_CLAUSE}(?:(?:do\s+not|don't|dont|avoid|refrain\s+from)\b|no(?=\s)|stop(?=\s+\w+ing\b))"
-    r"|\b(?:is|are|it's)\s+(?:forbidden|prohibited|not\s+allowed)\b)"
+    rf"|{_CLAUSE}(?:(?:do\s+not|don't|dont|avoid|refrain\s+from|forbid|prohibit|disallow|ban)\b"
+    rf"|no(?=\s)|stop(?=\s+\w+ing\b)|{_WE_DENY})"
+    rf"|\b(?:is|are|it's)\s+{_BANNED}\b|\b(?:isn't|aren't)\s+(?:allowed|permitted|ok|okay|fine|acceptable|welcome)\b)"
 )
 _BUT_DO = r"(?!\s+(?:forget|hesitate|fail|mind)\b)"
 """After a denial: "never forget to …" asks for something."""

@@ -14,6 +14,8 @@ _NUMBER = re.compile(r"^v?\d+(?:[.,:/x-]\d+)*(?:\.x|\+)?$")
 _PLAIN_NUMBER = re.compile(r"^\d+(?:\.\d+)?$")
 _BASE_QUANTITY = re.compile(r"^[\d.]+ \S+$")
 _CODE = re.compile(r"[_*./\\$@:#=<>&|()]|^--?\w|\d")
+_VERSIONED = re.compile(r"([a-z][a-z+#.]*?)[-/@:_=]*v?\d+(?:[.]\d+)*")
+"""A name with the number of its version: "http/2", "python3.12", "es2020"."""
 _HYPHENED = re.compile(r"[a-z]+(?:-[a-z]+)+|\d+-[a-z]+(?:-[a-z]+)*")
 _UNITS_TO_TWENTY = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
@@ -179,4 +181,6 @@ def value_types(stem: str) -> frozenset[str]:
         return frozenset({"target"})
     if groups := _groups().get(stem):
         return frozenset(f"alternatives {group}" for group in groups)
+    if version := _VERSIONED.fullmatch(stem):
+        return frozenset({f"version of {version[1]}"})
     return frozenset({"code" if _CODE.search(stem) else "other"})

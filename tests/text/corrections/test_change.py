@@ -169,7 +169,12 @@ def test_how_it_is_done_and_what_comes_about_are_reversed_by_an_antonym(old, new
             "opposite",
             "the earlier is an exception to the later",
         ),
-        ("Keep snapshots for 7 days", "Keep weekly snapshots for 90 days", "narrower", 'for "weekly"'),
+        (
+            "Keep snapshots for 7 days",
+            "Keep weekly snapshots for 90 days",
+            "narrower",
+            'for "weekly snapshots"',
+        ),
         (
             "Keep traces for 7 days",
             "Keep billing traces for 90 days",
@@ -255,9 +260,58 @@ def test_a_later_exception_is_no_clear_reversal_but_naming_the_rejected_is(old, 
     assert (change.kind, change.clear) == ("opposite", clear)
 
 
-def test_the_reason_names_the_words():
-    change = compare("Use pip", "Use uv, not pip")
-    assert change.reason == 'the earlier asks for "pip", the later rejects it'
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("Use pip", "Use uv, not pip", 'the earlier asks for "pip", and the later rejects it'),
+        ("Plan, apply, then verify", "Apply, plan, then verify", '"apply" now comes before "plan"'),
+        ("Shards own tenants", "Tenants own shards", '"shards" and "tenants" changed places'),
+        (
+            "Coverage is at least 80%",
+            "Coverage is at most 80%",
+            'the earlier says at least "80%", and the later at most',
+        ),
+        (
+            "Index public columns",
+            "Index private columns",
+            'the earlier is about "public columns", the later about "private columns"',
+        ),
+        ("Indent with 4 spaces", "Indent with 2 spaces", '"2 spaces" takes the place of "4 spaces"'),
+        ("Fail open", "Fail closed", '"closed" is the opposite of "open"'),
+        ("Use Postgres", "use  postgres!", "both say the same"),
+        ("Deploy with Argo on Mondays", "Deploy on Mondays", 'only the earlier says "Argo"'),
+    ],
+)
+def test_the_reason_quotes_the_words_as_they_were_written(old, new, reason):
+    assert compare(old, new).reason == reason
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        ("Serve over http/3", "Serve over http/2", "other_value"),
+        ("Compile for es2019", "Compile for es2022", "other_value"),
+        ("Vacuum tables at night", "Vacuum tables during the day", "other_value"),
+        ("Write titles in the present tense", "Write titles in the past tense", "other_value"),
+        ("Sanitise on the backend", "Sanitise on the frontend", "other_value"),
+        ("Leave the audit columns", "Remove the audit columns", "opposite"),
+        ("Keep the snapshot", "Delete the snapshot", "opposite"),
+        ("Sort the columns", "Don't bother sorting the columns", "opposite"),
+        ("Sort the columns", "I don't want sorted columns", "opposite"),
+        ("Anyone may drop an index", "Nobody may drop an index", "opposite"),
+        ("Only owners may drop an index", "Everyone may drop an index", "wider"),
+        ("Everyone may drop an index", "Only owners may drop an index", "narrower"),
+        ("Join no more than 4 tables", "Join more than 4 tables", "opposite"),
+        ("Join no more than 4 tables", "Never join more than 4 tables", "same"),
+        ("Join 4 or more tables", "Join at least 4 tables", "same"),
+        ("Keep no fewer than 2 replicas", "Keep fewer than 2 replicas", "opposite"),
+        ("Never drop a column without a backup", "Always drop columns with a backup", "same"),
+        ("Never drop a column without a backup", "Drop columns without a backup", "opposite"),
+        ("Don't drop columns without a backup", "Drop columns only with a backup", "same"),
+    ],
+)
+def test_values_limits_and_denials_of_denials_are_read(old, new, kind):
+    assert compare(old, new).kind == kind
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from priming.text.corrections.polarity import SignedText, Word, is_light
+from priming.text.corrections.polarity import SignedText, Word
+from priming.text.corrections.word_classes import is_light
 from priming.text.corrections.word_order import leads_oppose, pair_words, selects, without_repeats
 from priming.text.word_values import are_antonyms
 
@@ -21,6 +22,9 @@ class Alignment:
         self.aligned: list[tuple[Word, Word]] = []
         self.crossed: list[tuple[Word, Word]] = []
         removed, added = list(old.words), list(new.words)
+        plain = _without_double_denial(removed, added), _without_double_denial(added, removed)
+        self.restricted = (old.only, new.only) if plain == (removed, added) else (False, False)
+        removed, added = plain
         self.selected = [
             (a, b) for a in removed for b in added if are_antonyms(a.stem, b.stem) and selects(a, b, old, new)
         ]
@@ -76,3 +80,14 @@ def split(items: Sequence[_T], test: Callable[[_T], bool]) -> tuple[list[_T], li
 
 def _opposes(word: Word, others: Sequence[Word]) -> bool:
     return any(are_antonyms(word.stem, other.stem) for other in others)
+
+
+def _without_double_denial(words: Sequence[Word], others: Sequence[Word]) -> list[Word]:
+    """Words in which "never A without B" is "A with B", where the other statement asks for A or B outright."""
+    lacking = {word.stem for word in words if word.lacking and word.sign > 0}
+    denied = {word.stem for word in words if word.sign < 0}
+    asks = {word.stem for word in others if word.sign > 0 and not word.lacking}
+    rejects = any(word.sign < 0 or word.lacking for word in others)
+    if not (lacking and denied) or rejects or not lacking & asks:
+        return list(words)
+    return [replace(word, sign=abs(word.sign), lacking=False) for word in words]

@@ -6,22 +6,33 @@ rejects, by who does what to whom, and by the words that are left over on either
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from priming.text.corrections.alignment import Alignment, split
-from priming.text.corrections.polarity import (
-    Word,
+from priming.text.corrections.polarity import SignedText, Word, read_statement
+from priming.text.corrections.rests import (
+    all_scope,
+    bounds,
+    expressed,
+    names_the_rejected,
+    narrows,
+    same_lead,
+    without_genus,
+    without_rejected,
+)
+from priming.text.corrections.word_classes import (
     has_target,
     makes_a_kind,
-    read_statement,
+    makes_verbs,
     rivals_of,
     times,
     types_of,
 )
 from priming.text.corrections.word_order import exchanged
-from priming.text.word_values import value_types
+from priming.text.corrections.wording import quoted
+from priming.text.word_values import are_antonyms, stem_of, value_types
 
 ChangeKind = Literal["same", "opposite", "other_value", "wider", "narrower", "other_slot"]
 
@@ -31,6 +42,9 @@ _LONG = 6
 """Least words that two statements share if another word is a value, whatever it is."""
 _MEANS = frozenset(("with", "using", "via", "through", "by"))
 """Prepositions before what another act is done with: "install packages with pip"."""
+_KEPT = stem_of("keep")
+_COUNTERPARTS = [["server", "client"], ["client", "server"], ["frontend", "backend"], ["backend", "frontend"]]
+"""Places of which one does it instead of the other: "validate on the server"."""
 _UNTYPED = frozenset(("code", "other"))
 REVERSALS: tuple[ChangeKind, ...] = ("opposite", "other_value")
 """The changes after which the earlier statement no longer holds."""
@@ -110,17 +124,24 @@ class _AlignedChange(Alignment):
         self, kind: ChangeKind, reason: str, *, clear: bool = True, coexists: bool = False
     ) -> TextChange:
         removed, added = (tuple(word.text for word in words) for words in (self.removed, self.added))
-        restricts = self.new.only and not self.old.only
+        restricts = self.restricted == (False, True)
         return TextChange(kind, reason, removed, added, clear, restricts, coexists)
 
     def _elsewhere(self) -> TextChange:
-        reason = f"they apply elsewhere: {_list(self.removed)} and {_list(self.added)}"
+        removed, added = (
+            [pair[side] for pair in self.selected] or rest
+            for side, rest in ((0, self.removed), (1, self.added))
+        )
+        reason = (
+            f"the earlier is about {quoted(removed, self.old)}, the later about {quoted(added, self.new)}"
+        )
         return self._result("other_slot", reason, coexists=True)
 
     def _exception(self, kind: ChangeKind, words: Sequence[Word], *, later: bool) -> TextChange:
         """Both hold: what one says of all, the other says otherwise of some."""
         which = ("later", "earlier") if later else ("earlier", "later")
-        reason = f"the {which[0]} is an exception to the {which[1]}, for {_list(words)}"
+        kinds = quoted(words, self.new if later else self.old)
+        reason = f"the {which[0]} is an exception to the {which[1]}, for {kinds}"
         return self._result(kind, reason, clear=kind == "narrower", coexists=True)
 
     def _opposite(self) -> TextChange | None:
@@ -142,12 +163,10 @@ class _AlignedChange(Alignment):
             return None
         a, b = self.crossed[0]
         if a.stem != b.stem or a.sign == b.sign:
-            later, earlier = (
-                f"{word.lead if a.stem == b.stem else ''} {word.text}".strip() for word in (b, a)
-            )
-            return self._result("opposite", f'"{later}" is the opposite of "{earlier}"')
+            return self._result("opposite", self._reversal(a, b))
         asks, rejects_by = ("the earlier", "the later") if a.sign > 0 else ("the later", "the earlier")
-        reason = f'{asks} asks for "{a.text}", {rejects_by} rejects it'
+        choice = quoted([a], self.old) if a.sign > 0 else quoted([b], self.new)
+        reason = f"{asks} asks for {choice}, and {rejects_by} rejects it"
         if types_of([a for a, _ in self.crossed]) == {"number"}:
             return self._result("other_value", reason)
         # A later exception does not reverse the rule elsewhere: "in tests", "hotfixes".
@@ -156,9 +175,22 @@ class _AlignedChange(Alignment):
         is_narrow = any(word.part in parts and word.role != "head" for word in theirs) and not favours[0]
         if not favours[1] and (their_scope or is_narrow):
             return self._exception("opposite", theirs or their_scope, later=True)
-        if not any(favours) and a.sign < 0 and not self.added and _narrows(our_scope, ours, self.crossed):
+        if not any(favours) and a.sign < 0 and not self.added and narrows(our_scope, ours, self.crossed):
             return self._exception("opposite", ours or our_scope, later=False)
         return self._result("opposite", reason)
+
+    def _reversal(self, a: Word, b: Word) -> str:
+        """The reason of a reversal by an antonym, or by what stands before a word."""
+        limits = {"max": "at most", "min": "at least"}
+        if a.stem == b.stem and {a.lead, b.lead} == limits.keys():
+            return (
+                f"the earlier says {limits[a.lead]} {quoted([a], self.old)}, and the later {limits[b.lead]}"
+            )
+        later, earlier = quoted([b], self.new), quoted([a], self.old)
+        if a.stem != b.stem or a.lead == b.lead:
+            return f"{later} is the opposite of {earlier}"
+        leads = (f'"{word.lead}"' if word.lead else "nothing" for word in (a, b))
+        return f"the earlier says {next(leads)} before {earlier}, and the later {next(leads)}"
 
     def _is_firm(self, ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
         """Whether more is crossed than a verb whose objects differ."""
@@ -192,15 +224,17 @@ class _AlignedChange(Alignment):
         if swap is None or len(self.removed) + len(self.added) > len(self.aligned):
             return None
         kind: ChangeKind = "opposite" if swap.directed else "other_value"
-        return self._result(kind, f'"{swap.first}" and "{swap.second}" changed places')
+        return self._result(kind, swap.reason)
 
     def _without_rest(self) -> TextChange | None:
         """The same words: the same, unless one of them restricts."""
         if self.removed or self.added:
             return None
-        if self.old.only != self.new.only:
-            return self._result("narrower" if self.new.only else "wider", 'one says "only"')
-        return self._result("same", "both ask for the same")
+        later = self.restricted[1]
+        if self.restricted[0] != later:
+            reason = f'only the {"later" if later else "earlier"} says "only"'
+            return self._result("narrower" if later else "wider", reason)
+        return self._result("same", "both say the same")
 
     def _subset(self) -> TextChange | None:
         """All words of one are in the other, which says more."""
@@ -208,18 +242,21 @@ class _AlignedChange(Alignment):
             return None
         rest, kind = (self.added, "narrower") if self.added else (self.removed, "wider")
         which = "later" if self.added else "earlier"
+        words = quoted(rest, self.new if self.added else self.old)
         shared = [pair[bool(self.added)] for pair in self.aligned]
+        if len(rest) == 1 and rest[0].role == "head" and are_antonyms(rest[0].stem, _KEPT):
+            return self._result("opposite", f"only the {which} says {words}")
         if self._repeats_the_rejected(rest, shared):
-            return self._result("same", f"{_list(rest)} only completes what is asked for and rejected")
+            return self._result("same", f"{words} in the {which} only completes what both ask for")
         signed = {(kind, word.sign) for word in shared if word.role != "scope" for kind in rivals_of(word)}
         if any((kind, word.sign) in signed for word in rest for kind in rivals_of(word)):
-            return self._result("other_value", f"only the {which} has {_list(rest)}")
+            return self._result("other_value", f"only the {which} has {words}")
         parts = {word.part for word in shared}
         if all(word.part not in parts and word.role != "scope" for word in rest):
-            return self._result("other_slot", f"only the {which} asks for {_list(rest)}", clear=False)
+            return self._result("other_slot", f"only the {which} asks for {words}", clear=False)
         too_far = len(self.removed) > len(self.aligned) + 1
         valued = bool(self.removed) and any("number" in value_types(word.stem) for word in rest)
-        return self._result(kind, f"only the {which} says {_list(rest)}", clear=not (valued or too_far))  # type: ignore[arg-type]
+        return self._result(kind, f"only the {which} says {words}", clear=not (valued or too_far))  # type: ignore[arg-type]
 
     def _repeats_the_rejected(self, rest: Sequence[Word], shared: Sequence[Word]) -> bool:
         """Whether one names besides what is rejected; or the later only repeats what the earlier rejects."""
@@ -232,29 +269,34 @@ class _AlignedChange(Alignment):
             if all(rivals.isdisjoint(value_types(word.stem)) and not word.lacking for word in rest):
                 return not purpose or purpose[0].lead == "for"
         if asking:
-            return len(rest) <= 2 and all(_names_the_rejected(word, asking) for word in rest)
+            return len(rest) <= 2 and all(names_the_rejected(word, asking) for word in rest)
         fulfils = all(word.sign > 0 and not word.lacking and word.role != "scope" for word in rest)
         return bool(self.removed and stated) and fulfils
 
     def _value(self) -> TextChange | None:
         """What is left over on one side takes the place of what is left over on the other."""
-        removed, added = _without_rejected(self.removed, self.added)
+        removed, added = without_rejected(self.removed, self.added)
         if not removed or not added:
             return None
-        later, earlier = (" ".join(word.text for word in words) for words in (added, removed))
-        replaced = f'"{later}" takes the place of "{earlier}"'
+        replaced = f"{quoted(added, self.new)} takes the place of {quoted(removed, self.old)}"
         words = (*removed, *added)
         if len({word.sign for word in words}) > 1 or all(word.contrasted for word in words):
             return None
-        if _all_scope(removed) and _all_scope(added):
-            same_time = types_of(removed) & types_of(added) & times()
+        if all_scope(removed) and all_scope(added):
+            shared = types_of(removed) & types_of(added)
+            same_time = shared & times() or any(kind.startswith("version") for kind in shared)
             numbers = removed[0].lead == added[0].lead and types_of(removed) == types_of(added) == {"number"}
             return self._result("other_value", replaced) if same_time or numbers else self._elsewhere()
-        if (has_target(removed) or has_target(added)) and not _expressed(removed, added, self.new.words[0]):
+        removed, added = without_genus(removed), without_genus(added)
+        if (has_target(removed) or has_target(added)) and not expressed(removed, added, self.new.words[0]):
+            if [word.stem for word in (*removed, *added)] in _COUNTERPARTS and removed[0].lead == added[
+                0
+            ].lead == "on":
+                return self._result("other_value", replaced, clear=len(self.aligned) == 1)
             return self._elsewhere()
         typed = self._typed_value(removed, added)
         if typed is not None:
-            bounds = [[word for word in words if _bounds(word)] for words in (removed, added)]
+            bounded = [[word for word in words if bounds(word)] for words in (removed, added)]
             if not typed:
                 return None
             shared = types_of(removed) & types_of(added)
@@ -264,7 +306,7 @@ class _AlignedChange(Alignment):
             if "number" in shared and bool(kinds[0]) != bool(kinds[1]):
                 kind: ChangeKind = "narrower" if kinds[1] else "wider"
                 return self._exception(kind, kinds[0] or kinds[1], later=bool(kinds[1]))
-            return self._result("other_value", replaced, clear=bool(bounds[0]) == bool(bounds[1]))
+            return self._result("other_value", replaced, clear=bool(bounded[0]) == bool(bounded[1]))
         clear = self._positional_value(removed, added)
         return None if clear is None else self._result("other_value", replaced, clear=clear)
 
@@ -274,7 +316,7 @@ class _AlignedChange(Alignment):
         shared = ours & theirs
         if not shared:
             serves = any(a.lead == "as" for a, _ in self.aligned)  # "use A as the queue"
-            return False if ours and theirs and not serves and not _same_lead(removed, added) else None
+            return False if ours and theirs and not serves and not same_lead(removed, added) else None
         if "number" in shared and not self._is_quantity(removed, added):
             return False
         left, right = (
@@ -293,6 +335,13 @@ class _AlignedChange(Alignment):
         limits = any(a.stem in ("max", "min", "more") or a.lead == "than" for a, _ in self.aligned)
         return limits or all(word.sign > 0 or " " in word.stem for word in (*removed, *added))
 
+    def _picks_objects(self, words: Sequence[Word], statement: SignedText) -> bool:
+        """Whether words tell which of several things an act is done to: "cache GET requests"."""
+        head, last = statement.words[0], words[-1]
+        after = statement.words[last.place + 1 : last.place + 2]
+        acts = head.role == "head" and head not in words and head.stem not in makes_verbs()
+        return acts and not statement.chooses and bool(after) and not after[0].lead and last.role == "plain"
+
     def _positional_value(self, removed: Sequence[Word], added: Sequence[Word]) -> bool | None:
         """Whether it is clear that words of no known type are values, by their place; None if they are not."""
         words = (*removed, *added)
@@ -302,8 +351,8 @@ class _AlignedChange(Alignment):
         if most > 3 or not self.aligned:
             return None
         if all(word.proper for word in words) or (single and types_of(words) == {"code"}):
-            return True
-        if _same_lead(removed, added) and all(word.role == "value" for word in words):
+            return not any(self._picks_objects(*sides) for sides in ((removed, self.old), (added, self.new)))
+        if same_lead(removed, added) and all(word.role == "value" for word in words):
             return len(self.aligned) >= 2 and removed[0].lead not in ("on", "from")
         if len(self.aligned) >= _LONG and most <= 2:
             return True
@@ -311,48 +360,3 @@ class _AlignedChange(Alignment):
         if chosen and not any(word.lead for word in words):
             return single and any(a.lead in ("for", "as") for a, _ in self.aligned)
         return None
-
-
-def _names_the_rejected(word: Word, asking: Collection[int]) -> bool:
-    """Whether a word names what is rejected in favour of something, and no place where that is not so."""
-    apart = word.contrasted or word.part not in asking
-    return word.sign < 0 and apart and not word.lacking and word.role != "scope"
-
-
-def _without_rejected(removed: Sequence[Word], added: Sequence[Word]) -> tuple[list[Word], list[Word]]:
-    """The rests without what either rejects, where both ask for something."""
-    rests = [[word for word in words if word.sign > 0] for words in (removed, added)]
-    asks = all(any(word.role != "scope" for word in words) for words in rests)
-    return (rests[0], rests[1]) if asks else (list(removed), list(added))
-
-
-def _bounds(word: Word) -> bool:
-    """Whether a word beside a value says of what it is: "in production", "audit logs"."""
-    kinds = value_types(word.stem)
-    return "number" not in kinds and (word.role == "scope" or kinds <= {"other", "target"})
-
-
-def _narrows(places: Sequence[Word], rest: Sequence[Word], crossed: Sequence[tuple[Word, Word]]) -> bool:
-    """Whether an earlier rejection holds only in a place, or for a kind of what it rejects."""
-    parts = {a.part for a, _ in crossed}
-    beside = any(word.place + 1 == a.place for word in rest for a, _ in crossed)
-    return bool(places) or (beside and all(word.part in parts and word.role != "head" for word in rest))
-
-
-def _all_scope(words: Sequence[Word]) -> bool:
-    return bool(words) and all(word.role == "scope" for word in words)
-
-
-def _expressed(removed: Sequence[Word], added: Sequence[Word], head: Word) -> bool:
-    """Whether targets are no places but what something is written in, or called."""
-    return head.stem in ("name", "call") or all(
-        word.lead == "in" and word.role == "value" for word in (removed[0], added[0])
-    )
-
-
-def _same_lead(removed: Sequence[Word], added: Sequence[Word]) -> bool:
-    return bool(removed[0].lead) and removed[0].lead == added[0].lead
-
-
-def _list(words: Sequence[Word]) -> str:
-    return ", ".join(f'"{word.text}"' for word in words)

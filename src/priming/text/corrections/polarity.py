@@ -6,7 +6,7 @@ Words are stems, with one word for each group of synonyms; numbers, code and nam
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Literal
@@ -68,6 +68,8 @@ _VALUING = frozenset(
 _TOO_COMMON = frozenset(["number", "target", "code", "other"])
 EXCLUDING = frozenset(["unless", "except", "outside"])
 """Words before a place where a statement does not hold."""
+_BEING = frozenset(("is", "are", "be"))
+_LIMITS = {"max": "min", "min": "max"}
 _EXPRESSING = frozenset(
     "write name store keep save export format spell express serialis serial return log put place go belong"  # noqa: SIM905
     " live".split()
@@ -116,7 +118,7 @@ class SignedText:
     """A statement as signed words in order; ``chooses``: it says which of several to use; ``only``: it restricts.
 
     ``ordered``: it says that the order of what it lists matters. ``listed``: its members are joined by "and" or "or".
-    ``finite``: a verb such as "are" or "must" follows its subject.
+    ``finite``: a verb such as "are" or "must" follows its subject. ``source``: the text as it was written.
     """
 
     words: tuple[Word, ...]
@@ -125,6 +127,7 @@ class SignedText:
     ordered: bool = False
     listed: bool = False
     finite: bool = False
+    source: str = ""
 
 
 @lru_cache(maxsize=4_096)
@@ -149,7 +152,7 @@ def read_statement(text: str) -> SignedText:
         plain = pattern.sub(f" {replacement} ", plain)
     plain = _FRONTED.sub(r"\g<start>\g<rest> \g<order>", " ".join(plain.split()))
     read = _parse(_TOKENS.findall(plain), names, quoted)
-    return replace(read, ordered=_ORDERED.search(lowered) is not None)
+    return replace(read, ordered=_ORDERED.search(lowered) is not None, source=" ".join(text[:_READ].split()))
 
 
 @lru_cache(maxsize=4_096)
@@ -258,12 +261,26 @@ class _Clause:
         if self.chosen_filler:
             self._add(self.chosen_filler, self.chosen_filler, "")
             self.chosen_filler = ""
+        if self.denied < 0:
+            self._turn_limits()
+
+    def _turn_limits(self) -> None:
+        """Write "never more than 3" as "at most 3"."""
+        limits = [word for word in self.words if word.lead in _LIMITS and word.sign < 0 and not word.lacking]
+        if len(limits) == 1 and not any(word.contrasted for word in self.words):
+            lead = _LIMITS[limits[0].lead]
+            self.words = [
+                replace(word, sign=abs(word.sign), lead=lead if word is limits[0] else word.lead)
+                for word in self.words
+            ]
+            self.sign = self.denied = 1
 
     def _scope(self, token: str) -> None:
         """Where it applies is neither asked for nor rejected, unless the place itself is: "but not in tests"."""
         if self.role == "reason":
             return
         expresses = token == "in" and bool(self.words) and self.words[0].stem in _EXPRESSING
+        expresses |= token == "in" and self.lead in _BEING  # "names are in snake_case"
         excludes = self.lead in EXCLUDING  # "except in tests"
         self.role = "value" if expresses and not excludes else "scope"
         self.lead = self.lead if excludes else token
@@ -329,60 +346,3 @@ class _Clause:
         before = replace(self.words[place], stem="before", text="before")
         verb = place > 1 and self.words[0].role == "head"
         return [*self.words[:verb], *self.words[place + 1 :], before, *self.words[verb:place]]
-
-
-def makes_a_kind(rest: Collection[Word], word: Word, statement: SignedText) -> bool:
-    """Whether words of a rest beside a word make another thing of it: "smaller pull requests", "test coverage"."""
-    after = [other for other in rest if other.place == word.place + 1 and other.part == word.part]
-    if not statement.chooses and any(not other.lead and other.role == "plain" for other in after):
-        return True
-    before = [other for other in statement.words if other.place < word.place and other.part == word.part]
-    lead = word.lead
-    for other in reversed(before):
-        if lead or other.sign != word.sign or other.role in ("head", "scope"):
-            return False
-        if other in rest:
-            return True
-        lead = other.lead
-    return False
-
-
-def types_of(words: Sequence[Word]) -> frozenset[str]:
-    """The types of the values among some words."""
-    return frozenset(kind for word in words for kind in value_types(word.stem))
-
-
-def rivals_of(word: Word) -> frozenset[str]:
-    """The groups of alternatives that a word belongs to."""
-    return value_types(word.stem) - {"number", "target", "code", "other"}
-
-
-def has_target(words: Sequence[Word]) -> bool:
-    """Whether some words name a place to which something is brought, such as an environment."""
-    return "target" in types_of(words)
-
-
-@cache
-def times() -> frozenset[str]:
-    """The types of times: days, months, parts of a day, how often."""
-    words = ("monday", "january", "daily", "morning")
-    return frozenset(kind for word in words for kind in value_types(stem_of(word)))
-
-
-def is_light(word: Word, statement: SignedText) -> bool:
-    """Whether a word is a verb that says little, not the first of a compound: "the write timeout"."""
-    if word.stem not in _light_verbs() or word.role in ("scope", "value"):
-        return False
-    after = [other for other in statement.words if other.place == word.place + 1 and other.part == word.part]
-    return word.role == "head" or not after or bool(after[0].lead)
-
-
-@cache
-def _light_verbs() -> frozenset[str]:
-    return frozenset(map(stem_of, read_words("light_verbs")))
-
-
-@cache
-def makes_verbs() -> frozenset[str]:
-    """The stems of verbs whose object comes about by them, or is put somewhere: "write", "return", "put"."""
-    return _light_verbs() | frozenset(map(stem_of, read_words("making_verbs")))

@@ -6,8 +6,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Literal
 
-from priming.text.corrections.polarity import EXCLUDING, SignedText, Word, makes_verbs
+from priming.text.corrections.polarity import EXCLUDING, SignedText, Word
+from priming.text.corrections.word_classes import makes_verbs
 from priming.text.word_values import ORDERING, value_types
 
 _DIRECTED = frozenset(
@@ -20,6 +22,8 @@ _PLACES = frozenset(
 _MUTUAL = frozenset(("pair", "combin", "mix", "join", "compar", "integr", "coordin"))
 """Verbs of which both objects take the same part: "pair A with B"."""
 _EMPTY = SignedText((), chooses=False, only=False)
+_AT = frozenset(("on", "at", "during", "upon"))
+_SPATIAL = re.compile(r"\b(?:left|right|top|bottom|inside|outside)\b")
 _SUPERLATIVE = re.compile(r"\b(?:\w{3,}est|most|least|first|last|initial|final|maximum|minimum)\b")
 """Words that pick out one thing, of which another takes the place."""
 _OPPOSED_LEADS = frozenset(
@@ -33,11 +37,24 @@ _INCLUDING = frozenset(("in", "on", "at", "for", "when", "if", "inside", "during
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """Two words that changed places; ``directed``: around a verb or an order, not between two slots."""
+    """Two words that changed places; ``directed``: around a verb or an order, not between two slots.
+
+    ``how``: whether they changed places in a sentence, in a sequence, or in a compound of nouns.
+    """
 
     first: str
     second: str
     directed: bool
+    how: Literal["sentence", "sequence", "compound"] = "sentence"
+
+    @property
+    def reason(self) -> str:
+        """What changed, in words."""
+        if self.how == "sequence":
+            return f'"{self.first}" now comes before "{self.second}"'
+        if self.how == "compound":
+            return f'"{self.first}" is something else than "{self.second}"'
+        return f'"{self.first}" and "{self.second}" changed places'
 
 
 def exchanged(
@@ -51,7 +68,7 @@ def exchanged(
     >>> from priming.text.corrections.polarity import read_statement
     >>> old, new = map(read_statement, ("Merge main into develop", "Merge develop into main"))
     >>> exchanged([(a, b) for a in old.words for b in new.words if a.stem == b.stem])
-    Exchange(first='main', second='develop', directed=True)
+    Exchange(first='main', second='develop', directed=True, how='sentence')
     """
     pairs = [(a, b) for a, b in aligned if a.stem == b.stem and a.role != "reason"]
     pairs.sort(key=lambda pair: pair[0].place)
@@ -77,7 +94,7 @@ def _reordered(
             continue
         apart = _member(a, old) != _member(b, old) and _member(a_new, new) != _member(b_new, new)
         if apart and all(_is_sequence(statement) for statement in (old, new)):
-            return Exchange(b.text, a.text, directed=False)
+            return Exchange(b.text, a.text, directed=False, how="sequence")
     return None
 
 
@@ -188,7 +205,7 @@ def _compounded(pairs: Sequence[tuple[Word, Word]], inverted: Sequence[tuple[int
                 for side, end in (([w for w, _ in pairs], b), ([w for _, w in pairs], a_new))
             )
             if last:
-                return Exchange(f"{b.text} {a.text}", f"{a.text} {b.text}", directed=False)
+                return Exchange(f"{b.text} {a.text}", f"{a.text} {b.text}", directed=False, how="compound")
     return None
 
 
@@ -247,8 +264,9 @@ def _picks(word: Word, statement: SignedText) -> bool:
     beside = (
         bool(after) and after[0].part == word.part and not after[0].lead and after[0].stem not in ORDERING
     )
-    alone = word.place == 1 and word.text.endswith("s") and not word.text.endswith("ss")
-    return beside or alone
+    plural = word.text.endswith("s") and not word.text.endswith(("ss", "ous"))
+    event = word.lead in _AT and not _SPATIAL.search(word.text)
+    return beside or event or (plural and not word.lead)
 
 
 def leads_oppose(a: str, b: str) -> bool:

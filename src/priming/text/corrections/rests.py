@@ -1,0 +1,68 @@
+"""What is left over of two statements when the words that both have are taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import cache
+
+from priming.text.corrections.polarity import Word
+from priming.text.corrections.word_classes import rivals_of
+from priming.text.word_lists import read_words
+from priming.text.word_values import stem_of, value_types
+
+
+def names_the_rejected(word: Word, asking: Collection[int]) -> bool:
+    """Whether a word names what is rejected in favour of something, and no place where that is not so."""
+    apart = word.contrasted or word.part not in asking
+    return word.sign < 0 and apart and not word.lacking and word.role != "scope"
+
+
+def without_rejected(removed: Sequence[Word], added: Sequence[Word]) -> tuple[list[Word], list[Word]]:
+    """The rests without what either rejects, where both ask for something."""
+    rests = [[word for word in words if word.sign > 0] for words in (removed, added)]
+    asks = all(any(word.role != "scope" for word in words) for words in rests)
+    return (rests[0], rests[1]) if asks else (list(removed), list(added))
+
+
+def bounds(word: Word) -> bool:
+    """Whether a word beside a value says of what it is: "in production", "audit logs"."""
+    kinds = value_types(word.stem)
+    return "number" not in kinds and (word.role == "scope" or kinds <= {"other", "target"})
+
+
+def narrows(places: Sequence[Word], rest: Sequence[Word], crossed: Sequence[tuple[Word, Word]]) -> bool:
+    """Whether an earlier rejection holds only in a place, or for a kind of what it rejects."""
+    parts = {a.part for a, _ in crossed}
+    beside = any(word.place + 1 == a.place for word in rest for a, _ in crossed)
+    return bool(places) or (beside and all(word.part in parts and word.role != "head" for word in rest))
+
+
+def without_genus(words: Sequence[Word]) -> list[Word]:
+    """Words without what a value is one of: "past tense", "title case"."""
+    return [
+        word
+        for word in words
+        if not (word.stem in _genera() and any(w.place == word.place - 1 and rivals_of(w) for w in words))
+    ]
+
+
+@cache
+def _genera() -> frozenset[str]:
+    return frozenset(map(stem_of, read_words("genera")))
+
+
+def all_scope(words: Sequence[Word]) -> bool:
+    """Whether all words, of which there are any, tell where something applies."""
+    return bool(words) and all(word.role == "scope" for word in words)
+
+
+def expressed(removed: Sequence[Word], added: Sequence[Word], head: Word) -> bool:
+    """Whether targets are no places but what something is written in, or called."""
+    return head.stem in ("name", "call") or all(
+        word.lead == "in" and word.role == "value" for word in (removed[0], added[0])
+    )
+
+
+def same_lead(removed: Sequence[Word], added: Sequence[Word]) -> bool:
+    """Whether a preposition that is the same stands before both rests."""
+    return bool(removed[0].lead) and removed[0].lead == added[0].lead
