@@ -63,6 +63,8 @@ class Use:
     """The latest times of use, newest first; earlier uses are only counted."""
     shown: int | None = field(default=None, compare=False)
     """The number of stored recalls that returned it; ``get`` and ``list`` count them for rules."""
+    quiet: str | None = field(default=None, compare=False)
+    """Why a rule is told by name at most, in the answers of ``get`` and ``list``; None while it is in force."""
 
 
 @dataclass(frozen=True, slots=True)

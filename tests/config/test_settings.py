@@ -171,7 +171,7 @@ def test_everything_that_is_wrong_is_told_at_once_with_its_place(desk, monkeypat
         f"{here}:10: store.namespace = 3: must be text, in quotes",
         f"{here}:13: server.rat is not a setting: did you mean rate?",
         f"{here}:14: server.port = 99999: must be in [0, 65535]",
-        f"{here}:15: server.rate = nan: must be ≥ 0.0",
+        f"{here}:15: server.rate = nan: must be in [0.0, 4294967296.0]",
         f"{home}:1: service = 3: must be a section: write [service] above its keys",
         f"{home}:3: store.namespace = ' ': must not be blank",
     }

@@ -33,6 +33,29 @@ I asked you to keep functions under thirty lines
 whenever you add a flag, document it in docs/command-line.md
 No. Don't touch the vendored files.
 I've told you before to use uv for installs
+No, wait 12 seconds between two polls
+No, the client should retry 4 times
+Nope, keep functions below 40 lines
+You should have written the changelog entry first
+You shouldn't have squashed the commits
+You were supposed to lint before the commit
+I prefer attrs over dataclasses
+I'd prefer fixtures to setup methods
+I'd rather you mocked the clock than the network
+I'd rather use sets than lists for membership
+I would prefer that you name tests after behaviour
+Next time, rebase before the review
+Next time you add a table, write its migration
+Quit wrapping lines at 80 columns
+That's wrong: round prices to cents
+Use tokio instead of async-std from now on
+Avoid abbreviations in names going forward
+We write tests in pytest, not in unittest
+You keep forgetting to close the cursor
+I never want to see credentials in logs
+No - store timestamps in UTC
+Actually, use black instead of yapf
+How often do I have to say it: never log tokens
 """.strip().splitlines()
 
 UNSURE = """
@@ -96,6 +119,28 @@ No idea what went wrong
 the linter says: never use eval
 whenever I open the page it crashes
 every time I run it, it fails
+Add a logger
+Add a pause of 12 seconds to the poller
+Should I prefer attrs over dataclasses?
+Why did you use yapf instead of black?
+I prefer to read the diff first
+I prefer the second variant
+You should see 4 retries in the log
+You should have access to the bucket
+You should have a look at the dashboard
+You keep surprising me
+No, keep going
+No, wait
+No wait, that works
+No, it failed 3 times
+No, run 3 more tests
+Next time we meet I will bring the figures
+I told you about the outage yesterday
+We use Postgres, as you know
+Use black in the new package
+Thanks, next time I will ask first
+Set the timeout to 12 seconds
+I don't want to wait any longer
 """.strip().splitlines()
 
 UNSEEN = {
@@ -164,6 +209,21 @@ def test_on_unseen_sentences_every_detected_correction_is_right():
         ("I told you not to push to main!", "Do not push to main", None),
         ("Please stop using print for logging.", "Stop using print for logging", None),
         ("From now on, write docs in British English", "Write docs in British English", None),
+        (
+            "You should have used the queue instead of a thread",
+            "Use the queue instead of a thread",
+            "a thread",
+        ),
+        ("You shouldn't have deleted the branch", "Do not delete the branch", None),
+        ("I prefer ruff over flake8", "Prefer ruff over flake8", "flake8"),
+        ("No, wait 10 seconds between retries", "Wait 10 seconds between retries", None),
+        (
+            "I'd rather you mocked the clock than the network",
+            "Mock the clock rather than the network",
+            "the network",
+        ),
+        ("You keep forgetting to close the cursor", "Remember to close the cursor", None),
+        ("Use uv instead of pip from now on.", "Use uv instead of pip", "pip"),
     ],
 )
 def test_the_rule_is_in_the_persons_words(text, right, wrong):

@@ -1,5 +1,6 @@
 import pytest
 
+from priming.core.when import language_name
 from priming.text.languages import CODE, DATA, code_language_of, language_of, languages_in, task_of
 
 
@@ -11,12 +12,59 @@ from priming.text.languages import CODE, DATA, code_language_of, language_of, la
         ("C:\\app\\m.rs", "rust"),
         ("Dockerfile", "dockerfile"),
         ("a.hpp", "c++"),
+        ("Dockerfile.prod", "dockerfile"),
+        ("docker/prod.Dockerfile", "dockerfile"),
+        ("Containerfile", "dockerfile"),
+        ("analysis.ipynb", "python"),
+        ("Makefile.am", "makefile"),
+        ("GNUmakefile", "makefile"),
+        ("Makefile.py", "python"),
+        ("CMakeLists.txt", "cmake"),
+        ("Cart.jsx", "javascript"),
+        ("ci.yml", "yaml"),
+        ("ci.yaml", "yaml"),
+        ("setup.zsh", "shell"),
+        (".zshrc", "shell"),
+        ("Main.kt", "kotlin"),
+        ("build.gradle.kts", "kotlin"),
+        ("build.gradle", "groovy"),
+        ("Jenkinsfile", "groovy"),
+        ("Jenkinsfile.nightly", "groovy"),
+        ("View.m", "objective-c"),
+        ("Install.ps1", "powershell"),
+        ("settings.py.j2", "python"),
+        ("notes.txt", None),
+        ("build", None),
         ("README", None),
         (".gitignore", None),
     ],
 )
 def test_a_file_has_the_language_of_its_suffix_or_name(file, language):
     assert language_of(file) == language
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("objective-c", "ObjC", "Objective C", "obj-c"),
+        ("powershell", "ps1", "PowerShell", "pwsh"),
+        ("dockerfile", "docker", "Dockerfile"),
+        ("shell", "Bash", "zsh", "shell script"),
+        ("typescript", "tsx", "TS"),
+        ("c#", "C Sharp", "csharp"),
+        ("python", "py", "Jupyter"),
+        ("kotlin", "kts"),
+        ("yaml", "yml"),
+    ],
+)
+def test_a_language_has_one_name(names):
+    assert {language_name(name) for name in names} == {names[0]}
+
+
+def test_the_language_of_a_file_is_the_name_of_that_language():
+    for suffix, language in {**CODE, **DATA}.items():
+        assert language_name(language) == language
+        assert len(suffix) == 1 or language_name(suffix) in (suffix, language)
 
 
 def test_data_and_prose_are_no_code():

@@ -181,6 +181,8 @@ def _fields(record: MemoryRecord) -> Iterator[tuple[str, str]]:
         yield "priority", f"{record.priority:g}"
     if applies := scope(record):
         yield "applies", applies
+    if record.kind == _RULE:
+        yield "state", state(record, whole=True)
     if record.use.shown is not None:
         yield "shown", f"in {count(record.use.shown, 'recall')}"
     if record.use.uses:
@@ -216,6 +218,18 @@ def _verdicts(record: MemoryRecord) -> Iterator[str]:
         "overridden": use.overridden,
     }
     return (f"{name} {number:,}" for name, number in counts.items() if number)
+
+
+def state(record: MemoryRecord, *, whole: bool = False) -> str:
+    """Whether a rule is in force, or quiet and why; empty for other memories."""
+    from priming.recall.formatting import EARLIER_KEY, has_earlier_key
+
+    if record.kind != _RULE:
+        return ""
+    reason = record.use.quiet if whole else "mostly overridden"
+    text = record.status if record.status != "active" else "in force"
+    text = f"quiet: {reason}" if record.use.quiet and record.status == "active" else text
+    return f"{text}; {EARLIER_KEY}" if has_earlier_key(record) else text
 
 
 def scope(record: MemoryRecord) -> str:

@@ -213,34 +213,63 @@ def mentions(phrase: str, text: str) -> bool:
 _ALIASES: Mapping[str, str] = {
     alias: language
     for language, aliases in {
+        "assembly": "asm assembler",
         "c#": "csharp c-sharp cs",
-        "c++": "cpp cxx cplusplus c-plus-plus",
-        "css": "scss sass less",
-        "elixir": "ex",
-        "go": "golang",
+        "c++": "cpp cxx cc hpp cplusplus c-plus-plus",
+        "clojure": "clj cljs clojurescript",
+        "cmake": "cmakelists cmakelists.txt",
+        "css": "css3 scss sass less",
+        "dockerfile": "docker containerfile",
+        "elixir": "ex exs",
+        "erlang": "erl",
+        "f#": "fsharp f-sharp fs fsx",
+        "fortran": "f90 f95",
+        "go": "golang go-lang",
+        "graphql": "gql",
+        "groovy": "gradle jenkinsfile",
         "haskell": "hs",
-        "javascript": "js node nodejs node.js ecmascript es6 jsx",
-        "kotlin": "kt",
-        "markdown": "md",
-        "python": "py python3 py3 cpython",
+        "html": "htm html5 xhtml",
+        "javascript": "js mjs cjs node nodejs node.js ecmascript es6 jsx javascriptreact",
+        "json": "jsonc json5 jsonl",
+        "julia": "jl",
+        "kotlin": "kt kts",
+        "latex": "tex",
+        "makefile": "make gnumake gnu-make mk",
+        "markdown": "md mdx",
+        "objective-c": "objc obj-c objectivec",
+        "objective-c++": "objc++ objcpp objective-cpp",
+        "ocaml": "ml mli",
+        "perl": "pl pm perl5",
+        "php": "php7 php8",
+        "powershell": "ps ps1 psm1 psd1 pwsh posh",
+        "protobuf": "proto proto3 protocol-buffers",
+        "python": "py pyi py3 python3 cpython ipython ipynb jupyter jupyter-notebook",
+        "r": "rlang r-lang rscript",
+        "restructuredtext": "rst",
         "ruby": "rb",
-        "rust": "rs",
-        "shell": "sh bash zsh",
-        "terraform": "tf hcl",
-        "typescript": "ts tsx",
+        "rust": "rs rustlang rust-lang",
+        "shell": "sh bash zsh ksh fish shellscript shell-script shell-scripts",
+        "solidity": "sol",
+        "starlark": "bazel bzl",
+        "swift": "swiftlang",
+        "terraform": "tf tfvars hcl opentofu",
+        "typescript": "ts tsx mts cts typescriptreact",
+        "visual-basic": "vb vba vbnet vb.net",
+        "vue": "vuejs vue.js",
         "yaml": "yml",
     }.items()
     for alias in aliases.split()
 }
+_GAP = re.compile(r"[\s_]+")
 
 
 def language_name(name: str) -> str:
     """Return the canonical name of a language for any of its names; any other text in lower case.
 
-    >>> language_name("JS"), language_name("golang"), language_name("COBOL")
-    ('javascript', 'go', 'cobol')
+    >>> language_name("JS"), language_name("golang"), language_name("Objective C"), language_name("COBOL")
+    ('javascript', 'go', 'objective-c', 'cobol')
     """
-    plain = name.strip().casefold()
+    plain = _GAP.sub("-", name.strip().casefold())
     return _ALIASES.get(plain, plain)
 
 

@@ -19,7 +19,7 @@ from priming.hooks.stores import HookStore
 from priming.text.languages import language_of
 
 if TYPE_CHECKING:
-    from priming.hooks.corrections import Correction
+    from priming.hooks.phrases import Correction
 
 KINDS = ("episode", "fact", "procedure", "failure", "pattern")
 """The kinds that are recalled for a prompt: rules come by their context, and corrections as rules."""

@@ -79,7 +79,6 @@ def _quiet(memory: Namespace, now: datetime) -> list[Contradiction]:
     for quiet in quiet_rules(memory, rules).values():
         rule, key = quiet.rule, shlex.quote(quiet.rule.key)
         at = quiet.overridden[0].at if quiet.overridden else rule.use.last_used_at or now
-        number = len(quiet.overridden) or rule.use.overridden
         entry = Review(
             id=rule.key,
             subject="rule",
@@ -91,7 +90,7 @@ def _quiet(memory: Namespace, now: datetime) -> list[Contradiction]:
                 f"priming supersede {key} TEXT",
                 f"priming deprecate {key}",
             ),
-            reason=f"quiet: overridden {number} times, so it is shown by name at most until it is confirmed",
+            reason=f"quiet: {quiet.reason}",
             kind="quiet-rule",
             key=rule.key,
             instead=done_instead(memory, quiet),

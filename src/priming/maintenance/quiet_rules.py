@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from priming.config.params.laws import QUIET
 from priming.core.metacognition import is_quiet
 from priming.namespace import Namespace
-from priming.storage.rows import RowChange, VerdictRow
+from priming.storage.rows import RowChange, VerdictRow, VersionRow
 from priming.types import MemoryRecord
 
 _STATED = {"confirmed": "confirmed", "used": "confirmed", "overridden": "overridden"}
@@ -22,6 +22,12 @@ class QuietRule:
 
     rule: MemoryRecord
     overridden: tuple[VerdictRow, ...]
+
+    @property
+    def reason(self) -> str:
+        """Why it is quiet."""
+        times = len(self.overridden) or self.rule.use.overridden
+        return f"overridden {times} times, so it is shown by name at most until it is confirmed"
 
 
 def quiet_rules(memory: Namespace, rules: Iterable[MemoryRecord]) -> dict[str, QuietRule]:
@@ -73,20 +79,42 @@ def confirmed_by_teaching(
 
 
 def done_instead(memory: Namespace, quiet: QuietRule) -> tuple[str, ...]:
-    """What was done instead of a quiet rule, as stated by the overriding verdicts, the latest first."""
-    texts = []
+    """What was done instead of a quiet rule, the latest first.
+
+    The overriding verdicts say so by their reasons, or by what proved useful in the same recall or operation; else
+    it is what was learned about the same thing at that time.
+    """
+    texts: list[str] = []
     for row in quiet.overridden:
         logged = memory.store.operation(memory.namespace, row.operation)
         reason = logged.reason if logged else None
-        if reason and not reason.startswith("recall "):
-            texts.append(reason)
-        elif row.session is not None:
-            texts += _corrected(memory, row)
+        stated = [reason] if reason and not reason.startswith("recall ") else []
+        texts += stated or _useful_with(memory, row) or _learned_at(memory, quiet.rule, row)
     return tuple(dict.fromkeys(texts))[: QUIET.window]
 
 
-def _corrected(memory: Namespace, row: VerdictRow) -> list[str]:
-    """What was learned in the session of a verdict."""
-    ids = memory.store.session_tail(memory.namespace, row.session or "", QUIET.window)
+def _useful_with(memory: Namespace, row: VerdictRow) -> list[str]:
+    """The texts of what was used or confirmed by the operation of a verdict, or for its recall."""
+    recalled = memory.store.verdicts(memory.namespace, recall=row.recall) if row.recall else []
+    logged = memory.store.operation(memory.namespace, row.operation)
+    together = [change.after for change in logged.rows] if logged else []
+    verdicts = [*recalled, *(each for each in together if isinstance(each, VerdictRow))]
+    useful = {each.id for each in verdicts if _judgement(each) == "confirmed" and each.id != row.id}
+    records = memory.store.records(memory.namespace, useful, memory.now()).values()
+    return [record.content for record in records]
+
+
+def _learned_at(memory: Namespace, rule: MemoryRecord, row: VerdictRow) -> list[str]:
+    """What was learned in the session of a verdict, or within an hour of it about the same words."""
+    from priming.text.corrections.polarity import comparison_keys
+
+    ids = memory.store.session_tail(memory.namespace, row.session, QUIET.window) if row.session else []
+    near = timedelta(hours=QUIET.instead_hours)
+    logged = memory.store.operations(memory.namespace, kind="learn", since=row.at - near, until=row.at + near)
+    written = [change.after for each in logged for change in each.rows]
+    versions = [each for each in written if isinstance(each, VersionRow) and each.id != rule.id]
+    words = comparison_keys(rule.content)
+    ids = [*ids, *(each.id for each in versions if words & comparison_keys(each.content))]
     records = memory.store.records(memory.namespace, ids, memory.now()).values()
-    return [str(record.metadata["right"]) for record in records if record.metadata.get("right")]
+    texts = [record.metadata.get("right") for record in records if record.kind == "correction"]
+    return [str(text) for text in texts if text and text != rule.content]

@@ -11,6 +11,7 @@ from priming.core.arguments.checks import PAGE_LIMIT, check_choice, check_count,
 from priming.errors import ParamError
 from priming.history import as_of
 from priming.history.moments import moment
+from priming.maintenance.quiet_rules import quiet_rules
 from priming.namespace import Namespace
 from priming.sleep.plan import SOURCE
 from priming.types import MemoryRecord
@@ -23,11 +24,12 @@ def get(memory: Namespace, key: str) -> MemoryRecord:
 
 
 def _with_shown(memory: Namespace, records: list[MemoryRecord]) -> list[MemoryRecord]:
-    """The records, those of rules with the number of stored recalls that returned them."""
-    rules = [record.id for record in records if record.kind == "behavior"]
-    counts = memory.store.shown(memory.namespace, rules) if rules else {}
+    """The records, those of rules with the number of stored recalls that returned them, and why they are quiet."""
+    rules = [record for record in records if record.kind == "behavior"]
+    counts = memory.store.shown(memory.namespace, [rule.id for rule in rules]) if rules else {}
+    quiet = {memory_id: rule.reason for memory_id, rule in quiet_rules(memory, rules).items()}
     return [
-        replace(record, use=replace(record.use, shown=counts.get(record.id, 0)))
+        replace(record, use=replace(record.use, shown=counts.get(record.id, 0), quiet=quiet.get(record.id)))
         if record.kind == "behavior"
         else record
         for record in records

@@ -19,41 +19,74 @@ def _by_suffix(table: str) -> dict[str, str]:
 
 
 CODE: Mapping[str, str] = _by_suffix("""
+assembly: asm s
+astro: astro
 c: c h
-c#: cs
-c++: cc cpp cxx hpp hh
-css: css scss sass less
+c#: cs csx
+c++: cc cpp cxx c++ hpp hh hxx
+clojure: clj cljs cljc
+cmake: cmake
+cobol: cob cbl
+crystal: cr
+css: css scss sass less styl
+cuda: cu cuh
+d: d
 dart: dart
+dockerfile: dockerfile containerfile
 elixir: ex exs
+elm: elm
+erlang: erl hrl
+f#: fs fsi fsx
+fortran: f f90 f95 f03 for
 go: go
+graphql: graphql gql
+groovy: groovy gvy gradle
 haskell: hs
-html: html htm
+html: html htm xhtml
 java: java
 javascript: js mjs cjs jsx
 julia: jl
 kotlin: kt kts
+latex: tex sty
+lisp: lisp lsp el
 lua: lua
-php: php
-python: py pyi
-r: r
-ruby: rb
+makefile: mk mak
+nim: nim
+nix: nix
+objective-c: m
+objective-c++: mm
+ocaml: ml mli
+perl: pl pm
+php: php phtml
+powershell: ps1 psm1 psd1
+protobuf: proto
+python: py pyi pyw pyx ipynb
+r: r rmd
+ruby: rb rake gemspec erb
 rust: rs
-scala: scala
-shell: sh bash zsh
-sql: sql
+scala: scala sc sbt
+scheme: scm rkt
+shell: sh bash zsh ksh fish
+solidity: sol
+sql: sql psql
+starlark: bzl bazel star
 svelte: svelte
 swift: swift
-terraform: tf
+terraform: tf tfvars hcl
 typescript: ts tsx mts cts
+visual-basic: vb vba
 vue: vue
 zig: zig
 """)
 """Languages that programs, pages and queries are written in, by suffix."""
 
 DATA: Mapping[str, str] = _by_suffix("""
-json: json
-markdown: md mdx
+ini: ini cfg
+json: json jsonc json5 jsonl
+markdown: md mdx markdown
+restructuredtext: rst
 toml: toml
+xml: xml xsd xsl
 yaml: yml yaml
 """)
 """Languages of data and of prose, by suffix."""
@@ -62,6 +95,8 @@ MANIFESTS: Mapping[str, str] = {
     "pyproject.toml": "python",
     "setup.py": "python",
     "requirements.txt": "python",
+    "setup.cfg": "python",
+    "Pipfile": "python",
     "package.json": "javascript",
     "tsconfig.json": "typescript",
     "go.mod": "go",
@@ -74,6 +109,15 @@ MANIFESTS: Mapping[str, str] = {
     "mix.exs": "elixir",
     "Package.swift": "swift",
     "CMakeLists.txt": "c++",
+    "build.sbt": "scala",
+    "pubspec.yaml": "dart",
+    "deps.edn": "clojure",
+    "project.clj": "clojure",
+    "rebar.config": "erlang",
+    "stack.yaml": "haskell",
+    "dune-project": "ocaml",
+    "build.zig": "zig",
+    "main.tf": "terraform",
 }
 """Files that show in which language a project is written."""
 
@@ -84,8 +128,8 @@ PROGRAMS: Mapping[str, tuple[str, ...]] = {
             "python",
             "python python3 pytest tox nox unittest pip uv poetry pipenv hatch mypy pyright ruff flake8",
         ),
-        ("python", "pylint black isort alembic manage.py twine"),
-        ("go", "go gofmt golangci-lint"),
+        ("python", "pylint black isort alembic manage.py twine ipython jupyter"),
+        ("go", "go gofmt golangci-lint staticcheck"),
         ("rust", "cargo rustc rustfmt"),
         (
             "javascript, typescript",
@@ -93,13 +137,30 @@ PROGRAMS: Mapping[str, tuple[str, ...]] = {
         ),
         ("javascript, typescript", "vite webpack npx bunx"),
         ("typescript", "tsc ts-node tsx"),
-        ("ruby", "ruby gem bundle rake rspec rails"),
-        ("java, kotlin", "mvn gradle gradlew"),
+        ("ruby", "ruby gem bundle rake rspec rails rubocop"),
+        ("java", "java javac"),
+        ("java, kotlin", "mvn mvnw gradle gradlew"),
+        ("kotlin", "kotlinc ktlint"),
+        ("c, c++", "gcc g++ clang clang++ cmake ctest clang-format clang-tidy"),
+        ("objective-c, swift", "xcodebuild pod"),
+        ("powershell", "pwsh powershell"),
+        ("shell", "shellcheck shfmt"),
+        ("scala", "sbt scala"),
+        ("dart", "dart flutter"),
+        ("haskell", "ghc cabal stack"),
+        ("erlang", "rebar3"),
+        ("clojure", "lein clj"),
+        ("perl", "perl prove"),
+        ("r", "Rscript"),
+        ("julia", "julia"),
+        ("lua", "lua luacheck stylua"),
+        ("zig", "zig"),
+        ("dockerfile", "hadolint"),
         ("php", "php composer phpunit"),
         ("elixir", "mix iex"),
         ("c#", "dotnet"),
-        ("swift", "swift"),
-        ("terraform", "terraform"),
+        ("swift", "swift swiftlint"),
+        ("terraform", "terraform tofu tflint"),
     )
     for program in programs.split()
 }
@@ -110,13 +171,33 @@ _TEST_FILE = re.compile(
     r"|[_.-](?:tests?|spec)\.\w+$|[a-z\d]Tests?\.\w+$"
 )
 
-_NAMES = ("Dockerfile", "Makefile")
-"""Files whose whole name is their language."""
-
+_NAMES: Mapping[str, str] = {
+    name: language
+    for language, names in {
+        "cmake": "cmakelists.txt",
+        "dockerfile": "dockerfile containerfile",
+        "go": "go.mod go.work",
+        "groovy": "jenkinsfile",
+        "json": ".babelrc .eslintrc .prettierrc",
+        "makefile": "makefile gnumakefile",
+        "python": "sconstruct snakefile wscript",
+        "ruby": "gemfile rakefile podfile vagrantfile fastfile brewfile guardfile",
+        "shell": ".bashrc .bash_profile .zshrc .zshenv .zprofile .profile .envrc",
+        "starlark": "tiltfile",
+        "toml": "pipfile cargo.lock poetry.lock uv.lock",
+    }.items()
+    for name in names.split()
+}
+"""Files whose whole name, or its beginning ("Dockerfile.prod"), shows their language."""
+_TEMPLATES = frozenset(
+    ("j2", "jinja", "jinja2", "tmpl", "tpl", "template", "in", "dist", "example", "sample")
+)
+"""Suffixes of files from which another file is made: "settings.py.j2"."""
 
 _NAMED = re.compile(
-    r"(?<![\w.])(c\+\+|c#|python|rust|typescript|javascript|golang|kotlin|swift|ruby|php|haskell|elixir|scala|bash|sql|java"
-    r"|html|css|terraform|node\.js|js|cpp|csharp)(?![\w+#])",
+    r"(?<![\w.])(c\+\+|c#|f#|python|rust|typescript|javascript|golang|kotlin|swift|ruby|php|haskell|elixir|scala|bash"
+    r"|zsh|sql|java|html|css|terraform|node\.js|js|jsx|tsx|cpp|csharp|fsharp|objective[- ]c|objc|powershell|pwsh"
+    r"|dockerfile|perl|erlang|clojure|ocaml|fortran|cobol|solidity|shell scripts?)(?![\w+#])",
     re.IGNORECASE,
 )
 _GO = re.compile(
@@ -160,14 +241,16 @@ def without_language(text: str, languages: Container[str]) -> str:
 def language_of(file: str) -> str | None:
     """The language of a file: of code, data or prose.
 
-    >>> language_of("src/app.tsx"), language_of("notes.md"), language_of("Makefile"), language_of("LICENSE")
-    ('typescript', 'markdown', 'makefile', None)
+    >>> language_of("src/app.tsx"), language_of("notes.md"), language_of("Dockerfile.prod"), language_of("LICENSE")
+    ('typescript', 'markdown', 'dockerfile', None)
     """
     path = PurePosixPath(file.replace("\\", "/"))
-    if path.name in _NAMES:
-        return path.name.lower()
-    suffix = path.suffix[1:].lower()
-    return CODE.get(suffix) or DATA.get(suffix)
+    name, suffix = path.name.lower(), path.suffix[1:].lower()
+    by_name = _NAMES.get(name) or CODE.get(suffix) or DATA.get(suffix)
+    if by_name is None and suffix in _TEMPLATES:
+        by_name = language_of(name.removesuffix(f".{suffix}"))
+    first, _, rest = name.partition(".")
+    return by_name or (_NAMES.get(first) if rest else None)
 
 
 def task_of(file: str) -> str | None:
@@ -185,4 +268,8 @@ def code_language_of(file: str) -> str | None:
     >>> code_language_of("src/app.tsx"), code_language_of("notes.md")
     ('typescript', None)
     """
-    return CODE.get(PurePosixPath(file).suffix[1:].lower())
+    language = language_of(file)
+    return language if language in _CODE_NAMES else None
+
+
+_CODE_NAMES = frozenset(CODE.values())

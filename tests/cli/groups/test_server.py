@@ -41,7 +41,7 @@ def test_tokens_are_listed_with_what_became_of_them(shell):
         (["serve", "--host", "0.0.0.0"], "priming token new NAMESPACE"),
         (["serve", "--port", "99999"], "99999"),
         (["serve", "--sleep-every", "soon"], "must be a number > 0 with s, m, h, d or w"),
-        (["serve", "--rate", "-1"], "rate = -1.0: must be ≥ 0.0"),
+        (["serve", "--rate", "-1"], "rate = -1.0: must be in [0.0, 4294967296.0]"),
         (["serve", "--uds", "/nowhere/at/all.sock"], "must be a place for a socket"),
     ],
 )

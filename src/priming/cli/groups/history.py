@@ -260,6 +260,10 @@ def _reviews(reviews: Sequence[Review]) -> Iterator[Part]:
             yield _claim(each.newer)
         for text in each.instead:
             yield line(("instead: ", DIM), text, indent=2)
+        if each.kind == "quiet-rule" and not each.instead:
+            yield line(
+                ("instead: nobody said; the next time, priming overridden KEY --reason TEXT", DIM), indent=2
+            )
         for hint in each.commands:
             yield line((hint, DIM), indent=4)
 

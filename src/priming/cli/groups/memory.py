@@ -207,10 +207,18 @@ def page_lines(memories: Sequence[MemoryRecord], limit: int, *, with_times: bool
     worths = [records.worth(each) for each in memories]
     scopes = [records.scope(each) for each in memories]
     rows = [
-        (each.key, each.kind, *_times(each, with_times=with_times), worth, applies, each.gist)
+        (
+            each.key,
+            each.kind,
+            *_times(each, with_times=with_times),
+            records.state(each),
+            worth,
+            applies,
+            each.gist,
+        )
         for each, worth, applies in zip(memories, worths, scopes, strict=True)
     ]
-    names = ("key", "kind", *(_TIMES if with_times else ("date",)), "worth", "applies", "gist")
+    names = ("key", "kind", *(_TIMES if with_times else ("date",)), "state", "worth", "applies", "gist")
     shown = [i for i, name in enumerate(names) if any(row[i] for row in rows) or name == "gist"]
     table = tuple(tuple(row[i] for i in shown) for row in rows)
     yield Table(tuple(names[i] for i in shown), table, cut=True)

@@ -13,6 +13,23 @@ from typing import Any
 
 from priming.errors import ParamError, violation
 
+_MOST: Mapping[str, float] = {
+    "": 100.0,
+    "1/hour": 100.0,
+    "1/day": 100.0,
+    "seconds": 604_800.0,
+    "minutes": 525_600.0,
+    "hours": 876_000.0,
+    "days": 36_500.0,
+    "levels": 1_000,
+    "links": 1_000,
+    "steps": 1_000,
+    "bytes": 2**40,
+}
+"""The ceiling of a number that has none of its own, by its unit; of all other units, ``_MOST_COUNTED``."""
+_MOST_COUNTED = 2**32
+"""The ceiling of what is counted, and of whole numbers without a unit."""
+
 
 def param(
     default: Any,
@@ -25,7 +42,15 @@ def param(
     source: str = "",
     doc: str = "",
 ) -> Any:
-    """A dataclass field that knows its range (inclusive), its unit and where the default comes from."""
+    """A dataclass field that knows its range (inclusive), its unit and where the default comes from.
+
+    A number without a stated bound gets one by its unit, so that none can be absurd.
+    """
+    if not isinstance(default, (bool, str, tuple)) and not choices and not (default is None and low is None):
+        whole = isinstance(default if default is not None else low, int)
+        most = _MOST_COUNTED if whole and not unit else _MOST.get(unit, _MOST_COUNTED)
+        high = (most if whole else float(most)) if high is None else high
+        low = -high if low is None else low
     about = {"low": low, "high": high, "choices": choices, "optional": optional}
     return field(default=default, metadata={**about, "unit": unit, "source": source, "doc": doc})
 

@@ -17,7 +17,7 @@ class SpreadParams(Checked):
 
     steps: int = param(4, low=0, unit="steps", source="docs/recall.md", doc="synchronous steps of spreading")
     gain: float = param(
-        0.8, low=0.0, source="docs/recall.md", doc="share of a node's activation that it emits"
+        0.8, low=0.0, high=2.0, source="docs/recall.md", doc="share of a node's activation that it emits"
     )
     hop_decay: float = param(1.0, low=0.0, high=1.0, source="docs/recall.md", doc="factor for each hop")
     retention: float = param(
@@ -35,7 +35,7 @@ class SpreadParams(Checked):
     normalise: str = param("share", choices=("none", "fan", "share"), doc="divisor of a node's emission")
     rho: float = param(0.0, low=0.0, unit="1/hour", doc="temporal decay of links")
     epsilon: float = param(
-        0.001, low=0.0, source="docs/recall.md", doc="activation below which a node is silent"
+        0.001, low=0.0, high=1.0, source="docs/recall.md", doc="activation below which a node is silent"
     )
     suppressing: tuple[str, ...] = param(SUPPRESSING, doc="relations that take activation away")
     max_nodes: int | None = param(
@@ -376,6 +376,12 @@ class QuietParams(Checked):
 
     window: int = param(5, low=1, unit="judgements", doc="number of latest deliberate judgements considered")
     overridden: int = param(4, low=1, unit="judgements", doc="number of them that must be `overridden`")
+    instead_hours: float = param(
+        1.0,
+        low=0.0,
+        unit="hours",
+        doc="time around an overriding verdict in which a new rule shows what was done",
+    )
 
 
 BASE_LEVEL = BaseLevelParams()
