@@ -75,7 +75,7 @@ def plan_linear_decay(
         if link.weight <= 0.0 or left_before <= 0.0 or left >= left_before:
             continue
         faded = link.weight * left / left_before
-        if 0.0 < faded and link.weight - faded < _LEAST:
+        if faded > 0.0 and link.weight - faded < _LEAST:
             continue  # a later night counts from the same time, so that nothing is lost
         counted = f"{days:.0f} day{'' if round(days) == 1 else 's'}"
         reason = f"unused for {counted}: {link.weight:.4f} faded to {faded:.4f}"
