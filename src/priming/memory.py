@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from priming.maintenance.health import backup, reembed, restore_backup, stats, status, validate
     from priming.maintenance.merge import deduplicate, deprecate, merge, restore
     from priming.recall.explain import why
+    from priming.recall.files.task_files import files
     from priming.recall.recall import recall
     from priming.recall.records import get, list_memories
     from priming.remember.links import link, link_many, links, set_strength
@@ -88,6 +89,7 @@ _VERBS = {
     "priming.maintenance.health": "backup reembed restore_backup stats status validate",
     "priming.maintenance.merge": "deduplicate deprecate merge restore",
     "priming.recall.explain": "why",
+    "priming.recall.files.task_files": "files",
     "priming.recall.recall": "recall",
     "priming.recall.records": "get list_memories",
     "priming.remember.links": "link link_many links set_strength",
@@ -177,6 +179,7 @@ class Memory(Namespace):
         remember = remember
         remember_many = remember_many
         recall = recall
+        files = files
         get = get
         list = list_memories
         supersede = supersede

@@ -103,6 +103,42 @@ class Recall:
 
 
 @dataclass(frozen=True, slots=True)
+class FileReason:
+    """A memory that says why a task touches a file; ``share`` is its part of what reached the file over links."""
+
+    key: str
+    gist: str
+    share: float
+    at: datetime | None = None
+    """When it happened."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFile:
+    """A file that a task is likely to touch."""
+
+    path: str
+    key: str
+    activation: float
+    """What reached it; the best votes of memories alone add up to 1."""
+    named: bool = False
+    """Whether the task names it."""
+    reasons: tuple[FileReason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFiles:
+    """The answer to ``files``; ``reason`` says why there are none."""
+
+    recall_id: str
+    files: tuple[TaskFile, ...]
+    reason: str | None = None
+    text: str = ""
+    recorded: bool = True
+    """Whether the store has the recall, so that its files can be judged."""
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """The number of rows that a purge erased, by table."""
 

@@ -256,3 +256,22 @@ def test_what_a_hook_writes_is_logged_under_the_agent_the_event_and_the_session(
             ("claude-code", "hook session-start", "s1"),
             ("claude-code", "hook prompt", "s1"),
         }
+
+
+def test_a_prompt_lists_the_files_that_it_is_likely_to_touch_with_the_history_that_says_so(project):
+    with project.memory() as memory:
+        memory.remember("Close idle connections of the pool", files=["src/pool.py", "tests/test_pool.py"])
+        memory.remember("Paint the shop window", files=["art/window.svg"])
+    text = project.text("prompt", prompt="close connections of the pool that are idle")
+    assert "Files that this task is likely to touch" in text
+    assert '- src/pool.py: "Close idle connections of the pool"' in text
+    assert "window.svg" not in text
+    assert count_tokens(text) <= HOOK.tokens
+    assert "src/pool.py:" not in project.text("prompt", prompt="close the pool and its idle connections")
+
+
+def test_files_of_unrelated_history_are_not_listed(project):
+    with project.memory() as memory:
+        memory.remember("Close idle connections of the pool", files=["src/pool.py"])
+    assert "Files that" not in project.text("prompt", prompt=WHY)
+    assert '- src/pool.py: "' in project.text("prompt", prompt="tidy src/pool.py")

@@ -10,6 +10,7 @@ from priming.operations.table import SERVED
 
 REQUESTS = {
     "recall": {"text": "when does the ferry leave"},
+    "files": {"task": "mend the ferry"},
     "active": {"cue": {"language": "go"}},
     "diff": {"d1": "2026-01-01T00:00:00Z", "d2": "2026-02-01T00:00:00Z"},
     "graph": {"format": "json"},

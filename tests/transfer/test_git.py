@@ -122,7 +122,7 @@ def test_importing_twice_stores_nothing_new(work, memory):
     before = memory.stats()
     second = run(memory, "git", work.folder)
     assert (first.stored, first.skipped) == (6, ())
-    assert (second.stored, second.duplicates, second.links, second.skipped) == (0, 0, 0, ())
+    assert (second.stored, second.duplicates, second.links, second.skipped) == (0, 6, 0, ())
     assert (memory.stats().memories, memory.stats().links) == (before.memories, before.links)
 
 
@@ -131,7 +131,7 @@ def test_new_commits_join_those_imported_before(work, memory):
     run(memory, "git", work.folder)
     work.commit("new", ["a.py"])
     report = run(memory, "git", work.folder)
-    assert (report.stored, report.duplicates) == (1, 0)
+    assert (report.stored, report.duplicates) == (1, 1)
     assert [record.gist for record in memory.list(kinds=["episode"])] == ["old", "new"]
 
 
@@ -193,6 +193,18 @@ def test_a_file_that_was_removed_and_came_back_is_not_gone(work, memory):
     assert [(tie.source, tie.target) for tie in ties(work.folder) if tie.relation == "removed-in"] == [
         ("file:b", f"commit:{gone[:12]}")
     ]
+
+
+def test_a_file_that_a_merged_branch_still_touched_after_its_removal_is_gone(work, memory):
+    work.commit("first", ["a", "b"], at="2026-03-01T09:00:00Z")
+    work.git("switch", "--quiet", "--create", "side")
+    work.commit("on the side", {"a": "changed"}, at="2026-03-03T09:00:00Z")
+    work.git("switch", "--quiet", "main")
+    work.git("rm", "--quiet", "a")
+    work.commit("remove", at="2026-03-02T09:00:00Z")
+    work.git("merge", "--quiet", "--strategy=ours", "--no-edit", "side", at="2026-03-04T09:00:00Z")
+    run(memory, "git", work.folder)
+    assert [file.path for file in memory.files("on the side").files] == ["b"]
 
 
 def test_a_history_stored_with_its_files_as_text_gets_their_links(work, memory):

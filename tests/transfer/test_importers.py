@@ -148,7 +148,7 @@ def test_a_path_that_cannot_be_read_is_bad_input(memory, tmp_path):
 
 
 def test_an_importer_that_yields_something_else_is_named_as_at_fault(memory, tmp_path):
-    with pytest.raises(ParamError, match="must be an Entry or a Tie"):
+    with pytest.raises(ParamError, match="must be an Entry, a Tie or a Present"):
         run(memory, "wrong", tmp_path)
 
 

@@ -12,7 +12,7 @@ from typer import Argument, Option
 from priming.cli import parse
 from priming.cli.parse import complete, complete_embedders, complete_profiles
 from priming.config import environment
-from priming.config.words import KINDS, OUTCOMES, PACK, RELATIONS, SOURCES, STATUSES, TRUST
+from priming.config.words import OUTCOMES, PACK, RECALLED, RELATIONS, SOURCES, STATUSES, TRUST
 from priming.errors import ParamError, PrimingError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ Source = Annotated[str, Argument(metavar="SOURCE", help="Key of the memory at wh
 Target = Annotated[str, Argument(metavar="TARGET", help="Key of the memory at which the link ends")]
 Kinds = Annotated[
     list[str] | None,
-    Option("--kind", metavar="KIND", help="Only this kind (repeatable)", autocompletion=complete(KINDS)),
+    Option("--kind", metavar="KIND", help="Only this kind (repeatable)", autocompletion=complete(RECALLED)),
 ]
 Relation = Annotated[
     str | None,

@@ -5,6 +5,9 @@ from __future__ import annotations
 KINDS = ("episode", "fact", "procedure", "behavior", "correction", "failure", "pattern", "entity")
 TEXT_KINDS = tuple(kind for kind in KINDS if kind != "entity")
 """The kinds of memories that somebody remembered: entities are made by rule."""
+FILE = "file"
+"""What recall returns beside kinds: the entities of files, ranked by a law of their own."""
+RECALLED = (*KINDS, FILE)
 OUTCOMES = ("success", "partial", "neutral", "failure")
 TRUST = ("untrusted", "tool", "agent", "user")
 PROFILES = ("priming", "floop", "synapse", "ethos", "arc", "poc", "world-weaver")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,21 @@ _WORD = re.compile(r"[^\W_]+(?:[._/-][^\W_]+)*")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7ff]{2,}")
 _NAME = re.compile(r"\d|[._/]|[a-z][A-Z]|^[A-Z]{2,}$")
 _ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory that may be injected: its line of text, and the recall that returned it."""
+
+    line: str
+    memory: Mapping[str, Any]
+    recall_id: str
+
+    @property
+    def is_name(self) -> bool:
+        """Whether the line names a rule without a word of its text."""
+        rest = self.line.removeprefix(f"- [{self.memory['key']}]")
+        return self.memory["kind"] == "behavior" and ": " not in rest
 
 
 def languages_of(folder: Path) -> list[str]:
@@ -153,6 +169,18 @@ def is_on_topic(text: str, memory: Mapping[str, Any], min_words: int) -> bool:
     return len(shared) >= min_words or any(
         _NAME.search(word) and len(word) >= HOOK.name_letters for word in shared.values()
     )
+
+
+def is_about(task: str, file: Mapping[str, Any], min_words: int) -> bool:
+    """Whether a task names a file, or shares enough words with its path and the history that speaks for it.
+
+    >>> pool = {"named": False, "path": "src/pool.py", "reasons": [{"gist": "Close idle connections"}]}
+    >>> is_about("close the pool", pool, 2), is_about("close the window", pool, 2)
+    (True, False)
+    """
+    history = " ".join(reason["gist"] for reason in file["reasons"])
+    words_of_path = " ".join(_ALPHANUMERIC.findall(file["path"]))
+    return file["named"] or is_on_topic(task, {"heading": words_of_path, "content": history}, min_words)
 
 
 def stems(text: str) -> set[str]:

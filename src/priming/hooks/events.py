@@ -14,6 +14,7 @@ from priming.config.params.hooks import HOOK
 from priming.errors import Conflict, NotFound, StoreError
 from priming.hooks import context
 from priming.hooks.agents import Event
+from priming.hooks.context import Candidate
 from priming.hooks.session import SessionState
 from priming.hooks.stores import HookStore
 from priming.text.languages import language_of
@@ -25,32 +26,17 @@ KINDS = ("episode", "fact", "procedure", "failure", "pattern")
 """The kinds that are recalled for a prompt: rules come by their context, and corrections as rules."""
 
 ASK = (
-    "The user seems to correct you. If this is a rule that will hold again, call the tool learn of priming"
+    "The user seems to be correcting you. If this is a rule that will apply again, call Priming's tool `learn`"
     " (right: the rule, wrong: what was done instead), so that the user need not repeat it."
 )
 REMINDER = (
-    "Before you end: report once, with the tool feedback of priming, whether the memories shown in this session were"
-    " useful (used, not_relevant or not_useful by key, confirmed or overridden for rules). Shown were: "
+    "Before you finish, report once, with Priming's tool `feedback`, whether the memories shown in this session were"
+    " useful (by key: used, not_relevant or not_useful; for rules: confirmed or overridden). These were shown: "
 )
 _COMMITTED = re.compile(r"^\[[^\]\n]+ [0-9a-f]{7,}\] ", re.MULTILINE)
 _BYTES_PER_TOKEN = 4
 _LINE_TOKENS = 64
 """Tokens requested beyond the budget for each memory already shown, because the answer lists it again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A memory that may be injected: its line of text, and the recall that returned it."""
-
-    line: str
-    memory: Mapping[str, Any]
-    recall_id: str
-
-    @property
-    def is_name(self) -> bool:
-        """Whether the line names a rule without a word of its text."""
-        rest = self.line.removeprefix(f"- [{self.memory['key']}]")
-        return self.memory["kind"] == "behavior" and ": " not in rest
 
 
 @dataclass(slots=True)
@@ -119,6 +105,7 @@ def _prompt(call: HookCall) -> None:
         cue = call.cue(language=language or context.languages_of(call.project))
         _inject_rules(call, {**cue, "text": text})
         _inject_memories(call, text, {}, HOOK.limit, min_words=HOOK.shared)
+        _inject_files(call, text)
     session.file = session.task = None
 
 
@@ -223,6 +210,20 @@ def _inject_memories(
             _inject(call, header, relevant, rule=False)
 
 
+def _inject_files(call: HookCall, task: str) -> None:
+    """Inject the files that a task is likely to touch, with the history that says so, if it shares words with it."""
+    request = {"task": task, "limit": HOOK.files, "reasons": HOOK.reasons, "session": call.event.session}
+    answer = _call(call.own_store, "files", request) if call.tokens_left > 0 else None
+    if answer and answer["files"]:
+        header, *lines = answer["text"].splitlines()
+        candidates = [
+            Candidate(line, {"id": file["key"], "key": file["key"], "kind": "entity"}, answer["recall_id"])
+            for file, line in zip(answer["files"], lines, strict=True)
+            if call.session.is_due(file["key"]) and context.is_about(task, file, HOOK.shared)
+        ]
+        _inject(call, header, candidates, rule=False)
+
+
 def _candidates(result: Mapping[str, Any]) -> tuple[str, list[Candidate]]:
     """The header of a packed text, and its lines, each with the hit that it shows: both are in one order."""
     lines = result["text"].splitlines()
@@ -297,7 +298,9 @@ def _notice(missing: Sequence[str]) -> str:
     which = (
         "1 constraint that applies is" if len(missing) == 1 else f"{len(missing)} constraints that apply are"
     )
-    return f"{which} left out for lack of space: `priming active` lists them."
+    return (
+        f"{which} left out for lack of space; `priming active` lists {'it' if len(missing) == 1 else 'them'}."
+    )
 
 
 def count_tokens(text: str) -> int:
@@ -328,8 +331,14 @@ def _tell(call: HookCall, rule: Mapping[str, Any] | None) -> None:
     """Tell the agent a rule that was learned, as it is stored."""
     if rule:
         call.session.show(rule["id"], rule["key"], "", rule=True)
-        superseded = f" It supersedes: {rule['previous']}" if rule.get("previous") else ""
-        call.add(f"Learned from what the user said, as [{rule['key']}]: {rule['content']}{superseded}")
+        replaced = f" It replaces this rule: {_ended(rule['previous'])}" if rule.get("previous") else ""
+        call.add(f"Learned from what the user said, as [{rule['key']}]: {_ended(rule['content'])}{replaced}")
+
+
+def _ended(text: str) -> str:
+    """A text on one line, with a mark at its end, so that another sentence can follow."""
+    line = " ".join(text.split())
+    return line if line.endswith((".", "!", "?", "…", ":")) else f"{line}."
 
 
 def _start_run(call: HookCall) -> None:

@@ -37,6 +37,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "remember": {"content": "The staging server listens on port 8080.", "kind": "fact", "tags": ["staging"]},
     "remember_many": {"items": [{"content": "Ada asked for a dark theme."}, {"content": "Grace tried it."}]},
     "recall": {"text": "Which port does the server listen on?", "limit": 5},
+    "files": {"task": "add retries to the connection pool", "limit": 5},
     "feedback": {"used": ["port"], "reason": "it answered the question"},
     "learn": {"right": "Run the tests before you commit.", "cue": {"language": "python", "task": "commit"}},
     "active": {"cue": {"language": "go", "file": "main.go"}},

@@ -28,7 +28,7 @@ from pydantic import (
     create_model,
 )
 
-from priming.config.words import FORMATS, KINDS, OUTCOMES, RULES, STAGES, STATUSES, TRUST
+from priming.config.words import FORMATS, KINDS, OUTCOMES, RECALLED, RULES, STAGES, STATUSES, TRUST
 from priming.errors import ParamError, shown, violation
 from priming.operations.op import Op
 from priming.operations.table import BY_NAME
@@ -49,6 +49,9 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "tier": ("conscious", "automatic"),
 }
 """Arguments that are one of a few words, or a list of them."""
+
+OWN_CHOICES: Mapping[tuple[str, str], tuple[str, ...]] = {("recall", "kinds"): RECALLED}
+"""The words of an operation's argument, where they are not those of other operations."""
 
 MEANINGS: Mapping[str, str] = {
     "content": "what to remember, in full sentences that can be understood on their own",
@@ -257,9 +260,8 @@ def _word(name: str) -> Any:
 def _listed(name: str, inner: Any, op: str) -> Any:
     """A list: an array, JSON text of one, or words between commas."""
     if inner is str:
-        words: Any = (
-            {"type": "string", "enum": list(CHOICES[name])} if name in CHOICES else {"type": "string"}
-        )
+        choices = OWN_CHOICES.get((op, name), CHOICES.get(name))
+        words: Any = {"type": "string", **({"enum": list(choices)} if choices else {})}
         schema = {"anyOf": [{"type": "array", "items": words}, {"type": "string"}]}
         return Annotated[list[str], BeforeValidator(_list), WithJsonSchema(schema)]
     item = _model({"remember_many": "remember", "link_many": "link"}[op])

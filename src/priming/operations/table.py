@@ -134,6 +134,21 @@ OPS: tuple[Op, ...] = (
         other_names={"kind": "kinds", "query": "matching", "text": "matching"},
         group="care",
     ),
+    Op(
+        "files",
+        "TaskFiles",
+        ("task",),
+        other_names={
+            "text": "task",
+            "query": "task",
+            "prompt": "task",
+            "top_k": "limit",
+            "k": "limit",
+            "max_tokens": "tokens",
+            "budget": "tokens",
+        },
+        group="care",
+    ),
     Op("history", "list[Version]", ("key",), other_names=_KEY, group="time"),
     Op("as_of", "Version", ("key",), other_names=_KEY, group="time"),
     Op(

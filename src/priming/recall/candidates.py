@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from priming.config.params.recall import ConfidenceParams
 from priming.config.params.store import STORE
 from priming.config.profiles import Profile
-from priming.config.words import KINDS
+from priming.config.words import FILE, KINDS
 from priming.core.arguments.arrays import Floats, distinct
 from priming.core.arguments.checks import check_text
 from priming.errors import ParamError
@@ -22,6 +22,7 @@ from priming.index.arrays import ENTITY
 from priming.index.columns import NONE
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
+from priming.recall.files.index import files_of
 from priming.recall.fusion import confidence
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked
@@ -40,6 +41,7 @@ class RecallQuery:
     profile: Profile
     limit: int
     kinds: tuple[str, ...] | None = None
+    """The kinds of memories that may be hits; ``("file",)`` asks for files."""
     tokens: int | None = None
     session: str | None = None
     condition: filtering.Condition | None = None
@@ -50,6 +52,11 @@ class RecallQuery:
     trace: bool = False
     context: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     """The context in which conditions are evaluated."""
+
+    @property
+    def of_files(self) -> bool:
+        """Whether files are the answer."""
+        return self.kinds == (FILE,)
 
 
 def cue_text(text: Any, cue: Cue) -> str:
@@ -89,12 +96,22 @@ def eligible_candidates(
             living[working.row[document]] = False
         elif fit.confirmed:
             context[document] = fit.start
-    if query.condition is not None:
+    excluded = None if query.condition is None else filtering.excluded_ids(query.condition)
+    if excluded is not None:  # without a pass over the store
+        living[[working.row_of[memory_id] for memory_id in excluded if memory_id in working.row_of]] = False
+    elif query.condition is not None:
         condition = naming_versions(memory, query.condition)
         ids = memory.store.matching(memory.namespace, condition, valid)
         mask = np.zeros(working.rows, np.bool_)
         mask[[working.row_of[memory_id] for memory_id in ids if memory_id in working.row_of]] = True
         living &= mask
+    if query.of_files:
+        files, rows = files_of(memory, working), working.rows
+        return (
+            context,
+            living & files.offered(rows),
+            files.touching(rows)[working.row.values] & working.living.values,
+        )
     if query.kinds is None:
         eligible = living & (kinds != ENTITY)
     else:
@@ -127,6 +144,8 @@ def no_result_reason(
     """The reason why a recall has no result; None where it can have one."""
     if not evidence.working.memories:
         return "nothing was remembered at that time"
+    if query.of_files and not pool.any():
+        return "no memory touches a file: import a git history, or remember with files"
     if not eligible.any():
         return "no memory passes the kinds, filters and predicates asked for"
     if not pool.any():
@@ -135,6 +154,8 @@ def no_result_reason(
         zeros = [f"anchors.{kind} = 0" for kind, count in _anchor_counts(query.profile).items() if not count]
         return f"there is nothing to start from: the profile {query.profile.name} has {' and '.join(zeros)}"
     if evidence.context or pool[evidence.literal_occurrences.rows].any() or query.floor == 0:
+        return None
+    if query.of_files:  # their paths may match where no text does
         return None
     nearest, floor = float(evidence.cosine[pool].max()), query.profile.recall.floor
     if query.profile.score == "ethos" or nearest >= floor:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from priming.config import profiles
 from priming.config.ids import uuid7
 from priming.config.profiles import Profile
-from priming.config.words import KINDS
+from priming.config.words import FILE, RECALLED
 from priming.core.arguments.checks import (
     check_choice,
     check_count,
@@ -42,6 +42,8 @@ from priming.recall.candidates import (
     recall_context,
 )
 from priming.recall.designs import rank
+from priming.recall.files.index import files_of
+from priming.recall.files.release import rank_files
 from priming.recall.formatting import HEADER, packables
 from priming.recall.priors import Priors
 from priming.recall.ranking import Ranked, RankingQuery
@@ -95,7 +97,7 @@ def recall(
     Args:
         text: the question, or what the agent sees; ``cue`` can add a context, or replace the text.
         cue: a context: file, language, task, environment, project, speaker, and others by name.
-        kinds: the kinds of memory to return; None: all but entities.
+        kinds: the kinds of memory to return; None: all but entities. "file" alone: the files that a task will touch.
         limit: maximum number of hits.
         tokens: budget of ``Recall.text``; None: no limit.
         session: the session under which the recall is recorded.
@@ -113,7 +115,6 @@ def recall(
 
     Raises:
         ParamError: a blank cue, or an argument outside its range.
-        NotFound: a namespace that does not exist.
 
     """
     if cue is not None and not isinstance(cue, Cue):
@@ -124,7 +125,7 @@ def recall(
         text=cue_text(cue.text if text is None else text, cue),
         cue=cue,
         profile=chosen,
-        kinds=None if kinds is None else _choices("kinds", kinds, KINDS),
+        kinds=None if kinds is None else _kinds(kinds),
         limit=check_count("limit", limit, 1, MOST_HITS),
         tokens=None if tokens is None else check_count("tokens", tokens, 0, 10_000_000),
         session=check_name("session", session),
@@ -155,6 +156,15 @@ def _choices(name: str, value: Any, choices: Sequence[str]) -> tuple[str, ...]:
     if not isinstance(words, Collection):
         raise ParamError(name, value, f"must be some of {', '.join(choices)}")
     return tuple(check_choice(name, word, choices) for word in words)
+
+
+def _kinds(kinds: Any) -> tuple[str, ...]:
+    """The kinds to return; files cannot stand beside others, as they are ranked by a law of their own."""
+    chosen = _choices("kinds", kinds, RECALLED)
+    if FILE in chosen and set(chosen) != {FILE}:
+        rule = "must be the only kind: files are ranked by a law of their own, so recall them apart"
+        raise ParamError("kinds", kinds, rule)
+    return tuple(dict.fromkeys(chosen))
 
 
 def _ablated(terms: Any) -> frozenset[str]:
@@ -256,7 +266,8 @@ def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> Recal
     watch.lap("evidence")
     ranked = _NO_ROWS
     if reason is None:
-        ranked = rank(_ranking_query(memory, query, evidence, eligible, pool, now))
+        ranking = _ranking_query(memory, query, evidence, eligible, pool, now)
+        ranked = rank_files(ranking, files_of(memory, working)) if query.of_files else rank(ranking)
     confidence = answer_confidence(evidence, ranked, profile.confidence) if profile.confidence else None
     floor = confidence_floor(query, evidence)
     if confidence is not None and confidence < floor:

@@ -16,7 +16,7 @@ from priming.index.topology import MENTIONS
 from priming.remember.files import file_key
 from priming.transfer.commit_message import read_message
 from priming.transfer.git_log import Commit, Repository, history, open_repository, removals
-from priming.transfer.importers import NOTHING, Entry, Item, Stored, Tie
+from priming.transfer.importers import NOTHING, Entry, Item, Present, Stored, Tie
 from priming.transfer.reading import clean_text, label, title
 
 __all__ = ["CO_CHANGED", "GIT", "RENAMED", "ChangeCounts", "Repository", "open_repository", "read"]
@@ -79,6 +79,8 @@ def read(path: Path, *, until: str | None = None, stored: Stored = NOTHING) -> I
     present = stored.keys(map(_commit_key, hashes))
     files = _files_of_commits(stored, present) if present else {}
     new = [name for name in hashes if _commit_key(name) not in present]
+    if present:
+        yield Present(len(hashes) - len(new))
     counts = ChangeCounts(len(hashes), linked=set(stored.links(CO_CHANGED)))
     for changed in files.values():
         counts.add(changed)
@@ -161,15 +163,26 @@ def _touches(commit: Commit) -> Iterator[Tie]:
 def _removed(
     repository: Repository, hashes: Sequence[str], counts: ChangeCounts, stored: Stored
 ) -> Iterator[Tie]:
-    """The links from files that are gone to the commits that removed them, and to their later names."""
+    """The links from files that are gone to the commits that removed them, and to their later names.
+
+    A commit of another branch may have touched such a file later. The last commit, which is stored last and does
+    not have the file either, then says that it is gone.
+    """
     living = {_file_key(file) for file in repository.files()}
-    gone = counts.files - living - {file for file, _ in stored.links(REMOVED)}
+    linked = {file for file, _ in stored.links(REMOVED)}
+    gone = counts.files - living - (linked - counts.latest.keys())
     removed = (
         {_file_key(file): commit for file, commit in removals(repository, hashes).items()} if gone else {}
     )
     last = {file: removed[file] for file in sorted(gone & removed.keys())}
-    for file, commit in last.items():
-        yield Tie(file, _commit_key(commit), REMOVED, PLASTICITY.start)
+    place = {name: i for i, name in enumerate(hashes)}
+    for file in sorted(gone):
+        touch, removal = (
+            place.get(counts.latest.get(file, ""), len(hashes)),
+            place.get(last.get(file, ""), -1),
+        )
+        for commit in [*([last[file]] if file in last else []), *([hashes[-1]] if touch > removal else [])]:
+            yield Tie(file, _commit_key(commit), REMOVED, PLASTICITY.start)
     for removing in history(repository, sorted(set(last.values()))) if last else ():
         for change in removing.changes:
             if change.before is not None and _file_key(change.before) in last:
@@ -185,8 +198,8 @@ class ChangeCounts:
     """The pairs of files that are linked already."""
     files: set[str] = field(default_factory=set)
     """The files of all commits."""
-    fresh: set[str] = field(default_factory=set)
-    """The files of new commits: the links of others stay as they are."""
+    latest: dict[str, str] = field(default_factory=dict)
+    """By file, the last of the new commits that touched it: the links of other files stay as they are."""
     single: Counter[str] = field(default_factory=Counter)
     pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
 
@@ -202,13 +215,13 @@ class ChangeCounts:
         """Count a new commit."""
         keys = list(map(file_key, _files(commit)))
         self.add(keys)
-        self.fresh.update(keys)
+        self.latest |= dict.fromkeys(keys, commit.hash)
 
     def ties(self) -> Iterator[Tie]:
         """Links between pairs of files, by their share of common changes."""
         enough = 1 if self.commits < GIT.young else GIT.together
         for (a, b), both in self.pairs.items():
-            if both >= enough and not ((a, b) in self.linked and self.fresh.isdisjoint((a, b))):
+            if both >= enough and not ((a, b) in self.linked and self.latest.keys().isdisjoint((a, b))):
                 share = both / (self.single[a] + self.single[b] - both)
                 weight = min(max(share, PLASTICITY.low), PLASTICITY.high)
                 yield Tie(a, b, CO_CHANGED, weight)

@@ -65,7 +65,14 @@ class Tie:
     """When it last carried something to a memory that proved useful, in ISO 8601."""
 
 
-Item = Entry | Tie
+@dataclass(frozen=True, slots=True)
+class Present:
+    """Memories that an importer did not read again, because the namespace has them."""
+
+    number: int
+
+
+Item = Entry | Tie | Present
 Importer = Callable[..., Iterator[Item]]
 """A function of a path; its other parameters are options, except ``stored``, which the import fills in."""
 
@@ -209,8 +216,9 @@ def _items(importer: Importer, path: Path) -> Iterator[Item]:
     """The items of an importer, with its reading errors as errors of Priming."""
     try:
         for item in importer(path):
-            if not isinstance(item, (Entry, Tie)):
-                raise ParamError("item", item, "must be an Entry or a Tie: the importer is at fault")
+            if not isinstance(item, (Entry, Tie, Present)):
+                rule = "must be an Entry, a Tie or a Present: the importer is at fault"
+                raise ParamError("item", item, rule)
             yield item
     except OSError as error:
         raise _unreadable(path, f"cannot be read: {error.strerror or error}") from error
@@ -270,6 +278,8 @@ class _Import:
         for item in items:
             if isinstance(item, Entry):
                 yield item
+            elif isinstance(item, Present):
+                self.statuses["duplicate"] = self.statuses.get("duplicate", 0) + item.number
             else:
                 self.ties.write(json.dumps(astuple(item)) + "\n")
 

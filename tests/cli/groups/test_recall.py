@@ -292,3 +292,25 @@ def test_a_recall_that_is_not_recorded_shows_no_id(shell):
     shown = shell.run("recall", "wrap errors", "--explain", "--known-at", "2999-01-01").stdout
     assert "not recorded: it takes no verdicts" in shown
     assert "recall 0" not in shown
+
+
+def test_files_prints_paths_with_the_memories_that_say_so(two):
+    two.ask(
+        "remember", "Close idle connections", "--file", "src/pool.py", "--occurred-at", "2026-03-01T12:00:00Z"
+    )
+    printed = two.run("files", "idle connections", "--explain").stdout
+    assert " 1  src/pool.py  1.000\n" in printed
+    assert "    100%  2026-03-01  Close idle connections  close-idle-connections\n" in printed
+    found = two.ask("files", "idle connections", "--reasons", "0")
+    assert [(file["path"], file["reasons"]) for file in found["files"]] == [("src/pool.py", [])]
+    assert "packed:\nFiles that" in two.run("files", "idle connections", "--tokens", "60").stdout
+    assert (
+        two.ask("recall", "idle connections", "--kind", "file")["hits"][0]["memory"]["key"]
+        == "file:src/pool.py"
+    )
+
+
+def test_files_without_a_history_says_how_to_get_one(two):
+    assert two.run("files", "idle connections").stdout == (
+        "no memory touches a file: import a git history, or remember with files\n"
+    )

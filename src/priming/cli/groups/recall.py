@@ -25,7 +25,7 @@ from priming.cli.output import DIM, KEY, OK, WARN, Part, Span, Table, Tree, coun
 from priming.cli.parse import complete_terms
 
 if TYPE_CHECKING:
-    from priming.results import Hit, Recall, Step
+    from priming.results import Hit, Recall, Step, TaskFiles
     from priming.types import MemoryRecord
 
 MIN_SHARE = 0.05
@@ -109,6 +109,43 @@ def recall(
     if plot is not None:
         plotting.write(result, question or " ".join(map(str, cue.context().values())), plot)
     return Answer(result, shown(result, explain=explain, trace=trace, packed=tokens is not None, plot=plot))
+
+
+@command(app)
+def files(
+    store: StoreOptions,
+    task: Annotated[str, Argument(metavar="TASK", help="What is to be done; - reads it from stdin")],
+    limit: Limit = 10,
+    reasons: Annotated[
+        int, Option("--reasons", metavar="N", help="Maximum number of memories shown for each file")
+    ] = 3,
+    tokens: Tokens = None,
+    session: Session = None,
+    explain: Explain = False,
+) -> Answer:
+    """List the files that a task is likely to touch, with the commits that say why."""
+    what = parse.text_or_stdin(task)
+    with store.open() as memory:
+        result = memory.files(what, limit=limit, reasons=reasons, tokens=tokens, session=session)
+    return Answer(result, _task_files(result, explain=explain, packed=tokens is not None))
+
+
+def _task_files(result: TaskFiles, *, explain: bool, packed: bool) -> Iterator[Part]:
+    """The files, each with its reasons; or the reason why there are none."""
+    if result.reason is not None:
+        yield line((result.reason, WARN))
+    for rank, file in enumerate(result.files, 1):
+        score = f"  {file.activation:.3f}" if explain else ""
+        yield line((f"{rank:>2}  ", DIM), (file.path, KEY), score, ("  named", OK) if file.named else "")
+        for reason in file.reasons:
+            share = f"{reason.share:4.0%}  " if explain else ""
+            at = f"{reason.at:%Y-%m-%d}  " if reason.at else ""
+            yield line((f"{share}{at}", DIM), reason.gist, (f"  {reason.key}", DIM), indent=4)
+    if packed and result.text:
+        yield line(("packed:", DIM))
+        yield line(result.text)
+    if explain and result.recorded and result.files:
+        yield line((f"recall {result.recall_id}", DIM))
 
 
 def shown(

@@ -11,6 +11,7 @@ from typing import Any
 SUBJECTS = (
     "laws",
     "recall",
+    "files",
     "learning",
     "sleep",
     "store",

@@ -25,6 +25,12 @@ class HookParams(Checked):
         unit="words",
         doc="minimum number of words that a memory shares with the prompt, unless one of them is a name",
     )
+    files: int = param(
+        5, low=1, unit="files", doc="maximum number of files listed that a prompt is likely to touch"
+    )
+    reasons: int = param(
+        2, low=0, unit="memories", doc="maximum number of memories shown for each of these files"
+    )
     name_letters: int = param(3, low=1, unit="letters", doc="minimum length of a name that suffices alone")
     read: int = param(2_000, low=1, unit="characters", doc="maximum length of a prompt that is read")
     recent_days: float = param(

@@ -1,0 +1,67 @@
+"""The parameters of the law by which a task brings up files (``docs/files.md``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from priming.config.params.checked import Checked, param
+
+
+@dataclass(frozen=True, slots=True)
+class FileParams(Checked):
+    """How activation is released from memories to the files that they touch."""
+
+    anchors: int = param(
+        200,
+        low=1,
+        unit="memories",
+        source="docs/files.md",
+        doc="number of best memories that release activation",
+    )
+    sharpness: float = param(
+        3.0, low=0.0, source="docs/files.md", doc="power of a memory's match, relative to the best"
+    )
+    fan: float = param(
+        0.5,
+        low=0.0,
+        high=1.0,
+        source="docs/files.md",
+        doc="power of the number of files over which a memory divides its activation",
+    )
+    decay: float = param(
+        0.2,
+        low=0.0,
+        high=1.0,
+        source="docs/files.md",
+        doc="power by which a memory fades with each later memory that touches files",
+    )
+    named: float = param(
+        1.0,
+        low=0.0,
+        source="docs/files.md",
+        doc="activation of a file that the task names by its path or the end of it; the best vote is 1",
+    )
+    stem: float = param(
+        0.25,
+        low=0.0,
+        high=1.0,
+        source="docs/files.md",
+        doc="share of that for a file whose name without the ending is a word of the task",
+    )
+    least: float = param(
+        0.01,
+        low=0.0,
+        high=1.0,
+        source="docs/files.md",
+        doc="share of the best file's activation that a file needs",
+    )
+    together: float = param(
+        0.03,
+        low=0.0,
+        high=0.2,
+        source="docs/files.md",
+        doc="share that a file passes on to one always changed with it",
+    )
+
+
+FILES = FileParams()
