@@ -127,3 +127,18 @@ def test_a_locked_store_loses_no_correction_and_the_hook_says_so(tmp_path):
     assert done.stderr == b"priming hook prompt: TimeoutError; a later hook will learn the correction\n"
     age(project)
     assert "Use uv instead of pip" in project.process_text("session-start")
+
+
+def test_what_is_learned_is_told_in_whole_sentences(project):
+    first = project.text("prompt", prompt="No, use webpack instead of rollup")
+    assert "as [use-webpack-instead-of-rollup]: Use webpack instead of rollup." in first
+    second = project.text("prompt", prompt="You should have used rollup instead of webpack")
+    assert ": Use rollup instead of webpack. It replaces this rule: Use webpack instead of rollup." in second
+
+
+def test_a_value_that_is_corrected_in_passing_takes_the_place_of_the_earlier(project):
+    project.text("prompt", prompt="Always wait 30 seconds between retries")
+    project.text("prompt", prompt="No, wait 10 seconds between retries")
+    with project.memory() as memory:
+        rules = [rule.content for rule in memory.list(kinds=["behavior"]) if "retries" in rule.content]
+        assert rules == ["Wait 10 seconds between retries"]

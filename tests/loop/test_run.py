@@ -31,6 +31,13 @@ def test_an_answer_that_nobody_asked_for_is_refused(runs):
     assert Sessions(runs.memory).get(session.id) == session
 
 
+def test_an_answer_to_a_session_that_is_delivered_is_refused_with_what_to_do_instead(runs):
+    session = runs.run([planned(("Mend it", PASSES)), delivered()], "Mend Anna's gate")
+    with pytest.raises(Conflict, match=r"takes no answer: 'priming loop run .*Anna.* --deliberate'"):
+        runs.resume(session, options=ResumeOptions(answer="Glue it."))
+    assert runs.resume(session).answered == ()
+
+
 def test_an_answer_says_something(runs):
     session = runs.run([unclear()])
     with pytest.raises(ParamError, match="answer"):

@@ -29,3 +29,20 @@ def test_a_key_that_fits_its_text_is_told_alone_when_the_rule_is_quiet():
         for _ in range(4):
             memory.feedback(memory.active(RELEASE).recall_id, overridden=[key])
         assert memory.active(RELEASE).text.endswith(f"- [{key}] constraint")
+
+
+def test_a_constraint_without_room_is_named_with_the_warning():
+    with Memory.open("sqlite://") as memory:
+        reason = "".join(f", and never the tags of the branch number {number}" for number in range(24))
+        key = memory.learn(f"Always sign the tags of a release{reason}", cue=RELEASE, rule="constraint").key
+        memory.supersede(key, f"Never sign the tags of a release{reason}")
+        assert f"{key} (key from an earlier text)" in memory.active(RELEASE, tokens=110).notice
+
+
+def test_a_rule_that_is_left_out_is_named_with_a_warning_if_its_key_is_of_an_earlier_text():
+    with Memory.open("sqlite://") as memory:
+        key = memory.learn("Always sign the tags of a release", cue=RELEASE).key
+        memory.learn("Never sign the tags of a release", cue=RELEASE)
+        memory.learn("Sign the tags of a release", cue=Cue(task="release", environment="production"))
+        (omitted,) = memory.active(Cue(task="release", environment="production")).omitted
+        assert (omitted.key, omitted.reason.partition("; ")[2]) == (key, "key from an earlier text")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from priming import ParamError
+from priming import Memory, ParamError
 from priming.config.params.recall import RecallParams
 from priming.recall.terms import (
     TERM_ALIASES,
@@ -70,3 +70,14 @@ def test_a_weight_under_its_present_name_wins_over_its_alias():
 def test_a_weight_out_of_range_is_refused_under_either_name():
     with pytest.raises(ParamError, match=r"novelty = -1\.0: must be in "):
         with_weights(RecallParams(), {"news": -1.0})
+
+
+def test_memories_excluded_by_id_are_left_out_as_by_any_other_filter():
+    with Memory.open("sqlite://") as memory:
+        shown, left = (
+            memory.remember(f"The {colour} kettle is on the stove", key=colour) for colour in ("red", "blue")
+        )
+        by_id = memory.recall("Which kettle is on the stove?", filters={"id": {"nin": [left.id]}})
+        by_key = memory.recall("Which kettle is on the stove?", filters={"key": {"ne": "blue"}})
+        assert [hit.memory.id for hit in by_id.hits] == [hit.memory.id for hit in by_key.hits] == [shown.id]
+        assert not memory.recall("kettle", filters={"id": {"nin": [shown.id, left.id]}}).hits

@@ -138,7 +138,7 @@ def test_a_correction_from_a_user_is_not_merged_into_one_from_a_tool(memory):
         "user",
         "tool",
     )
-    assert f"created: {data.key} is 1.00 alike but from tool, which may not instruct" in done.reasons
+    assert f"created: {data.key} is similar (1.00), but from tool, which may not instruct" in done.reasons
 
 
 def test_a_narrower_rule_of_similarity_between_seven_and_nine_tenths_specialises(memory):

@@ -26,12 +26,12 @@ KINDS = ("episode", "fact", "procedure", "failure", "pattern")
 """The kinds that are recalled for a prompt: rules come by their context, and corrections as rules."""
 
 ASK = (
-    "The user seems to correct you. If this is a rule that will hold again, call the tool learn of priming"
+    "The user seems to be correcting you. If this is a rule that will apply again, call Priming's tool `learn`"
     " (right: the rule, wrong: what was done instead), so that the user need not repeat it."
 )
 REMINDER = (
-    "Before you end: report once, with the tool feedback of priming, whether the memories shown in this session were"
-    " useful (used, not_relevant or not_useful by key, confirmed or overridden for rules). Shown were: "
+    "Before you finish, report once, with Priming's tool `feedback`, whether the memories shown in this session were"
+    " useful (by key: used, not_relevant or not_useful; for rules: confirmed or overridden). These were shown: "
 )
 _COMMITTED = re.compile(r"^\[[^\]\n]+ [0-9a-f]{7,}\] ", re.MULTILINE)
 _BYTES_PER_TOKEN = 4
@@ -298,7 +298,9 @@ def _notice(missing: Sequence[str]) -> str:
     which = (
         "1 constraint that applies is" if len(missing) == 1 else f"{len(missing)} constraints that apply are"
     )
-    return f"{which} left out for lack of space: `priming active` lists them."
+    return (
+        f"{which} left out for lack of space; `priming active` lists {'it' if len(missing) == 1 else 'them'}."
+    )
 
 
 def count_tokens(text: str) -> int:
@@ -329,8 +331,14 @@ def _tell(call: HookCall, rule: Mapping[str, Any] | None) -> None:
     """Tell the agent a rule that was learned, as it is stored."""
     if rule:
         call.session.show(rule["id"], rule["key"], "", rule=True)
-        superseded = f" It supersedes: {rule['previous']}" if rule.get("previous") else ""
-        call.add(f"Learned from what the user said, as [{rule['key']}]: {rule['content']}{superseded}")
+        replaced = f" It replaces this rule: {_ended(rule['previous'])}" if rule.get("previous") else ""
+        call.add(f"Learned from what the user said, as [{rule['key']}]: {_ended(rule['content'])}{replaced}")
+
+
+def _ended(text: str) -> str:
+    """A text on one line, with a mark at its end, so that another sentence can follow."""
+    line = " ".join(text.split())
+    return line if line.endswith((".", "!", "?", "…", ":")) else f"{line}."
 
 
 def _start_run(call: HookCall) -> None:

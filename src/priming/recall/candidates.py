@@ -96,7 +96,10 @@ def eligible_candidates(
             living[working.row[document]] = False
         elif fit.confirmed:
             context[document] = fit.start
-    if query.condition is not None:
+    excluded = None if query.condition is None else filtering.excluded_ids(query.condition)
+    if excluded is not None:  # without a pass over the store
+        living[[working.row_of[memory_id] for memory_id in excluded if memory_id in working.row_of]] = False
+    elif query.condition is not None:
         condition = naming_versions(memory, query.condition)
         ids = memory.store.matching(memory.namespace, condition, valid)
         mask = np.zeros(working.rows, np.bool_)

@@ -20,7 +20,7 @@ from priming.core.pack import estimate_tokens
 from priming.errors import ParamError
 from priming.namespace import Namespace
 from priming.recall import traces
-from priming.recall.formatting import rule_full
+from priming.recall.formatting import EARLIER_KEY, has_earlier_key, rule_full
 from priming.recall.rule_relevance import context_of, cue_relevance
 from priming.remember.drafts import words
 from priming.results import Hit, Omitted, Recall
@@ -62,7 +62,6 @@ def active(
 
     Raises:
         ParamError: no cue, or an argument outside its range.
-        NotFound: a namespace that does not exist.
 
     """
     if not isinstance(cue, Cue):
@@ -166,6 +165,7 @@ def _omitted_before_scoring(
 
 
 def _omit(hit: Hit, reason: str) -> Omitted:
+    reason = f"{reason}; {EARLIER_KEY}" if has_earlier_key(hit.memory) else reason
     return Omitted(hit.memory.key, reason, estimate_tokens(rule_full(hit.memory, hit.origin)))
 
 

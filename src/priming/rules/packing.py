@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from priming.config.params.laws import TierParams
 from priming.core.pack import OMIT, Packable, Packed, estimate_tokens, pack
-from priming.recall.formatting import RULES_HEADER, rule_packable
+from priming.recall.formatting import EARLIER_KEY, RULES_HEADER, has_earlier_key, rule_packable
 from priming.results import Hit, Omitted
 from priming.rules.conflicts import RuleCandidate
+from priming.types import MemoryRecord
 
 BUDGET = "budget"
 """Why a rule that exceeds the budget is left out."""
@@ -40,7 +41,7 @@ def pack_rules(rules: Sequence[RuleCandidate], tokens: int, tiers: TierParams | 
     text, shown, notice = packed.text, _tiers(packed), None
     constraints = [forms[str(i)] for i, rule in enumerate(rules) if rule.is_protected]
     if any(form.key not in shown for form in constraints):
-        names = {str(i): rule.hit.memory.key for i, rule in enumerate(rules)}
+        names = {str(i): _named(rule.hit.memory) for i, rule in enumerate(rules)}
         text, shown, notice = _constraints_alone(constraints, names, tokens, tiers)
     left_out = sorted(
         (i for i in range(len(rules)) if str(i) not in shown), key=lambda i: not rules[i].is_protected
@@ -66,6 +67,11 @@ def _form(rule: RuleCandidate, key: str) -> Packable:
     least = "omit" if not rule.is_protected else "name" if rule.is_quiet else "gist"
     form = rule_packable(rule.hit)
     return replace(form, key=key, most=most, least=least, rank=int(rule.is_protected))
+
+
+def _named(rule: MemoryRecord) -> str:
+    """The key of a rule, marked if its text has changed since."""
+    return f"{rule.key} ({EARLIER_KEY})" if has_earlier_key(rule) else rule.key
 
 
 def _tiers(packed: Packed) -> dict[str, str]:

@@ -326,29 +326,34 @@ def _doubt(change: TextChange) -> str:
 def _reason(decided: str, nearest: BehaviorComparison | None) -> str:
     if nearest is None:
         return "created: it is the first behaviour here"
-    key, alike, change = nearest.existing.key, f"{nearest.similarity:.2f} alike", nearest.change
+    key, alike, change = nearest.existing.key, f"similar ({nearest.similarity:.2f})", nearest.change
     if decided == "merge":
         return f"merged into {key}: {change.reason}"
     if decided == "widen":
         return f"widened {key}: {change.reason}, and this correction applies more widely"
     if decided == "supersede":
-        reason = f"it forbids as well ({change.reason})" if change.kind == "same" else change.reason
+        reason = (
+            f"the correction also forbids something ({change.reason})"
+            if change.kind == "same"
+            else change.reason
+        )
         return f"superseded the earlier text of {key}: {reason}"
     if decided == "specialise":
-        return f"specialises {key}: {alike}, and it applies more narrowly"
+        why = change.reason if change.kind in REVERSALS and change.clear else f"it is {alike}"
+        return f"specialises {key}, which it overrides where both apply: {why}, and it applies more narrowly"
     return _creation(nearest)
 
 
 def _creation(nearest: BehaviorComparison) -> str:
     """Why a behaviour stays separate."""
     key = nearest.existing.key
-    change, alike = nearest.change, f"{nearest.similarity:.2f} alike"
+    change, alike = nearest.change, f"similar ({nearest.similarity:.2f})"
     if is_unclear(change) and nearest.scopes != "apart":
         return f"created beside {key}, which review lists: {_doubt(change)}"
     if nearest.outranked and (change.kind == "same" or nearest.similarity > SIMILARITY.merge):
-        return f"created: {key} is {alike} but from {nearest.existing.trust}, which is trusted more"
+        return f"created: {key} is {alike}, but from {nearest.existing.trust}, which is trusted more"
     if change.kind == "same" and not instructs(nearest.existing.trust):
-        return f"created: {key} is {alike} but from {nearest.existing.trust}, which may not instruct"
+        return f"created: {key} is {alike}, but from {nearest.existing.trust}, which may not instruct"
     if change.kind == "same":
         return f"created beside {key}, which says the same where other conditions hold"
     if nearest.similarity > SIMILARITY.specialise:

@@ -79,6 +79,18 @@ def parse(filters: Any) -> Condition:
     return condition
 
 
+def excluded_ids(condition: Condition) -> Sequence[str] | None:
+    """The ids that a condition excludes, if it does nothing else; else None.
+
+    >>> excluded_ids(parse({"id": {"nin": ["a", "b"]}})), excluded_ids(parse({"kind": "fact"}))
+    (['a', 'b'], None)
+    """
+    while isinstance(condition, Combination) and condition.operator == "and" and len(condition.parts) == 1:
+        (condition,) = condition.parts
+    excludes = isinstance(condition, Comparison) and (condition.path, condition.operator) == (("id",), "nin")
+    return list(condition.value) if isinstance(condition, Comparison) and excludes else None
+
+
 def _parse(filters: Any, depth: int) -> Condition:
     if not isinstance(filters, Mapping):
         raise ParamError("filters", filters, "must be a mapping of field names to values")
