@@ -46,7 +46,7 @@ def test_what_was_planned_before_and_never_begun_is_open_until_it_is_done(runs):
     rest = planned(*((f"Part {name} is loose", PASSES) for name in ("ab", "cd", "ef")))
     session = runs.resume(session, [rest, delivered(), delivered(), delivered()])
     assert (session.ended, [task.seq for task in session.open_tasks]) == ("incomplete", [4])
-    assert "open: task 4 (pending)" in session.why
+    assert "still open: 4 (pending)" in session.why
     session = runs.resume(session, [planned(("Part gh is loose", PASSES)), delivered()])
     assert (session.ended, status_of(session), session.open_tasks) == ("delivered", 0, ())
 

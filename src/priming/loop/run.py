@@ -99,8 +99,10 @@ def resume(environment: LoopEnvironment, session_id: str, options: ResumeOptions
             raise ParamError("session", session_id, f"works in {session.folder}, which no longer exists")
         if session.state == LAST and session.ended == DELIVERED:
             if options.answer is not None:
-                remedy = f"'priming loop run {shlex.quote(session.objective)} --deliberate' begins another"
-                raise Conflict(f"the session {session.id} is delivered, and takes no answer: {remedy}")
+                command = f"priming loop run {shlex.quote(session.objective)} --deliberate"
+                raise Conflict(
+                    f"the session {session.id} is delivered, and takes no answer; begin another with {command}"
+                )
             return session
         if session.state == LAST and session.ended == UNVERIFIED and options.answer is None:
             return session  # the same plan would end the same way

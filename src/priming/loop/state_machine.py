@@ -273,8 +273,8 @@ def _why(session: Session, ended: str) -> str | None:
         return f"{more} more tasks than the limit of {session.limits.tasks} were planned, and dropped"
     delivered, total = session.tally
     tasks = ", ".join(f"{task.seq} ({task.status})" for task in session.open_tasks)
-    rest = "no command verifies it" if ended == UNVERIFIED else "see what blocked it"
-    return f"{delivered} of {total} tasks delivered; open: task {tasks}: {rest}"
+    rest = "; no command verifies it" if ended == UNVERIFIED else ""
+    return f"{delivered} of {total} tasks delivered; still open: {tasks}{rest}"
 
 
 def _pivot(turn: Turn, session: Session, why: str | None = None) -> Session:
