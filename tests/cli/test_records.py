@@ -85,6 +85,11 @@ def test_an_operation_names_what_it_touched_even_if_that_is_gone(shown):
     ]
 
 
+def test_uses_without_a_time_of_the_last_are_shown_without_one(shown):
+    lines = shown(records.memory(MemoryRecord("1", "default", "a", "fact", "A.", "A.", use=Use(uses=40))))
+    assert [line.split() for line in lines if line.startswith("uses")] == [["uses", "40"]]
+
+
 @pytest.mark.parametrize(
     ("kind", "use", "said"),
     [

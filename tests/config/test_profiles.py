@@ -1,6 +1,7 @@
 """The profiles are the rows of LAWS.md §1, complete and frozen."""
 
 import dataclasses
+from dataclasses import replace
 
 import pytest
 
@@ -55,3 +56,21 @@ def test_an_unknown_profile_is_refused_with_the_names_there_are():
         ParamError, match=r"profile = 'floopy': must be one of priming, floop, .*world-weaver"
     ):
         get("floopy")
+
+
+@pytest.mark.parametrize("name", ["ethos", "poc"])
+def test_a_profile_that_adds_up_arrivals_undivided_has_a_gain_below_one(name):
+    profile = get(name)
+    with pytest.raises(ParamError, match=rf"gain = 1.0: must be < 1 in {name}, which adds up arrivals"):
+        replace(profile, spread=replace(profile.spread, gain=1.0))
+    assert replace(profile, spread=replace(profile.spread, gain=0.99)).spread.gain == 0.99
+
+
+@pytest.mark.parametrize("name", ["priming", "floop", "synapse"])
+def test_where_arrivals_are_divided_or_the_greatest_counts_the_gain_may_be_one(name):
+    profile = get(name)
+    assert replace(profile, spread=replace(profile.spread, gain=1.0)).spread.gain == 1.0
+
+
+def test_only_the_profiles_whose_score_has_no_activation_do_not_spread():
+    assert {name for name in ALL if not get(name).spreads} == {"arc", "world-weaver"}

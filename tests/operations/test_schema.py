@@ -85,8 +85,15 @@ def test_other_names_do_only_where_asked_for():
         wire.arguments(RECALL, {"query": "x"})
 
 
-def test_an_argument_by_its_own_name_is_kept_before_another_name():
-    assert wire.arguments(RECALL, {"text": "own", "query": "other"}, forgiving=True) == {"text": "own"}
+def test_two_names_of_one_argument_must_have_one_value():
+    for sent in (
+        {"text": "own", "query": "own"},
+        {"text": "own", "query": None},
+        {"text": None, "query": "own"},
+    ):
+        assert wire.arguments(RECALL, sent, forgiving=True) == {"text": "own"}
+    with pytest.raises(ParamError, match="query = 'other': contradicts text = 'own', which is the same"):
+        wire.arguments(RECALL, {"query": "other", "text": "own"}, forgiving=True)
 
 
 def test_parts_of_a_cue_may_stand_beside_it():

@@ -145,3 +145,15 @@ def test_a_digest_tells_apart_by_kind_title_text_session_and_time(other):
 def test_a_digest_does_not_depend_on_how_important_or_tagged_a_memory_is():
     other = draft({**TEXT, "importance": 0.9, "tags": ["a"], "source": "x", "metadata": {"a": 1}})
     assert other.digest == draft(TEXT).digest
+
+
+def test_a_text_stored_with_white_space_by_an_earlier_version_is_found_again(memory):
+    memory.remember("Oats grow anywhere.")
+    old = draft({"content": "Oats grow anywhere.\n"}).digests[1]
+    memory.store._db.change("UPDATE versions SET digest = ?, content = ?", (old, "Oats grow anywhere.\n"))
+    assert memory.remember("Oats grow anywhere.\n").status == "duplicate"
+
+
+def test_letters_composed_in_another_way_are_the_same_text(memory):
+    memory.remember("Z\u00fcrich is wet.")
+    assert memory.remember("Zu\u0308rich is wet.").status == "duplicate"

@@ -2,7 +2,8 @@
 
 import pytest
 
-from priming import HashedEmbedder
+from priming import HashedEmbedder, ParamError
+from priming.operations.ethos_actions import greet
 from priming.operations.service import LocalService
 from priming.server.ethos import reply
 from priming.server.jobs import Cancelled
@@ -117,6 +118,52 @@ def test_outside_the_actions_a_plain_store_strengthens_nothing(service):
     ] == weights
 
 
+@pytest.mark.parametrize(
+    "again",
+    [
+        "Barley needs lime.\n",
+        "  Barley needs lime.",
+        "\r\nBarley needs lime. \r\n",
+        "Barley needs lime.\u2003",
+    ],
+)
+def test_white_space_around_a_text_makes_no_second_row(service, again):
+    first = done(service, action="ingest", content="Barley needs lime.")
+    second = done(service, action="ingest", content=again)
+    assert (second["status"], second["id"]) == ("duplicate", first["id"])
+    assert done(service, action="health")["memories"] == 1
+
+
+def test_white_space_within_a_text_makes_another(service):
+    done(service, action="ingest", content="if rain:\n    wait")
+    done(service, action="ingest", content="if rain:\nwait")
+    assert done(service, action="health")["memories"] == 2
+
+
+@pytest.mark.parametrize(
+    ("message", "named"),
+    [
+        (
+            {"content": "Rye", "payload": {"content": "Oats"}},
+            "payload.content = 'Oats': contradicts content = 'Rye'",
+        ),
+        ({"kind": "fact", "payload": {"content": "Rye", "kind": "episode"}}, "payload.kind = 'episode'"),
+        ({"text": "Rye", "payload": {"content": "Oats"}}, "text = 'Rye': contradicts content = 'Oats'"),
+        ({"content": "Rye", "text": "Oats"}, "text = 'Oats': contradicts content = 'Rye'"),
+    ],
+)
+def test_two_values_for_one_argument_of_an_ingest_are_refused(service, message, named):
+    assert any(named in text for text in refused(service, action="ingest", **message)["violations"])
+    assert done(service, action="health")["memories"] == 0
+
+
+def test_the_same_value_twice_and_null_beside_a_value_are_one_value(service):
+    done(service, action="ingest", content="Rye", payload={"content": "Rye", "key": "rye"}, kind=None)
+    assert done(service, action="get", key="rye")["content"] == "Rye"
+    done(service, action="ingest", content=None, payload={"content": "Oats", "key": "oats"})
+    assert done(service, action="get", key="oats")["content"] == "Oats"
+
+
 def test_an_echo_is_stored_where_the_guard_is_off(service):
     done(service, action="ingest", content=f"{ROOF}\n{SIDE}")
     done(service, action="search", query=ROOF)
@@ -163,10 +210,18 @@ def test_a_search_honours_every_argument_of_recall(three):
         ({"trace": "loud"}, "trace"),
         ({"tokens": "few"}, "tokens"),
         ({"floor": 0.5}, "floor = 0.5: has no effect: the profile ethos"),
+        (
+            {"profile": "arc", "spread": True},
+            "has no effect: nothing spreads in the profile arc; leave it out",
+        ),
+        ({"profile": "world-weaver", "use_spreading": True}, "nothing spreads in the profile world-weaver"),
+        ({"loud": 1}, "loud = 1: is not an argument: search takes query, use_spreading, "),
+        ({"query": " "}, "query = ' '"),
     ],
 )
 def test_a_search_refuses_by_name_what_it_cannot_honour(three, more, named):
-    error = refused(three, action="search", query="The parser reads tokens.", **more)
+    error = refused(three, **{"action": "search", "query": "The parser reads tokens.", **more})
+    assert not any("takes text" in violation for violation in error["violations"])
     assert any(named in violation for violation in error["violations"]), error
 
 
@@ -219,6 +274,18 @@ def test_what_is_wrong_with_a_request_is_named(service, request_, named):
     error = refused(service, **request_)
     assert error["code"] == "bad_param"
     assert any(named in violation for violation in error["violations"]), error
+
+
+def test_an_unknown_action_is_answered_with_all_that_there_are(service):
+    (violation,) = refused(service, action="fly")["violations"]
+    assert "one of hello, ping, health, ingest, search, get, consolidate, embed" in violation
+
+
+def test_a_hello_takes_no_argument():
+    greeting = {"version": "0.1.0"}
+    assert greet(greeting, {"action": "hello"}) == greeting
+    with pytest.raises(ParamError, match="loud = True: is not an argument of this action"):
+        greet(greeting, {"action": "hello", "loud": True})
 
 
 def test_a_bug_is_answered_without_its_message(service, caplog):

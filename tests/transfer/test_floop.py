@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 from datetime import UTC, datetime
+from math import exp, log
 from pathlib import Path
 
 import pytest
 
+from priming import Cue
 from priming.errors import ParamError
 from priming.remember.drafts import draft
 from priming.transfer.floop import read
@@ -148,6 +150,40 @@ def test_confidence_priority_and_use_come_along(floop, memory):
     assert (record.use.uses, record.use.followed, record.use.confirmed, record.use.overridden) == (9, 5, 2, 1)
     assert record.use.last_used_at == datetime(2026, 2, 12, 3, 19, 55, tzinfo=UTC)
     assert record.metadata["stats"] == {"updated_at": "2026-02-17T22:03:17-08:00"}
+
+
+@pytest.mark.parametrize(
+    ("provenance", "stats", "since"),
+    [
+        (
+            {"created_at": "2026-03-01T00:00:00Z"},
+            {"created_at": "2026-01-01T00:00:00Z"},
+            datetime(2026, 3, 1, tzinfo=UTC),
+        ),
+        ({}, {"created_at": "2026-01-20T00:00:00Z"}, datetime(2026, 1, 20, tzinfo=UTC)),
+        (
+            {},
+            {"created_at": "2026-04-01T00:00:00Z", "last_activated": "2026-02-14T00:00:00Z"},
+            datetime(2026, 2, 14, tzinfo=UTC),
+        ),
+        ({}, {"created_at": "0001-01-01T00:00:00Z"}, None),
+        ({}, {}, None),
+    ],
+)
+def test_a_behaviour_dates_from_its_provenance_or_else_from_the_earliest_time_of_its_counts(
+    floop, provenance, stats, since
+):
+    (entry,) = entries(floop([behavior(content={"provenance": provenance}, metadata={"stats": stats})]))
+    assert entry.arguments.get("occurred_at") == since
+
+
+def test_the_base_level_of_an_imported_behaviour_counts_from_the_time_in_its_counts(floop, memory):
+    stats = {"times_activated": 25, "created_at": "2026-02-01T00:00:00Z"}
+    run(memory, "floop", floop([behavior(content={"when": {"language": "go"}}, metadata={"stats": stats})]))
+    (hit,) = memory.active(Cue(language="go")).hits
+    hours = (datetime.now(UTC) - datetime(2026, 2, 1, tzinfo=UTC)).total_seconds() / 3600
+    level = log(25 / 0.5) - 0.5 * log(hours)  # ln(n / (1 − d)) − d ln L
+    assert hit.components["base"] == pytest.approx(1 / (1 + exp(-(level + 1))), abs=1e-3)
 
 
 def test_what_has_no_place_is_kept_as_metadata(floop):
@@ -306,6 +342,32 @@ def test_an_edge_that_is_stored_both_ways_is_one_link(floop, memory, kind):
     (link,) = memory.links("behavior-1", relation=kind)
     assert {link.source, link.target} == {"behavior-1", "behavior-2"}
     assert (link.weight, link.given) == (0.9, True)
+
+
+@pytest.mark.parametrize("kind", ["similar-to", "co-activated"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_of_an_edge_that_differs_each_way_the_stronger_weight_and_the_earlier_creation_count(
+    floop, memory, kind, turned
+):
+    older = edge(
+        1, 2, kind, 0.3, created_at="2026-01-05T23:30:00-08:00", last_activated="2026-01-09T08:00:00Z"
+    )
+    newer = edge(2, 1, kind, 0.8, created_at="2026-01-06T07:31:00Z", last_activated=None)
+    rows = [newer, older] if turned else [older, newer]
+    run(memory, "floop", floop([behavior(1), behavior(2)], rows))
+    (link,) = memory.links("behavior-1", relation=kind)
+    times = datetime(2026, 1, 6, 7, 30, tzinfo=UTC), datetime(2026, 1, 9, 8, tzinfo=UTC)
+    assert (link.weight, link.created_at, link.last_activated) == (0.8, *times)
+
+
+def test_of_an_edge_that_is_stored_anew_the_same_way_the_last_line_counts(floop, memory):
+    run(
+        memory,
+        "floop",
+        floop([behavior(1), behavior(2)], [edge(1, 2, "similar-to", weight) for weight in (0.9, 0.6)]),
+    )
+    (link,) = memory.links("behavior-1", relation="similar-to")
+    assert link.weight == 0.6
 
 
 @pytest.mark.parametrize("weight", [None, 0])
@@ -504,6 +566,13 @@ def test_links_keep_the_times_at_which_floop_made_and_activated_them(floop, memo
     before = memory.links("behavior-1")
     run(memory, "floop", floop([behavior(1), behavior(2)], edges))
     assert memory.links("behavior-1") == before
+
+
+@pytest.mark.parametrize("name", ["QX77 ZB19", "Never rebase shared branches", "Deploy ABC-42 (3f2c9d1e)"])
+def test_the_heading_of_a_behaviour_names_no_entity(floop, memory, name):
+    run(memory, "floop", floop([behavior(content={"name": name})]))
+    assert memory.get("behavior-1").heading == name
+    assert memory.list(kinds=["entity"]) == []
 
 
 def test_ids_and_names_that_are_identifiers_make_no_entities(floop, memory):

@@ -186,7 +186,8 @@ def _fields(record: MemoryRecord) -> Iterator[tuple[str, str]]:
     if record.use.shown is not None:
         yield "shown", f"in {count(record.use.shown, 'recall')}"
     if record.use.uses:
-        yield "uses", f"{record.use.uses}, last {timestamp(record.use.last_used_at)}"
+        last = record.use.last_used_at
+        yield "uses", f"{record.use.uses}" + ("" if last is None else f", last {timestamp(last)}")
     if judged := ", ".join(_verdicts(record)):
         yield "verdicts", judged
     yield from _practice(record)

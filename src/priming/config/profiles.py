@@ -66,13 +66,21 @@ class Profile:
     tiers: TierParams | None = None
     confidence: ConfidenceParams | None = None
 
+    @property
+    def spreads(self) -> bool:
+        """Whether its score has an activation: otherwise nothing spreads, whatever a recall asks for."""
+        return self.score not in _WITHOUT_ACTIVATION
+
     def __post_init__(self) -> None:
         """Check rules that concern several parameters."""
-        if self.score == "ethos" and self.spread.gain >= 1.0:
-            rule = "must be < 1 in ethos, which adds up arrivals: activation would grow with every hop"
+        s = self.spread
+        if s.steps and s.combine == "sum" and s.normalise == "none" and s.gain >= 1.0:
+            rule = f"must be < 1 in {self.name}, which adds up arrivals: activation would grow with every hop"
             raise ParamError("gain", self.spread.gain, rule)
 
 
+_WITHOUT_ACTIVATION = ("arc", "world-weaver")
+"""Scores that rank by likeness, use and time alone."""
 PRIMING = Profile(
     name="priming",
     source="our own recipe, found by measurement",

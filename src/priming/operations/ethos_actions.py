@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from priming.config.profiles import ALL
-from priming.errors import ParamError
+from priming.errors import ParamError, shown
 from priming.operations.service import LocalService
+from priming.operations.table import BY_NAME
 from priming.types import Progress
 
+ACTIONS = ("hello", "ping", "health", "ingest", "search", "get", "consolidate", "embed")
+"""The actions; the server itself answers hello, since it knows what to say of itself."""
 PROFILE = "ethos"
 SEARCH_LIMIT = 5
 _MORE = {"profile": ("profile",), "trace": ("spread", "carried"), "tokens": ("text", "omitted")}
@@ -40,15 +44,24 @@ def act(service: LocalService, request: Mapping[str, Any], progress: Progress | 
             return call("sleep", fields, progress=progress)
         case "embed":
             return _embed(service, fields)
-    raise ParamError("action", name, "must be one of ping, health, ingest, search, get, consolidate, embed")
+    raise ParamError("action", name, f"must be one of {', '.join(ACTIONS)}")
 
 
 def _ingest(call: Callable[..., Any], fields: dict[str, Any]) -> Any:
     """Remember as Ethos does: linked to the nearest, whose links grow when the same text comes again."""
-    payload = fields.pop("payload", {})
+    payload = fields.pop("payload", None)
+    if payload is None:
+        payload = {}
     if not isinstance(payload, Mapping):
         raise ParamError("payload", payload, "must be an object: the arguments of remember")
-    return call("remember", {"profile": PROFILE, **payload, **fields}, forgiving=True)
+    beside = {name: value for name, value in fields.items() if value is not None}
+    for name, value in beside.items():
+        other = payload.get(name)
+        if other is not None and other != value:
+            raise ParamError(
+                f"payload.{name}", other, f"contradicts {name} = {shown(value)}: give one of the two"
+            )
+    return call("remember", {"profile": PROFILE, **payload, **beside}, forgiving=True)
 
 
 def _search(call: Callable[..., Any], fields: dict[str, Any]) -> dict[str, Any]:
@@ -61,8 +74,16 @@ def _search(call: Callable[..., Any], fields: dict[str, Any]) -> dict[str, Any]:
     defaults = {"text": query, "limit": SEARCH_LIMIT, "profile": PROFILE}
     arguments = {name: value for name, value in fields.items() if value is not None}
     request = {**defaults, **arguments, "spread": spread}
+    taken = search_arguments()
+    for name, value in fields.items():
+        if name not in taken:
+            raise ParamError(name, value, f"is not an argument: search takes {', '.join(taken)}")
     _refuse_floor(request)
-    recall = call("recall", request)
+    _refuse_spreading(request)
+    try:
+        recall = call("recall", request)
+    except ParamError as error:
+        raise ParamError.of([re.sub(r"^text = ", "query = ", text) for text in error.violations]) from None
     return {
         "results": [_result(hit) for hit in recall["hits"]],
         "recall_id": recall["recall_id"],
@@ -74,6 +95,14 @@ def _search(call: Callable[..., Any], fields: dict[str, Any]) -> dict[str, Any]:
             for name in names
         },
     }
+
+
+def search_arguments() -> tuple[str, ...]:
+    """The names of the arguments of a search: those of recall, but for its text."""
+    from priming.operations.schema import argument_names
+
+    names = argument_names(BY_NAME["recall"])
+    return ("query", "use_spreading", *(name for name in names if name != "text"))
 
 
 def _spreading(fields: dict[str, Any]) -> bool:
@@ -98,6 +127,16 @@ def _refuse_floor(request: Mapping[str, Any]) -> None:
         )
 
 
+def _refuse_spreading(request: Mapping[str, Any]) -> None:
+    """Refuse to spread in a profile whose score has no activation."""
+    name = request["profile"]
+    profile = ALL.get(name) if isinstance(name, str) else None
+    if request["spread"] and profile is not None and not profile.spreads:
+        spreading = ", ".join(other.name for other in ALL.values() if other.spreads)
+        rule = f"has no effect: nothing spreads in the profile {name}; leave it out, or choose one of {spreading}"
+        raise ParamError("use_spreading", True, rule)
+
+
 def _result(hit: Mapping[str, Any]) -> dict[str, Any]:
     """A hit as one flat object."""
     memory = hit["memory"]
@@ -116,6 +155,12 @@ def _embed(service: LocalService, fields: dict[str, Any]) -> dict[str, Any]:
     embedder = service.embedder
     (vector,) = embedder.embed([text]).tolist()
     return {"embedding": vector, "dimension": embedder.dimension, "generation": embedder.generation}
+
+
+def greet(greeting: Mapping[str, str], request: Mapping[str, Any]) -> dict[str, str]:
+    """The answer to a hello, which takes no argument."""
+    _refuse_others({name: value for name, value in request.items() if name != "action"})
+    return dict(greeting)
 
 
 def _refuse_others(fields: Mapping[str, Any]) -> None:

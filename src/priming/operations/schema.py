@@ -29,7 +29,7 @@ from pydantic import (
 )
 
 from priming.config.words import FORMATS, KINDS, OUTCOMES, RECALLED, RULES, STAGES, STATUSES, TRUST
-from priming.errors import ParamError, violation
+from priming.errors import ParamError, shown, violation
 from priming.operations.op import Op
 from priming.operations.table import BY_NAME
 from priming.types import Cue
@@ -110,6 +110,11 @@ def arguments(op: Op, request: Any, *, forgiving: bool = False) -> dict[str, Any
     hints = _signature(op)
     values = {name: _plain(getattr(parsed, name)) for name in parsed.model_fields_set}
     return {name: value for name, value in values.items() if value is not None or _allows_none(hints[name])}
+
+
+def argument_names(op: Op) -> tuple[str, ...]:
+    """The names of the arguments of an operation."""
+    return tuple(_signature(op))
 
 
 @cache
@@ -297,12 +302,16 @@ def _time(value: Any) -> Any:
 
 
 def _renamed(op: Op, request: Mapping[str, Any]) -> dict[str, Any]:
-    """A request with its arguments under their own names; an argument under its own name takes precedence."""
+    """A request with its arguments under their own names; two names of one argument must have the same value."""
     own_names = _signature(op)
     renamed = {name: value for name, value in request.items() if name in own_names}
     for name, value in request.items():
         if name not in own_names:
-            renamed.setdefault(op.other_names.get(name, name), value)
+            own = op.other_names.get(name, name)
+            if value is not None and renamed.get(own, value) not in (None, value):
+                rule = f"contradicts {own} = {shown(renamed[own])}, which is the same: give one of the two"
+                raise ParamError(name, value, rule)
+            renamed[own] = renamed.get(own) if value is None else value
     if "cue" not in own_names or isinstance(renamed.get("cue", {}), str):
         return renamed
     context = {name: renamed.pop(name) for name in _CUE if name in renamed and name not in own_names}

@@ -109,10 +109,23 @@ def rule_full(record: MemoryRecord, origin: str | None = None) -> str:
 
 
 def rule_gist(record: MemoryRecord, origin: str | None = None) -> str:
-    """The gist of a behaviour as one line; a gist that merely cuts the text is replaced by a current one."""
+    """The gist of a behaviour as one line."""
+    return _rule(record, _rule_gist_text(record), origin)
+
+
+def _rule_gist_text(record: MemoryRecord) -> str:
+    """The gist of a behaviour; one that merely cuts the text is replaced by a current one."""
     whole, gist = " ".join(record.content.split()), " ".join(record.gist.split())
     is_cut = whole.startswith(gist.removesuffix("…"))
-    return _rule(record, gist_of_rule(record.content) if is_cut else record.gist, origin)
+    return gist_of_rule(record.content) if is_cut else record.gist
+
+
+def rule_text(hit: Hit) -> str:
+    """What the packed text tells of a behaviour beside its key: its text, its gist, or nothing."""
+    record = hit.memory
+    if hit.tier == "full":
+        return record.content
+    return "" if hit.tier == "name" and not has_earlier_key(record) else _rule_gist_text(record)
 
 
 def rule_kind(record: MemoryRecord) -> str | None:

@@ -115,7 +115,6 @@ def recall(
 
     Raises:
         ParamError: a blank cue, or an argument outside its range.
-        NotFound: a namespace that does not exist.
 
     """
     if cue is not None and not isinstance(cue, Cue):

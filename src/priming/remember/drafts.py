@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -26,7 +27,19 @@ from priming.errors import ParamError
 from priming.serialization import stamp
 from priming.storage.rows import VersionRow
 from priming.text.gists import GIST_LETTERS, gist_of_rule, sentences
+from priming.text.names import Name, find
 from priming.types import EMPTY
+
+_RULE = "behavior"
+
+
+def bare_text(text: str) -> str:
+    r"""A text without the white space around it and at the ends of its lines, its letters composed.
+
+    >>> bare_text(" Kestrel signs. \r\nIt is slow.\n")
+    'Kestrel signs.\nIt is slow.'
+    """
+    return "\n".join(line.rstrip() for line in unicodedata.normalize("NFC", text).strip().splitlines())
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +70,30 @@ class Draft:
         return self.heading or self.speaker
 
     @property
+    def names(self) -> tuple[Name, ...]:
+        """The names in the text and the title; the heading of a rule is a sentence and names nothing."""
+        return find(self.content, self.speaker if self.kind == _RULE else self.title)
+
+    @property
     def digest(self) -> str:
-        """A hash of kind, title, text, session and time: equal digests mean the same memory."""
+        """A hash of kind, title, text, session and time: equal digests mean the same memory.
+
+        White space around the text and at the ends of its lines does not count, nor how its letters are composed.
+        """
+        return self._digest_of(bare_text(self.content))
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """Its digest, and the one under which an earlier version stored a text with white space around it."""
+        return tuple(dict.fromkeys((self.digest, self._digest_of(self.content))))
+
+    def repeated(self, ids: Mapping[str, str]) -> str | None:
+        """The memory that has its text, title, session and time, of memories by their digests."""
+        return next((ids[digest] for digest in self.digests if digest in ids), None)
+
+    def _digest_of(self, text: str) -> str:
         at = stamp(self.occurred_at) if self.occurred_at else None
-        identity = json.dumps([self.kind, self.title, self.content, self.session, at], ensure_ascii=False)
+        identity = json.dumps([self.kind, self.title, text, self.session, at], ensure_ascii=False)
         return hashlib.blake2b(identity.encode(), digest_size=16).hexdigest()
 
     def version(
@@ -158,7 +191,7 @@ SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?<!^\d\.)(?<!^\d\d\.)\s|\n")
 
 def gist_of(content: str, kind: str = "episode") -> str:
     """The gist of a text: of a rule what it asks and forbids, of others the first sentence or line, cut at a word."""
-    if kind == "behavior":
+    if kind == _RULE:
         return gist_of_rule(content)
     line = next(iter(sentences(content.strip()[: 4 * GIST_LETTERS])), "") or " ".join(content.split())
     if len(line) <= GIST_LETTERS:

@@ -209,7 +209,12 @@ def _row(memory: Namespace, request: LinkRequest, now: datetime, ends: dict[str,
 def _change(before: LinkRow | None, after: LinkRow) -> RowChange:
     if before is None:
         return RowChange(None, after)
-    return RowChange(before, replace(before, weight=after.weight, given=True))
+    return RowChange(before, replace(_set(before, after.weight, after.created_at), given=True))
+
+
+def _set(link: LinkRow, weight: float, now: datetime) -> LinkRow:
+    """A link with a weight that is set by hand, from which its decay counts anew."""
+    return link if link.weight == weight else replace(link, weight=weight, last_activated=now)
 
 
 def set_strength(
@@ -244,7 +249,7 @@ def set_strength(
             for row in memory.store.links(memory.namespace, [a.id])
             if {row.source, row.target} == {a.id, b.id} and relation in (None, row.relation)
         ]
-        changes = [RowChange(row, replace(row, weight=clamped)) for row in between if row.weight != clamped]
+        changes = [RowChange(row, _set(row, clamped, now)) for row in between if row.weight != clamped]
         message = set_text([WeightMove(row.weight, clamped, p.low, p.high) for row in between], requested)
         if not between:
             if not create:

@@ -34,14 +34,14 @@ from priming.index.document import (
     slot_of,
 )
 from priming.index.working_set import WorkingSet
-from priming.remember.drafts import Draft
+from priming.remember.drafts import Draft, bare_text
 from priming.remember.echo_filter import EchoGuard
 from priming.remember.entity_resolution import entity_key, equivalent_names, resolve_entity
 from priming.remember.files import FILE, FileNames, file_draft, file_key, is_bare_name
 from priming.remember.nearest import SIMILAR, NearestLinker, Neighbours
 from priming.storage.protocol import Store, VersionKey
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
-from priming.text.names import Name, find
+from priming.text.names import Name
 from priming.text.statements import statement, values_differ
 from priming.text.tokens import terms
 
@@ -117,10 +117,10 @@ class RememberPlan:
     ) -> None:
         """Plan every draft, in order; duplicates and echoes get a result but no rows, unless ``always``."""
         namespace = self.working.namespace
-        self._digests = self.store.digests(namespace, [draft.digest for draft in drafts])
+        self._digests = self.store.digests(namespace, [own for draft in drafts for own in draft.digests])
         bare = [is_bare_name(draft) for draft in drafts]
         names = [
-            () if is_bare else find(draft.content, draft.title)[: self.params.names]
+            () if is_bare else draft.names[: self.params.names]
             for draft, is_bare in zip(drafts, bare, strict=True)
         ]
         words = [
@@ -132,7 +132,7 @@ class RememberPlan:
         self.echo.update(self.now)
         for i, draft in enumerate(drafts):
             echoes_count = not always and draft.key is None and self.echo_guard
-            if self.params.strengthen and draft.digest in self._digests:
+            if self.params.strengthen and draft.repeated(self._digests) is not None:
                 echoes_count = False  # the same text again strengthens links, whoever saw it meanwhile
             echoed = self.echo.sources(draft.content, draft.occurred_at) if echoes_count else ()
             existing = echoed[0] if echoed else None if always else self._find_duplicate(draft)
@@ -171,12 +171,12 @@ class RememberPlan:
         """The id of the memory that a draft repeats; a key that another memory has raises ``Conflict``."""
         entity = self._existing_entity(draft)
         if entity is not None or draft.key is None:
-            return entity or self._digests.get(draft.digest)
+            return entity or draft.repeated(self._digests)
         holder = self._keys.get(draft.key)
         if holder is None:
             return None
         status, text = self._status_and_text(holder)
-        if status == "active" and text == draft.content:
+        if status == "active" and bare_text(text) == bare_text(draft.content):
             return holder
         state = "" if status == "active" else f" by a {status} memory"
         raise Conflict(f"key {draft.key!r} is taken{state}: choose another, or supersede the memory it names")

@@ -14,7 +14,6 @@ from priming.namespace import Namespace
 from priming.remember.drafts import Draft
 from priming.remember.planner import PlannedText, RememberPlan
 from priming.storage.rows import RowChange, VersionRow
-from priming.text.names import find
 from priming.text.tokens import terms
 
 
@@ -43,7 +42,7 @@ def relink(
     """The changes of links, as ``relink_mentions``; new entities are added to the rows of ``plan``."""
     words = tuple(dict.fromkeys(terms(new.content)))
     old_words = set(terms(old.content))
-    names = find(new.content, new.title)[: plan.params.names]
+    names = new.names[: plan.params.names]
     # The old text already decided which of its words are rare.
     text = PlannedText(names, [word for word in words if word not in old_words], vector)
     links = [*plan.mention_links(old.id, new, text), *plan.conflict_links(old.id, new)]

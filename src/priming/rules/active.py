@@ -62,7 +62,6 @@ def active(
 
     Raises:
         ParamError: no cue, or an argument outside its range.
-        NotFound: a namespace that does not exist.
 
     """
     if not isinstance(cue, Cue):

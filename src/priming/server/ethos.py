@@ -21,7 +21,7 @@ from priming.config.caller import Caller, calling
 from priming.config.environment import USER, VERSION
 from priming.config.params.server import SocketParams
 from priming.errors import ParamError, PrimingError
-from priming.operations.ethos_actions import act
+from priming.operations.ethos_actions import act, greet
 from priming.operations.local_socket import MESSAGE_BYTES, MESSAGE_DEPTH, hung_up
 from priming.operations.service import LocalService
 from priming.serialization import full_error_payload
@@ -276,8 +276,8 @@ class Conversation:
         """Answer one message; ``ParamError`` if it is not valid, after which the connection ends."""
         parsing = partial(parse, framing, message)
         request = parsing() if len(message) <= _CHUNK else await self._in_thread(parsing)
-        if request == {"action": "hello"}:
-            answer = envelope(dict(self._shared.greeting))
+        if request.get("action") == "hello":
+            answer = _greeted(self._shared.greeting, request)
         else:
             progress = self._progress(framing, request.get("progress") is True)
             answer = await self._in_thread(partial(reply, self._shared.service, request, progress))
@@ -319,6 +319,14 @@ class Conversation:
     def _lose_patience(self) -> None:
         transport = self._writer.transport
         asyncio.get_running_loop().call_later(self._shared.params.drain, transport.abort)
+
+
+def _greeted(greeting: Mapping[str, str], request: Mapping[str, Any]) -> dict[str, Any]:
+    """The envelope that answers a hello."""
+    try:
+        return envelope(greet(greeting, request))
+    except ParamError as error:
+        return envelope(error=full_error_payload(error))
 
 
 def _packed(framing: str | None, answer: dict[str, Any]) -> bytes:

@@ -10,7 +10,8 @@ A store is a folder, ``.floop`` in a project or in the home folder, with JSON Li
   ``structured``. In ``metadata`` stand ``confidence`` (0.6 if it is missing), ``priority`` (any whole number),
   ``stats`` (``times_activated``, ``times_followed``, ``times_confirmed``, ``times_overridden``, ``last_activated``),
   ``scope``, and who curated it when and why. Of lines with the same id the last counts. Early stores have
-  ``provenance`` with a ``created_at``; later ones leave it out, and stamp that of ``stats`` anew now and then.
+  ``provenance`` with a ``created_at``; later ones leave it out, and stamp that of ``stats`` anew now and then. A
+  behaviour without it dates from the earliest time in its ``stats``.
 - ``edges.jsonl``: ``source``, ``target``, ``kind``, ``weight`` in (0, 1] (1 where it is missing or 0),
   ``created_at``, ``last_activated`` (null before the first time). Likeness is mostly stored twice, once each way. An
   edge may end in another store's node.
@@ -24,8 +25,8 @@ A store is a folder, ``.floop`` in a project or in the home folder, with JSON Li
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -33,11 +34,24 @@ from typing import Any
 from priming.config.params.laws import PLASTICITY
 from priming.config.words import RULES
 from priming.errors import ParamError
+from priming.transfer.floop_store import (
+    CORRECTIONS,
+    EDGES,
+    NODES,
+    EdgeKey,
+    FloopStore,
+    find_folder,
+    id_of,
+    list_of,
+    parse_object,
+    part_of,
+    scan,
+    store_lines,
+    time_of,
+)
 from priming.transfer.importers import Entry, Item, Tie
-from priming.transfer.reading import checked_entry, clean_text, iso_time, label, lines, parse_json, title
+from priming.transfer.reading import checked_entry, clean_text, label, title
 from priming.types import ImportedState
-
-NODES, EDGES, CORRECTIONS = "nodes.jsonl", "edges.jsonl", "corrections.jsonl"
 
 _STATUSES = {
     "behavior": "active",
@@ -59,21 +73,10 @@ _EDGES_OF_NODES = ("requires", "overrides", "conflicts")
 _PLACED = ("content", "when", "similar_to", *_EDGES_OF_NODES)
 """Fields of a behaviour that are converted; the others are kept as metadata."""
 _UNDIRECTED = ("similar-to", "co-activated")
+_TIMES = ("created_at", "updated_at", "last_activated", "last_confirmed")
+"""The times among a behaviour's counts."""
 _CONFIDENCE, _WEIGHT = 0.6, 1.0
 """floop's defaults for a behaviour without confidence and an edge without weight."""
-
-EdgeKey = tuple[str, str, str]
-
-
-@dataclass(slots=True)
-class FloopStore:
-    """A folder of floop, the ids in it, and the edges that only its nodes state."""
-
-    folder: Path
-    source: str
-    lines: dict[str, int] = field(default_factory=dict)
-    corrections: set[str] = field(default_factory=set)
-    pending: dict[EdgeKey, float] = field(default_factory=dict)
 
 
 def read(path: Path) -> Iterator[Item]:
@@ -81,74 +84,16 @@ def read(path: Path) -> Iterator[Item]:
 
     ``path`` is the ``.floop`` folder or its parent. An invalid line stops the import.
     """
-    folder = _folder(path)
+    folder = find_folder(path)
     store = FloopStore(folder, label(f"floop:{folder.absolute()}"))
-    _scan(store)
+    scan(store)
     yield from _corrections(store)
-    for number, line in _lines(store, NODES):
+    for number, line in store_lines(store, NODES):
         where = f"{folder / NODES}, line {number}"
-        node = _object(line, where)
-        if store.lines[_id(node, where)] == number:
+        node = parse_object(line, where)
+        if store.lines[id_of(node, where)] == number:
             yield from _node(node, store, where)
     yield from _edges(store)
-
-
-def _folder(path: Path) -> Path:
-    for folder in (path / ".floop", path):
-        if any((folder / name).is_file() for name in (NODES, CORRECTIONS)):
-            return folder
-    rule = f"must be the folder of a floop store: there is no {NODES} in it or in its .floop"
-    if any((folder / "floop.db").is_file() for folder in (path / ".floop", path)):
-        rule += "; floop writes it beside its floop.db when it syncs"
-    raise ParamError.of([f"path = {str(path)!r}: {rule}"])
-
-
-def _lines(store: FloopStore, name: str) -> Iterator[tuple[int, str]]:
-    """The lines of a file of the store; a missing file has none, as in floop."""
-    if (store.folder / name).is_file():
-        yield from lines(store.folder / name)
-
-
-def _scan(store: FloopStore) -> None:
-    """Record the last line of each node, and the ids of the corrections among the nodes."""
-    for number, line in _lines(store, NODES):
-        where = f"{store.folder / NODES}, line {number}"
-        node = _object(line, where)
-        store.lines[_id(node, where)] = number
-        if node.get("kind") == "correction":
-            store.corrections.add(node["id"])
-
-
-def _object(line: str, where: str) -> dict[str, Any]:
-    value = parse_json(line, where)
-    if not isinstance(value, dict):
-        raise ParamError(where, line, "must be a JSON object on one line")
-    return value
-
-
-def _id(value: Mapping[str, Any], where: str, name: str = "id") -> str:
-    own = value.get(name)
-    if not isinstance(own, str) or not own.strip():
-        raise ParamError(f"{where}: {name}", own, "must be the id of a node")
-    return own
-
-
-def _part(value: Mapping[str, Any], name: str, where: str) -> dict[str, Any]:
-    """An object within an object; one that is missing or null is empty."""
-    part = value.get(name)
-    if part is None:
-        return {}
-    if not isinstance(part, dict):
-        raise ParamError(f"{where}: {name}", part, "must be an object")
-    return part
-
-
-def _list(value: Mapping[str, Any], name: str, where: str) -> list[Any]:
-    """A list within an object; one that is missing or null is empty."""
-    items = value.get(name) or []
-    if not isinstance(items, list):
-        raise ParamError(f"{where}: {name}", items, "must be a list")
-    return items
 
 
 def _node(node: Mapping[str, Any], store: FloopStore, where: str) -> Iterator[Item]:
@@ -157,18 +102,20 @@ def _node(node: Mapping[str, Any], store: FloopStore, where: str) -> Iterator[It
     if node.get("kind") in _STATUSES:
         yield from _behavior(node, store, where)
     elif node.get("kind") == "correction":
-        content = _part(node, "content", where)
-        yield _correction({**_part(node, "metadata", where), **content, "id": node["id"]}, store, where)
+        content = part_of(node, "content", where)
+        yield _correction({**part_of(node, "metadata", where), **content, "id": node["id"]}, store, where)
     else:
         yield _other(node, store, where)
 
 
 def _behavior(node: Mapping[str, Any], store: FloopStore, where: str) -> Iterator[Item]:
-    own, metadata = dict(_part(node, "content", where)), dict(_part(node, "metadata", where))
-    inner = dict(_part(own, "content", where))
-    provenance = _part(own, "provenance", where) or _part(metadata, "provenance", where)
+    own, metadata = dict(part_of(node, "content", where)), dict(part_of(node, "metadata", where))
+    inner = dict(part_of(own, "content", where))
+    provenance = part_of(own, "provenance", where) or part_of(metadata, "provenance", where)
     kind, name = own.pop("kind", None), own.get("name")
-    when, open_ends = _when(_part(own, "when", where))
+    when, open_ends = _when(part_of(own, "when", where))
+    created = time_of(provenance.get("created_at"), f"{where}: provenance.created_at")
+    created = created or _earliest(part_of(metadata, "stats", where), where)
     state = _state(str(node["kind"]), metadata, where)
     summary = inner.get("summary") if inner.get("canonical") else None
     own_id = str(node["id"])
@@ -178,7 +125,7 @@ def _behavior(node: Mapping[str, Any], store: FloopStore, where: str) -> Iterato
         "kind": "episode" if kind == "episodic" else "behavior",
         "key": label(own_id),
         "heading": _heading(name),
-        "occurred_at": _time(provenance.get("created_at"), f"{where}: provenance.created_at"),
+        "occurred_at": created,
         "tags": _tags(inner.pop("tags", None)),
         "when": when,
         "source": _source(store, provenance),
@@ -237,8 +184,8 @@ def _when(predicates: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]
 
 def _state(kind: str, metadata: dict[str, Any], where: str) -> ImportedState:
     """The state of a behaviour; its fields are removed from ``metadata``."""
-    stats = dict(_part(metadata, "stats", where))
-    last = _time(stats.pop("last_activated", None), f"{where}: stats.last_activated")
+    stats = dict(part_of(metadata, "stats", where))
+    last = time_of(stats.pop("last_activated", None), f"{where}: stats.last_activated")
     counts = {
         name: stats.pop(f"times_{name}", None) or 0
         for name in ("activated", "followed", "confirmed", "overridden")
@@ -260,9 +207,10 @@ def _state(kind: str, metadata: dict[str, Any], where: str) -> ImportedState:
         raise ParamError.of([f"{where}: {violation}" for violation in error.violations]) from None
 
 
-def _time(value: Any, where: str) -> datetime | None:
-    """A time; None for a missing one, which Go writes as the first day of year 1."""
-    return None if not value or str(value).startswith("0001-01-01") else iso_time(value, where)
+def _earliest(stats: Mapping[str, Any], where: str) -> datetime | None:
+    """The earliest of the times in the counts of a behaviour: it was there by then."""
+    times = (time_of(stats.get(name), f"{where}: stats.{name}") for name in _TIMES)
+    return min((at for at in times if at is not None), default=None)
 
 
 def _merged(*parts: Mapping[str, Any]) -> dict[str, Any]:
@@ -282,21 +230,21 @@ def _note_edges(
 ) -> None:
     """Note the edges that a node states itself; ``_edges`` uses those that are missing from the file of edges."""
     for relation in _EDGES_OF_NODES:
-        for other in _list(content, relation, where):
+        for other in list_of(content, relation, where):
             store.pending[_edge_key(own, str(other), relation)] = _WEIGHT
-    for other in _list(content, "similar_to", where):
+    for other in list_of(content, "similar_to", where):
         if isinstance(other, dict):
-            key = _edge_key(own, _id(other, f"{where}: similar_to"), "similar-to")
+            key = _edge_key(own, id_of(other, f"{where}: similar_to"), "similar-to")
             store.pending[key] = _weight(other.get("score"), f"{where}: similar_to.score")
     if (correction := str(provenance.get("correction_id"))) in store.corrections:
         store.pending[own, correction, "learned-from"] = PLASTICITY.start
 
 
 def _corrections(store: FloopStore) -> Iterator[Entry]:
-    for number, line in _lines(store, CORRECTIONS):
+    for number, line in store_lines(store, CORRECTIONS):
         where = f"{store.folder / CORRECTIONS}, line {number}"
-        value = _object(line, where)
-        own = _id(value, where)
+        value = parse_object(line, where)
+        own = id_of(value, where)
         if own not in store.lines:
             store.corrections.add(own)
             yield _correction(value, store, where)
@@ -318,7 +266,7 @@ def _correction(value: Mapping[str, Any], store: FloopStore, where: str) -> Entr
             "kind": "correction",
             "key": label(value.pop("id")),
             "session": label(f"floop:{conversation}") if conversation else None,
-            "occurred_at": _time(at, f"{where}: timestamp"),
+            "occurred_at": time_of(at, f"{where}: timestamp"),
             "tags": _tags(value.pop("extra_tags", None)),
             "metadata": _merged(versions, value),
             "source": store.source,
@@ -330,8 +278,8 @@ def _correction(value: Mapping[str, Any], store: FloopStore, where: str) -> Entr
 
 def _other(node: Mapping[str, Any], store: FloopStore, where: str) -> Entry:
     """A node of another kind, such as a context snapshot, with its content unchanged."""
-    content = _part(node, "content", where)
-    metadata = _merged({"floop_kind": node.get("kind")}, _part(node, "metadata", where))
+    content = part_of(node, "content", where)
+    metadata = _merged({"floop_kind": node.get("kind")}, part_of(node, "metadata", where))
     return checked_entry(
         {
             "content": clean_text(json.dumps(content, ensure_ascii=False)),
@@ -346,20 +294,42 @@ def _other(node: Mapping[str, Any], store: FloopStore, where: str) -> Entry:
 
 
 def _edges(store: FloopStore) -> Iterator[Tie]:
-    """The edges of the file, then those that only nodes state."""
-    for number, line in _lines(store, EDGES):
+    """The edges of the file, then those that only nodes state.
+
+    An edge that is stored both ways is one: with the greater weight, the earlier creation and the later activation.
+    """
+    undirected: dict[EdgeKey, dict[str, Tie]] = {}
+    for number, line in store_lines(store, EDGES):
         where = f"{store.folder / EDGES}, line {number}"
-        edge = _object(line, where)
-        relation = title(_id(edge, where, "kind"))
-        ends = _id(edge, where, "source"), _id(edge, where, "target")
+        edge = parse_object(line, where)
+        relation = title(id_of(edge, where, "kind"))
+        ends = id_of(edge, where, "source"), id_of(edge, where, "target")
         key = _edge_key(*ends, relation or "similar-to")
         store.pending.pop(key, None)
         tie = _tie(key, _weight(edge.get("weight"), f"{where}: weight"))
-        created = _time(edge.get("created_at"), f"{where}: created_at")
-        active = _time(edge.get("last_activated"), f"{where}: last_activated")
-        yield replace(tie, created_at=_iso(created), last_activated=_iso(active))
+        created = time_of(edge.get("created_at"), f"{where}: created_at")
+        active = time_of(edge.get("last_activated"), f"{where}: last_activated")
+        tie = replace(tie, created_at=_iso(created), last_activated=_iso(active))
+        if key[2] in _UNDIRECTED:
+            undirected.setdefault(key, {})[ends[0]] = tie
+        else:
+            yield tie
+    for ways in undirected.values():
+        yield _combined([*ways.values()])
     for key, weight in store.pending.items():
         yield _tie(key, weight)
+
+
+def _combined(ties: Sequence[Tie]) -> Tie:
+    """The tie that stands for the two ways of an edge."""
+    times = [tie.created_at for tie in ties if tie.created_at is not None]
+    active = [tie.last_activated for tie in ties if tie.last_activated is not None]
+    return replace(
+        ties[0],
+        weight=max(tie.weight for tie in ties),
+        created_at=min(times, key=datetime.fromisoformat, default=None),
+        last_activated=max(active, key=datetime.fromisoformat, default=None),
+    )
 
 
 def _iso(at: datetime | None) -> str | None:

@@ -11,6 +11,7 @@ from typing import Any
 from priming.config.profiles import FLOOP
 from priming.maintenance.merge import UNDIRECTED
 from priming.namespace import Namespace
+from priming.remember.drafts import bare_text
 from priming.remember.links import link_many
 from priming.remember.remember import remember_many
 from priming.results import Remembered
@@ -61,7 +62,7 @@ def _inactive_duplicates(memory: Namespace, items: Sequence[Mapping[str, Any]]) 
     return {
         row.key: Remembered(row.id, row.key, "duplicate")
         for row in rows
-        if row.status != "active" and _text(memory, row.id, now) == texts[row.key]
+        if row.status != "active" and bare_text(_text(memory, row.id, now) or "") == bare_text(texts[row.key])
     }
 
 

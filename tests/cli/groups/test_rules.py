@@ -83,6 +83,31 @@ def test_the_rules_of_a_context_are_listed_with_kind_tier_and_score(shell):
     assert "ruff" not in "".join(lines)
 
 
+@pytest.mark.parametrize(
+    ("tokens", "tier", "text"),
+    [
+        (
+            "500",
+            "full",
+            ["Simmer the stock for four hours.", "Skim it every half hour, and never let it boil."],
+        ),
+        ("32", "gist", ["Simmer stock slowly"]),
+    ],
+)
+def test_a_rule_is_listed_with_what_its_tier_shows(shell, tmp_path, tokens, tier, text):
+    canonical = "Simmer the stock for four hours.\nSkim it every half hour, and never let it boil."
+    behavior = {"content": {"canonical": canonical, "summary": "Simmer stock slowly"}, "kind": "directive"}
+    behavior["provenance"] = {"source_type": "authored"}
+    (tmp_path / ".floop").mkdir()
+    line = json.dumps({"id": "stock", "kind": "behavior", "content": behavior})
+    (tmp_path / ".floop" / "nodes.jsonl").write_text(line)
+    shell.run("import", "floop", str(tmp_path))
+    shown = shell.run("active", "--tokens", tokens).stdout.splitlines()
+    assert tier in shown[0]
+    assert [line.strip() for line in shown[1 : len(text) + 1]] == text
+    assert "base" in shown[len(text) + 1]
+
+
 def test_what_is_packed_is_shown_when_a_budget_is_given(shell):
     shell.ask("learn", "--right", RULE)
     packed = f"- [{KEY}] constraint: {RULE}"

@@ -136,7 +136,7 @@ def active_lines(result: Recall, *, packed: bool = False) -> Iterator[Part]:
 
 
 def _rule(rank: int, hit: Hit) -> Iterator[Part]:
-    from priming.recall.formatting import EARLIER_KEY, has_earlier_key, rule_kind
+    from priming.recall.formatting import EARLIER_KEY, has_earlier_key, rule_kind, rule_text
     from priming.rules.trust import instructs
 
     memory = hit.memory
@@ -147,7 +147,8 @@ def _rule(rank: int, hit: Hit) -> Iterator[Part]:
     tier = hit.tier or "not shown"
     summary = "  ".join([f"{hit.score:.3f}", rule_kind(memory) or "rule", tier, *notes])
     yield line((f"{rank:>2}  ", DIM), (memory.key, KEY), f"  {summary}")
-    yield line(memory.gist, indent=4)
+    for text in rule_text(hit).splitlines():
+        yield line(text, indent=4)
     components = "  ".join(f"{name} {value:.2f}" for name, value in hit.components.items())
     yield line((f"{components}  {records.conditions(memory.when)}", DIM), indent=4)
     if hit.path:

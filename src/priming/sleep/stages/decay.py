@@ -27,6 +27,10 @@ STAGE, PROPOSAL = "decay", "proposal"
 """The reasons of the operations in which links fade: a night's own stage, or a proposal that was applied."""
 
 
+_LEAST = 5e-5
+"""The least loss of weight that a night stores: any less does not show in four decimals."""
+
+
 def plan_decay(
     links: Iterable[LinkRow],
     now: datetime,
@@ -71,6 +75,8 @@ def plan_linear_decay(
         if link.weight <= 0.0 or left_before <= 0.0 or left >= left_before:
             continue
         faded = link.weight * left / left_before
+        if faded > 0.0 and link.weight - faded < _LEAST:
+            continue  # a later night counts from the same time, so that nothing is lost
         counted = f"{days:.0f} day{'' if round(days) == 1 else 's'}"
         reason = f"unused for {counted}: {link.weight:.4f} faded to {faded:.4f}"
         evidence = {"weight": link.weight, "days": days, "faded": faded, "rate": forgetting.linear_rate}
