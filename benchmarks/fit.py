@@ -56,7 +56,7 @@ KEPT: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("terms", "literal", "literal_occurrences", "pairs", "neighboured"), ()),
     **dict.fromkeys(("query", "_products", "cosine"), ("idf",)),
     **dict.fromkeys(("bm25", "session"), _NEAR),
-    "window": ("window_fade", "speaker_share"),
+    "window": ("window_fade",),
     "gist": ("window_fade", "idf"),
 }
 """Evidence that is computed once a question for each value of the few constants and terms that it depends on."""

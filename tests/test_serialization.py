@@ -32,7 +32,7 @@ WIRE = (
     '"recorded_at":"2026-03-01T07:30:00.000005+00:00","retired_at":null,"valid_from":null,"valid_to":null,'
     '"version":1,"status":"active","priority":0.0,"weight":0.5,"confidence":1.0,"use":{"uses":0,'
     '"last_used_at":null,"helped":0,"failed":0,"confirmed":0,"followed":0,"overridden":0,"first_used_at":null,'
-    '"recent":[],"shown":null},"retention":{"stability":null,"difficulty":null,"endurance":1.0,"reviewed_at":null}}'
+    '"recent":[],"shown":null,"quiet":null},"retention":{"stability":null,"difficulty":null,"endurance":1.0,"reviewed_at":null}}'
 )
 VERSION = VersionRow(
     *("id", 1, AT, "text", "gist", "digest"),

@@ -72,7 +72,9 @@ def test_a_table_changes_the_names_that_it_has_and_leaves_the_others():
     found = load(constants={"priming.links.by_relation": ("{requires = 2}", "--set")}).profiles["priming"]
     assert dict(found.links.by_relation) == {
         "part-of": 0.0,
-        "next-but-one": 0.5,
+        "next": 0.25,
+        "next-but-one": 0.125,
+        "mentions": 0.25,
         "removed-in": 0.0,
         "requires": 2.0,
     }

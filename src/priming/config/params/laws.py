@@ -34,10 +34,7 @@ class SpreadParams(Checked):
     direction: str = param("both", choices=("out", "both"), doc="directions in which links are walked")
     normalise: str = param("share", choices=("none", "fan", "share"), doc="divisor of a node's emission")
     leak: float = param(
-        0.0,
-        low=0.0,
-        source="docs/decisions/0074",
-        doc="activation that is lost beside the links of a node, as a link of this weight would take it (share only)",
+        0.0, low=0.0, high=10.0, doc="weight of what leaks beside a node's links (share only)"
     )
     rho: float = param(0.0, low=0.0, unit="1/hour", doc="temporal decay of links")
     epsilon: float = param(
