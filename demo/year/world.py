@@ -71,10 +71,10 @@ TWINS = (
     ),
     Twin(
         "place",
-        ("Deploy to staging", ("Pull main.", "Run deploy.sh staging.", "Read the log.")),
-        ("Deploy to production", ("Pull main.", "Run deploy.sh production.", "Read the log.")),
+        ("Deploy to staging", ("Check out main.", "Run deploy.sh staging.", "Read the log.")),
+        ("Deploy to production", ("Check out main.", "Run deploy.sh production.", "Read the log.")),
         ("staging", "production"),
-        ("Release to staging", ("Fetch main.", "Execute deploy.sh staging.", "Look at the log.")),
+        ("Release to staging", ("Switch to main.", "Execute deploy.sh staging.", "Look at the log.")),
     ),
     Twin(
         "version",
@@ -87,7 +87,7 @@ TWINS = (
         ("Restart Kestrel", ("Drain Kestrel.", "Restart Kestrel.", "Watch its log.")),
         ("Restart Heron", ("Drain Heron.", "Restart Heron.", "Watch its log.")),
         ("kestrel", "heron"),
-        ("Reboot Kestrel", ("Drain Kestrel.", "Reboot Kestrel.", "Monitor its log.")),
+        ("Bounce Kestrel", ("Drain Kestrel.", "Bounce Kestrel.", "Monitor its log.")),
     ),
     Twin(
         "day",

@@ -67,6 +67,9 @@ no, use the other one instead
 I didn't ask for a refactoring
 that's not how we do it here
 we don't use mocks here
+Hold on, don't deploy
+Wait, use the staging database instead of production
+Please stop adding files, I need to check the disk first
 """.strip().splitlines()
 
 NONE = """
@@ -141,6 +144,13 @@ Use black in the new package
 Thanks, next time I will ask first
 Set the timeout to 12 seconds
 I don't want to wait any longer
+We use Postgres instead of Oracle since last year
+You should have received an invitation
+You were supposed to be in the call
+In future versions we will drop the flag
+No, name the helper parse_date
+You keep failing, try again
+Keep the tests green
 """.strip().splitlines()
 
 UNSEEN = {

@@ -149,6 +149,8 @@ def teach(memory, trigger, resolution, **arguments):
         ("Run the copy against staging", "Run the copy against production"),
         ("Switch the feed to pump 7", "Switch the feed to pump 8"),
         ("Disable the nightly index", "Enable the nightly index"),
+        ("Use a longer ladder", "Use a shorter ladder"),
+        ("Send it with the morning post", "Send it with the evening post"),
         ("Pin the requirement to Flask 2.3", "Pin the requirement to Flask 3.1"),
         ("Book it in the EU region", "Book it in the US region"),
     ],
@@ -162,6 +164,23 @@ def test_the_opposite_or_another_value_is_a_new_version_of_the_lesson(memory, fi
     assert (record.metadata["resolution"], record.use.helped) == (later, 0)
     assert {version.metadata["resolution"] for version in memory.history(key)} == {first, later}
     assert teach(memory, when, later).status == "strengthened"
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ("Wipe the lens with a soft cloth", "Wipe the lens with a soft towel"),
+        ("Season the soup with salt", "Season the soup with sugar"),
+        ("Ask the porter for the key", "Ask the janitor for the key"),
+        ("Restart the broker", "Restart the relay"),
+        ("Quote the variable", "Escape the variable"),
+    ],
+)
+def test_a_word_that_may_be_another_value_or_a_synonym_replaces_nothing(memory, first, later):
+    when = "Prepare the workshop: the guests arrive before everything is in its place"
+    one, other = teach(memory, when, first), teach(memory, when, later)
+    assert (other.status, other.key == one.key) == ("stored", False)
+    assert memory.get(one.key).metadata["resolution"] == first
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,52 @@ def test_a_memory_fires_where_the_objective_has_most_of_its_trigger(memory, trig
     assert fires(memory.get(key), OBJECTIVE, Cue(OBJECTIVE)) is expected
 
 
+ABOUT = {"objective": "Upgrade Django", "task": "Change the pin", "trigger": "Change the pin: no match"}
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        "Upgrade Django and run the tests",
+        "Read the changelog, then upgrade Django",
+        "Please try to upgrade Django",
+        "Don't forget to upgrade Django",
+        "After the backup, upgrade Django",
+        "Change the pin of Django",
+    ],
+)
+def test_a_lesson_applies_where_its_action_is_to_be_done(memory, objective):
+    key = memory.remember("Take the pin out.", kind="failure", metadata=ABOUT).key
+    assert fires(memory.get(key), objective, Cue(objective))
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        "Write a page on how to upgrade Django",
+        "Explain why we upgrade Django",
+        "Look at the log of the Django upgrade",
+        "Before you upgrade Django, back up the data",
+        'Add the heading "Upgrade Django" to the page',
+        "The upgrade of Django broke the build: find out why",
+    ],
+)
+def test_a_lesson_does_not_apply_where_its_action_is_only_mentioned(memory, folder, objective):
+    key = memory.remember("Take the pin out.", kind="failure", metadata=ABOUT).key
+    assert not fires(memory.get(key), objective, Cue(objective))
+    result = gather(memory, objective, folder, session="s")
+    assert (result.fired, result.matched) == ((), ())
+
+
+@pytest.mark.parametrize(
+    "objective",
+    ["Do not upgrade Django", "Never upgrade Django on a Friday", "Ship it without upgrading Django"],
+)
+def test_a_lesson_is_not_shown_where_its_action_is_rejected(memory, folder, objective):
+    memory.remember("Upgrade Django: Take the pin out.", kind="failure", metadata=ABOUT)
+    assert gather(memory, objective, folder, session="s").injected == ()
+
+
 @pytest.mark.parametrize(
     ("objective", "expected"),
     [("Upgrade Django to 4.2", True), ("upgrade Django", True), ("Upgrade Django to 4.3", False)],
@@ -156,6 +202,14 @@ def test_a_lesson_of_the_whole_objective_is_shown_to_its_tasks_without_being_ans
     result = gather(memory, "Bake a cake", folder, session="s", within="Release version 2.1")
     assert (result.injected, result.matched) == ((key,), ())
     assert gather(memory, "Bake a cake", folder, session="s").injected == ()
+
+
+def test_a_name_in_common_alone_brings_no_lesson_up(tmp_path, clock):
+    with Memory.open("sqlite://", clock=clock) as memory:
+        values(memory, "pattern", "Write the greeting in Danish", "Keep the placeholder {name}")
+        krone = gather(memory, "Support the Danish krone as a currency", tmp_path, session="s")
+        greeting = gather(memory, "Greet the Danish visitors in writing", tmp_path, session="s")
+    assert (krone.injected, len(greeting.injected)) == ((), 1)
 
 
 def test_what_applies_elsewhere_is_not_shown(memory, folder):

@@ -149,7 +149,7 @@ def test_the_command_line_does_it_too_and_tells_of_it(tmp_path):
     assert [item["status"] for item in values["tasks"]] == ["delivered", "delivered"]
     assert passes(folder)
     shown = priming(tmp_path, "report", values["session"], "--format", "markdown").stdout.decode()
-    assert "attempt 3: delivered, gate passed" in shown
+    assert "attempt 3, delivered, gate passed" in shown
     assert json.loads(priming(tmp_path, "report", values["session"], "--format", "json").stdout) == values
 
 

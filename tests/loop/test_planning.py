@@ -14,7 +14,7 @@ from priming.core.metacognition import assess
 from priming.core.pack import estimate_tokens
 from priming.errors import AgentError
 from priming.llm.scripted import ScriptedAgent
-from priming.loop.planning import SCHEMA, is_repeated, plan, planning_prompt, project_path
+from priming.loop.planning import SCHEMA, plan, planning_prompt, project_path
 from priming.loop.session import Codebase, Complexity, Impasse, ObjectiveContext, ShownMemory, TaskPlan
 
 BARE = ObjectiveContext("Make the tests pass")
@@ -221,9 +221,3 @@ def test_a_path_that_leads_out_of_the_project_is_refused(path):
 )
 def test_a_path_in_the_project_loses_its_detours(path, result):
     assert project_path("delta", path) == result
-
-
-def test_a_subgoal_about_another_number_is_not_a_repetition(memory):
-    pump = "Find the manual of the old pump number {} in the cellar of the house by the lake"
-    assert is_repeated(memory, pump.format(7), [pump.format(7) + "."])
-    assert not is_repeated(memory, pump.format(8), [pump.format(7)])

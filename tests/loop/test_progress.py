@@ -17,12 +17,12 @@ def test_a_subgoal_that_is_open_already_is_no_progress_and_the_run_pivots(runs, 
     session = runs.run(lambda _prompt, _schema: impasse(next(goals, goal)), "Open the tin")
     assert (session.ended, status_of(session), len(session.children)) == ("pivot", 3, 1)
     assert len(runs.agent.prompts) == 2
-    assert "without progress" in session.why
+    assert "makes no progress" in session.why
     told = report(Sessions(runs.memory), session)
-    assert (told.advice, told.line) == ("pivot_now", "failing: pivot_now")
+    assert (told.advice, told.line) == ("pivot_now", "the approach fails: take another")
     assert told.next_command == f"priming loop resume {session.id} --answer TEXT"
     (kept,) = runs.memory.list(kinds=["failure"])
-    assert kept.metadata["trigger"].startswith("Open the tin: no_approach: an impasse without progress")
+    assert kept.metadata["trigger"].startswith("Open the tin: The impasse makes no progress")
     before = len(runs.memory.log(limit=1_000))
     assert runs.resume(session).ended == "pivot"
     assert len(runs.memory.log(limit=1_000)) == before
@@ -46,7 +46,7 @@ def test_what_was_planned_before_and_never_begun_is_open_until_it_is_done(runs):
     rest = planned(*((f"Part {name} is loose", PASSES) for name in ("ab", "cd", "ef")))
     session = runs.resume(session, [rest, delivered(), delivered(), delivered()])
     assert (session.ended, [task.seq for task in session.open_tasks]) == ("incomplete", [4])
-    assert "open: task 4 (pending)" in session.why
+    assert "still open: 4 (pending)" in session.why
     session = runs.resume(session, [planned(("Part gh is loose", PASSES)), delivered()])
     assert (session.ended, status_of(session), session.open_tasks) == ("delivered", 0, ())
 

@@ -26,16 +26,19 @@ def test_a_report_says_who_helped_and_what_was_learnt(runs, session):
     assert "failure" in stored
     # One of two tasks succeeded, the last one failed: slow down, by the law of metacognition.
     assert (values.advice, values.status) == ("slow_down", 3)
-    assert values.line == "struggling: slow_down; 1 of 2 tasks delivered (50%), failures in a row: 1"
+    assert (
+        values.line
+        == "the approach struggles: slow down; 1 of 2 tasks delivered (50%), and the last one failed"
+    )
 
 
 def test_markdown_holds_all_of_it_and_shows_texts_as_they_stand(runs, session):
     text = markdown(report(Sessions(runs.memory), session))
     assert text.startswith("# Mend what is broken\n")
     assert r"2. **blocked** Paint \<it\> \*red\* (`true`)" in text
-    assert "attempt 1: blocked: No paint is left." in text
+    assert "attempt 1, blocked: No paint is left." in text
     assert "- helped: `glue`" in text
-    assert "Metacognition: struggling" in text
+    assert "Metacognition: the approach struggles" in text
 
 
 def test_a_session_that_nobody_knows_the_end_of_has_no_status(session):
@@ -46,8 +49,8 @@ def test_a_session_that_nobody_knows_the_end_of_has_no_status(session):
     ("changed", "status", "stands"),
     [
         ({"waits": Wait("answer", "Which?")}, 4, "waits for an answer"),
-        ({"stopped": "interrupt", "state": "ACT"}, 130, "stopped at ACT (interrupt)"),
-        ({"stopped": "agent", "state": "REASON", "ended": None}, 1, "stopped at REASON (agent)"),
+        ({"stopped": "interrupt", "state": "ACT"}, 130, "stopped: interrupted"),
+        ({"stopped": "agent", "state": "REASON", "ended": None}, 1, "stopped: the agent gave no answer"),
         ({"ended": "delivered"}, 0, "delivered"),
         ({"ended": "unverified"}, 3, "unverified"),
         ({"ended": "impasse"}, 3, "impasse"),
@@ -66,12 +69,12 @@ def test_a_list_tells_how_many_tasks_were_delivered(session):
 def test_an_attempt_is_told_in_a_line(session):
     at = session.created_at
     reply = ActionResult("delivered", "Glued\nit.")
-    assert describe_attempt(Attempt(1, at)) == "1: not finished"
-    assert describe_attempt(Attempt(2, at, error="it\ncrashed")) == "2: no answer: it crashed"
+    assert describe_attempt(Attempt(1, at)) == "1, not finished"
+    assert describe_attempt(Attempt(2, at, error="it\ncrashed")) == "2, no answer: it crashed"
     result = Verification("true", "failed", 1)
     assert (
         describe_attempt(Attempt(3, at, acted=reply, verified=result))
-        == "3: delivered, gate failed: Glued it."
+        == "3, delivered, gate failed: Glued it."
     )
 
 

@@ -31,6 +31,15 @@ def test_an_answer_that_nobody_asked_for_is_refused(runs):
     assert Sessions(runs.memory).get(session.id) == session
 
 
+def test_an_answer_to_a_session_that_is_delivered_is_refused_with_what_to_do_instead(runs):
+    session = runs.run([planned(("Mend it", PASSES)), delivered()], "Mend Anna's gate")
+    with pytest.raises(
+        Conflict, match=r"takes no answer; begin another with priming loop run .*Anna.* --deliberate"
+    ):
+        runs.resume(session, options=ResumeOptions(answer="Glue it."))
+    assert runs.resume(session).answered == ()
+
+
 def test_an_answer_says_something(runs):
     session = runs.run([unclear()])
     with pytest.raises(ParamError, match="answer"):
@@ -77,7 +86,7 @@ def test_a_session_that_pivoted_stops_again_until_a_person_says_what_to_do_diffe
     values = ResumeOptions(answer="Glue it.")
     done = runs.resume(session, [planned(("Glue it", PASSES)), delivered()], values)
     assert (done.ended, status_of(done)) == ("blocked", 3)
-    assert "1 of 4 tasks delivered; open: task 1 (blocked), 2 (blocked), 3 (blocked)" in done.why
+    assert "1 of 4 tasks delivered; still open: 1 (blocked), 2 (blocked), 3 (blocked)" in done.why
     assert "Glue it." in runs.agent.prompts[0]
 
 

@@ -337,6 +337,7 @@ def test_values_that_are_no_options_are_refused(desk, text, rule):
 
 @pytest.mark.parametrize("name", ["health", "decay", "consolidate"])
 def test_the_care_of_the_memory_runs(desk, name):
+    desk.write(".priming/decay.json", {"days": 3})
     for script in blocks(PLUGIN / "commands" / f"{name}.md"):
         desk.run(filled(script))
 
@@ -344,9 +345,20 @@ def test_the_care_of_the_memory_runs(desk, name):
 @pytest.mark.parametrize("name", ["meta", "chunk"])
 def test_what_looks_at_a_session_runs(desk, name):
     session = desk.ask("priming loop task new-session --json")["session_id"]
+    desk.write(".priming/session.txt", f"{session}\n")
     desk.write(".priming/chunk.json", {"task": "Mend the gate", "approach": LINES})
     for script in blocks(PLUGIN / "commands" / f"{name}.md"):
-        desk.run(filled(script, SESSION=session))
+        desk.run(filled(script))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["meta", "chunk"])
+@pytest.mark.parametrize("text", [HOSTILE, LINES], ids=["line", "lines"])
+def test_a_shell_reads_nothing_of_what_is_typed_for_a_session(shell_desk, name, text):
+    shell_desk.write(".priming/session.txt", text)
+    for script in blocks(PLUGIN / "commands" / f"{name}.md"):
+        if "session.txt" in script:
+            shell_desk.run(script, status=2)
 
 
 EXAMPLES = {

@@ -46,6 +46,11 @@ def text_or_stdin(argument: str, name: str = "content") -> str:
         raise ParamError(name, STDIN, rule) from None
 
 
+def session_or_stdin(argument: str | None) -> str | None:
+    """The id of a session as typed; ``-`` reads it from stdin, so that no shell reads it."""
+    return None if argument is None else text_or_stdin(argument, "session").strip()
+
+
 def optional_text(argument: str | None, name: str) -> str | None:
     """A text as typed or from stdin, if any."""
     return None if argument is None else text_or_stdin(argument, name)

@@ -64,7 +64,8 @@ _REPEATED_THAT = _pattern(
     r"|you (?:should|must|need|never|always|have to|can['’]?t|cannot|may not|are not|aren['’]?t)) .+)$"
 )
 _FROM_NOW = _pattern(
-    r"^(?:from now on|from here on|in (?:the )?future|going forward|for (?:the )?future|(?:for )?next time|as a rule",
+    r"^(?:from now on|from here on|in (?:the )?future(?! (?:versions?|releases?|we)\b)|going forward",
+    r"|for (?:the )?future|(?:for )?next time|as a rule",
     r"|in this (?:repo|repository|project|codebase)|whenever you|every time you|each time you)\b[,:]? *",
 )
 _UNTIL_CHANGED = _pattern(
@@ -106,7 +107,7 @@ _SHOULD_HAVE = _pattern(
 _SHOULD_NOT_HAVE = _pattern(
     r"^you (?:really )?(?:should(?:n['’]?t| not) have|should never have) (?P<verb>[a-z]+) (?P<rest>.+)$"
 )
-_SUPPOSED = _pattern(r"^you (?:were|are) (?P<not>not )?supposed to (?P<rest>.+)$")
+_SUPPOSED = _pattern(r"^you (?:were|are) (?P<not>not )?supposed to (?!be\b)(?P<rest>.+)$")
 _FORGETS = _pattern(
     r"^you (?P<often>keep forgetting|always forget|(?:have |['’]ve )?forg[oe]t(?:ten)?) to ",
     r"(?P<rest>[^,]+?)(?P<again> again)?[.!]*$",
@@ -122,6 +123,10 @@ _HABITUALLY = _pattern(
 """What is done to all of a kind: "store timestamps in UTC", not "write a test"."""
 _OUGHT = _pattern(r"^(?:the|our|all|each|every) [^,?]+? (?:should|must|ha(?:s|ve) to|needs? to) .+$")
 _NOT_SO = _pattern(r"^(?!i\b|you\b)[^,?]+, not [^,?]+$")
+_SO_FAR = _pattern(r"\b(?:since|last|already|ago|anyway)\b")
+_UNDERGONE = _words("received seen got gotten noticed heard been had known found felt gone")
+"""What nobody does on purpose: "you should have received a mail"."""
+_MEANWHILE = _pattern(r", (?:i|we|it|this|that|so)\b")
 _HERE = _pattern(r" (?:around |over )?here[.!]*$")
 _MORE = _pattern(r"\b(?:more|another|again|please|later)\b")
 _CONTRAST = _pattern(
@@ -153,6 +158,7 @@ _ASKING = _pattern(
     r"|do (?!not\b)|does|did|is|are|was|will)\b",
 )
 _SOFT = _pattern(rf"^(?:(?:{_NO}|please|ok(?:ay)?|but|and|so|well)[,.:;!]? )+")
+_PAUSED = _pattern(rf"^{_PAUSE}[,.:;!]+ *")
 _ACTUALLY = _pattern(r"^(?:(?:ok(?:ay)?|hm+|well),? )*actually\b")
 _TALK = _pattern(r"^(?:let|thanks?|see|talk|good|great|ok(?:ay)?|maybe|perhaps|if|you|when)\b")
 _NUMBER = _pattern(
@@ -177,6 +183,9 @@ def correction_in(sentence: str, *, objected: bool) -> Correction | None:
     """The correction that a sentence makes; ``objected`` means that the sentence is, or follows, an objection."""
     if sentence.endswith("?"):
         return None
+    if _PAUSED.match(sentence):  # what is meant for now
+        rule = correction_in(_PAUSED.sub("", sentence), objected=True)
+        return rule and replace(rule, certain=False)
     habit = _habit(_SOFT.sub("", sentence))
     if habit is not None:
         return habit
@@ -208,7 +217,7 @@ def _reproach(body: str) -> Correction | None:
     """What should have been done, or should not: "You should have used the logger"."""
     for pattern, negated in ((_SHOULD_NOT_HAVE, True), (_SHOULD_HAVE, False)):
         match = pattern.match(body)
-        if match is not None and is_participle(match["verb"]):
+        if match is not None and is_participle(match["verb"]) and match["verb"].lower() not in _UNDERGONE:
             act = f"{infinitive(match['verb'])} {match['rest']}"
             contrast = _CONTRAST.match(act)
             return _rule(f"Do not {act}" if negated else act, contrast["wrong"] if contrast else None)
@@ -241,7 +250,7 @@ def _preference(body: str) -> Correction | None:
         contrast = _CONTRAST.match(act)
         return _rule(f"Do not {act}" if match["not"] else act, contrast["wrong"] if contrast else None)
     match = _WE_USE.match(body)
-    return match and _rule(body, match["wrong"])
+    return match and (None if _SO_FAR.search(body) else _rule(body, match["wrong"]))
 
 
 def _from_the_end(body: str) -> Correction | None:
@@ -284,7 +293,10 @@ def _lasting(body: str) -> Correction | None:
         return _rule(body[ever.start("ever") :])
     stop = _STOP.match(body)
     if stop is not None:
-        return None if stop["verb"].lower() in _RUNNING or not stop["rest"].strip(" .!") else _rule(body)
+        if stop["verb"].lower() in _RUNNING or not stop["rest"].strip(" .!"):
+            return None
+        rule = _rule(body)
+        return rule and replace(rule, certain=rule.certain and not _MEANWHILE.search(body))
     dont = _DONT.match(body)
     if dont is not None and dont["verb"].lower() not in _IDLE and _AGAIN.search(body):
         return _rule(body)

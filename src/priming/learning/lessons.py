@@ -27,6 +27,7 @@ from priming.remember.remember import remember_draft
 from priming.sleep.procedures.steps import OPPOSITES, REJECTED, TURNED, compare_steps
 from priming.storage.rows import RowChange
 from priming.text.corrections.change import compare
+from priming.text.word_values import stem_of, value_types
 from priming.types import MemoryRecord
 
 OBJECTIVE, TASK, TRIGGER, FAILED, RESOLUTION = "objective", "task", "trigger", "failed", "resolution"
@@ -280,12 +281,13 @@ def _relation(memory: Namespace, old: str, new: str, least: float) -> _Relation:
     if steps.kind == "same":
         return "same"
     change = compare(old, new)
+    single = steps.kind == "variant" and len(steps.left) == len(steps.right) == 1
+    if single and steps.why not in _APART and _stand_for_each_other(old, change.kind, steps.words):
+        return "instead" if _are_values(steps.words) else "other"
     if change.kind in ("opposite", "other_value"):
         return "instead"
     if steps.kind == "variant" and (
-        steps.why in _APART
-        or (steps.left and steps.right and steps.why == "other targets")
-        or (len(steps.left) == len(steps.right) == 1 and _is_value(old, change.kind, steps.words))
+        steps.why in _APART or (steps.left and steps.right and steps.why == "other targets")
     ):
         return "instead"
     if change.kind != "other_slot" or closeness(memory, new, [[old]])[0] >= least:
@@ -293,11 +295,22 @@ def _relation(memory: Namespace, old: str, new: str, least: float) -> _Relation:
     return "other"
 
 
-def _is_value(old: str, change: str, words: Sequence[str]) -> bool:
-    """Whether the only words that differ are names or labels, or stand where a value stands."""
+def _stand_for_each_other(old: str, change: str, words: Sequence[str]) -> bool:
+    """Whether the only words that differ are labels, or stand where a value stands."""
     if all(_LABEL.fullmatch(word) for word in words):
         return True
     return change not in ("wider", "narrower") and not old.casefold().startswith(words[0].casefold())
+
+
+def _are_values(words: Sequence[str]) -> bool:
+    """Whether two words that differ are both labels, names, numbers or targets, or alternatives of one sort.
+
+    Any other two words may be one thing in other words, or two things: one does not take the place of the other.
+    """
+    if all(_LABEL.fullmatch(word) for word in words):
+        return True
+    left, right = (value_types(stem_of(word.casefold())) for word in words)
+    return not left.isdisjoint(right) and left != {"other"}
 
 
 def _parts(metadata: Mapping[str, Any], content: str) -> tuple[str, str]:

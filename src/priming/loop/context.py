@@ -25,6 +25,7 @@ from priming.namespace import Namespace
 from priming.recall.formatting import quote_text
 from priming.recall.recall import recall
 from priming.results import Hit
+from priming.sleep.procedures.demands import demands, rejects
 from priming.text.tokens import terms
 from priming.types import Cue, MemoryRecord, days_between
 
@@ -41,6 +42,7 @@ PLACES = ("file", "files", "module", "modules", "class", "classes", "function", 
 
 _CUT = "…"
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
+_NAME = re.compile(r"(?<=\s)[A-Z]\w+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
 """Control sequences of terminals: colours, titles and the like."""
@@ -140,8 +142,8 @@ def fires(record: MemoryRecord, objective: str, cue: Cue) -> bool:
     """Whether a memory applies exactly here: its trigger matches, and no condition of it is contradicted.
 
     A text of its trigger matches if it is the objective, or if one of the two has all terms of the other, and at
-    least two; not where both name versions that differ. The trigger of a memory without such a text is its
-    conditions, of which all must hold.
+    least two, and asks for the action of the other: not where it only mentions or rejects it, or where both name
+    versions that differ. The trigger of a memory without such a text is its conditions, of which all must hold.
     """
     confirmed, contradicted, unknown = evaluate(record.when, cue.context())
     if contradicted:
@@ -149,7 +151,7 @@ def fires(record: MemoryRecord, objective: str, cue: Cue) -> bool:
     texts = triggers(record)
     if not texts:
         return bool(confirmed) and not unknown
-    return any(_covers(text, objective) for text in texts)
+    return any(_covers(text, objective) and _demands(text, objective) for text in texts)
 
 
 def _covers(trigger: str, objective: str) -> bool:
@@ -161,6 +163,12 @@ def _covers(trigger: str, objective: str) -> bool:
         return False
     shared = first & second
     return first == second or (len(shared) > 1 and shared in (first, second))
+
+
+def _demands(trigger: str, objective: str) -> bool:
+    """Whether the longer of two texts asks for the action of the shorter one."""
+    shorter, longer = sorted((trigger, objective), key=lambda text: len(set(terms(text))))
+    return demands(longer, shorter)
 
 
 def shown_memory(record: MemoryRecord, params: ContextParams = CONTEXT) -> ShownMemory:
@@ -236,11 +244,33 @@ def _lessons(
     matches = []
     for record, own, trigger, of_objective in zip(records, near, about, whole, strict=True):
         applies = fires(record, objective, cue)
-        is_direct = trigger >= params.answerable or (applies and bool(triggers(record)))
+        covering = [text for text in triggers(record) if _covers(text, objective)]
+        if covering and not applies and any(rejects(objective, text) for text in covering):
+            continue
+        is_near = trigger >= params.answerable and not covering
+        is_direct = is_near or (applies and bool(triggers(record)))
+        if own < params.answerable and not applies:
+            own = min(own, _beyond_names(memory, objective, lesson_texts(record)))
         best = max(own, of_objective)
         if is_direct or applies or best >= params.relevance:
             matches.append(_Match(record, applies, is_direct, own, _score(record, best, now)))
     return sorted(matches, key=lambda match: (not match.fires, match.own < params.relevance, -match.score))
+
+
+def _beyond_names(memory: Namespace, objective: str, texts: Sequence[str]) -> float:
+    """The cosine of an objective and the nearest of some texts, without the names that are all that the two share."""
+    nearest = [0.0]
+    for text in texts:
+        names = set(_NAME.findall(objective)) & set(_NAME.findall(text))
+        only_names = set(terms(objective)) & set(terms(text)) <= {
+            term for name in names for term in terms(name)
+        }
+        pair = [objective, text]
+        if names and only_names:
+            pattern = rf"\b(?:{'|'.join(map(re.escape, names))})\b"
+            pair = [re.sub(pattern, " ", each) for each in pair]
+        nearest += closeness(memory, pair[0], [[pair[1]]])
+    return max(nearest)
 
 
 def _objective_of(record: MemoryRecord) -> tuple[str, ...]:

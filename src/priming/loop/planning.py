@@ -10,7 +10,6 @@ from priming.config.params.loop import CONTEXT, ContextParams
 from priming.config.words import ASSESSMENTS, IMPASSES
 from priming.core.metacognition import Assessment
 from priming.errors import ParamError
-from priming.learning.lessons import is_said_by
 from priming.llm.answers import text_field, validated_answer
 from priming.llm.prompts import fenced, prompt
 from priming.llm.protocol import Agent, Answer, Schema
@@ -23,9 +22,7 @@ from priming.loop.session import (
     Session,
     TaskPlan,
 )
-from priming.namespace import Namespace
 from priming.recall.formatting import quote_text
-from priming.text.tokens import terms
 
 PHASE = "reason"
 UNCLEAR, IMPASSE = "unclear", "impasse"
@@ -145,16 +142,6 @@ def _way(session: Session) -> tuple[str, ...] | None:
         return None
     patterns = [task.learnt.patterns for task in session.tasks if task.learnt is not None]
     return tuple(keys[0] for keys in patterns) if all(patterns) else None
-
-
-def is_repeated(
-    memory: Namespace, subgoal: str, others: Sequence[str], params: ContextParams = CONTEXT
-) -> bool:
-    """Whether a subgoal is one of these objectives, or one in other words."""
-    own = set(terms(subgoal))
-    if any(own == set(terms(other)) for other in others):
-        return True
-    return is_said_by(memory, subgoal, others, least=params.repeated)
 
 
 def _subgoal_section(objective: str | None, params: ContextParams) -> str | None:

@@ -14,6 +14,33 @@ from priming.namespace import Namespace
 DELIVERED, FAILED, NOT_DELIVERED, WAITING, INTERRUPTED = 0, 1, 3, 4, 130
 """Exit statuses of a run; 2 is bad input."""
 _WAITS = {"approval": "approval of its plan", "destructive": "approval of a task", "answer": "an answer"}
+_STOPS = {"interrupt": "interrupted", "minutes": "the minutes are over", "agent": "the agent gave no answer"}
+_AT = {
+    "INIT": "beginning",
+    "CONTEXT": "gathering the context",
+    "REASON": "planning",
+    "UNCLEAR": "asking",
+    "ASK": "asking",
+    "ACT": "acting",
+    "NEXT": "acting",
+    "DONE": "ending",
+    "LEARN": "learning",
+    "SUMMARY": "ended",
+}
+"""The steps of a session, for people."""
+_STATES = {
+    "no_data": "no task has ended yet",
+    "healthy": "the approach works",
+    "struggling": "the approach struggles",
+    "failing": "the approach fails",
+}
+_ADVICE = {
+    "keep_going": "keep going",
+    "slow_down": "slow down",
+    "consider_pivot": "consider another",
+    "pivot_now": "take another",
+}
+"""The states and advice of metacognition, for people."""
 _STOPPED = {"interrupt": INTERRUPTED, "minutes": NOT_DELIVERED, "agent": FAILED}
 
 
@@ -83,12 +110,24 @@ def report(sessions: Sessions, session: Session) -> SessionReport:
 def _progress(session: Session, assessment: Assessment) -> str:
     """The assessment of a session, with its share of delivered tasks, those of all its plans counted once."""
     since = " since the approach changed" if session.begun_with else ""
-    advice = f"{assessment.state}{since}: {assessment.advice}"
+    advice = f"{_STATES[assessment.state]}{since}: {_ADVICE[assessment.advice]}"
     if not session.tasks:
         return advice
     delivered, total = session.tally
     share = f"{delivered} of {total} tasks delivered ({delivered / total:.0%})"
-    return f"{advice}; {share}, failures in a row: {assessment.consecutive_failures}"
+    return f"{advice}; {share}{_failures(assessment)}"
+
+
+def _failures(assessment: Assessment) -> str:
+    """The failures at the end, as a part of a sentence; empty without one."""
+    number = assessment.consecutive_failures
+    return (
+        ""
+        if not number
+        else ", and the last one failed"
+        if number == 1
+        else f", and the last {number} failed"
+    )
 
 
 def next_command(session: Session) -> str | None:
@@ -121,13 +160,12 @@ def describe_assessment(assessment: Assessment) -> str:
 
     >>> from priming.core.metacognition import assess
     >>> describe_assessment(assess([True, False]))
-    'struggling: slow_down; 50% of tasks succeeded, failures in a row: 1'
+    'the approach struggles: slow down; 50% of tasks succeeded, and the last one failed'
     """
     if assessment.success_rate is None:
-        return f"{assessment.state}: {assessment.advice}"
+        return f"{_STATES[assessment.state]}: {_ADVICE[assessment.advice]}"
     rate = f"{assessment.success_rate:.0%} of tasks succeeded"
-    failures = assessment.consecutive_failures
-    return f"{assessment.state}: {assessment.advice}; {rate}, failures in a row: {failures}"
+    return f"{_STATES[assessment.state]}: {_ADVICE[assessment.advice]}; {rate}{_failures(assessment)}"
 
 
 def describe_state(session: SessionReport | Session) -> str:
@@ -137,8 +175,8 @@ def describe_state(session: SessionReport | Session) -> str:
     if session.ended is not None and session.state == "SUMMARY":
         return session.ended
     if session.stopped is not None:
-        return f"stopped at {session.state} ({session.stopped})"
-    return f"at {session.state}"
+        return f"stopped: {_STOPS[session.stopped]}"
+    return _AT.get(session.state, session.state.lower())
 
 
 def summarise(session: Session) -> SessionSummary:
@@ -160,12 +198,12 @@ def summarise(session: Session) -> SessionSummary:
 def describe_attempt(attempt: Attempt) -> str:
     """An attempt and its result, on one line."""
     if attempt.error is not None:
-        return f"{attempt.number}: no answer: {_line(attempt.error)}"
+        return f"{attempt.number}, no answer: {_line(attempt.error)}"
     if attempt.acted is None:
-        return f"{attempt.number}: not finished"
+        return f"{attempt.number}, not finished"
     gate = "" if attempt.verified is None else f", gate {attempt.verified.status}"
     details = attempt.acted.obstacle or attempt.acted.details
-    return f"{attempt.number}: {attempt.acted.status}{gate}" + (f": {_line(details)}" if details else "")
+    return f"{attempt.number}, {attempt.acted.status}{gate}" + (f": {_line(details)}" if details else "")
 
 
 def learnt_by_effect(result: SessionReport) -> Iterator[tuple[str, tuple[str, ...]]]:

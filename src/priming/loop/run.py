@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -83,7 +84,7 @@ def resume(environment: LoopEnvironment, session_id: str, options: ResumeOptions
 
     Raises:
         NotFound: no such session.
-        Conflict: an answer to a session that waits for none.
+        Conflict: an answer to a session that waits for none, or is delivered.
         Busy: another process works on the session.
 
     """
@@ -97,6 +98,11 @@ def resume(environment: LoopEnvironment, session_id: str, options: ResumeOptions
         if not Path(session.folder).is_dir():
             raise ParamError("session", session_id, f"works in {session.folder}, which no longer exists")
         if session.state == LAST and session.ended == DELIVERED:
+            if options.answer is not None:
+                command = f"priming loop run {shlex.quote(session.objective)} --deliberate"
+                raise Conflict(
+                    f"the session {session.id} is delivered, and takes no answer; begin another with {command}"
+                )
             return session
         if session.state == LAST and session.ended == UNVERIFIED and options.answer is None:
             return session  # the same plan would end the same way

@@ -11,14 +11,13 @@ from dataclasses import astuple, replace
 from functools import partial
 from operator import add
 
-from priming.config.ids import uuid7
-from priming.errors import AgentError, NotFound, ParamError
+from priming.errors import AgentError, ParamError
 from priming.llm.agents import DeadlineExceeded
 from priming.loop.acting import AgentDriver, advance, destructive_reason, open_attempt
 from priming.loop.context import PROFILE, gather, shown_memory
-from priming.loop.environment import SECONDS, LoopEnvironment, Turn
+from priming.loop.environment import LoopEnvironment, Turn
 from priming.loop.learning import failed_approach, is_in_use, learn_from_task, store_patterns
-from priming.loop.planning import is_repeated, plan, proven_plan
+from priming.loop.planning import plan, proven_plan
 from priming.loop.session import (
     BLOCKED,
     DELIVERED,
@@ -33,6 +32,7 @@ from priming.loop.session import (
     assessment_of,
     with_task,
 )
+from priming.loop.subgoals import new_subgoal, outcome_of, subgoal_session, without_progress
 from priming.recall.recall import recall
 
 LAST = "SUMMARY"
@@ -160,70 +160,17 @@ def _subgoal(turn: Turn, session: Session, result: PlanningResult) -> Session:
     impasse = result.impasse
     assert impasse is not None, "checked before"
     if session.below is None:
-        if is_repeated(turn.environment.memory, impasse.subgoal, _known_goals(turn, session)):
-            why = f"{impasse.type}: an impasse without progress: the subgoal was open already: {impasse.subgoal}"
+        why = without_progress(turn, session, impasse)
+        if why is not None:
             return _pivot(turn, replace(session, without_progress=True), why)
-        return _new_subgoal(turn, session, f"{impasse.type}: {impasse.subgoal}")
-    child = go_on(turn.environment, _child(turn, session, impasse.subgoal), session)
+        return new_subgoal(turn, session, impasse)
+    child = go_on(turn.environment, subgoal_session(turn, session, impasse.subgoal), session)
     if child.state != LAST:
         return replace(session, waits=child.waits, stopped=child.stopped, why=child.why)
     if child.without_progress:
         return _pivot(turn, replace(session, without_progress=True, below=None), child.why)
-    answered = (*session.answered, (f"How did the subgoal end: {impasse.subgoal}?", _outcome(child)))
+    answered = (*session.answered, (f"How did the subgoal end: {impasse.subgoal}?", outcome_of(child)))
     return replace(session, state="CONTEXT", below=None, reasoned=None, answered=answered)
-
-
-def _known_goals(turn: Turn, session: Session) -> list[str]:
-    """The objectives of a session and of those above it, and all their subgoals so far."""
-    chain = [session]
-    while chain[-1].parent is not None:
-        chain.append(turn.sessions.get(chain[-1].parent))
-    goals = [member.objective for member in chain]
-    for child_id in (child for member in chain for child in member.children):
-        try:
-            goals.append(turn.sessions.get(child_id).objective)
-        except NotFound:  # it never began, or was erased with a memory
-            continue
-    return goals
-
-
-def _new_subgoal(turn: Turn, session: Session, why: str) -> Session:
-    """Reserve the id of a subgoal's session, if the limits permit another subgoal."""
-    most = turn.environment.params.subgoals
-    if session.depth >= session.limits.depth:
-        return _stuck(session, f"{why}; subgoals may be at most {session.limits.depth} deep")
-    if len(session.children) >= most:
-        return _stuck(session, f"{why}; a session may have at most {most} subgoals")
-    child_id = uuid7(turn.sessions.now())
-    return replace(session, below=child_id, children=(*session.children, child_id))
-
-
-def _child(turn: Turn, session: Session, subgoal: str) -> Session:
-    """The session of a subgoal, begun if necessary, with the time that is left."""
-    assert session.below is not None, "set before"
-    try:
-        child = turn.sessions.get(session.below)
-    except NotFound:
-        child = turn.sessions.begin(
-            subgoal,
-            session.folder,
-            session.limits,
-            parent=session,
-            session_id=session.below,
-            fresh_context=session.fresh_context,
-            params=turn.environment.params,
-        )
-    left = turn.seconds_left()
-    if left is None:
-        return child
-    minutes = (child.seconds + max(0.0, left)) / SECONDS
-    return replace(child, limits=replace(session.limits, minutes=minutes))
-
-
-def _outcome(session: Session) -> str:
-    """How a subgoal's session ended, in words."""
-    why = "" if session.why is None else f" ({session.why})"
-    return "; ".join([f"{session.ended}{why}", *(task.summary for task in session.tasks)])
 
 
 def _unclear(_turn: Turn, session: Session) -> Session:
@@ -326,8 +273,8 @@ def _why(session: Session, ended: str) -> str | None:
         return f"{more} more tasks than the limit of {session.limits.tasks} were planned, and dropped"
     delivered, total = session.tally
     tasks = ", ".join(f"{task.seq} ({task.status})" for task in session.open_tasks)
-    rest = "no command verifies it" if ended == UNVERIFIED else "see what blocked it"
-    return f"{delivered} of {total} tasks delivered; open: task {tasks}: {rest}"
+    rest = "; no command verifies it" if ended == UNVERIFIED else ""
+    return f"{delivered} of {total} tasks delivered; still open: {tasks}{rest}"
 
 
 def _pivot(turn: Turn, session: Session, why: str | None = None) -> Session:
@@ -358,11 +305,6 @@ def _alternatives(turn: Turn, session: Session) -> tuple[ShownMemory, ...]:
     )
     fresh = [shown_memory(hit.memory) for hit in recalled.hits if hit.memory.key not in tried]
     return tuple(fresh[:most])
-
-
-def _stuck(session: Session, why: str) -> Session:
-    """End a session at an impasse."""
-    return replace(session, state="LEARN", ended="impasse", why=why)
 
 
 def _learn(turn: Turn, session: Session) -> Session:

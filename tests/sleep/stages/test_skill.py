@@ -126,7 +126,7 @@ def test_what_is_alike_and_not_the_same_becomes_a_family_and_nothing_is_deprecat
     assert links == [("a", entity.id, "source-of"), ("b", entity.id, "source-of")]
     assert "“Enable flag X”; “Disable flag X”" in text.content
     assert text.content.endswith("They differ in: enable, disable.")
-    assert left == LeftAlone(("a", "b"), "their titles differ: opposites", ("enable", "disable"))
+    assert left == LeftAlone(("a", "b"), "their titles say the opposite", ("enable", "disable"))
 
 
 def test_a_family_of_an_earlier_night_gets_what_it_lacks_and_is_not_made_again():

@@ -14,7 +14,7 @@ from priming.cli.errors import BAD_INPUT
 from priming.cli.groups.tasks import ValuesFile
 from priming.cli.options import Limit, StoreOptions
 from priming.cli.output import DIM, Part, line
-from priming.cli.parse import complete, json_texts, text_or_stdin
+from priming.cli.parse import complete, json_texts, session_or_stdin, text_or_stdin
 from priming.errors import NotFound, ParamError
 from priming.results import Listing
 from priming.serialization import encode
@@ -174,6 +174,7 @@ def decay(
     min_uses: Annotated[
         int | None, Option("--min-uses", metavar="N", help="Fewer verdicts than this; 2 by default")
     ] = None,
+    values: ValuesFile = None,  # noqa: ARG001, expanded by the group
 ) -> Answer:
     """List memories that have faded. Recall ranks them lower by itself, by half in seven days."""
     with store.open() as memory:
@@ -184,7 +185,12 @@ def decay(
 def chunk(
     store: StoreOptions,
     session: Annotated[
-        str | None, Argument(metavar="[SESSION]", help="A session whose delivered tasks become patterns")
+        str | None,
+        Argument(
+            metavar="[SESSION]",
+            help="A session whose delivered tasks become patterns; - reads it from stdin",
+            callback=session_or_stdin,
+        ),
     ] = None,
     task: Annotated[str | None, Option("--task", metavar="TEXT", help="Instead: what was to be done")] = None,
     outcome: Annotated[

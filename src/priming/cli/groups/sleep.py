@@ -199,7 +199,7 @@ def _left_alone(left: Sequence[LeftAlone]) -> Iterator[Part]:
     """Similar items that a stage left alone, and the words in which they differ."""
     for entry in left[:_MAX_SHOWN]:
         words = f" ({', '.join(entry.words)})" if entry.words else ""
-        keys = ", ".join(entry.keys)
+        keys = " and ".join(entry.keys)
         yield line("left alone  ", (keys, KEY), (f": {entry.reason}{words}", DIM), indent=2)
     if len(left) > _MAX_SHOWN:
         yield line((f"… and {len(left) - _MAX_SHOWN:,} more: --json lists all", DIM), indent=2)

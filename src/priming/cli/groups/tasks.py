@@ -12,7 +12,7 @@ from typer import Option
 from priming.cli.command import Answer, Group, command, group
 from priming.cli.options import StoreOptions
 from priming.cli.output import Part, line
-from priming.cli.parse import STDIN, json_texts, optional_text, text_or_stdin
+from priming.cli.parse import STDIN, json_texts, optional_text, session_or_stdin, text_or_stdin
 from priming.errors import ParamError
 from priming.serialization import encode
 
@@ -88,7 +88,15 @@ meta_app = group(
     "Loop", "meta", "Assess how a session proceeds; 'meta SESSION' assesses it.", cls=AssessByDefault
 )
 
-SessionOption = Annotated[str, Option("--session", metavar="ID", help="The session, see 'loop list'")]
+SessionOption = Annotated[
+    str,
+    Option(
+        "--session",
+        metavar="ID",
+        help="The session, see 'loop list'; - reads it from stdin",
+        callback=session_or_stdin,
+    ),
+]
 Seq = Annotated[int, Option("--seq", metavar="N", help="Number of the task")]
 Utilized = Annotated[str, Option("--utilized", metavar="JSON", help="Keys of used memories, as a JSON array")]
 

@@ -35,6 +35,8 @@ class FileIndex:
     file: Ints
     weight: Floats
     """The learned weight of each link, relative to that of a new one."""
+    memories: Ints
+    """The rows of these memories, ascending."""
     fan: Ints
     """By row, how many files a memory touches or names."""
     words: Mapping[str, tuple[Ints, Floats]]
@@ -91,6 +93,7 @@ def _read(memory: Namespace, working: WorkingSet) -> FileIndex:
         source,
         np.searchsorted(rows, target),
         weights[first] / PLASTICITY.start,
+        np.unique(source),
         np.bincount(source, minlength=n),
         _words(counted),
         np.array([counts.total() for counts in counted], np.float64),

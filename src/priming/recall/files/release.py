@@ -81,8 +81,7 @@ def _anchors(query: RankingQuery, files: FileIndex, with_paths: Floats) -> tuple
     match = match + np.asarray(scaled(with_paths))
     best = best_rows(match, CONSTANTS.anchors)
     rows = working.row[best]
-    every = np.unique(files.memory)
-    age = len(every) - 1.0 - np.searchsorted(every, rows)
+    age = len(files.memories) - 1.0 - np.searchsorted(files.memories, rows)
     return rows, released(match[best], age, CONSTANTS.sharpness, CONSTANTS.decay)
 
 

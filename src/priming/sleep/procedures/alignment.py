@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from priming.core.when import stem
-from priming.sleep.procedures.steps import REJECTED, StepChange, compare_steps
+from priming.sleep.procedures.steps import REJECTED, TARGETS, WORDS, StepChange, compare_steps
 from priming.sleep.procedures.words import StepWord, read_step
 from priming.text.word_values import are_antonyms
 
@@ -148,13 +148,13 @@ def _is_meant(change: StepChange, left: StepInPlace, right: StepInPlace, topic: 
     rest = _stems(change.words)
     if change.kind != "variant" or not rest or (change.left and change.right) or not topic.issuperset(rest):
         return False
-    if change.why not in ("other words", "other targets"):
+    if change.why not in (WORDS, TARGETS):
         return False
     longer, shorter = (left.words, right.words) if change.left else (right.words, left.words)
     common = {word.stem for word in shorter}
     extra = [word for word in longer if word.stem in rest and word.stem not in common]
     return all(_modifies(word, longer, common) for word in extra) or (
-        change.why == "other words" and all(word is not longer[0] for word in extra)
+        change.why == WORDS and all(word is not longer[0] for word in extra)
     )
 
 

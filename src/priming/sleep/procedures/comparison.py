@@ -11,7 +11,18 @@ from typing import Literal
 from priming.core.when import stem
 from priming.sleep.procedures.alignment import StepAlignment, align
 from priming.sleep.procedures.reading import ProcedureText
-from priming.sleep.procedures.steps import REJECTED, StepChange, compare_steps, names_value
+from priming.sleep.procedures.steps import (
+    NUMBERS,
+    OPPOSITES,
+    ORDER,
+    REJECTED,
+    TARGETS,
+    TURNED,
+    WORDS,
+    StepChange,
+    compare_steps,
+    names_value,
+)
 from priming.sleep.procedures.synonyms import observing_verbs
 from priming.sleep.procedures.words import StepWord, read_step
 from priming.text.word_lists import read_word_groups
@@ -44,7 +55,7 @@ def compare_procedures(left: ProcedureText, right: ProcedureText) -> ProcedureCh
 
     >>> on, off = (ProcedureText(f"{verb} it", ("Open it.", "Save.")) for verb in ("Enable", "Disable"))
     >>> compare_procedures(on, off)
-    ProcedureChange(likeness='alike', reason='their titles differ: opposites', words=('enable', 'disable'), added=())
+    ProcedureChange(likeness='alike', reason='their titles say the opposite', words=('enable', 'disable'), added=())
     """
     aligned = align(left.steps, right.steps, _topic(left.title, right.title))
     return (
@@ -97,12 +108,28 @@ def _by_titles(left: ProcedureText, right: ProcedureText, aligned: StepAlignment
             change = compare_steps(ours, theirs)
             alike = _compare_titles(ours, theirs).kind == "same" or _steps_say(change, left, right)
             if change.kind != "same" and not (alike and aligned.are_same):
-                return _apart(left, right, aligned, f"their {what} differ: {change.why}", change.words)
+                return _apart(left, right, aligned, _difference(f"their {what}", change.why), change.words)
         elif ours or theirs:
             extra = _specific(ours or theirs, right if ours else left)
             if extra:
                 return _apart(left, right, aligned, f"only one is for {', '.join(extra)}", extra)
     return None
+
+
+_DIFFERENCES = {
+    OPPOSITES: "say the opposite",
+    REJECTED: "ask for and reject the same",
+    TURNED: "have the same words the other way round",
+    ORDER: "have the same words in another order",
+    NUMBERS: "differ in a number or a version",
+    TARGETS: "differ in a target",
+    WORDS: "differ in their words",
+}
+
+
+def _difference(texts: str, why: str) -> str:
+    """In what two texts differ, as a clause."""
+    return f"{texts} {_DIFFERENCES.get(why, f'differ, as {why}')}"
 
 
 def _compare_titles(left: str, right: str) -> StepChange:
@@ -151,7 +178,7 @@ def _by_steps(left: ProcedureText, right: ProcedureText, aligned: StepAlignment)
     if _permuted(left.steps, right.steps):
         return ProcedureChange("alike", "the same steps in another order")
     if variants:
-        why = f"a step differs: {variants[0].why}"
+        why = _difference("two steps", variants[0].why)
         return _apart(left, right, aligned, why, [word for change in variants for word in change.words])
     steps = [*(left.steps[i] for i in ours), *(right.steps[j] for j in theirs)]
     if ours and theirs:

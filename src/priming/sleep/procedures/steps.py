@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
+from priming.sleep.procedures.order import (
+    called,
+    exchanged,
+    in_another_order,
+    reordered,
+    scoped,
+    shown,
+    swapped,
+    verbs_exchanged,
+)
 from priming.sleep.procedures.synonyms import (
     GOAL,
-    NUMBER,
     ask_for_the_same,
     kind_nouns,
     mean_the_same_for,
-    programs,
-    symmetric_verbs,
 )
 from priming.sleep.procedures.words import READ, StepWord, read_step
 from priming.text.word_values import are_antonyms, stem_of, value_types
 
 OPPOSITES, REJECTED, TURNED = "opposites", "one rejects what the other asks for", "the other way round"
 """The differences that keep two steps apart in any case."""
+ORDER, NUMBERS, TARGETS, WORDS = "another order", "other numbers or versions", "other targets", "other words"
 _FEW = 2
 """Maximum number of differing words in two texts that say the opposite."""
 _ARTICLE = re.compile(r"\ban? [a-z]", re.IGNORECASE)
 StepKind = Literal["same", "variant", "other"]
 _CACHED = 1 << 15
-_OPPOSED_ROLES = frozenset(
-    frozenset(pair)
-    for pair in (("source", "goal"), ("source", "place"), ("over", "under"), ("after before", "after after"))
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,23 +80,22 @@ def compare_steps(left: str, right: str) -> StepChange:
     only_a, only_b = _without_echoes(a, only_a), _without_echoes(b, only_b)
     only_a, only_b = _counted(only_a, only_b, right), _counted(only_b, only_a, left)
     if not only_a and not only_b:
-        if scoped := _scoped(pairs):
-            return StepChange("variant", *scoped, "other numbers", len(pairs))
-        if (
-            swapped := _swapped(pairs)
-            or _verbs_exchanged(a, b, pairs)
-            or _in_another_order(a, b, pairs)
-            or _exchanged(a, pairs)
-        ):
-            return StepChange("variant", *swapped, TURNED, len(pairs))
-        if reordered := _reordered(a, b, pairs):
-            return StepChange("variant", *reordered, "another order", len(pairs))
+        numbers = scoped(pairs)
+        turned = (
+            swapped(pairs)
+            or verbs_exchanged(a, b, pairs)
+            or in_another_order(a, b, pairs)
+            or exchanged(a, pairs)
+        )
+        for words, why in ((numbers, NUMBERS), (turned, TURNED), (reordered(a, b, pairs), ORDER)):
+            if words is not None:
+                return StepChange("variant", *words, why, len(pairs))
         return StepChange("same", shared=len(pairs))
-    ours, theirs = (tuple(word.text.replace("_", " ") for word in side) for side in (only_a, only_b))
+    ours, theirs = (tuple(shown(word.text) for word in side) for side in (only_a, only_b))
     if not pairs or max(len(ours), len(theirs)) > len(pairs) + 1:
         opposed = len(ours) == len(theirs) == 1 and opposite(only_a[0], only_b[0])
         if not opposed:
-            return StepChange("other", ours, theirs, "other words", len(pairs))
+            return StepChange("other", ours, theirs, WORDS, len(pairs))
     return StepChange("variant", ours, theirs, _sort(only_a, only_b), len(pairs))
 
 
@@ -183,15 +186,9 @@ def _same_word(a: StepWord, b: StepWord) -> bool:
     return a.sign == b.sign and (a.stem == b.stem or a.text.casefold() == b.text.casefold())
 
 
-def _called(words: Sequence[StepWord]) -> Sequence[StepWord]:
-    """The words of a step from the program on that it calls: "run git fetch" calls git, "zip the log" nothing."""
-    calls = (i for i, word in enumerate(words[:2]) if word.text in programs() and not word.is_prose)
-    return words[next(calls, len(words)) :]
-
-
 def _synonyms_in(a: Sequence[StepWord], b: Sequence[StepWord]) -> Callable[[StepWord, StepWord], bool]:
     """Whether a word of one step and one of the other are synonyms, and neither is part of a command."""
-    command = {*_called(a), *_called(b)}
+    command = {*called(a), *called(b)}
     objects = tuple(
         frozenset([word.stem for word in words] + [GOAL for word in words if word.role == "goal"])
         for words in (a, b)
@@ -268,121 +265,6 @@ def names_value(word: StepWord) -> bool:
     return value_types(word.stem) != {"other"}
 
 
-def _exchanged(
-    a: Sequence[StepWord], pairs: Sequence[tuple[StepWord, StepWord]]
-) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Two names, or two words of a command, that have changed places: "Ann pays Bob", "cp a.txt b.txt"."""
-    called = {*_called(a)}
-    fixed = [
-        (x, y) for x, y in pairs if x in called or x.is_code or x.text[:1].isupper() or y.text[:1].isupper()
-    ]
-    turned = next(_turned(fixed), None)
-    return turned and _texts(*turned)
-
-
-def _verbs_exchanged(
-    a: Sequence[StepWord], b: Sequence[StepWord], pairs: Sequence[tuple[StepWord, StepWord]]
-) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """The verbs of two steps of which each is an object of the other: "test the backup", "back up the test"."""
-    mates = dict(pairs)
-    others = {y: x for x, y in pairs}
-    if not a or not b or not (a[0].is_prose and b[0].is_prose) or mates.get(a[0]) in (None, b[0]):
-        return None
-    return ((a[0].text,), (b[0].text,)) if others.get(b[0]) not in (None, a[0]) else None
-
-
-def _scoped(pairs: Sequence[tuple[StepWord, StepWord]]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """A word that one step says of all, and the other of one or of several: "every worker", "a worker"."""
-    for x, y in pairs:
-        if {x.scope, y.scope} == {"all", "part"}:
-            return (f"{_NUMBERS[x.scope]} {x.text}",), (f"{_NUMBERS[y.scope]} {y.text}",)
-    return None
-
-
-_NUMBERS = {"all": "every", "part": "one"}
-
-
-def _reordered(
-    a: Sequence[StepWord], b: Sequence[StepWord], pairs: Sequence[tuple[StepWord, StepWord]]
-) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Two words in another order: next to each other ("rename users customers"), or items of an enumeration.
-
-    Items may be in any order where the verb is such ("mix flour and water") and no order is asked for.
-    """
-    is_listed = not a or a[0].stem not in symmetric_verbs() or _is_sequence(a) or _is_sequence(b)
-    for (x, y), (v, w) in _turned(pairs):
-        items = is_listed and x.item < v.item and y.item > w.item
-        adjacent = v.place - x.place == 1 == y.place - w.place and a[0] is not x and b[0] is not w
-        if items or adjacent:
-            return _texts((x, y), (v, w))
-    return None
-
-
-def _turned(
-    pairs: Sequence[tuple[StepWord, StepWord]],
-) -> Iterator[tuple[tuple[StepWord, StepWord], tuple[StepWord, StepWord]]]:
-    """The pairs of two words of one role that stand in one order in one step and in the other in the other."""
-    for x, y in pairs:
-        for v, w in pairs:
-            alike = x.role == y.role == v.role == w.role and x.stem != v.stem
-            if alike and x.place < v.place and y.place > w.place:
-                yield (x, y), (v, w)
-
-
-def _texts(
-    first: tuple[StepWord, StepWord], second: tuple[StepWord, StepWord]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return (first[0].text, second[0].text), (second[1].text, first[1].text)
-
-
-_SEQUENCE = frozenset(("order", "sequence", "one_by_one", "first"))
-
-
-def _is_sequence(words: Sequence[StepWord]) -> bool:
-    """Whether a step asks for an order: "in this order"."""
-    return any(word.text in _SEQUENCE for word in words[1:])
-
-
-def _swapped(pairs: Sequence[tuple[StepWord, StepWord]]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Two words that have changed roles, or one that has the opposite role: "copy A to B", "copy B to A"."""
-    for a, b in pairs:
-        if frozenset((a.role, b.role)) in _OPPOSED_ROLES or _measures(a, b):
-            return (f"{a.role} {a.text}",), (f"{b.role} {b.text}",)
-        for c, d in pairs:
-            if a.role == d.role != b.role == c.role and a.stem != c.stem:
-                return (a.text, c.text), (b.text, d.text)
-    return None
-
-
-_MEASURES = frozenset(("goal", "means", "source", "for", "place", "over", "under"))
-
-
-def _measures(a: StepWord, b: StepWord) -> bool:
-    """Whether a number is two measures: "by 5 percent" is not "to 5 percent"; "at 5" is "to 5"."""
-    roles = {a.role, b.role}
-    return (
-        bool(NUMBER.match(a.stem)) and len(roles) == 2 and roles <= _MEASURES and roles != {"goal", "place"}
-    )
-
-
-def _in_another_order(
-    a: Sequence[StepWord], b: Sequence[StepWord], pairs: Sequence[tuple[StepWord, StepWord]]
-) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """The words around "before" or "after" that are on its other side."""
-    order = [word for word in a if word.role == "order" and word.stem in ("before", "after")]
-    if not order or not any(word.stem == order[0].stem for word in b):
-        return None
-    before = a.index(order[0])
-    elsewhere = next(place for place, word in enumerate(b) if word.stem == order[0].stem)
-    moved = [
-        (left, right)
-        for left, right in pairs
-        if left.role != "order" and (a.index(left) < before) != (b.index(right) < elsewhere)
-    ]
-    turned = bool(moved) and not (elsewhere == 0 or before == 0)
-    return (tuple(x.text for x, _ in moved), tuple(y.text for _, y in moved)) if turned else None
-
-
 def _sort(left: Sequence[StepWord], right: Sequence[StepWord]) -> str:
     """The sort of the words that only one side has."""
     if any(opposite(x, y) for x in left for y in right):
@@ -391,7 +273,7 @@ def _sort(left: Sequence[StepWord], right: Sequence[StepWord]) -> str:
         return REJECTED
     types = frozenset[str]().union(*(value_types(word.stem) for word in (*left, *right))) - {"other"}
     if "number" in types:
-        return "other numbers or versions"
+        return NUMBERS
     if types:
-        return "other targets"
-    return "other words"
+        return TARGETS
+    return WORDS
