@@ -168,6 +168,23 @@ def are_antonyms(a: str, b: str) -> bool:
     return len(short) >= 3 and any(long == prefix + short for prefix in prefixes)
 
 
+@cache
+def _periods() -> frozenset[str]:
+    """The stems of words for how often, which "every 90 days" says in a number."""
+    words = (
+        "hourly",
+        "daily",
+        "nightly",
+        "weekly",
+        "fortnightly",
+        "biweekly",
+        "monthly",
+        "quarterly",
+        "yearly",
+    )
+    return frozenset(map(stem_of, words))
+
+
 @lru_cache(maxsize=1 << 15)
 def value_types(stem: str) -> frozenset[str]:
     """The types of a word: number, target, the groups of alternatives that it belongs to, else code or other.
@@ -180,7 +197,8 @@ def value_types(stem: str) -> frozenset[str]:
     if stem in _targets():
         return frozenset({"target"})
     if groups := _groups().get(stem):
-        return frozenset(f"alternatives {group}" for group in groups)
+        period = ("number",) if stem in _periods() else ()
+        return frozenset((*(f"alternatives {group}" for group in groups), *period))
     if version := _VERSIONED.fullmatch(stem):
         return frozenset({f"version of {version[1]}"})
     return frozenset({"code" if _CODE.search(stem) else "other"})

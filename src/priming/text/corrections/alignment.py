@@ -25,8 +25,12 @@ class Alignment:
         plain = _without_double_denial(removed, added), _without_double_denial(added, removed)
         self.restricted = (old.only, new.only) if plain == (removed, added) else (False, False)
         removed, added = plain
+        both = {word.stem for word in removed} & {word.stem for word in added}
         self.selected = [
-            (a, b) for a in removed for b in added if are_antonyms(a.stem, b.stem) and selects(a, b, old, new)
+            (a, b)
+            for a in removed
+            for b in added
+            if not both & {a.stem, b.stem} and are_antonyms(a.stem, b.stem) and selects(a, b, old, new)
         ]
 
         def oppose(a: Word, b: Word) -> bool:
@@ -53,7 +57,8 @@ class Alignment:
         self.crossed, reasons = split(self.crossed, lambda pair: "reason" not in (pair[0].role, pair[1].role))
         # Where it applies is neither asked for nor rejected: "tests must not", "not in tests".
         self.crossed, places = split(
-            self.crossed, lambda pair: (pair[0].role == "scope") == (pair[1].role == "scope")
+            self.crossed,
+            lambda pair: (pair[0].role == "scope") == (pair[1].role == "scope") or _is_rejected(pair),
         )
         self.aligned += reasons + places
         signs = {a.sign for a, b in self.aligned if a.sign == b.sign and a.role != "reason"}
@@ -91,3 +96,9 @@ def _without_double_denial(words: Sequence[Word], others: Sequence[Word]) -> lis
     if not (lacking and denied) or rejects or not lacking & asks:
         return list(words)
     return [replace(word, sign=abs(word.sign), lacking=False) for word in words]
+
+
+def _is_rejected(pair: tuple[Word, Word]) -> bool:
+    """Whether one rejects a word in favour of another, and it names no place: "explain in the body what changed"."""
+    a, b = pair
+    return (a.contrasted and a.sign < 0 and not b.lead) or (b.contrasted and b.sign < 0 and not a.lead)

@@ -16,8 +16,10 @@ from priming.text.corrections.rests import (
     all_scope,
     bounds,
     expressed,
+    is_kind,
     names_the_rejected,
     narrows,
+    same_family,
     same_lead,
     without_genus,
     without_rejected,
@@ -31,7 +33,7 @@ from priming.text.corrections.word_classes import (
     types_of,
 )
 from priming.text.corrections.word_order import exchanged
-from priming.text.corrections.wording import quoted
+from priming.text.corrections.wording import limit_of, quoted
 from priming.text.word_values import are_antonyms, stem_of, value_types
 
 ChangeKind = Literal["same", "opposite", "other_value", "wider", "narrower", "other_slot"]
@@ -171,8 +173,13 @@ class _AlignedChange(Alignment):
             return self._result("other_value", reason)
         # A later exception does not reverse the rule elsewhere: "in tests", "hotfixes".
         favours = [any(pair[side].contrasted for pair in self.crossed) for side in (0, 1)]
+        rivals = frozenset(kind for pair in self.crossed for kind in rivals_of(pair[0]))
+        favours[1] |= any(
+            word.sign > 0 and rivals & rivals_of(word) for word in theirs
+        )  # "American, never British"
         parts = {b.part for _, b in self.crossed}
-        is_narrow = any(word.part in parts and word.role != "head" for word in theirs) and not favours[0]
+        is_narrow = any(word.part in parts and (word.role != "head" or self.new.finite) for word in theirs)
+        is_narrow &= not favours[0]
         if not favours[1] and (their_scope or is_narrow):
             return self._exception("opposite", theirs or their_scope, later=True)
         if not any(favours) and a.sign < 0 and not self.added and narrows(our_scope, ours, self.crossed):
@@ -181,11 +188,8 @@ class _AlignedChange(Alignment):
 
     def _reversal(self, a: Word, b: Word) -> str:
         """The reason of a reversal by an antonym, or by what stands before a word."""
-        limits = {"max": "at most", "min": "at least"}
-        if a.stem == b.stem and {a.lead, b.lead} == limits.keys():
-            return (
-                f"the earlier says {limits[a.lead]} {quoted([a], self.old)}, and the later {limits[b.lead]}"
-            )
+        if a.stem == b.stem and {a.lead, b.lead} == {"max", "min"}:
+            return f"{limit_of(b, self.new)} is the opposite of {limit_of(a, self.old)}"
         later, earlier = quoted([b], self.new), quoted([a], self.old)
         if a.stem != b.stem or a.lead == b.lead:
             return f"{later} is the opposite of {earlier}"
@@ -234,6 +238,11 @@ class _AlignedChange(Alignment):
         if self.restricted[0] != later:
             reason = f'only the {"later" if later else "earlier"} says "only"'
             return self._result("narrower" if later else "wider", reason)
+        if all(self.restricted) and self.old.limited != self.new.limited:
+            return self._result("other_value", '"only" stands before another word')
+        denied = any(word.sign < 0 for pair in self.aligned for word in pair)
+        if {self.old.joins, self.new.joins} == {frozenset(("and",)), frozenset(("or",))} and not denied:
+            return self._result("other_value", 'one says "and", the other "or"')
         return self._result("same", "both say the same")
 
     def _subset(self) -> TextChange | None:
@@ -284,14 +293,19 @@ class _AlignedChange(Alignment):
             return None
         if all_scope(removed) and all_scope(added):
             shared = types_of(removed) & types_of(added)
-            same_time = shared & times() or any(kind.startswith("version") for kind in shared)
+            same_time = (
+                shared & times()
+                or same_family(removed, added)
+                or any(kind.startswith("version") for kind in shared)
+            )
             numbers = removed[0].lead == added[0].lead and types_of(removed) == types_of(added) == {"number"}
             return self._result("other_value", replaced) if same_time or numbers else self._elsewhere()
         removed, added = without_genus(removed), without_genus(added)
+        if (exception := self._exceptional_number(removed, added)) is not None:
+            return exception
         if (has_target(removed) or has_target(added)) and not expressed(removed, added, self.new.words[0]):
-            if [word.stem for word in (*removed, *added)] in _COUNTERPARTS and removed[0].lead == added[
-                0
-            ].lead == "on":
+            stems, leads = [word.stem for word in (*removed, *added)], {removed[0].lead, added[0].lead}
+            if stems in _COUNTERPARTS and leads == {"on"}:
                 return self._result("other_value", replaced, clear=len(self.aligned) == 1)
             return self._elsewhere()
         typed = self._typed_value(removed, added)
@@ -299,16 +313,20 @@ class _AlignedChange(Alignment):
             bounded = [[word for word in words if bounds(word)] for words in (removed, added)]
             if not typed:
                 return None
-            shared = types_of(removed) & types_of(added)
-            kinds = [
-                [w for w in words if shared.isdisjoint(value_types(w.stem))] for words in (removed, added)
-            ]
-            if "number" in shared and bool(kinds[0]) != bool(kinds[1]):
-                kind: ChangeKind = "narrower" if kinds[1] else "wider"
-                return self._exception(kind, kinds[0] or kinds[1], later=bool(kinds[1]))
             return self._result("other_value", replaced, clear=bool(bounded[0]) == bool(bounded[1]))
         clear = self._positional_value(removed, added)
         return None if clear is None else self._result("other_value", replaced, clear=clear)
+
+    def _exceptional_number(self, removed: Sequence[Word], added: Sequence[Word]) -> TextChange | None:
+        """Another number for a kind of what the other says it of: "keep *audit* logs for 365 days"."""
+        shared = types_of(removed) & types_of(added)
+        if "number" not in shared or not self._is_quantity(removed, added):
+            return None
+        kinds = [[word for word in words if is_kind(word, words, shared)] for words in (removed, added)]
+        if bool(kinds[0]) == bool(kinds[1]):
+            return None
+        kind: ChangeKind = "narrower" if kinds[1] else "wider"
+        return self._exception(kind, kinds[0] or kinds[1], later=bool(kinds[1]))
 
     def _typed_value(self, removed: Sequence[Word], added: Sequence[Word]) -> bool | None:
         """Whether values of a type that both have are all that differs; None if no type decides."""
@@ -356,6 +374,10 @@ class _AlignedChange(Alignment):
             return len(self.aligned) >= 2 and removed[0].lead not in ("on", "from")
         if len(self.aligned) >= _LONG and most <= 2:
             return True
+        stated = [w.lead in ("in", "with", "by") for w in (removed[0], added[0])]
+        choosing = [self.old.chooses, self.new.chooses]
+        if single and len(set(choosing)) == 2 and choosing == [not lead for lead in stated]:
+            return len(self.aligned) >= 2  # "use rem for font sizes", "font sizes are in px"
         chosen = self.old.chooses and self.new.chooses and all(word.role == "value" for word in words)
         if chosen and not any(word.lead for word in words):
             return single and any(a.lead in ("for", "as") for a, _ in self.aligned)

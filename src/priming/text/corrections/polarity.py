@@ -13,13 +13,13 @@ from typing import Literal
 
 from priming.errors import ParamError
 from priming.text.word_lists import read_rewritings, read_words
-from priming.text.word_values import spread, stem_of, value_types
+from priming.text.word_values import ORDERING, spread, stem_of, value_types
 
 _READ = 2_000
 """Characters of a statement that are compared."""
 
 _WORD_TOKEN = r"--?[a-z][\w-]*|[*.~/#@:<]*[\w$]+(?:[./:@*\\_+'-]+[\w$*…>]+)*(?:\+\+|#|/|\(\)|>)?"
-_TOKENS = re.compile(rf"[⊖⊕⊝⊘⊙]|{_WORD_TOKEN}|%|[=!<>&|?*+]{{1,3}}(?=[\s;,.]|$)|[.;:!?\n]+|,")
+_TOKENS = re.compile(rf"[⊖⊕⊝⊘⊙]|{_WORD_TOKEN}|%|[=!<>&|?*+]{{1,3}}(?=[\s;,.]|$)|[.;:?\n]+|!+(?!\w)|,")
 _BREAK = re.compile(r"^(?:[.;:!?\n]+|,)$")
 _CAPITAL = re.compile(r"(?<=[\w,;)] )[A-Z][\w.+#-]*")
 _SUBJECT = re.compile(r"^\s*([A-Z][a-z]+) [a-z]+s (?:the|an?|all|every|each|any|our|its)\b")
@@ -68,6 +68,9 @@ _VALUING = frozenset(
 _TOO_COMMON = frozenset(["number", "target", "code", "other"])
 EXCLUDING = frozenset(["unless", "except", "outside"])
 """Words before a place where a statement does not hold."""
+_QUANTITY = re.compile(r"[\d.]+ \w+")
+_BINDING = frozenset(("of", "between", "out", "minus", "plus", "otherwise", "else"))
+"""Words that bind what follows them to what stands before, and change neither sign nor role."""
 _BEING = frozenset(("is", "are", "be"))
 _LIMITS = {"max": "min", "min": "max"}
 _EXPRESSING = frozenset(
@@ -82,7 +85,11 @@ _ORDERED = re.compile(
     r"|[-=]>|→|\w\([^()]*,[^()]*\)"
 )
 """What says that the order of a list matters."""
-_FINITE = frozenset("is are must should shall may can will need needs have has".split())  # noqa: SIM905
+_FINITE = re.compile(
+    r"(?<=[\w)] )(?:is|are|was|were|be|gets?|must|should|shall|may|can|cannot|will|needs?|requires?|has|have|mustn't"
+    r"|can't)\b"
+)
+"""Verbs after a subject."""
 _TRANSITIVE = frozenset("have has had need needs like likes want wants get gets make makes".split())  # noqa: SIM905
 """Verbs that say little, but between two nouns tell who does it from to what it is done."""
 
@@ -118,6 +125,7 @@ class SignedText:
     """A statement as signed words in order; ``chooses``: it says which of several to use; ``only``: it restricts.
 
     ``ordered``: it says that the order of what it lists matters. ``listed``: its members are joined by "and" or "or".
+    ``limited``: the stem of the word that "only" stands before. ``joins``: "and" and "or", as far as they occur.
     ``finite``: a verb such as "are" or "must" follows its subject. ``source``: the text as it was written.
     """
 
@@ -128,6 +136,8 @@ class SignedText:
     listed: bool = False
     finite: bool = False
     source: str = ""
+    limited: str = ""
+    joins: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=4_096)
@@ -152,7 +162,8 @@ def read_statement(text: str) -> SignedText:
         plain = pattern.sub(f" {replacement} ", plain)
     plain = _FRONTED.sub(r"\g<start>\g<rest> \g<order>", " ".join(plain.split()))
     read = _parse(_TOKENS.findall(plain), names, quoted)
-    return replace(read, ordered=_ORDERED.search(lowered) is not None, source=" ".join(text[:_READ].split()))
+    source, ordered = " ".join(text[:_READ].split()), _ORDERED.search(lowered) is not None
+    return replace(read, ordered=ordered, finite=_FINITE.search(lowered) is not None, source=source)
 
 
 @lru_cache(maxsize=4_096)
@@ -200,7 +211,8 @@ def _parse(tokens: Sequence[str], names: set[str], quoted: frozenset[str]) -> Si
     """Give each token its sign and its role, clause by clause."""
     words: list[Word] = []
     clause = _Clause(0, names, quoted)
-    chooses = only = listed = finite = False
+    chooses = only = False
+    limited, joins = "", set()
     for token, text in spread(tokens):
         if _BREAK.match(token):
             clause.end()
@@ -209,14 +221,16 @@ def _parse(tokens: Sequence[str], names: set[str], quoted: frozenset[str]) -> Si
         elif token == "only":
             only = True
         else:
-            listed |= token in ("and", "or")
-            finite |= token in _FINITE and bool(clause.words)
+            joins |= {token} & {"and", "or"}
+            before = len(clause.words)
             clause.read(token, text)
             chooses |= clause.chooses
+            if only and not limited and len(clause.words) > before:
+                limited = clause.words[-1].stem
     clause.end()
     words += clause.ordered()
     placed = tuple(replace(word, place=i) for i, word in enumerate(words))
-    return SignedText(placed, chooses, only, listed=listed, finite=finite)
+    return SignedText(placed, chooses, only, listed=bool(joins), limited=limited, joins=frozenset(joins))
 
 
 class _Clause:
@@ -246,8 +260,8 @@ class _Clause:
             self.prefers = token.startswith(("prefer", "favo"))
         elif token in _VALUING:
             self._value(token)
-        elif token in ("and", "or"):
-            self.part += 1
+        elif token in ("and", "or") or token in _BINDING:
+            self._bind(token)
         elif token not in _fillers() or token in self.quoted:
             self._add(stem_of(token), token, text)
         else:
@@ -274,6 +288,13 @@ class _Clause:
                 for word in self.words
             ]
             self.sign = self.denied = 1
+
+    def _bind(self, token: str) -> None:
+        """The next member of a list, or what belongs to the word before."""
+        if token in _BINDING:
+            self.under = token
+        else:
+            self.part += 1
 
     def _scope(self, token: str) -> None:
         """Where it applies is neither asked for nor rejected, unless the place itself is: "but not in tests"."""
@@ -316,6 +337,8 @@ class _Clause:
             self.role = "reason"
 
     def _add(self, stem: str, token: str, text: str) -> None:
+        if token in ORDERING:
+            self.lead, self.role = "", "plain" if self.role != "reason" else "reason"
         if token in _PURPOSES and self.words and (self.lead == "to" or self.fresh):
             self.role, self.sign, self.contrasted = "reason", 1, False
         proper = text in self.names
@@ -337,8 +360,17 @@ class _Clause:
         self.role = "plain" if self.role == "head" else self.role
         self.lead, self.fresh = "", False
 
+    def _join_delay(self) -> None:
+        """Write "after 30 minutes", which orders no acts, as a phrase."""
+        for after, word in zip(self.words, self.words[1:], strict=False):
+            if after.stem == "after" and _QUANTITY.fullmatch(word.stem):
+                at = self.words.index(after)
+                self.words[at : at + 2] = [replace(word, lead="after", role="value", under="after")]
+                break
+
     def ordered(self) -> list[Word]:
         """The words, with "B after A" as "A before B"."""
+        self._join_delay()
         stems = [word.stem for word in self.words]
         if stems.count("after") != 1 or "before" in stems:
             return self.words

@@ -66,3 +66,20 @@ def expressed(removed: Sequence[Word], added: Sequence[Word], head: Word) -> boo
 def same_lead(removed: Sequence[Word], added: Sequence[Word]) -> bool:
     """Whether a preposition that is the same stands before both rests."""
     return bool(removed[0].lead) and removed[0].lead == added[0].lead
+
+
+def same_family(removed: Sequence[Word], added: Sequence[Word]) -> bool:
+    """Whether both rests are one code each, of one family: "eu-west-1" and "eu-central-1"."""
+    if len(removed) != 1 or len(added) != 1 or removed[0].lead != added[0].lead:
+        return False
+    families = [word.stem.split("-") for word in (removed[0], added[0])]
+    plain = not any(set("/.\\") & set(word.stem) for word in (removed[0], added[0]))
+    return plain and min(map(len, families)) > 1 and families[0][0] == families[1][0]
+
+
+def is_kind(word: Word, rest: Sequence[Word], values: Collection[str]) -> bool:
+    """Whether a word of a rest is no value, but says of what there is one: "*weekly* backups for 90 days"."""
+    types = value_types(word.stem)
+    if types.isdisjoint(values):
+        return True
+    return types != {"number"} and any(value_types(other.stem) == {"number"} for other in rest)

@@ -24,6 +24,7 @@ _MUTUAL = frozenset(("pair", "combin", "mix", "join", "compar", "integr", "coord
 _EMPTY = SignedText((), chooses=False, only=False)
 _AT = frozenset(("on", "at", "during", "upon"))
 _SPATIAL = re.compile(r"\b(?:left|right|top|bottom|inside|outside)\b")
+_PRONOUN = re.compile(r"\b(?:it|them|its|their)\b", re.IGNORECASE)
 _SUPERLATIVE = re.compile(r"\b(?:\w{3,}est|most|least|first|last|initial|final|maximum|minimum)\b")
 """Words that pick out one thing, of which another takes the place."""
 _OPPOSED_LEADS = frozenset(
@@ -81,6 +82,7 @@ def exchanged(
         or _governed(pairs, old, new)
         or _beside_a_verb(pairs, inverted)
         or _compounded(pairs, inverted)
+        or _unlicensed(pairs, inverted, old, new)
     )
 
 
@@ -96,6 +98,39 @@ def _reordered(
         if apart and all(_is_sequence(statement) for statement in (old, new)):
             return Exchange(b.text, a.text, directed=False, how="sequence")
     return None
+
+
+def _unlicensed(
+    pairs: Sequence[tuple[Word, Word]], inverted: Sequence[tuple[int, int]], old: SignedText, new: SignedText
+) -> Exchange | None:
+    """Two words in another order for which grammar has no reason: no phrase, list, contrast or verb moved."""
+    pronouns = all(_PRONOUN.search(statement.source) for statement in (old, new))
+    if old.chooses != new.chooses or pronouns or _is_mutual(old, new):
+        return None  # "messages in the imperative", "use the imperative in messages"
+    for i, j in inverted:
+        (a, a_new), (b, b_new) = pairs[i], pairs[j]
+        contrasted = a.sign != b.sign or a.sign != a_new.sign
+        moved = a.under == a_new.under and b.under == b_new.under and a.under != b.under
+        listed = a.part != b.part and a_new.part != b_new.part
+        heads_moved = a.role == "head", b_new.role == "head"
+        verb = all(heads_moved) or (heads_moved[0] and _has_verb(new)) or (heads_moved[1] and _has_verb(old))
+        became_subject = (b.under and not b_new.under and _has_verb(new)) or (
+            a_new.under and not a.under and _has_verb(old)
+        )
+        if not (contrasted or moved or listed or verb or became_subject):
+            return Exchange(b.text, a.text, directed=False)
+    return None
+
+
+def _is_mutual(old: SignedText, new: SignedText) -> bool:
+    """Whether both objects of the verb take the same part: "pair A with B"."""
+    heads = {statement.words[0].stem for statement in (old, new) if statement.words}
+    return len(heads) == 1 and heads <= _MUTUAL
+
+
+def _has_verb(statement: SignedText) -> bool:
+    """Whether a statement has a subject with a verb: "strings use double quotes"."""
+    return statement.finite or any(word.verb for word in statement.words)
 
 
 def _member(word: Word, statement: SignedText) -> tuple[int, int]:
@@ -114,16 +149,17 @@ def _is_sequence(statement: SignedText) -> bool:
         return False
     first, *others = members.values()
     if statement.ordered or not statement.listed:
-        return len(members) > 2 or statement.ordered
+        return len(members) > 2 or statement.ordered or all(len(words) == 1 for words in others)
     heads = [words[0] for words in members.values()]
     acts = first[0].role == "head" and all(_may_be_an_act(head) for head in heads)
-    return acts and not statement.finite and (len(first) == 1 or all(len(words) > 1 for words in others))
+    return acts and not statement.finite and (len(first) == 1 or any(len(words) > 1 for words in others))
 
 
 def _may_be_an_act(word: Word) -> bool:
-    """Whether a word may be a verb that commands: no plural, name, number, code, or one of several choices."""
+    """Whether a word may be a verb that commands: no plural, name, number or code."""
     plural = word.text.endswith("s") and not word.text.endswith("ss")
-    return not (plural or word.proper or word.lead) and value_types(word.stem) <= {"other", "target"}
+    values = value_types(word.stem) & {"number", "code"}
+    return not (plural or word.proper or word.lead or values)
 
 
 def _around(pairs: Sequence[tuple[Word, Word]]) -> Iterator[Exchange]:
@@ -155,8 +191,7 @@ def _led(pairs: Sequence[tuple[Word, Word]]) -> Exchange | None:
 
 def _governed(pairs: Sequence[tuple[Word, Word]], old: SignedText, new: SignedText) -> Exchange | None:
     """Words of which one entered a phrase and the other left it: "A inside B" and "B inside A"."""
-    heads = {statement.words[0].stem for statement in (old, new) if statement.words}
-    if old.chooses != new.chooses or (len(heads) == 1 and heads <= _MUTUAL):
+    if old.chooses != new.chooses or _is_mutual(old, new):
         return None  # "messages in the imperative", "use the imperative in messages"
     moved = [(a, b) for a, b in pairs if a.under != b.under]
     for (a, a_new), (b, b_new) in combinations(moved, 2):

@@ -9,6 +9,12 @@ from priming.text.corrections.polarity import SignedText, Word
 
 _GAP = re.compile(r"\s+(?:[\w'’-]+\s+){0,2}")
 _JOINT = re.compile(r"\s+(?:(?:the|an?|all|every|of|its|our)\s+)*", re.IGNORECASE)
+_LIMIT = re.compile(
+    r"(?:\b(?:at|no|not|more|less|fewer|longer|shorter|larger|smaller|higher|lower|most|least|than|up|to|under|below|above|over"
+    r"|max\w*\.?|min\w*\.?|of|limit\w*|a)\s+)+$",
+    re.IGNORECASE,
+)
+"""What stands before the number of a limit."""
 _MOST = 4
 """Most words by which a quotation is completed."""
 
@@ -36,6 +42,21 @@ def quoted(words: Sequence[Word], statement: SignedText) -> str:
         texts = list(dict.fromkeys(word.text for word in words))
     *first, last = (f'"{text}"' for text in texts)
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def limit_of(word: Word, statement: SignedText) -> str:
+    """The phrase of a limit, with what was written before its number.
+
+    >>> from priming.text.corrections.polarity import read_statement
+    >>> statement = read_statement("Use no more than 3 retries")
+    >>> limit_of(statement.words[0], statement)
+    '"no more than 3 retries"'
+    """
+    span = _span(word, statement, 0)
+    before = _LIMIT.search(statement.source[: span[0]]) if span else None
+    if span is None or before is None:
+        return quoted([word], statement)
+    return f'"{_written(statement.source, before.start(), span[1])}"'
 
 
 def _span(word: Word, statement: SignedText, start: int) -> tuple[int, int] | None:
