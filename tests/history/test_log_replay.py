@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from priming import NotFound
 from priming.history.log_replay import changes_since, newest_first, rows_at
 
 DAY = timedelta(days=1)
@@ -40,3 +41,13 @@ def test_changes_since_a_time_end_at_the_first_earlier_operation(memory, clock):
     assert [one.id for one in changes_since(memory, start + 3 * DAY)] == []
     assert len(list(changes_since(memory, start - DAY))) == 4
     assert not rows_at(memory, start + 3 * DAY).rows
+
+
+def test_the_last_operation_is_neither_undone_nor_an_undo_nor_the_start_of_a_run(memory):
+    memory.remember("Ice forms at zero.", key="ice")
+    memory.forget("ice")
+    memory.run_start("s")
+    assert memory.undo("last").message == "undid a forget"
+    assert memory.undo("last").message == "undid a remember"
+    with pytest.raises(NotFound, match="there is no operation to undo: see the log"):
+        memory.undo("last")

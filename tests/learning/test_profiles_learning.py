@@ -234,3 +234,50 @@ def test_learning_that_two_rules_belong_together_never_lowers_what_reaches_eithe
     memory.link("hub", "leaf", "co-activated", weight=0.12)
     after = {hit.memory.key: hit.components["activation"] for hit in memory.active(Cue(language="go")).hits}
     assert all(after[key] >= before[key] for key in before)
+
+
+@pytest.mark.parametrize("slept_before", [False, True])
+@pytest.mark.parametrize(
+    "set_by_hand",
+    [
+        lambda memory: memory.set_strength("oak", "ash", 0.9),
+        lambda memory: memory.link("oak", "ash", "helps", 0.9),
+        lambda memory: memory.link_many(
+            [{"source": "oak", "target": "ash", "relation": "helps", "weight": 0.9}]
+        ),
+    ],
+    ids=["set_strength", "link", "link_many"],
+)
+def test_a_weight_set_by_hand_fades_from_the_day_on_which_it_was_set(
+    open_memory, clock, set_by_hand, slept_before
+):
+    memory = open_memory(profile="world-weaver")
+    memory.remember("Plant oaks in autumn.", key="oak")
+    memory.remember("Prune ash trees in winter.", key="ash")
+    memory.link("oak", "ash", "helps", 0.8)
+    clock.at += timedelta(days=98)
+    if slept_before:
+        memory.sleep(stages=["decay"])
+        clock.at += timedelta(minutes=1)
+    set_by_hand(memory)
+    for days, weight in ((1, 0.9 * 0.99), (2, 0.9 * 0.98), (50, 0.9 * 0.5)):
+        clock.at += timedelta(days=days) - timedelta(days=0 if days == 1 else 1 if days == 2 else 2)
+        memory.sleep(stages=["decay"])
+        (link,) = memory.links(relation="helps")
+        assert link.weight == pytest.approx(weight, abs=1e-9)
+
+
+def test_a_second_night_seconds_later_stores_no_fading(open_memory, clock):
+    memory = open_memory(profile="world-weaver")
+    memory.remember("Plant oaks in autumn.", key="oak")
+    memory.remember("Prune ash trees in winter.", key="ash")
+    memory.link("oak", "ash", "helps", 0.8)
+    clock.at += timedelta(days=10)
+    assert len(memory.sleep(stages=["decay"]).items) == 1
+    for _ in range(20):
+        clock.at += timedelta(seconds=9)
+        assert memory.sleep(stages=["decay"]).items == ()
+    clock.at += timedelta(days=30) - timedelta(seconds=180)
+    memory.sleep(stages=["decay"])
+    (link,) = memory.links(relation="helps")
+    assert link.weight == pytest.approx(0.8 * 0.6, abs=1e-9)

@@ -261,6 +261,19 @@ def test_links_are_listed_by_when_they_changed_and_by_what_use_strengthened(thre
     assert [link.source for link in three.links(relation="requires", by="learned")] == ["a"]
 
 
+def test_a_weight_set_by_hand_is_not_learned_until_use_moves_it(three, clock):
+    three.link("a", "b", "requires", 0.3)
+    clock.at += timedelta(hours=1)
+    three.set_strength("a", "b", 0.6)
+    assert three.links(relation="requires", by="learned") == []
+    clock.at += timedelta(hours=1)
+    three.feedback(used=["a"])
+    assert [link.source for link in three.links(relation="requires", by="learned")] == ["a"]
+    clock.at += timedelta(hours=1)
+    three.link("a", "b", "requires", 0.5)
+    assert three.links(relation="requires", by="learned") == []
+
+
 @pytest.mark.parametrize("wrong", [{"by": "size"}, {"by": ""}, {"limit": 0}, {"limit": "all"}])
 def test_an_order_or_a_number_of_links_that_is_none_is_refused(three, wrong):
     with pytest.raises(ParamError, match=next(iter(wrong))):

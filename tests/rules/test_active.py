@@ -454,7 +454,7 @@ def test_a_namespace_without_memories_has_no_rules_and_adds_none_to_another(open
 @pytest.mark.parametrize(
     ("arguments", "rule"),
     [
-        ({"cue": None}, "cue = None: must be a Cue"),
+        ({"cue": 5}, "cue = 5: must be a Cue"),
         ({"cue": {"language": "go"}}, "cue = .*must be a Cue"),
         ({"cue": Cue("\ud800")}, "cue.text = .*must be valid Unicode"),
         ({"cue": Cue(language="\x00")}, "cue.language = .*NUL"),

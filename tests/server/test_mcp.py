@@ -176,6 +176,37 @@ def test_an_agent_with_the_tools_of_time_supersedes_and_takes_it_back(url):
     assert version["content"] == "The nightly build starts at two."
 
 
+def test_undo_takes_last_for_the_newest_operation(url):
+    async def talk():
+        async with connected(url, " Core , TIME ") as client:
+            await client.call_tool("remember", {"content": "The tide turns at noon.", "key": "tide"})
+            await client.call_tool("supersede", {"id": "tide", "text": "The tide turns at one."})
+            await client.call_tool("undo", {"operation_id": "last"})
+            first = (await client.call_tool("history", {"key": "tide"})).structured_content["result"]
+            await client.call_tool("undo", {"operation_id": "last"})
+            gone = await client.call_tool("history", {"key": "tide"})
+            nothing = await client.call_tool("undo", {"operation_id": "last"})
+            return first, gone.is_error, text(nothing)
+
+    (version,), is_gone, refusal = anyio.run(talk)
+    assert (version["content"], is_gone) == ("The tide turns at noon.", True)
+    assert "there is no operation to undo" in refusal
+
+
+@pytest.mark.parametrize(
+    "sent", [{}, {"text": "tides", "language": "go"}, {"cue": {"task": "sail"}}, {"language": "go"}]
+)
+def test_the_rules_that_apply_are_listed_without_or_with_any_part_of_a_context(url, sent):
+    async def talk():
+        async with connected(url) as client:
+            await client.call_tool("learn", {"right": "Check the tides before mooring."})
+            return await client.call_tool("active", sent)
+
+    answer = anyio.run(talk)
+    assert not answer.is_error, text(answer)
+    assert "tides" in text(answer)
+
+
 def test_a_tool_of_another_group_is_refused_with_the_name_of_that_group(url):
     async def talk():
         async with connected(url, "rules") as client:

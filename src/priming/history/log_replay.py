@@ -8,6 +8,8 @@ from datetime import datetime
 from itertools import dropwhile, takewhile
 from typing import TypeVar
 
+from priming.config.words import BY_VERDICT
+from priming.errors import NotFound
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged
 from priming.storage.rows import MemoryRow, Row, RowIdentity, identity
@@ -48,6 +50,21 @@ def changes_since(memory: Namespace, at: datetime) -> Iterator[Logged]:
     If the clock was set back, the latest operation dated ``at`` or earlier ends the sequence.
     """
     return takewhile(lambda logged: logged.at > at, newest_first(memory))
+
+
+LAST = "last"
+"""What stands for the id of ``last_operation``."""
+_NOT_LAST = ("undo", "run-start", "run-end")
+
+
+def last_operation(memory: Namespace) -> Logged:
+    """The newest operation that can be undone and is meant to be; ``NotFound`` if there is none."""
+    for logged in newest_first(memory):
+        # What a verdict settled goes back with the verdict.
+        by_verdict = BY_VERDICT in (logged.reason or "")
+        if logged.kind not in _NOT_LAST and logged.undone_by is None and not by_verdict:
+            return logged
+    raise NotFound("there is no operation to undo: see the log")
 
 
 @dataclass

@@ -13,6 +13,7 @@ from priming.config.words import BY_VERDICT, NIGHT, STAGES
 from priming.core.arguments.checks import check_text
 from priming.errors import Conflict
 from priming.history.inverse import Superseded, taken_back
+from priming.history.log_replay import LAST, last_operation
 from priming.history.movements import count_text
 from priming.history.weights_over_time import MANUAL
 from priming.index.document import RULES, SESSION, TERM, embedded_text
@@ -144,7 +145,8 @@ def _split_text(change: RowChange) -> tuple[RowChange, ...]:
 def undo(memory: Namespace, operation_id: str) -> Operation:
     """Reverse an operation. The undo is an operation too, and can be undone.
 
-    Undoing the last stage of a night of sleep undoes the whole night.
+    Undoing the last stage of a night of sleep undoes the whole night. For ``operation_id``, ``last`` means the newest
+    operation that is neither an undo nor undone, and not the start or end of a run.
 
     Raises:
         NotFound: no such operation.
@@ -152,7 +154,7 @@ def undo(memory: Namespace, operation_id: str) -> Operation:
 
     """
     with memory.changing() as now:
-        done = _undoable(memory, operation_id)
+        done = last_operation(memory) if operation_id == LAST else _undoable(memory, operation_id)
         changes, together = ChangeSet(memory), [*_settled_by(memory, done), *_night(memory, done)]
         ids = [logged.id for logged in together]
         for logged in together:

@@ -318,7 +318,7 @@ def _renamed(op: Op, request: Mapping[str, Any]) -> dict[str, Any]:
     return {**renamed, "cue": {**context, **(renamed.get("cue") or {})}} if context else renamed
 
 
-_CUE = ("file", "language", "task", "environment", "project", "speaker")
+_CUE = ("text", "file", "language", "task", "environment", "project", "speaker")
 
 
 _RULES: Mapping[str, str] = {

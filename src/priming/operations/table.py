@@ -266,12 +266,17 @@ SERVED: tuple[Op, ...] = tuple(op for op in OPS if not op.local)
 """Those that a server offers."""
 
 
+def group_names(groups: str) -> set[str]:
+    """The groups of a list with commas between; case and white space do not count."""
+    return {word.strip().lower() for word in groups.split(",")} - {""}
+
+
 def tools(groups: str, name: str = "tools", *, own: bool = False) -> tuple[Op, ...]:
     """The operations of these groups, which have commas between; errors say ``name``.
 
     They are those that a server offers; to the user's ``own`` process also those for this machine only.
     """
-    words = {word.strip() for word in groups.split(",")} - {""}
+    words = group_names(groups)
     if not words or words - {*TOOL_GROUPS}:
         raise ParamError(name, groups, f"must be {rule_of({'members': TOOL_GROUPS})}")
     offered = [op for op in OPS if op.group in words or (op.group and "all" in words)]

@@ -22,6 +22,7 @@ from priming.core.arguments.checks import (
     check_time,
 )
 from priming.errors import NotFound, ParamError
+from priming.history.log_replay import newest_first
 from priming.history.movements import WeightMove, bound_text, change_text, set_text
 from priming.history.weights_over_time import MANUAL, past
 from priming.namespace import Namespace
@@ -298,6 +299,8 @@ def links(
     most = None if limit is None else check_count("limit", limit, 1, PAGE_LIMIT)
     with memory.lock:
         rows = _read_links(memory, key, relation, known_at)
+        if order == "learned":
+            rows = _strengthened_by_use(memory, rows)
         return memory.listed(_ordered(rows, order)[:most])
 
 
@@ -305,9 +308,27 @@ def _ordered(rows: list[Link], order: str | None) -> list[Link]:
     """Links in an order; equal ones stay in that of their names."""
     if order == "changed":
         return sorted(rows, key=lambda row: row.last_activated or row.created_at, reverse=True)
-    if order == "learned":
-        rows = [row for row in rows if row.last_activated is not None]
     return rows if order is None else sorted(rows, key=lambda row: -row.weight)
+
+
+def _strengthened_by_use(memory: Namespace, links: Iterable[Link]) -> list[Link]:
+    """The links that were active since they were made, without those whose weight was last set by hand."""
+    used = [link for link in links if link.last_activated is not None]
+    times = [link.last_activated for link in used if link.given and link.last_activated is not None]
+    by_hand = set()
+    for logged in newest_first(memory, source=MANUAL, since=min(times)) if times else ():
+        rows = [change.after for change in logged.rows if isinstance(change.after, LinkRow)]
+        names = memory.store.names(
+            memory.namespace, {end for row in rows for end in (row.source, row.target)}
+        )
+        by_hand |= {
+            (names.get(row.source), row.relation, names.get(row.target), logged.at)
+            for row in rows
+            if row.last_activated == logged.at
+        }
+    return [
+        link for link in used if (link.source, link.relation, link.target, link.last_activated) not in by_hand
+    ]
 
 
 def _read_links(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,7 @@ class ActiveQuery:
 
 def active(
     memory: Namespace,
-    cue: Cue,
+    cue: Cue | None = None,
     *,
     tokens: int = ACTIVE.tokens,
     session: str | None = None,
@@ -55,7 +55,7 @@ def active(
     """Return the behaviours that apply in a context, without those that others override or contradict.
 
     Args:
-        cue: the context; its text confirms ``text`` and ``task`` predicates.
+        cue: the context; its text confirms ``text`` and ``task`` predicates. None: nothing is known of it.
         tokens: budget of ``Recall.text``, never exceeded.
         session: the session that the recall belongs to.
         beside: other memories by name, read together with this one, such as ``{"global": memory}``.
@@ -64,8 +64,9 @@ def active(
         ParamError: no cue, or an argument outside its range.
 
     """
-    if not isinstance(cue, Cue):
+    if not isinstance(cue, (Cue, NoneType)):
         raise ParamError("cue", cue, "must be a Cue")
+    cue = cue or Cue()
     query = ActiveQuery(
         cue,
         context_of(cue),

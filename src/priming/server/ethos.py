@@ -262,7 +262,7 @@ class Conversation:
                 return
 
     async def _read(self, reader: asyncio.StreamReader, decoder: Decoder) -> bytes | None:
-        """The next bytes, none at the end; None where the framing is open and nothing more comes for now."""
+        """The next bytes, none at the end; None where the framing is open and nothing more has come."""
         patience = self._shared.params.settle if decoder.undecided else None
         self._idle = True
         try:

@@ -31,7 +31,7 @@ from priming.errors import NotFound, ParamError, PrimingError
 from priming.operations import replies
 from priming.operations.op import Op
 from priming.operations.service import Service, call_here, reason_of, without_other_names
-from priming.operations.table import BY_NAME, tools
+from priming.operations.table import BY_NAME, group_names, tools
 from priming.results import no_memories
 from priming.serialization import error_payload
 
@@ -87,7 +87,7 @@ def server(
     the agent of the loop, for a client that is the user's own process: it may run commands. ``everywhere`` says
     whether the client of a request may learn the names of other namespaces.
     """
-    core = {"core", "all"} & {word.strip() for word in groups.split(",")}
+    core = {"core", "all"} & group_names(groups)
     handlers = _Handlers(cache(service), namespace, groups, chosen, agent, everywhere)
     return Server(
         "priming",

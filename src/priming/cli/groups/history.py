@@ -12,18 +12,12 @@ from priming.cli.command import Answer, command, group
 from priming.cli.groups.graph import events, number
 from priming.cli.options import TIME, DryRun, Key, Limit, LogSource, Since, StoreOptions, TimeOptions
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, count, line, timestamp
-from priming.config.words import BY_VERDICT
-from priming.errors import NotFound
 
 if TYPE_CHECKING:
-    from priming.memory import Memory
     from priming.results import Alias, ConflictingFact, Diff, Fading, LinkMove, MemoryMove, RankMove, Review
     from priming.types import MemoryRecord, Operation
 
 T = TypeVar("T")
-LAST = "last"
-_NOT_LAST = ("undo", "run-start", "run-end")
-"""Operations that ``undo last`` skips: undos, and the beginnings and ends of runs."""
 _MAX_SHOWN = 20
 _ALIAS_REASONS = {"said": "a text states it", "part": "part of a full name, in its session"}
 
@@ -173,23 +167,9 @@ def undo(
 ) -> Answer:
     """Undo an operation. The undo is an operation too, and can be undone."""
     with store.open() as memory:
-        undone = memory.undo(_last(memory) if operation == LAST else operation)
+        undone = memory.undo(operation)
     redo = line((f"to redo: priming undo {undone.id}", DIM), indent=4)
     return Answer(undone, [*records.operation(undone), redo])
-
-
-def _last(memory: Memory) -> str:
-    """The id of the newest operation that can be undone and is meant to be."""
-    limit, read = 1, 0
-    while True:
-        rows = memory.log(limit=limit)
-        for row in rows[read:]:
-            # What a verdict settled goes back with the verdict.
-            if row.kind not in _NOT_LAST and row.undone_by is None and BY_VERDICT not in (row.reason or ""):
-                return row.id
-        if len(rows) < limit:
-            raise NotFound("there is no operation to undo: see the log")
-        limit, read = 2 * limit, len(rows)
 
 
 @command(app)
