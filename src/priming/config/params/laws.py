@@ -33,9 +33,7 @@ class SpreadParams(Checked):
     combine: str = param("sum", choices=("sum", "max"), doc="how arrivals at a node combine")
     direction: str = param("both", choices=("out", "both"), doc="directions in which links are walked")
     normalise: str = param("share", choices=("none", "fan", "share"), doc="divisor of a node's emission")
-    leak: float = param(
-        0.0, low=0.0, high=10.0, doc="weight of what leaks beside a node's links (share only)"
-    )
+    leak: float = param(0.0, low=0.0, high=10.0, doc="weight of the leak beside a node's links (share)")
     rho: float = param(0.0, low=0.0, unit="1/hour", doc="temporal decay of links")
     epsilon: float = param(
         0.001, low=0.0, high=1.0, source="docs/recall.md", doc="activation below which a node is silent"

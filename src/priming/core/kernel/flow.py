@@ -164,7 +164,7 @@ class _Parallel:
 
 
 def _norms(counted: Floats, owner: Ints, emitters: int, leak: float) -> Floats:
-    """Return norm(u) of each emitter: what is counted, neighbours (``fan``) or weights (``share``), summed; + leak."""
+    """Return norm(u) of each emitter: the sum of neighbours (``fan``) or weights (``share``), + leak."""
     norms = np.bincount(owner, weights=counted, minlength=emitters).astype(np.float64, copy=False)
     norms += leak
     norms[norms == 0] = 1.0
