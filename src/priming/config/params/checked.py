@@ -65,7 +65,7 @@ def rule_of(about: Mapping[str, Any]) -> str:
     if about.get("below") is not None:
         return f"≥ {low} and < {about['below']}"
     if low is not None and high is not None:
-        rule = f"in [{low:,}, {high:,}]"
+        rule = f"in [{low}, {high}]"
     else:
         rule = f"≥ {low}" if low is not None else f"≤ {high}" if high is not None else "any"
     return rule + " or none" if about.get("optional") else rule
