@@ -13,8 +13,9 @@ from priming.core.when import is_more_specific
 from priming.recall.formatting import rule_kind
 from priming.remember.drafts import Draft
 from priming.rules.trust import instructs, is_trusted_as
-from priming.text.corrections.change import REVERSALS, TextChange, compare, contrast
+from priming.text.corrections.change import compare, contrast
 from priming.text.corrections.constraints import depends_alike, has_condition, lifts
+from priming.text.corrections.text_change import REVERSALS, TextChange
 from priming.text.languages import without_language
 from priming.text.rule_kinds import contradicts, forbids
 from priming.types import EMPTY, MemoryRecord
@@ -133,8 +134,10 @@ def _compare(
 ) -> BehaviorComparison:
     other = ComparedBehaviour.of(existing.content, existing.when)
     similarity, scopes = likeness(parts, other), _relate(parts.scope, other.scope)
-    before = stated(existing.content, other.scope)
-    change = verdict or _change(before, stated(text, parts.scope), stated(new.content, parts.scope))
+    before, after, content = (
+        stated(words, parts.scope, other.scope) for words in (existing.content, text, new.content)
+    )
+    change = verdict or _change(before, after, content)
     stands = (
         verdict is None and change.kind != "same" and _stands(existing, new, same_scope=scopes == "equal")
     )
@@ -200,9 +203,9 @@ def _yielding(
     return "the" if was and wins else "this" if is_now and not wins else None
 
 
-def stated(text: str, scope: Mapping[str, frozenset[str]]) -> str:
-    """What a rule says beside its conditions: a language that is one of them need not be compared."""
-    return without_language(text, scope.get("language", ()))
+def stated(text: str, *scopes: Mapping[str, frozenset[str]]) -> str:
+    """What a rule says beside conditions, its own or another's: a language that is one need not be compared."""
+    return without_language(text, [name for scope in scopes for name in scope.get("language", ())])
 
 
 def _change(old: str, text: str, content: str) -> TextChange:

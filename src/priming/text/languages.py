@@ -218,6 +218,7 @@ def languages_in(text: str) -> list[str]:
 
 
 _IN_LANGUAGE = re.compile(
+    r"(?P<before>\b(?:in|for|of|all|every|each) )(?P<of>[\w+#-]+) (?=[a-z])(?!(?:code|files?|sources?|modules?)\b)|"
     r"\b(?:in|for) ([\w+#-]+)(?: (?:code|files?|sources?|modules?))?(?=[,.;]|$),?\s*"
     r"|(?<![\w+#])([\w+#]+) (?=(?:code|files?)\b)",
     re.I,
@@ -229,13 +230,17 @@ def without_language(text: str, languages: Container[str]) -> str:
 
     >>> without_language("Use tabs for indentation in Go", ["go"]), without_language("In Go code, use tabs", ["go"])
     ('Use tabs for indentation', 'use tabs')
+    >>> without_language("Use snake_case for Python variables", ["python"])
+    'Use snake_case for variables'
     >>> without_language("Use tabs in Go", ["python"])
     'Use tabs in Go'
     """
-    plain = _IN_LANGUAGE.sub(
-        lambda match: "" if language_name(match[1] or match[2]) in languages else match[0], text
-    )
-    return plain.strip()
+
+    def plain(match: re.Match[str]) -> str:
+        name = next(filter(None, match.group("of", 3, 4)))
+        return (match["before"] or "") if language_name(name) in languages else match[0]
+
+    return _IN_LANGUAGE.sub(plain, text).strip()
 
 
 def language_of(file: str) -> str | None:

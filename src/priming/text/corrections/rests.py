@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from functools import cache
 
@@ -9,6 +10,20 @@ from priming.text.corrections.polarity import Word
 from priming.text.corrections.word_classes import rivals_of
 from priming.text.word_lists import read_words
 from priming.text.word_values import stem_of, value_types
+
+MEANS = frozenset(("with", "using", "via", "through", "by"))
+"""Prepositions before what another act is done with: "install packages with pip"."""
+ONE_OF = frozenset(("as", "by", "to", "than", "via", "per", "is", "are", "be", "max", "min"))
+"""Prepositions after which one of two that differ can hold: "as strings"; not "in English", "in the past tense"."""
+
+_ORDINAL = re.compile(
+    r"first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|last|\d+(?:st|nd|rd|th)"
+)
+
+
+def is_ordinal(word: Word) -> bool:
+    """Whether a word numbers a member of a series: "fifth", "15th", "last"."""
+    return _ORDINAL.fullmatch(word.text) is not None
 
 
 def names_the_rejected(word: Word, asking: Collection[int]) -> bool:

@@ -31,6 +31,11 @@ def types_of(words: Sequence[Word]) -> frozenset[str]:
     return frozenset(kind for word in words for kind in value_types(word.stem))
 
 
+def kinds_in(words: Sequence[Word]) -> frozenset[str]:
+    """The kinds of value among some words; code and other words are of no kind."""
+    return types_of(words) - {"code", "other"}
+
+
 def rivals_of(word: Word) -> frozenset[str]:
     """The groups of alternatives that a word belongs to."""
     return value_types(word.stem) - {"number", "target", "code", "other"}
@@ -46,6 +51,12 @@ def times() -> frozenset[str]:
     """The types of times: days, months, parts of a day, how often."""
     words = ("monday", "january", "daily", "morning")
     return frozenset(kind for word in words for kind in value_types(stem_of(word)))
+
+
+@cache
+def tongues() -> frozenset[str]:
+    """The type of languages that people speak: "answer in German"."""
+    return value_types(stem_of("german"))
 
 
 def is_light(word: Word, statement: SignedText) -> bool:
