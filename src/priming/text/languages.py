@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import PurePosixPath
 
 from priming.core.when import language_name
@@ -241,6 +241,21 @@ def without_language(text: str, languages: Container[str]) -> str:
         return (match["before"] or "") if language_name(name) in languages else match[0]
 
     return _IN_LANGUAGE.sub(plain, text).strip()
+
+
+def without_places(text: str, values: Iterable[str]) -> str:
+    """A rule without the phrases that only repeat a value of its conditions.
+
+    >>> without_places("Use 8 workers in production", ["production"]), without_places("Produce less", ["production"])
+    ('Use 8 workers', 'Produce less')
+    """
+    names = "|".join(re.escape(value) for value in values if value)
+    if not names:
+        return text
+    place = (
+        rf"[,\s]*\b(?:in|on|for|during|at|when|while) (?:the )?(?:{names})(?: environments?| branch(?:es)?)?"
+    )
+    return re.sub(place + r"(?=$|[.,;!])", "", text, flags=re.IGNORECASE).strip() or text
 
 
 def language_of(file: str) -> str | None:

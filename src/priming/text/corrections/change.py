@@ -145,10 +145,6 @@ class _AlignedChange(ValueChange):
         )
         if (our_scope and their_scope) or (has_target(self.removed) and has_target(self.added)):
             return self._elsewhere()
-        if agree_about_a_place(self.crossed):
-            return self._result(
-                "other_slot", "both hold: one speaks of a place, the other of elsewhere", coexists=True
-            )
         opposed = [pair for pair in self.crossed if pair[0].stem != pair[1].stem]
         if not self._is_firm(ours, theirs) or (ours and theirs and len(opposed) == len(self.crossed)):
             return None
@@ -165,7 +161,17 @@ class _AlignedChange(ValueChange):
         reason = f"{asks} asks for {choice}, and {rejects_by} rejects it"
         if types_of([a for a, _ in self.crossed]) == {"number"}:
             return self._result("other_value", reason)
-        # A later exception does not reverse the rule elsewhere: "in tests", "hotfixes".
+        exception = self._exception_in_part(ours, our_scope, theirs, their_scope)
+        return exception or self._result("opposite", reason)
+
+    def _exception_in_part(
+        self,
+        ours: Sequence[Word],
+        our_scope: Sequence[Word],
+        theirs: Sequence[Word],
+        their_scope: Sequence[Word],
+    ) -> TextChange | None:
+        """A rejection of a kind, or in a place, which does not reverse the rule elsewhere: "in tests", "hotfixes"."""
         favours = [any(pair[side].contrasted for pair in self.crossed) for side in (0, 1)]
         rivals = frozenset(kind for pair in self.crossed for kind in rivals_of(pair[0]))
         favours[1] |= any(
@@ -176,11 +182,13 @@ class _AlignedChange(ValueChange):
         is_narrow &= not favours[0]
         if not favours[1] and (their_scope or is_narrow):
             return self._exception("opposite", theirs or their_scope, later=True)
-        if not any(favours) and not self.added:
-            shared_words = [pair[0] for pair in (*self.crossed, *self.aligned)]
-            if (a.sign < 0 and narrows(our_scope, ours, self.crossed)) or kinds_of(ours, shared_words):
-                return self._exception("opposite", ours or our_scope, later=False)
-        return self._result("opposite", reason)
+        if any(favours) or self.added:
+            return None
+        shared = [pair[0] for pair in (*self.crossed, *self.aligned)]
+        rejects = self.crossed[0][0].sign < 0 and narrows(our_scope, ours, self.crossed)
+        if rejects or kinds_of(ours, shared):
+            return self._exception("opposite", ours or our_scope, later=False)
+        return None
 
     def _reversal(self, a: Word, b: Word) -> str:
         """The reason of a reversal by an antonym, or by what stands before a word."""

@@ -10,15 +10,23 @@ from priming.text.word_values import ORDERING, are_antonyms, stem_of, value_type
 
 _AT = frozenset(("on", "at", "upon"))
 """Prepositions before a value or a place: "on Mondays", "on release branches"."""
-_TO = frozenset(("to", "into", "onto", "from"))
-"""Prepositions before where an act goes: "push to feature branches"."""
+_FROM = frozenset(("from", "into", "onto"))
+"""Prepositions before where an act goes, or what it comes from: "return null from private methods"."""
 _GENERAL = re.compile(
-    r"\b(?:all|any|each|every|this|our|the (?:whole|entire)) (?:code|projects?|repo(?:sitor(?:y|ies))?s?|codebase|cases?"
-    r"|places?|files?|modules?|teams?|company|languages?|times?|environments?|situations?|circumstances)\b"
+    r"\b(?:all|any|each|every|this|our|the (?:whole|entire)) (?:code|projects?|repo(?:sitor(?:y|ies))?s?|codebase"
+    r"|cases?|places?|files?|modules?|teams?|company|languages?|times?|environments?|situations?|circumstances)\b"
     r"|\b(?:in )?(?:general|future)\b",
     re.IGNORECASE,
 )
 """Places that are no narrower than a rule without one."""
+
+_CHANGED_MIND = re.compile(
+    r"\b(?:go|going|went|gone|mov\w+|switch\w*|chang\w+|return\w*|revert\w*|migrat\w+) (?:back |over )?to\b|\bback (?:to|on)\b"
+    r"|\bfrom now on\b|\bafter all\b|\bagain\b|\bno longer\b|\bany ?more\b",
+    re.IGNORECASE,
+)
+"""What says that all of an earlier rule is over, whatever it is for: "go back to httpx for HTTP calls"."""
+_DEFINITE = re.compile(r"\bfor (?:the|this|that|these|those|our|an?|new|old|legacy)\b", re.IGNORECASE)
 
 
 def places_of(rest: Sequence[Word], others: Sequence[Word], statement: SignedText) -> list[Word]:
@@ -31,8 +39,9 @@ def places_of(rest: Sequence[Word], others: Sequence[Word], statement: SignedTex
     """
     if _GENERAL.search(statement.source):
         return []
+    all_over = _CHANGED_MIND.search(statement.source) and not _DEFINITE.search(statement.source)
     leads = {word.under for word in others}
-    before = _AT if others else _AT | _TO
+    before = _AT if any(leads) else _AT | _FROM if others else _AT | _FROM | {"to"}
     return [
         word
         for word in rest
@@ -42,6 +51,7 @@ def places_of(rest: Sequence[Word], others: Sequence[Word], statement: SignedTex
         )
         and word.lead not in EXCLUDING
         and not word.contrasted
+        and not (all_over and word.under == "for")
     ]
 
 

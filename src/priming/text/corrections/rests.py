@@ -8,7 +8,7 @@ from functools import cache
 
 from priming.text.corrections.polarity import Word
 from priming.text.corrections.word_classes import rivals_of
-from priming.text.word_lists import read_words
+from priming.text.word_lists import read_word_groups, read_words
 from priming.text.word_values import stem_of, value_types
 
 MEANS = frozenset(("with", "using", "via", "through", "by"))
@@ -74,8 +74,18 @@ def all_scope(words: Sequence[Word]) -> bool:
 def expressed(removed: Sequence[Word], added: Sequence[Word], head: Word) -> bool:
     """Whether targets are no places but what something is written in, or called."""
     return head.stem in ("name", "call") or all(
-        word.lead == "in" and word.role == "value" for word in (removed[0], added[0])
+        word.lead == "in" and word.role == "value" and not _is_place(word) for word in (removed[0], added[0])
     )
+
+
+def _is_place(word: Word) -> bool:
+    return "target" in value_types(word.stem) and word.stem not in _programming_languages()
+
+
+@cache
+def _programming_languages() -> frozenset[str]:
+    groups = read_word_groups("targets")
+    return frozenset(stem_of(word) for group in groups if "python" in group for word in group)
 
 
 def same_lead(removed: Sequence[Word], added: Sequence[Word]) -> bool:
