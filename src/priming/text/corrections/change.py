@@ -113,6 +113,8 @@ class _AlignedChange(ValueChange):
 
     def _bounded(self, change: TextChange) -> TextChange:
         """A reversal, unless one of the two holds only in a place that the other does not name."""
+        if any(denies_by_pronoun(self.new, b) for _, b in self.crossed):
+            return change
         ours = self._places(0)
         theirs = self._places(1)
         lost, gained = len(ours) < len(self.removed), len(theirs) < len(self.added)
@@ -133,7 +135,10 @@ class _AlignedChange(ValueChange):
             word
             for word in places_of(rests[side], rests[1 - side], statement)
             if not differing
-            or any(word.part == other.part or word.place > other.place for other in differing)
+            or (
+                any(word.part == other.part or word.place > other.place for other in differing)
+                and (word.role == "scope" or all(word.under != other.under for other in differing))
+            )
         ]
 
     def _opposite(self) -> TextChange | None:
@@ -177,6 +182,7 @@ class _AlignedChange(ValueChange):
         favours[1] |= any(
             word.sign > 0 and rivals & rivals_of(word) for word in theirs
         )  # "American, never British"
+        favours[1] |= any(denies_by_pronoun(self.new, b) for _, b in self.crossed)
         parts = {b.part for _, b in self.crossed}
         is_narrow = any(word.part in parts and (word.role != "head" or self.new.finite) for word in theirs)
         is_narrow &= not favours[0]

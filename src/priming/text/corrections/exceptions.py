@@ -21,8 +21,8 @@ _GENERAL = re.compile(
 """Places that are no narrower than a rule without one."""
 
 _CHANGED_MIND = re.compile(
-    r"\b(?:go|going|went|gone|mov\w+|switch\w*|chang\w+|return\w*|revert\w*|migrat\w+) (?:back |over )?to\b|\bback (?:to|on)\b"
-    r"|\bfrom now on\b|\bafter all\b|\bagain\b|\bno longer\b|\bany ?more\b",
+    r"\b(?:go|going|went|gone|mov\w+|switch\w*|chang\w+|return\w*|revert\w*|migrat\w+) (?:back |over )?to\b"
+    r"|\bback (?:to|on)\b|\bfrom now on\b|\bafter all\b|\bagain\b|\bno longer\b|\bany ?more\b",
     re.IGNORECASE,
 )
 """What says that all of an earlier rule is over, whatever it is for: "go back to httpx for HTTP calls"."""

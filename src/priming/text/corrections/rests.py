@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Sequence
 from functools import cache
 
-from priming.text.corrections.polarity import Word
-from priming.text.corrections.word_classes import rivals_of
+from priming.text.corrections.polarity import SignedText, Word
+from priming.text.corrections.word_classes import rivals_of, types_of
 from priming.text.word_lists import read_word_groups, read_words
 from priming.text.word_values import stem_of, value_types
 
@@ -59,6 +59,20 @@ def without_genus(words: Sequence[Word]) -> list[Word]:
         for word in words
         if not (word.stem in _genera() and any(w.place == word.place - 1 and rivals_of(w) for w in words))
     ]
+
+
+def same_genus(removed: Sequence[Word], added: Sequence[Word], old: SignedText, new: SignedText) -> bool:
+    """Whether one word says of both rests what they are: "sentence *case*", "title *case*"."""
+    after = [
+        {word.stem for word in statement.words if word.place == rest[-1].place + 1} & _genera()
+        for rest, statement in ((removed, old), (added, new))
+    ]
+    return bool(after[0] & after[1])
+
+
+def kinds_in(words: Sequence[Word]) -> frozenset[str]:
+    """The kinds of value among some words, also of those that say what they are; code and other words are of none."""
+    return types_of(words) - {"code", "other"} | {word.stem for word in words if word.stem in _genera()}
 
 
 @cache

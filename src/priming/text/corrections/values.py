@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from priming.text.corrections.exceptions import are_two_slots
+from priming.text.corrections.exceptions import are_two_slots, places_of
 from priming.text.corrections.polarity import SignedText, Word
 from priming.text.corrections.rests import (
     MEANS,
@@ -14,7 +14,9 @@ from priming.text.corrections.rests import (
     expressed,
     is_kind,
     is_ordinal,
+    kinds_in,
     same_family,
+    same_genus,
     same_lead,
     without_genus,
     without_rejected,
@@ -22,7 +24,6 @@ from priming.text.corrections.rests import (
 from priming.text.corrections.text_change import ChangeKind, ChangeOf, TextChange
 from priming.text.corrections.word_classes import (
     has_target,
-    kinds_in,
     makes_verbs,
     times,
     tongues,
@@ -45,6 +46,8 @@ class ValueChange(ChangeOf):
         removed, added = without_rejected(self.removed, self.added)
         if not removed or not added:
             return None
+        if not (all_scope(removed) or all_scope(added)):
+            removed, added = self._without_places(removed, added)
         replaced = f"{quoted(added, self.new)} takes the place of {quoted(removed, self.old)}"
         words = (*removed, *added)
         if len({word.sign for word in words}) > 1 or all(word.contrasted for word in words):
@@ -73,6 +76,19 @@ class ValueChange(ChangeOf):
             return self._result("other_value", replaced, clear=bool(bounded[0]) == bool(bounded[1]))
         clear = self._positional_value(removed, added)
         return None if clear is None else self._result("other_value", replaced, clear=clear)
+
+    def _without_places(
+        self, removed: Sequence[Word], added: Sequence[Word]
+    ) -> tuple[list[Word], list[Word]]:
+        """The rests without the place that only one of them names."""
+        places = places_of(removed, added, self.old), places_of(added, removed, self.new)
+        rests = [
+            [word for word in rest if word not in place]
+            for rest, place in zip((removed, added), places, strict=True)
+        ]
+        if bool(places[0]) == bool(places[1]) or not all(rests):
+            return list(removed), list(added)
+        return rests[0], rests[1]
 
     def _other_target(self, removed: Sequence[Word], added: Sequence[Word], replaced: str) -> TextChange:
         """Another environment, system or layer: mostly another subject."""
@@ -144,9 +160,10 @@ class ValueChange(ChangeOf):
         if all(word.proper for word in words) or (single and types_of(words) == {"code"}):
             return not any(self._picks_objects(*sides) for sides in ((removed, self.old), (added, self.new)))
         if same_lead(removed, added) and all(word.role == "value" for word in words):
-            known = [kinds_in(words) for words in (removed, added)]
-            if removed[0].lead not in ONE_OF and not (known[0] and known[1]):
+            kinds = [kinds_in(words) for words in (removed, added)]
+            if removed[0].lead not in ONE_OF and not all(kinds):
                 named = leads <= MEANS and all(w.proper or kinds_in([w]) for w in words)  # "with date-fns"
+                named |= same_genus(removed, added, self.old, self.new)
                 return single and (named or (is_ordinal(removed[0]) and is_ordinal(added[0])))
             return len(self.aligned) >= 2
         if len(self.aligned) >= _LONG and most <= 2:

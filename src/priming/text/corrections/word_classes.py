@@ -31,11 +31,6 @@ def types_of(words: Sequence[Word]) -> frozenset[str]:
     return frozenset(kind for word in words for kind in value_types(word.stem))
 
 
-def kinds_in(words: Sequence[Word]) -> frozenset[str]:
-    """The kinds of value among some words; code and other words are of no kind."""
-    return types_of(words) - {"code", "other"}
-
-
 def rivals_of(word: Word) -> frozenset[str]:
     """The groups of alternatives that a word belongs to."""
     return value_types(word.stem) - {"number", "target", "code", "other"}
