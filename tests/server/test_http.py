@@ -27,7 +27,7 @@ from priming.server.http import Mount, create_app
 from priming.server.telemetry import JsonFormatter
 from priming.server.tokens import Tokens
 
-from .conftest import bearer
+from .conftest import bearer, until
 from .scene import OPERATIONS, example, prepare
 
 SECRET = "Kestrel lives in the cellar"
@@ -272,6 +272,7 @@ def test_spans_tell_of_requests_where_tracing_is_configured(serve):
     served = serve(tracers=tracers)
     parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     served.ask("remember", {"content": SECRET}, traceparent=parent)
+    until(spans.get_finished_spans, "the span, which ends after the answer")
     (span,) = spans.get_finished_spans()
     assert span.name == "priming.remember"
     assert span.attributes["http.response.status_code"] == 200

@@ -64,8 +64,10 @@ def rule_of(about: Mapping[str, Any]) -> str:
     low, high = about.get("low"), about.get("high")
     if about.get("below") is not None:
         return f"≥ {low} and < {about['below']}"
-    words = {(True, True): f"in [{low}, {high}]", (True, False): f"≥ {low}", (False, True): f"≤ {high}"}
-    rule = words.get((low is not None, high is not None), "any")
+    if low is not None and high is not None:
+        rule = f"in [{low}, {high}]"
+    else:
+        rule = f"≥ {low}" if low is not None else f"≤ {high}" if high is not None else "any"
     return rule + " or none" if about.get("optional") else rule
 
 

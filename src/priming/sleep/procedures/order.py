@@ -11,7 +11,6 @@ _OPPOSED_ROLES = frozenset(
     frozenset(pair)
     for pair in (("source", "goal"), ("source", "place"), ("over", "under"), ("after before", "after after"))
 )
-_NUMBERS = {"all": "every", "part": "one"}
 _SEQUENCE = frozenset(("order", "sequence", "one_by_one", "first"))
 _PREPOSITIONS = {"source": "from", "goal": "to", "means": "by", "place": "at", "object": ""}
 _UNITS = {unit.casefold(): unit for unit in ("KB", "MB", "GB", "TB", "%")}
@@ -48,10 +47,11 @@ def verbs_exchanged(
 
 
 def scoped(pairs: Sequence[tuple[StepWord, StepWord]]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """A word that one step says of all, and the other of one or of several: "every worker", "a worker"."""
+    """A word with another determiner in each step: "every worker", "a worker"; "my key", "your key"."""
     for x, y in pairs:
-        if {x.scope, y.scope} == {"all", "part"}:
-            return (f"{_NUMBERS[x.scope]} {x.text}",), (f"{_NUMBERS[y.scope]} {y.text}",)
+        others = x.points_at and y.points_at and x.points_at != y.points_at
+        if {x.scope, y.scope} == {"all", "part"} or others:
+            return (f"{x.determiner} {x.text}",), (f"{y.determiner} {y.text}",)
     return None
 
 

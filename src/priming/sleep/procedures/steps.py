@@ -80,14 +80,14 @@ def compare_steps(left: str, right: str) -> StepChange:
     only_a, only_b = _without_echoes(a, only_a), _without_echoes(b, only_b)
     only_a, only_b = _counted(only_a, only_b, right), _counted(only_b, only_a, left)
     if not only_a and not only_b:
-        numbers = scoped(pairs)
+        determined = scoped(pairs)
         turned = (
             swapped(pairs)
             or verbs_exchanged(a, b, pairs)
             or in_another_order(a, b, pairs)
             or exchanged(a, pairs)
         )
-        for words, why in ((numbers, NUMBERS), (turned, TURNED), (reordered(a, b, pairs), ORDER)):
+        for words, why in ((determined, TARGETS), (turned, TURNED), (reordered(a, b, pairs), ORDER)):
             if words is not None:
                 return StepChange("variant", *words, why, len(pairs))
         return StepChange("same", shared=len(pairs))

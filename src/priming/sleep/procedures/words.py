@@ -52,10 +52,22 @@ _SCOPES = {
     word: scope
     for words, scope in (
         (("all", "each", "every", "both"), "all"),
-        (("some", "a", "an", "one", "several"), "part"),
+        (("some", "a", "an", "one", "several", "this", "that"), "part"),
     )
     for word in words
 }
+_POINTS = {
+    word: whose
+    for words, whose in (
+        (("my", "our"), "the speaker's"),
+        (("your",), "the reader's"),
+        (("his", "her", "their"), "another's"),
+        (("this", "these"), "near"),
+        (("that", "those"), "far"),
+    )
+    for word in words
+}
+"""What a determiner points at: whose thing it is, or which."""
 _FAR = 6
 """Maximum number of words between a verb and its particle."""
 _NOT = frozenset(
@@ -95,8 +107,8 @@ class StepWord:
     """A word of a step: its stem, as it was written, whether it is asked for (1) or rejected (-1), and its role.
 
     ``senses`` are the groups of synonyms that the stem is in. ``place`` is the word's place among all words of the
-    step, and ``item`` its place in an enumeration such as "users, orders and items". ``scope`` is whether it is about
-    all or about one of several. ``is_prose`` is whether an article follows, which follows no program of a command.
+    step, and ``item`` its place in an enumeration such as "users, orders and items". ``determiner`` is the last one
+    before it that says how many or whose. ``is_prose`` is whether an article follows: none follows a program's name.
     """
 
     stem: str
@@ -106,8 +118,18 @@ class StepWord:
     senses: frozenset[int] = frozenset()
     place: int = 0
     item: int = 0
-    scope: str = ""
+    determiner: str = ""
     is_prose: bool = False
+
+    @property
+    def scope(self) -> str:
+        """Whether it is about all, or about one or some; empty if no word says so."""
+        return _SCOPES.get(self.determiner, "")
+
+    @property
+    def points_at(self) -> str:
+        """Whose thing it is, or which; empty if no word says so."""
+        return _POINTS.get(self.determiner, "")
 
     @property
     def is_code(self) -> bool:
@@ -193,11 +215,11 @@ def _joined(tokens: Sequence[str]) -> list[str]:
 
 def _words(tokens: Sequence[str]) -> Iterator[StepWord]:
     """Each token that is not a filler, with its sign, its role and its item."""
-    sign, role, item, scope = 1, "object", 0, ""
+    sign, role, item, determiner = 1, "object", 0, ""
     for place, token in enumerate(tokens):
         following = tokens[place + 1] if place + 1 < len(tokens) else "."
         previous = tokens[place - 1] if place else ""
-        scope = _SCOPES.get(token, scope)
+        determiner = token if token in _SCOPES or token in _POINTS else determiner
         item += token in _SEPARATORS or bool(_BREAK.match(token))
         if token in _STANDING and (_BREAK.match(following) or previous in ("the", "an")):
             yield StepWord(
@@ -214,8 +236,8 @@ def _words(tokens: Sequence[str]) -> Iterator[StepWord]:
         else:
             root, part = step_stem(token), "order" if token in ORDERING else role
             prose = following in _DETERMINERS
-            yield StepWord(root, token, sign, part, senses_of(root), place, item, scope, prose)
-            scope = ""
+            yield StepWord(root, token, sign, part, senses_of(root), place, item, determiner, prose)
+            determiner = ""
             if token in ORDERING:
                 role = f"after {token}"
 
