@@ -233,6 +233,7 @@ def test_an_exception_and_its_rule_hold_at_once(old, new, kind, words):
         ("Round to two decimals", "Round to four decimals when converting currencies"),
         ("Never push directly", "You may push directly to sandbox branches"),
         ("Use Postgres, not SQLite", "Use SQLite, not Postgres, on the edge nodes"),
+        ("Expire sessions automatically", "Expire guest sessions by hand"),
     ],
 )
 def test_an_exception_with_a_place_of_its_own_never_replaces_its_rule_nor_the_reverse(rule, exception):
@@ -273,6 +274,10 @@ def test_another_aspect_subject_or_act_says_nothing_of_the_rule(old, new):
         ("Approve refunds automatically", "Approve refunds by hand", "opposite"),
         ("Reply in Dutch", "Reply in Polish", "other_value"),
         ("Use merge commits", "Use rebase in all repositories, not merge", "opposite"),
+        ("Use tabs", "Use spaces for indentation, not tabs", "opposite"),
+        ("Use aiohttp for HTTP calls", "Use httpx instead of aiohttp", "opposite"),
+        ("Cite papers in APA style", "Cite papers in MLA style", "other_value"),
+        ("Greet visitors formally", "Greet visitors informally", "opposite"),
         ("Use pip, not uv", "Go back to uv for packages, not pip", "opposite"),
     ],
 )

@@ -115,8 +115,7 @@ class _AlignedChange(ValueChange):
         """A reversal, unless one of the two holds only in a place that the other does not name."""
         if any(denies_by_pronoun(self.new, b) for _, b in self.crossed):
             return change
-        ours = self._places(0)
-        theirs = self._places(1)
+        ours, theirs = (self._places(side) or self._kinds(side) for side in (0, 1))
         lost, gained = len(ours) < len(self.removed), len(theirs) < len(self.added)
         exchanged_only = not (self.crossed or lost or gained)
         if bool(ours) == bool(theirs) or not (self.crossed or (lost and gained) or exchanged_only):
@@ -140,6 +139,14 @@ class _AlignedChange(ValueChange):
                 and (word.role == "scope" or all(word.under != other.under for other in differing))
             )
         ]
+
+    def _kinds(self, side: int) -> list[Word]:
+        """What one says of which ones of what is opposed it speaks, if that is all: "*major* updates"."""
+        rests = self.removed, self.added
+        shared = [pair[side] for pair in (*self.crossed, *self.aligned)]
+        antonyms = any(a.stem != b.stem for a, b in self.crossed)
+        alone = antonyms and not rests[1 - side] and kinds_of(rests[side], shared)
+        return list(rests[side]) if alone else []
 
     def _opposite(self) -> TextChange | None:
         """What is asked for by one and rejected by the other, where little else differs."""
@@ -220,6 +227,8 @@ class _AlignedChange(ValueChange):
 
     def _speaks_of_another(self, ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
         """Whether what is asked for only shares a word with what is rejected: "not requests", "log each request"."""
+        if any(denies_by_pronoun(self.new, b) or denies_by_pronoun(self.old, a) for a, b in self.crossed):
+            return False
         turned = [(a, b) for a, b in self.crossed if a.stem == b.stem and a.sign != b.sign]
         return bool(turned) and all(self._is_another(a, b, ours, theirs) for a, b in turned)
 

@@ -57,6 +57,7 @@ class ValueChange(ChangeOf):
             same_time = (
                 shared & (times() | tongues())
                 or same_family(removed, added)
+                or (len(removed) == len(added) == 1 and same_genus(removed, added, self.old, self.new))
                 or any(kind.startswith("version") for kind in shared)
             )
             numbers = removed[0].lead == added[0].lead and types_of(removed) == types_of(added) == {"number"}

@@ -62,6 +62,18 @@ def is_light(word: Word, statement: SignedText) -> bool:
     return word.role == "head" or not after or bool(after[0].lead)
 
 
+def without_plain_purpose(words: Sequence[Word], statement: SignedText) -> list[Word]:
+    """Words without a purpose that says nothing, since it is what the thing is for: "spaces for indentation"."""
+    purpose = [word for word in statement.words if word.under == "for" and not word.contrasted]
+    plain = all(word.stem in _plain_purposes() for word in purpose)
+    return [word for word in words if word not in purpose] if plain else list(words)
+
+
+@cache
+def _plain_purposes() -> frozenset[str]:
+    return frozenset(map(stem_of, read_words("plain_purposes")))
+
+
 @cache
 def _light_verbs() -> frozenset[str]:
     return frozenset(map(stem_of, read_words("light_verbs")))
