@@ -17,9 +17,10 @@ from priming.results import Hit
 from priming.rules.placement import is_apart
 from priming.rules.trust import instructs
 from priming.storage.rows import MemoryPair
-from priming.text.corrections.change import REVERSALS, compare
+from priming.text.corrections.change import compare
 from priming.text.corrections.constraints import lifts
 from priming.text.corrections.polarity import comparison_keys
+from priming.text.corrections.text_change import REVERSALS
 from priming.text.rule_kinds import contradicts
 from priming.types import MemoryRecord
 

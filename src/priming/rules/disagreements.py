@@ -23,8 +23,9 @@ from priming.rules.placement import (
     stated,
 )
 from priming.storage.rows import LinkRow
-from priming.text.corrections.change import REVERSALS, TextChange, compare
+from priming.text.corrections.change import compare
 from priming.text.corrections.polarity import comparison_keys
+from priming.text.corrections.text_change import REVERSALS, TextChange
 from priming.types import MemoryRecord
 
 Pair = frozenset[str]
@@ -85,7 +86,8 @@ def disagreements(memory: Namespace, now: datetime) -> list[Disagreement]:
 def _disagreement(
     older: MemoryRecord, newer: MemoryRecord, links: tuple[LinkRow, ...]
 ) -> Disagreement | None:
-    change = compare(*(stated(rule.content, scope("when", rule.when)) for rule in (older, newer)))
+    scopes = [scope("when", rule.when) for rule in (older, newer)]
+    change = compare(*(stated(rule.content, *scopes) for rule in (older, newer)))
     if change.kind == "same" or not (links or change.kind in REVERSALS or is_unclear(change)):
         return None
     if not links:

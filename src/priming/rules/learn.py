@@ -31,7 +31,8 @@ from priming.rules.placement import BehaviorPlacement, compare_behaviors, place_
 from priming.rules.results import Learned
 from priming.rules.trust import is_trusted_as
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
-from priming.text.corrections.change import TextChange, contrast
+from priming.text.corrections.change import contrast
+from priming.text.corrections.text_change import TextChange
 from priming.types import Cue, MemoryRecord
 
 CONSCIOUS = "conscious"

@@ -48,6 +48,12 @@ def times() -> frozenset[str]:
     return frozenset(kind for word in words for kind in value_types(stem_of(word)))
 
 
+@cache
+def tongues() -> frozenset[str]:
+    """The type of languages that people speak: "answer in German"."""
+    return value_types(stem_of("german"))
+
+
 def is_light(word: Word, statement: SignedText) -> bool:
     """Whether a word is a verb that says little, not the first of a compound: "the write timeout"."""
     if word.stem not in _light_verbs() or word.role in ("scope", "value"):
