@@ -26,7 +26,8 @@ from priming.operations.schema import summary
 from priming.operations.table import SERVED
 from priming.recall.terms import TERMS
 from priming.storage import filters, sqlite_backup
-from priming.text.corrections.change import ChangeKind, compare
+from priming.text.corrections.change import compare
+from priming.text.corrections.text_change import ChangeKind
 from priming.transfer import git, markdown
 
 YES, NO = "yes", "no"

@@ -244,7 +244,7 @@ WISHES = (
     changing(
         "rust-errors",
         since(0, RUST, "Use anyhow for errors", wrong="Box<dyn Error>"),
-        since(1, RUST, "Use thiserror for errors in the library, not anyhow", wrong="anyhow"),
+        since(1, RUST, "Use thiserror for errors, not anyhow", wrong="anyhow"),
     ),
     steady("iterators", RUST, "Prefer iterators over index loops", wrong="for i in 0..n"),
     steady("unsafe", RUST, "No unsafe blocks without a comment that proves them sound", forbids=True),

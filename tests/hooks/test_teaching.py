@@ -1,5 +1,6 @@
 """Corrections that a hook cannot carry out wait in a file, and a later hook learns each of them once."""
 
+import json
 import os
 import sqlite3
 import stat
@@ -102,6 +103,84 @@ def test_a_late_correction_has_the_scope_of_its_own_session(project):
     with project.memory() as memory:
         rule = memory.get("use-slog-instead-of-log")
         assert "go" in str(rule)
+
+
+def test_what_was_said_before_a_later_rule_does_not_reverse_it(project):
+    queue(project, "From now on, name branches after the ticket")
+    with project.memory() as memory:
+        memory.learn("Name branches after the author")
+    reply = project.text("prompt", prompt="thanks, that is all")
+    assert "The user said before, [name-branches-after-the-ticket]: Name branches after the ticket." in reply
+    assert "not in force, because [name-branches-after-the-author] was learned after it" in reply
+    with project.memory() as memory:
+        assert [rule.key for rule in memory.list(matching="branches", kinds=["behavior"])] == [
+            "name-branches-after-the-author"
+        ]
+        late = memory.get("name-branches-after-the-ticket")
+        assert late.status == "deprecated"
+        assert [
+            link.relation
+            for link in memory.links(late.key)
+            if link.target == "name-branches-after-the-author"
+        ] == ["deprecated-to"]
+        memory.undo("last")
+        assert memory.get("name-branches-after-the-author").status == "active"
+
+
+def test_what_was_said_after_an_earlier_rule_replaces_it_however_late_it_is_learned(project):
+    with project.memory() as memory:
+        memory.learn("Keep backups for 14 days")
+    queue(project, "No, keep backups for 30 days")
+    assert "It replaces this rule: Keep backups for 14 days." in project.text("prompt", prompt="thanks")
+
+
+def test_of_corrections_that_wait_the_last_to_be_said_holds(project):
+    for days in (5, 9, 7):
+        queue(project, f"Always keep traces for {days} days")
+        with project.memory() as memory:
+            memory.remember(f"a pause before {days}")  # so that no two are of the same millisecond
+    project.text("session-start")
+    with project.memory() as memory:
+        rules = memory.list(matching="traces", kinds=["behavior"])
+        assert [rule.content for rule in rules] == ["Always keep traces for 7 days"]
+
+
+def test_a_late_correction_has_the_scope_of_the_moment_when_it_was_said(project):
+    project.edit("src/parser.rs")
+    queue(project, "No, use thiserror instead of anyhow")
+    project.edit("tools/release.py")
+    assert "It applies where language = rust." in project.text("prompt", prompt="thanks")
+    with project.memory() as memory:
+        assert memory.get("use-thiserror-instead-of-anyhow").when == {"language": "rust"}
+
+
+def test_files_of_earlier_versions_without_a_scope_are_read(project):
+    queue(project)
+    (path,) = waiting(project)
+    fields = json.loads(path.read_text())
+    del fields["scope"]
+    path.write_text(json.dumps(fields))
+    age(project)
+    project.edit("tools/release.py")
+    assert "Use uv instead of pip. It applies where language = python." in project.text(
+        "prompt", prompt="thanks"
+    )
+
+
+def test_the_file_worked_on_last_counts_for_later_prompts_too(project):
+    project.edit("cmd/server.go")
+    first = project.text("prompt", prompt="Never use naked returns")
+    assert "It applies where language = go." in first
+    second = project.text("prompt", prompt="From now on use naked returns")
+    assert "It replaces this rule: Never use naked returns. It applies where language = go." in second
+
+
+def test_the_file_worked_on_last_counts_until_another_is_or_the_session_ends(project):
+    project.edit("cmd/server.go")
+    project.edit("web/app.ts")
+    assert "language = typescript" in project.text("prompt", prompt="Stop using default exports")
+    project.session = "s2"
+    assert "It applies everywhere." in project.text("prompt", prompt="From now on, write notes in English")
 
 
 def test_old_files_of_sessions_are_swept_and_corrections_are_not(project):

@@ -388,3 +388,28 @@ def test_bad_input_is_refused_and_nothing_is_changed(memory, arguments, rule):
     with pytest.raises(ParamError, match=rule):
         memory.learn(**{"right": "do this", **arguments})
     assert memory.log() == []
+
+
+def test_a_correction_made_before_a_wider_or_narrower_rule_stays_beside_it(memory, clock):
+    before = clock.now()
+    clock.at += timedelta(hours=1)
+    memory.learn("Never use tabs", cue=GO, source="hook")
+    late = memory.learn("Use tabs", cue=Cue(at=before), source="hook")
+    assert late.placement == "create"
+    assert memory.get("never-use-tabs").content == "Never use tabs"
+    assert links_of(memory, "never-use-tabs")["never-use-tabs", "overrides", late.key] == 0.5
+    assert "never-use-tabs, learned after this was said, stays in force" in late.reasons
+
+
+def test_a_rule_that_was_repeated_after_a_correction_was_made_is_not_reversed_by_it(memory, clock):
+    memory.learn("Ship on Tuesdays")
+    clock.at += timedelta(hours=1)
+    said = clock.now()
+    clock.at += timedelta(hours=1)
+    memory.learn("Always ship on Tuesdays")
+    late = memory.learn("Never ship on Tuesdays", cue=Cue(at=said))
+    assert (late.placement, memory.get(late.key).status) == ("overtaken", "deprecated")
+    assert memory.get("ship-on-tuesdays").content == "Ship on Tuesdays"
+    assert memory.get(late.correction).occurred_at == said
+    memory.undo(late.operation)
+    assert [rule.key for rule in memory.list(kinds=["behavior"])] == ["ship-on-tuesdays"]

@@ -143,7 +143,7 @@ def test_a_condition_that_a_hook_inferred_is_no_exception():
 
 def test_a_reversal_takes_the_place_of_every_rule_that_it_reverses():
     memory = opened()
-    memory.remember("Use httpx for calls", kind="behavior", key="one")
+    memory.remember("Use httpx", kind="behavior", key="one")
     memory.remember("Prefer httpx to anything", kind="behavior", key="two")
     memory.learn(B)
     (rule,) = memory.list(kinds=["behavior"])

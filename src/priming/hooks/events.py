@@ -101,12 +101,12 @@ def _prompt(call: HookCall) -> None:
         _learn(call, correction)
     text = call.event.prompt[: HOOK.read]
     if context.words(text):
-        language = language_of(session.file) if session.file else None
+        language = language_of(session.file) if session.file and session.is_new_file else None
         cue = call.cue(language=language or context.languages_of(call.project))
         _inject_rules(call, {**cue, "text": text})
         _inject_memories(call, text, {}, HOOK.limit, min_words=HOOK.shared)
         _inject_files(call, text)
-    session.file = session.task = None
+    session.is_new_file, session.task = False, None
 
 
 def _pre_tool(call: HookCall) -> None:
@@ -115,7 +115,7 @@ def _pre_tool(call: HookCall) -> None:
     tasks = context.tasks_of(call.event.command)
     environments = context.environments_of(call.event.command)
     if files:
-        call.session.file = files[0]
+        call.session.file, call.session.is_new_file = files[0], True
     elif tasks:
         call.session.task = tasks[0]
     if files or tasks or environments:
@@ -330,15 +330,11 @@ def learn_left_behind(call: HookCall, database: Path, present: str) -> None:
 def _tell(call: HookCall, rule: Mapping[str, Any] | None) -> None:
     """Tell the agent a rule that was learned, as it is stored."""
     if rule:
-        call.session.show(rule["id"], rule["key"], "", rule=True)
-        replaced = f" It replaces this rule: {_ended(rule['previous'])}" if rule.get("previous") else ""
-        call.add(f"Learned from what the user said, as [{rule['key']}]: {_ended(rule['content'])}{replaced}")
+        from priming.hooks import teaching
 
-
-def _ended(text: str) -> str:
-    """A text on one line, with a mark at its end, so that another sentence can follow."""
-    line = " ".join(text.split())
-    return line if line.endswith((".", "!", "?", "…", ":")) else f"{line}."
+        if teaching.is_in_force(rule):
+            call.session.show(rule["id"], rule["key"], "", rule=True)
+        call.add(teaching.reply(rule))
 
 
 def _start_run(call: HookCall) -> None:

@@ -35,6 +35,7 @@ class SessionState:
     ``named`` are the ids of rules that were told by name alone: they may be told whole yet; ``elsewhere`` those of
     rules in another store than the project's. ``since`` is when the session began, ``run`` the run under way,
     ``busy`` whether the run was shown anything; ``waiting`` are ended runs that a commit will mark as used.
+    ``file`` is the file that was worked on last, ``is_new_file`` whether that was since the last prompt.
     ``answers`` are the texts of the latest calls by their ids: a hook that lost patience with its server must not
     repeat what the server did.
     """
@@ -44,6 +45,7 @@ class SessionState:
     named: list[str] = field(default_factory=list)
     elsewhere: list[str] = field(default_factory=list)
     file: str | None = None
+    is_new_file: bool = False
     task: str | None = None
     since: float = 0.0
     run: str | None = None

@@ -133,7 +133,12 @@ class HookStore:
 
         values = dict(request)
         if "cue" in values:
-            values["cue"] = Cue(**values["cue"])
+            cue = dict(values["cue"])
+            if "at" in cue:
+                from datetime import datetime
+
+                cue["at"] = datetime.fromisoformat(cue["at"])
+            values["cue"] = Cue(**cue)
         if "since" in values:
             from datetime import datetime
 

@@ -1,17 +1,18 @@
 """Corrections on their way into the store: their scope comes from the current work, and none is lost.
 
-A small file is written before the hook waits for anything, and removed when the store has the correction; what a hook
-cannot carry out, a later hook does. The id of the call is in its name, so that a correction that was learned after
-all is not learned again.
+A small file with the correction and its scope is written before the hook waits for anything, and removed when the
+store has the correction; what a hook cannot carry out, a later hook does. The id of the call is in its name: it says
+when the correction was made, and a correction that was learned after all is not learned again.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from priming.hooks.stores import HookStore
 
 
+_MILLISECONDS = 12
+
+
 @dataclass(frozen=True, slots=True)
 class Queued:
     """A correction that has not been learned yet."""
@@ -36,6 +40,8 @@ class Queued:
     session: str
     right: str
     wrong: str | None = None
+    scope: dict[str, Any] | None = None
+    """Where it applies: read from the work at the moment; None in files of earlier versions."""
 
 
 def put(database: Path, call: str, name: str, event: Event) -> bool:
@@ -43,7 +49,8 @@ def put(database: Path, call: str, name: str, event: Event) -> bool:
     correction = corrections.detect(event.prompt) if name == "prompt" else None
     if correction is None or not correction.certain:
         return False
-    queued = Queued(call, event.session, correction.right, correction.wrong)
+    scope = _scope(read_session(database, event.session), correction.right)
+    queued = Queued(call, event.session, correction.right, correction.wrong, scope)
     path = _path(database, call)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     partial = path.with_suffix(".partial")
@@ -64,18 +71,55 @@ def left_behind(database: Path, call: str) -> Iterator[Queued]:
 
 
 def learn(
-    store: HookStore, right: str, wrong: str | None, session: SessionState, operation_id: str | None = None
+    store: HookStore, right: str, wrong: str | None, session: SessionState, queued: Queued | None = None
 ) -> Any:
-    """Learn a rule with the scope of a session's work; returns what is stored."""
+    """Learn a rule with the scope of a session's work; returns what is stored.
+
+    A correction that was ``queued`` keeps the scope and the time of the moment when it was put there.
+    """
+    cue, identified = _scope(session, right), dict[str, str]()
+    if queued is not None:
+        cue = {**(cue if queued.scope is None else queued.scope), "at": _moment(queued.call)}
+        identified = {"operation_id": id_of(queued.call, "learn 1")}
     request = {
         "right": right,
-        "cue": _scope(session, right),
+        "cue": cue,
         "source": HOOK_SOURCE,
         "trust": "user",
         **({"wrong": wrong} if wrong else {}),
     }
-    identified = {"operation_id": operation_id} if operation_id else {}
     return store.call("learn", request, writes=True, **identified)
+
+
+def _moment(call: str) -> str:
+    """When a call began: its id begins with the milliseconds."""
+    return datetime.fromtimestamp(int(call[:_MILLISECONDS], 16) / 1000, UTC).isoformat()
+
+
+def is_in_force(rule: Mapping[str, Any]) -> bool:
+    """Whether a rule that was learned holds; not if a rule that was learned after it was said has replaced it."""
+    return bool(rule.get("placement") != "overtaken")
+
+
+def reply(rule: Mapping[str, Any]) -> str:
+    """What the agent is told of a rule that was learned, as it is stored."""
+    text = f"[{rule['key']}]: {_ended(rule['content'])}"
+    if not is_in_force(rule):
+        return f"The user said before, {text} This is not in force, because [{rule['beside']}] was learned after it."
+    replaced = f" It replaces this rule: {_ended(rule['previous'])}" if rule.get("previous") else ""
+    scope = " and ".join(f"{name} = {_listed(value)}" for name, value in (rule.get("when") or {}).items())
+    where = f" It applies where {_ended(scope)}" if scope else " It applies everywhere."
+    return f"Learned from what the user said, as {text}{replaced}{where}"
+
+
+def _listed(value: Any) -> str:
+    return " or ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def _ended(text: str) -> str:
+    """A text on one line, with a mark at its end, so that another sentence can follow."""
+    line = " ".join(text.split())
+    return line if line.endswith((".", "!", "?", "…", ":")) else f"{line}."
 
 
 def learn_late(store: HookStore, database: Path, queued: Queued) -> Any:
@@ -86,8 +130,8 @@ def learn_late(store: HookStore, database: Path, queued: Queued) -> Any:
 
     """
     session, rule = read_session(database, queued.session), None
-    with suppress(ParamError, Conflict, NotFound):  # a rule that can never be learned
-        rule = learn(store, queued.right, queued.wrong, session, id_of(queued.call, "learn 1"))
+    with suppress(ParamError, Conflict, NotFound, ValueError, TypeError):  # a rule that can never be learned
+        rule = learn(store, queued.right, queued.wrong, session, queued)
     remove(database, queued.call)
     return rule
 

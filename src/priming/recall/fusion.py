@@ -232,7 +232,7 @@ def confidence(
     Examples
     --------
     >>> round(confidence(0.1, 1.0, 0.7, 0.2), 2), round(confidence(-0.3, 0.2, 0.2, -0.5), 2)
-    (0.89, 0.03)
+    (0.89, 0.04)
     """
     figures = {"score": score, "covered": covered, "cosine": cosine, "rivalry": rivalry}
     total = params.constant + math.fsum(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import combinations
 from typing import Literal
 
@@ -16,9 +17,10 @@ from priming.results import Hit
 from priming.rules.placement import is_apart
 from priming.rules.trust import instructs
 from priming.storage.rows import MemoryPair
-from priming.text.corrections.change import REVERSALS, compare
+from priming.text.corrections.change import compare
 from priming.text.corrections.constraints import lifts
 from priming.text.corrections.polarity import comparison_keys
+from priming.text.corrections.text_change import REVERSALS
 from priming.text.rule_kinds import contradicts
 from priming.types import MemoryRecord
 
@@ -95,6 +97,12 @@ def resolve_candidates(
     return {involved[n]: RuleLoss(involved[loss.by], loss.how) for n, loss in losses.items()}
 
 
+def taught_at(rule: MemoryRecord) -> datetime:
+    """When the present text of a rule was taught: when that was said, or recorded."""
+    recorded = rule.recorded_at or datetime.min.replace(tzinfo=UTC)
+    return min(rule.occurred_at or recorded, recorded)
+
+
 def rule_claim(memory: MemoryRecord, store: int = 0, *, applies: bool = True) -> RuleClaim:
     """The claim of a behaviour; ``store`` is the position of its store, ``applies``: its conditions all hold."""
     return RuleClaim(
@@ -104,7 +112,7 @@ def rule_claim(memory: MemoryRecord, store: int = 0, *, applies: bool = True) ->
         instructs(memory.trust),
         TRUST.index(memory.trust),
         store,
-        0.0 if memory.recorded_at is None else memory.recorded_at.timestamp(),
+        taught_at(memory).timestamp() if memory.recorded_at else 0.0,
         applies,
     )
 

@@ -4,22 +4,34 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import combinations
 
-from priming.config.params.laws import SIMILARITY
+from priming.config.params.laws import PLASTICITY, SIMILARITY
 from priming.core.when import scope
 from priming.index.document import CONFLICTS, KEPT_BESIDE
 from priming.namespace import Namespace
-from priming.rules.conflicts import resolve_conflicts, rule_claim
-from priming.rules.placement import is_apart, is_unclear, stated
+from priming.remember.drafts import Draft
+from priming.rules.conflicts import resolve_conflicts, rule_claim, taught_at
+from priming.rules.placement import (
+    BehaviorPlacement,
+    RuleLink,
+    compare_behaviors,
+    is_apart,
+    is_unclear,
+    stated,
+)
 from priming.storage.rows import LinkRow
-from priming.text.corrections.change import REVERSALS, TextChange, compare
+from priming.text.corrections.change import compare
 from priming.text.corrections.polarity import comparison_keys
+from priming.text.corrections.text_change import REVERSALS, TextChange
 from priming.types import MemoryRecord
 
 Pair = frozenset[str]
+
+OVERTAKEN = "overtaken"
+"""The placement of a rule that another, taught after it, had replaced before it was learned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +51,7 @@ class Disagreement:
     def at(self) -> datetime:
         """When the disagreement arose."""
         times = [link.created_at for link in self.links]
-        return max([*times, _recorded(self.older), _recorded(self.newer)])
+        return max([*times, taught_at(self.older), taught_at(self.newer)])
 
     @property
     def reason(self) -> str:
@@ -57,7 +69,7 @@ class Disagreement:
 def disagreements(memory: Namespace, now: datetime) -> list[Disagreement]:
     """The pairs of active rules whose texts or links say that they disagree, unless both were kept."""
     rules = memory.store.page(memory.namespace, now, kinds=["behavior"], limit=None)
-    rules = sorted((rule for rule in rules if rule.status == "active"), key=_recorded)
+    rules = sorted((rule for rule in rules if rule.status == "active"), key=taught_at)
     by_id = {rule.id: rule for rule in rules}
     linked = _linked(memory, CONFLICTS, by_id)
     settled = _linked(memory, KEPT_BESIDE, by_id)
@@ -74,7 +86,8 @@ def disagreements(memory: Namespace, now: datetime) -> list[Disagreement]:
 def _disagreement(
     older: MemoryRecord, newer: MemoryRecord, links: tuple[LinkRow, ...]
 ) -> Disagreement | None:
-    change = compare(*(stated(rule.content, scope("when", rule.when)) for rule in (older, newer)))
+    scopes = [scope("when", rule.when) for rule in (older, newer)]
+    change = compare(*(stated(rule.content, *scopes) for rule in (older, newer)))
     if change.kind == "same" or not (links or change.kind in REVERSALS or is_unclear(change)):
         return None
     if not links:
@@ -105,5 +118,48 @@ def _alike(rules: Sequence[MemoryRecord]) -> Iterator[Pair]:
     yield from pairs
 
 
-def _recorded(rule: MemoryRecord) -> datetime:
-    return rule.recorded_at or datetime.min.replace(tzinfo=UTC)
+def in_order_of_time(
+    memory: Namespace, new: Draft, placed: BehaviorPlacement, at: datetime, *, wrong: str | None
+) -> BehaviorPlacement:
+    """The placement of a rule that was taught at a time: it takes the place of none that was taught after it.
+
+    A later rule for the same conditions that reverses it has taken its place already; any other stays beside it.
+    """
+    near = placed.nearest
+    superseded = near if near and placed.placement == "supersede" and near.change.kind != "same" else None
+    replaced = [*([superseded.existing] if superseded else []), *placed.reversed]
+    later = [rule for rule in replaced if _taught_last(memory, rule) > at]
+    if not later:
+        return placed
+    latest_first = sorted(later, key=lambda rule: _taught_last(memory, rule), reverse=True)
+    comparisons = [compare_behaviors(new, [rule], wrong=wrong)[0] for rule in latest_first]
+    for each in comparisons:
+        if each.scopes == "equal" and each.change.kind in REVERSALS:
+            reason = f"not in force: {each.existing.key}, learned after this was said, has taken its place"
+            link = RuleLink("deprecated-to", PLASTICITY.start, each.existing)
+            return BehaviorPlacement(OVERTAKEN, each, new.when, (link,), (reason,))
+    links, reasons = [*placed.links], [*placed.reasons]
+    for each in comparisons:
+        if each.scopes == "wider":
+            links.append(RuleLink("overrides", PLASTICITY.start, each.existing, inward=True))
+        if each.contradicts:
+            links.append(RuleLink("conflicts", PLASTICITY.start, each.existing))
+    remarks = [f"{each.existing.key}, learned after this was said, stays in force" for each in comparisons]
+    others = tuple(rule for rule in placed.reversed if rule not in later)
+    if superseded is not None and superseded.existing in later:
+        placed = replace(placed, placement="create", when=new.when)
+        reasons = [f"created beside {superseded.existing.key}", *reasons[1:]]
+    reasons = [reason for reason in reasons if not any(_takes(reason, rule) for rule in later)]
+    return replace(placed, links=tuple(links), reasons=(*reasons, *remarks), reversed=others)
+
+
+def _takes(reason: str, rule: MemoryRecord) -> bool:
+    """Whether a reason says that a rule is replaced."""
+    return reason.startswith(f"takes the place of {rule.key} too")
+
+
+def _taught_last(memory: Namespace, rule: MemoryRecord) -> datetime:
+    """When a rule was last taught: its present text, or a correction that says the same."""
+    links = memory.store.links(memory.namespace, [rule.id], "learned-from")
+    sources = memory.store.records(memory.namespace, [link.target for link in links], memory.now())
+    return max([taught_at(rule), *map(taught_at, sources.values())])

@@ -9,7 +9,7 @@ from priming.errors import AgentError
 from priming.llm.prompts import fenced, prompt
 from priming.llm.protocol import Agent, Schema
 from priming.rules.placement import BehaviorComparison
-from priming.text.corrections.change import ChangeKind, TextChange
+from priming.text.corrections.text_change import ChangeKind, TextChange
 
 PACKAGE, PHASE = "priming.rules", "change"
 SCHEMA: Schema = {

@@ -24,13 +24,15 @@ from priming.recall.formatting import rule_kind
 from priming.remember.drafts import Draft
 from priming.remember.planner import RememberPlan, embed_drafts
 from priming.remember.relink import relink
+from priming.rules.disagreements import OVERTAKEN, in_order_of_time
 from priming.rules.judge import judge
 from priming.rules.lesson import Lesson, check_lesson, described
 from priming.rules.placement import BehaviorPlacement, compare_behaviors, place_behavior
 from priming.rules.results import Learned
 from priming.rules.trust import is_trusted_as
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
-from priming.text.corrections.change import TextChange, contrast
+from priming.text.corrections.change import contrast
+from priming.text.corrections.text_change import TextChange
 from priming.types import Cue, MemoryRecord
 
 CONSCIOUS = "conscious"
@@ -61,7 +63,8 @@ def learn(
     Args:
         right: what to do; the text of the behaviour.
         wrong: what was done instead.
-        cue: the context in which the behaviour applies, without the text and time of the cue; None: everywhere.
+        cue: the context in which the behaviour applies, without the text of the cue; None: everywhere. Its time is
+            when the correction was made: it reverses no rule that was learned after that.
         tags: short texts to filter by.
         priority: in [0, 10].
         source: where the correction comes from.
@@ -97,6 +100,8 @@ def _learn(memory: Namespace, lesson: Lesson, agent: Agent | None) -> Learned:
         with memory.writing() as now:
             existing = memory.store.page(memory.namespace, now, kinds=["behavior"], limit=None)
             placed = place_behavior(drafts[1], existing, wrong=lesson.wrong, verdicts=verdicts)
+            if lesson.at is not None:
+                placed = in_order_of_time(memory, drafts[1], placed, lesson.at, wrong=lesson.wrong)
             if failure is not None:
                 placed = replace(placed, reasons=(*placed.reasons, failure))
             plan = RememberPlan(memory.store, memory.working(now), memory.embedder, now, memory.echo)
@@ -145,7 +150,9 @@ def _plan_new(
     """Plan a new behaviour, linked to its correction and to related behaviours."""
     plan.add_all(drafts, vectors, nearest=True, always=True)
     correction, behavior = plan.results
-    rows = [_with_state(change, behavior.id, lesson) for change in plan.rows if not _is_cosine(plan, change)]
+    status = "deprecated" if placed.placement == OVERTAKEN else "active"
+    kept_rows = [change for change in plan.rows if not _is_cosine(plan, change)]
+    rows = [_with_state(change, behavior.id, lesson, status) for change in kept_rows]
     rows += [RowChange(None, LinkRow(behavior.id, correction.id, LEARNED_FROM, PLASTICITY.start, plan.now))]
     rows += [RowChange(None, link) for link in _rule_links(placed, behavior.id, plan)]
     learned = Learned(
@@ -366,11 +373,12 @@ def _ignored(target: MemoryRecord, lesson: Lesson) -> list[str]:
     return remarks
 
 
-def _with_state(change: RowChange, memory_id: str, lesson: Lesson) -> RowChange:
+def _with_state(change: RowChange, memory_id: str, lesson: Lesson, status: str) -> RowChange:
     """The change, with the confidence and priority of a learned behaviour if it creates that behaviour."""
     row = change.after
     if isinstance(row, MemoryRow) and row.id == memory_id:
-        return RowChange(None, replace(row, confidence=SIMILARITY.confidence, priority=lesson.priority))
+        first = replace(row, confidence=SIMILARITY.confidence, priority=lesson.priority, status=status)
+        return RowChange(None, first)
     return change
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from priming.config.params.laws import SCORE
@@ -43,6 +44,7 @@ def check_lesson(
         trust=check_choice("trust", trust, TRUST),
         rule=rule_kind_of(right) if rule is None else check_choice("rule", rule, RULES),
         inferred=rule is None,
+        at=None if cue is None else cue.at,
     )
 
 
@@ -93,7 +95,10 @@ def _check_priority(value: Any) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """The checked arguments of ``learn``; ``inferred``: the kind of rule was read from the words."""
+    """The checked arguments of ``learn``.
+
+    ``inferred``: the kind of rule was read from the words. ``at``: when the correction was made; None: now.
+    """
 
     right: str
     wrong: str | None
@@ -104,6 +109,7 @@ class Lesson:
     trust: str
     rule: str
     inferred: bool
+    at: datetime | None = None
 
     def correction(self) -> Draft:
         """The correction as a memory."""
@@ -121,6 +127,7 @@ class Lesson:
             tags=self.tags,
             metadata=metadata,
             when=self.when,
+            occurred_at=self.at,
             source=self.source,
             trust=trust,
         )

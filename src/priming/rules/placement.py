@@ -13,9 +13,10 @@ from priming.core.when import is_more_specific
 from priming.recall.formatting import rule_kind
 from priming.remember.drafts import Draft
 from priming.rules.trust import instructs, is_trusted_as
-from priming.text.corrections.change import REVERSALS, TextChange, compare, contrast
+from priming.text.corrections.change import compare, contrast
 from priming.text.corrections.constraints import depends_alike, has_condition, lifts
-from priming.text.languages import without_language
+from priming.text.corrections.text_change import REVERSALS, TextChange
+from priming.text.languages import without_language, without_places
 from priming.text.rule_kinds import contradicts, forbids
 from priming.types import EMPTY, MemoryRecord
 
@@ -46,6 +47,8 @@ class BehaviorComparison:
     """Whether the new behaviour is not trusted enough to contradict the existing one."""
     general: bool = False
     """Whether the existing behaviour is the exception: it overrides the new one."""
+    apart: bool = False
+    """Whether no context meets the conditions of both."""
     yields: Literal["the", "this"] | None = None
     """Which of the two, the existing or the new one, is a constraint that gives way where both apply."""
 
@@ -133,8 +136,10 @@ def _compare(
 ) -> BehaviorComparison:
     other = ComparedBehaviour.of(existing.content, existing.when)
     similarity, scopes = likeness(parts, other), _relate(parts.scope, other.scope)
-    before = stated(existing.content, other.scope)
-    change = verdict or _change(before, stated(text, parts.scope), stated(new.content, parts.scope))
+    before, after, content = (
+        stated(words, parts.scope, other.scope) for words in (existing.content, text, new.content)
+    )
+    change = verdict or _change(before, after, content)
     stands = (
         verdict is None and change.kind != "same" and _stands(existing, new, same_scope=scopes == "equal")
     )
@@ -143,7 +148,7 @@ def _compare(
     outranked = (instructs(existing.trust) and not instructs(new.trust)) or not is_trusted_as(
         new.trust, existing.trust
     )
-    meets = scopes != "apart" and not is_apart(parts.scope, other.scope)
+    meets = not is_apart(parts.scope, other.scope)
     reverses = change.kind in REVERSALS and change.clear
     overlap = change.kind != "other_slot" and not change.coexists
     overlap = overlap and contradicts(new.content, existing.content, new.when, existing.when)
@@ -172,6 +177,7 @@ def _compare(
         contradiction,
         outranked,
         general,
+        not meets,
         _yielding(existing, new, other.scope, parts.scope) if contradiction else None,
     )
 
@@ -200,9 +206,11 @@ def _yielding(
     return "the" if was and wins else "this" if is_now and not wins else None
 
 
-def stated(text: str, scope: Mapping[str, frozenset[str]]) -> str:
-    """What a rule says beside its conditions: a language that is one of them need not be compared."""
-    return without_language(text, scope.get("language", ()))
+def stated(text: str, *scopes: Mapping[str, frozenset[str]]) -> str:
+    """What a rule says beside conditions, its own or another's, which need not be compared: "in production"."""
+    languages = [name for scope in scopes for name in scope.get("language", ())]
+    values = {value for scope in scopes for values in scope.values() for value in values}
+    return without_places(without_language(text, languages), values)
 
 
 def _change(old: str, text: str, content: str) -> TextChange:
@@ -304,7 +312,7 @@ def _links(near: BehaviorComparison) -> list[RuleLink]:
         links.append(RuleLink("overrides", PLASTICITY.start, near.existing, inward=near.general))
     if near.contradicts and not near.outranked:
         links.append(RuleLink("conflicts", PLASTICITY.start, near.existing))
-    if is_unclear(near.change) and near.scopes != "apart":
+    if is_unclear(near.change) and not near.apart:
         weight = min(max(near.similarity, SIMILARITY.link), SIMILARITY.merge)
         links.append(RuleLink("similar-to", weight, near.existing))
     elif is_similar(near.similarity) and not near.contradicts:
@@ -384,7 +392,7 @@ def _remarks(near: BehaviorComparison, nearest: BehaviorComparison | None) -> li
         ]
     if near.general:
         return [f"{near.existing.key} applies more narrowly, and overrides it there"]
-    if is_unclear(near.change) and near is not nearest and near.scopes != "apart":
+    if is_unclear(near.change) and near is not nearest and not near.apart:
         return [f"review lists {near.existing.key} beside it: {_doubt(near.change)}"]
     if is_similar(near.similarity) and near is not nearest:
         return [f"similar to {near.existing.key} ({near.similarity:.2f})"]

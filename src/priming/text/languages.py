@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import PurePosixPath
 
 from priming.core.when import language_name
@@ -218,6 +218,7 @@ def languages_in(text: str) -> list[str]:
 
 
 _IN_LANGUAGE = re.compile(
+    r"(?P<before>\b(?:in|for|of|all|every|each) )(?P<of>[\w+#-]+) (?=[a-z])(?!(?:code|files?|sources?|modules?)\b)|"
     r"\b(?:in|for) ([\w+#-]+)(?: (?:code|files?|sources?|modules?))?(?=[,.;]|$),?\s*"
     r"|(?<![\w+#])([\w+#]+) (?=(?:code|files?)\b)",
     re.I,
@@ -229,13 +230,32 @@ def without_language(text: str, languages: Container[str]) -> str:
 
     >>> without_language("Use tabs for indentation in Go", ["go"]), without_language("In Go code, use tabs", ["go"])
     ('Use tabs for indentation', 'use tabs')
+    >>> without_language("Use snake_case for Python variables", ["python"])
+    'Use snake_case for variables'
     >>> without_language("Use tabs in Go", ["python"])
     'Use tabs in Go'
     """
-    plain = _IN_LANGUAGE.sub(
-        lambda match: "" if language_name(match[1] or match[2]) in languages else match[0], text
+
+    def plain(match: re.Match[str]) -> str:
+        name = next(filter(None, match.group("of", 3, 4)))
+        return (match["before"] or "") if language_name(name) in languages else match[0]
+
+    return _IN_LANGUAGE.sub(plain, text).strip()
+
+
+def without_places(text: str, values: Iterable[str]) -> str:
+    """A rule without the phrases that only repeat a value of its conditions.
+
+    >>> without_places("Use 8 workers in production", ["production"]), without_places("Produce less", ["production"])
+    ('Use 8 workers', 'Produce less')
+    """
+    names = "|".join(re.escape(value) for value in values if value)
+    if not names:
+        return text
+    place = (
+        rf"[,\s]*\b(?:in|on|for|during|at|when|while) (?:the )?(?:{names})(?: environments?| branch(?:es)?)?"
     )
-    return plain.strip()
+    return re.sub(place + r"(?=$|[.,;!])", "", text, flags=re.IGNORECASE).strip() or text
 
 
 def language_of(file: str) -> str | None:

@@ -217,6 +217,83 @@ def test_an_exception_and_its_rule_hold_at_once(old, new, kind, words):
     assert words in change.reason
 
 
+@pytest.mark.parametrize(
+    ("rule", "exception"),
+    [
+        ("Sort rows by name", "Sort rows by date in reports"),
+        ("Prefer views over triggers", "Prefer triggers over views for audits"),
+        (
+            "Throw exceptions instead of returning codes",
+            "Return codes instead of throwing exceptions in drivers",
+        ),
+        ("Format amounts as integers", "Format amounts as strings in exports"),
+        ("Never use goto", "You may use goto in parsers"),
+        ("Ask before dropping any tables", "Drop scratch tables without asking"),
+        ("Use uv instead of pip", "Use pip for the old images"),
+        ("Round to two decimals", "Round to four decimals when converting currencies"),
+        ("Never push directly", "You may push directly to sandbox branches"),
+        ("Use Postgres, not SQLite", "Use SQLite, not Postgres, on the edge nodes"),
+        ("Expire sessions automatically", "Expire guest sessions by hand"),
+    ],
+)
+def test_an_exception_with_a_place_of_its_own_never_replaces_its_rule_nor_the_reverse(rule, exception):
+    for change in (compare(rule, exception), compare(exception, rule)):
+        assert change.coexists or (change.kind == "other_slot" or not change.clear), change
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Write labels in sentence case", "Write labels in German"),
+        ("Write reports in the present tense", "Write reports in AsciiDoc"),
+        ("Publish figures as SVG", "Publish figures on Mondays"),
+        ("Indent TOML with 3 spaces", "Indent XML with one space"),
+        ("Start queues lazily", "Stop queues eagerly"),
+        ("Attach volumes manually", "Detach volumes automatically"),
+        ("Permit at most three retries", "Demand at least three retries"),
+        ("Never print outside scripts", "You may print in scripts"),
+        ("Trace calls in the broker", "Trace calls in the worker"),
+        ("Write traces in development", "Write traces in production"),
+    ],
+)
+def test_another_aspect_subject_or_act_says_nothing_of_the_rule(old, new):
+    for change in (compare(old, new), compare(new, old)):
+        assert change.kind == "other_slot", change
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        ("Cache thumbnails on disk", "Keep thumbnails in memory, don't cache them", "opposite"),
+        (
+            "Run the audit on the second of the month",
+            "Run the audit on the seventh of the month",
+            "other_value",
+        ),
+        ("Notify owners within an hour", "Notify owners within 3 hours", "other_value"),
+        ("Approve refunds automatically", "Approve refunds by hand", "opposite"),
+        ("Reply in Dutch", "Reply in Polish", "other_value"),
+        ("Use merge commits", "Use rebase in all repositories, not merge", "opposite"),
+        ("Use tabs", "Use spaces for indentation, not tabs", "opposite"),
+        ("Use aiohttp for HTTP calls", "Use httpx instead of aiohttp", "opposite"),
+        ("Cite papers in APA style", "Cite papers in MLA style", "other_value"),
+        ("Greet visitors formally", "Greet visitors informally", "opposite"),
+        ("Use pip, not uv", "Go back to uv for packages, not pip", "opposite"),
+    ],
+)
+def test_a_reversal_in_other_words_replaces_the_rule(old, new, kind):
+    change = compare(old, new)
+    assert (change.kind, change.clear, change.coexists) == (kind, True, False), change
+
+
+def test_the_reason_says_what_before_became():
+    change = compare("Vacuum before indexing", "Vacuum after indexing")
+    assert (change.kind, change.reason) == (
+        "opposite",
+        '"after indexing" takes the place of "before indexing"',
+    )
+
+
 UNRELATED = """
 Use httpx instead of requests
 Log every failed request with its id

@@ -29,6 +29,7 @@ _PLACEMENTS = {
     "merge": "merged",
     "widen": "widened",
     "supersede": "superseded",
+    "overtaken": "overtaken",
 }
 
 app = group("Rules")

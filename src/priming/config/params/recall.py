@@ -148,9 +148,9 @@ class RecallParams(Checked):
 class ConfidenceParams(Checked):
     """The confidence of an answer, and its floor (fitted: ``docs/quality.md``)."""
 
-    constant: float = param(-2.0, doc="log-odds of an answer without evidence")
-    score: float = param(5.3, doc="weight of the best hit's score, less what its neighbourhood adds")
-    covered: float = param(0.9, doc="weight of the share of the cue that the best hit holds")
+    constant: float = param(-1.8, doc="log-odds of an answer without evidence")
+    score: float = param(5.4, doc="weight of the best hit's score, less what its neighbourhood adds")
+    covered: float = param(0.7, doc="weight of the share of the cue that the best hit holds")
     cosine: float = param(3.4, doc="weight of the best hit's cosine")
     rivalry: float = param(
         1.2, doc="weight of how much better the speaker named meets the cue than the others"

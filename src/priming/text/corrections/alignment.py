@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from priming.text.corrections.polarity import SignedText, Word
-from priming.text.corrections.word_classes import is_light
+from priming.text.corrections.word_classes import is_light, without_plain_purpose
 from priming.text.corrections.word_order import leads_oppose, pair_words, selects, without_repeats
 from priming.text.word_values import are_antonyms
 
@@ -76,6 +76,12 @@ class Alignment:
             ]
             for words, statement in ((self.removed, self.old), (self.added, self.new))
         )
+        rests = [without_plain_purpose(*each) for each in ((self.removed, self.old), (self.added, self.new))]
+        purposes = [
+            any(word.under == "for" for word in statement.words) for statement in (self.old, self.new)
+        ]
+        if not all(purposes) and (self.crossed or all(rests)):
+            self.removed, self.added = rests
 
 
 def split(items: Sequence[_T], test: Callable[[_T], bool]) -> tuple[list[_T], list[_T]]:

@@ -4,70 +4,40 @@ Rules only, no model. Two statements are compared by what both ask for, by what 
 rejects, by who does what to whom, and by the words that are left over on either side.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
-from priming.text.corrections.alignment import Alignment, split
-from priming.text.corrections.polarity import SignedText, Word, read_statement
+from priming.text.corrections.alignment import split
+from priming.text.corrections.exceptions import (
+    agree_about_a_place,
+    are_limits_of_two_acts,
+    are_two_acts,
+    denies_by_pronoun,
+    kinds_of,
+    places_of,
+    turned_order,
+)
+from priming.text.corrections.polarity import Word, read_statement
 from priming.text.corrections.rests import (
+    MEANS,
     all_scope,
-    bounds,
-    expressed,
-    is_kind,
     names_the_rejected,
     narrows,
-    same_family,
-    same_lead,
-    without_genus,
-    without_rejected,
 )
+from priming.text.corrections.text_change import REVERSALS, ChangeKind, TextChange
+from priming.text.corrections.values import ValueChange
 from priming.text.corrections.word_classes import (
     has_target,
     makes_a_kind,
-    makes_verbs,
     rivals_of,
-    times,
     types_of,
 )
 from priming.text.corrections.word_order import exchanged
 from priming.text.corrections.wording import limit_of, quoted
 from priming.text.word_values import are_antonyms, stem_of, value_types
 
-ChangeKind = Literal["same", "opposite", "other_value", "wider", "narrower", "other_slot"]
-
 _WRONG_WORDS = 12
 """Most words of what was wrong that are compared."""
-_LONG = 6
-"""Least words that two statements share if another word is a value, whatever it is."""
-_MEANS = frozenset(("with", "using", "via", "through", "by"))
-"""Prepositions before what another act is done with: "install packages with pip"."""
 _KEPT = stem_of("keep")
-_COUNTERPARTS = [["server", "client"], ["client", "server"], ["frontend", "backend"], ["backend", "frontend"]]
-"""Places of which one does it instead of the other: "validate on the server"."""
-_UNTYPED = frozenset(("code", "other"))
-REVERSALS: tuple[ChangeKind, ...] = ("opposite", "other_value")
-"""The changes after which the earlier statement no longer holds."""
-
-
-@dataclass(frozen=True, slots=True)
-class TextChange:
-    """How a later statement relates to an earlier one: the kind, a reason, and the words that only one has.
-
-    ``clear`` is false where the words alone do not decide.
-    """
-
-    kind: ChangeKind
-    reason: str
-    removed: tuple[str, ...] = ()
-    added: tuple[str, ...] = ()
-    clear: bool = True
-    restricts: bool = False
-    """Whether the later says "only", and the earlier does not."""
-    coexists: bool = False
-    """Whether both hold at once: one is an exception to the other, or they are about different things."""
 
 
 def contrast(right: str, wrong: str | None) -> str:
@@ -108,43 +78,75 @@ def compare(old: str, new: str) -> TextChange:
     return _AlignedChange(read_statement(old), read_statement(new)).change()
 
 
-class _AlignedChange(Alignment):
+class _AlignedChange(ValueChange):
     """Two statements whose words are aligned, and what the later changes."""
 
     def change(self) -> TextChange:
         """The change, by the first rule that decides."""
         shared = len(self.aligned) >= len(self.removed) + len(self.added)
-        return (
-            (self._elsewhere() if self.selected else None)
+        change = (
+            self._turned()
+            or self._both_hold()
             or self._opposite()
             or self._exchange()
             or (None if self.crossed else self._without_rest() or self._subset() or self._value())
             or self._result("other_slot", "they are about different things", clear=not shared)
         )
+        return change if change.kind not in REVERSALS or change.coexists else self._bounded(change)
 
-    def _result(
-        self, kind: ChangeKind, reason: str, *, clear: bool = True, coexists: bool = False
-    ) -> TextChange:
-        removed, added = (tuple(word.text for word in words) for words in (self.removed, self.added))
-        restricts = self.restricted == (False, True)
-        return TextChange(kind, reason, removed, added, clear, restricts, coexists)
+    def _both_hold(self) -> TextChange | None:
+        """Words that say the opposite, of two acts or places: neither says anything of the other."""
+        if self.selected:
+            return self._elsewhere()
+        if are_two_acts(self.crossed) or are_limits_of_two_acts(self.crossed, self.old, self.new):
+            return self._elsewhere(self.crossed)
+        if agree_about_a_place(self.crossed):
+            reason = "they agree: one speaks of a place, the other of all others"
+            return self._result("other_slot", reason, coexists=True)
+        return None
 
-    def _elsewhere(self) -> TextChange:
-        removed, added = (
-            [pair[side] for pair in self.selected] or rest
-            for side, rest in ((0, self.removed), (1, self.added))
-        )
-        reason = (
-            f"the earlier is about {quoted(removed, self.old)}, the later about {quoted(added, self.new)}"
-        )
-        return self._result("other_slot", reason, coexists=True)
+    def _turned(self) -> TextChange | None:
+        turned = turned_order(self.old, self.new)
+        if turned is None:
+            return None
+        return self._result("opposite", f'"{turned[1]}" takes the place of "{turned[0]}"')
 
-    def _exception(self, kind: ChangeKind, words: Sequence[Word], *, later: bool) -> TextChange:
-        """Both hold: what one says of all, the other says otherwise of some."""
-        which = ("later", "earlier") if later else ("earlier", "later")
-        kinds = quoted(words, self.new if later else self.old)
-        reason = f"the {which[0]} is an exception to the {which[1]}, for {kinds}"
-        return self._result(kind, reason, clear=kind == "narrower", coexists=True)
+    def _bounded(self, change: TextChange) -> TextChange:
+        """A reversal, unless one of the two holds only in a place that the other does not name."""
+        if any(denies_by_pronoun(self.new, b) for _, b in self.crossed):
+            return change
+        ours, theirs = (self._places(side) or self._kinds(side) for side in (0, 1))
+        lost, gained = len(ours) < len(self.removed), len(theirs) < len(self.added)
+        exchanged_only = not (self.crossed or lost or gained)
+        if bool(ours) == bool(theirs) or not (self.crossed or (lost and gained) or exchanged_only):
+            return change
+        if exchanged_only and not all_scope(theirs or ours):
+            return change  # "on Mondays and Thursdays"
+        kind: ChangeKind = "narrower" if theirs else "wider"
+        kind = "opposite" if change.kind == "opposite" else kind
+        return self._exception(kind, theirs or ours, later=bool(theirs))
+
+    def _places(self, side: int) -> list[Word]:
+        """The places that only one side names, of what differs: not of another clause before it."""
+        rests, statement = (self.removed, self.added), (self.old, self.new)[side]
+        differing = [pair[side] for pair in self.crossed]
+        return [
+            word
+            for word in places_of(rests[side], rests[1 - side], statement)
+            if not differing
+            or (
+                any(word.part == other.part or word.place > other.place for other in differing)
+                and (word.role == "scope" or all(word.under != other.under for other in differing))
+            )
+        ]
+
+    def _kinds(self, side: int) -> list[Word]:
+        """What one says of which ones of what is opposed it speaks, if that is all: "*major* updates"."""
+        rests = self.removed, self.added
+        shared = [pair[side] for pair in (*self.crossed, *self.aligned)]
+        antonyms = any(a.stem != b.stem for a, b in self.crossed)
+        alone = antonyms and not rests[1 - side] and kinds_of(rests[side], shared)
+        return list(rests[side]) if alone else []
 
     def _opposite(self) -> TextChange | None:
         """What is asked for by one and rejected by the other, where little else differs."""
@@ -171,20 +173,35 @@ class _AlignedChange(Alignment):
         reason = f"{asks} asks for {choice}, and {rejects_by} rejects it"
         if types_of([a for a, _ in self.crossed]) == {"number"}:
             return self._result("other_value", reason)
-        # A later exception does not reverse the rule elsewhere: "in tests", "hotfixes".
+        exception = self._exception_in_part(ours, our_scope, theirs, their_scope)
+        return exception or self._result("opposite", reason)
+
+    def _exception_in_part(
+        self,
+        ours: Sequence[Word],
+        our_scope: Sequence[Word],
+        theirs: Sequence[Word],
+        their_scope: Sequence[Word],
+    ) -> TextChange | None:
+        """A rejection of a kind, or in a place, which does not reverse the rule elsewhere: "in tests", "hotfixes"."""
         favours = [any(pair[side].contrasted for pair in self.crossed) for side in (0, 1)]
         rivals = frozenset(kind for pair in self.crossed for kind in rivals_of(pair[0]))
         favours[1] |= any(
             word.sign > 0 and rivals & rivals_of(word) for word in theirs
         )  # "American, never British"
+        favours[1] |= any(denies_by_pronoun(self.new, b) for _, b in self.crossed)
         parts = {b.part for _, b in self.crossed}
         is_narrow = any(word.part in parts and (word.role != "head" or self.new.finite) for word in theirs)
         is_narrow &= not favours[0]
         if not favours[1] and (their_scope or is_narrow):
             return self._exception("opposite", theirs or their_scope, later=True)
-        if not any(favours) and a.sign < 0 and not self.added and narrows(our_scope, ours, self.crossed):
+        if any(favours) or self.added:
+            return None
+        shared = [pair[0] for pair in (*self.crossed, *self.aligned)]
+        rejects = self.crossed[0][0].sign < 0 and narrows(our_scope, ours, self.crossed)
+        if rejects or kinds_of(ours, shared):
             return self._exception("opposite", ours or our_scope, later=False)
-        return self._result("opposite", reason)
+        return None
 
     def _reversal(self, a: Word, b: Word) -> str:
         """The reason of a reversal by an antonym, or by what stands before a word."""
@@ -203,10 +220,15 @@ class _AlignedChange(Alignment):
             for a, b in self.crossed
             if "head" in (a.role, b.role) and not (a.contrasted or b.contrasted)
         ]
+        aligned = any("scope" not in (a.role, b.role) or a.role != b.role for a, b in self.aligned)
+        if aligned and any(denies_by_pronoun(s, a) for a, _ in heads for s in (self.old, self.new)):
+            return True
         return len(heads) < len(self.crossed) or not self.removed or not self.added or not (ours or theirs)
 
     def _speaks_of_another(self, ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
         """Whether what is asked for only shares a word with what is rejected: "not requests", "log each request"."""
+        if any(denies_by_pronoun(self.new, b) or denies_by_pronoun(self.old, a) for a, b in self.crossed):
+            return False
         turned = [(a, b) for a, b in self.crossed if a.stem == b.stem and a.sign != b.sign]
         return bool(turned) and all(self._is_another(a, b, ours, theirs) for a, b in turned)
 
@@ -218,7 +240,7 @@ class _AlignedChange(Alignment):
         if rejected.lead and choice.role == "plain" and not choice.lead and asks:
             return True  # "not at the start", "messages start with a verb"
         acts = any(word.role == "head" and word.sign > 0 for word in asks)
-        if acts and choice.role != "head" and choice.lead not in _MEANS:
+        if acts and choice.role != "head" and choice.lead not in MEANS:
             return True
         return makes_a_kind(asks, choice, asking)
 
@@ -281,104 +303,3 @@ class _AlignedChange(Alignment):
             return len(rest) <= 2 and all(names_the_rejected(word, asking) for word in rest)
         fulfils = all(word.sign > 0 and not word.lacking and word.role != "scope" for word in rest)
         return bool(self.removed and stated) and fulfils
-
-    def _value(self) -> TextChange | None:
-        """What is left over on one side takes the place of what is left over on the other."""
-        removed, added = without_rejected(self.removed, self.added)
-        if not removed or not added:
-            return None
-        replaced = f"{quoted(added, self.new)} takes the place of {quoted(removed, self.old)}"
-        words = (*removed, *added)
-        if len({word.sign for word in words}) > 1 or all(word.contrasted for word in words):
-            return None
-        if all_scope(removed) and all_scope(added):
-            shared = types_of(removed) & types_of(added)
-            same_time = (
-                shared & times()
-                or same_family(removed, added)
-                or any(kind.startswith("version") for kind in shared)
-            )
-            numbers = removed[0].lead == added[0].lead and types_of(removed) == types_of(added) == {"number"}
-            return self._result("other_value", replaced) if same_time or numbers else self._elsewhere()
-        removed, added = without_genus(removed), without_genus(added)
-        if (exception := self._exceptional_number(removed, added)) is not None:
-            return exception
-        if (has_target(removed) or has_target(added)) and not expressed(removed, added, self.new.words[0]):
-            stems, leads = [word.stem for word in (*removed, *added)], {removed[0].lead, added[0].lead}
-            if stems in _COUNTERPARTS and leads == {"on"}:
-                return self._result("other_value", replaced, clear=len(self.aligned) == 1)
-            return self._elsewhere()
-        typed = self._typed_value(removed, added)
-        if typed is not None:
-            bounded = [[word for word in words if bounds(word)] for words in (removed, added)]
-            if not typed:
-                return None
-            return self._result("other_value", replaced, clear=bool(bounded[0]) == bool(bounded[1]))
-        clear = self._positional_value(removed, added)
-        return None if clear is None else self._result("other_value", replaced, clear=clear)
-
-    def _exceptional_number(self, removed: Sequence[Word], added: Sequence[Word]) -> TextChange | None:
-        """Another number for a kind of what the other says it of: "keep *audit* logs for 365 days"."""
-        shared = types_of(removed) & types_of(added)
-        if "number" not in shared or not self._is_quantity(removed, added):
-            return None
-        kinds = [[word for word in words if is_kind(word, words, shared)] for words in (removed, added)]
-        if bool(kinds[0]) == bool(kinds[1]):
-            return None
-        kind: ChangeKind = "narrower" if kinds[1] else "wider"
-        return self._exception(kind, kinds[0] or kinds[1], later=bool(kinds[1]))
-
-    def _typed_value(self, removed: Sequence[Word], added: Sequence[Word]) -> bool | None:
-        """Whether values of a type that both have are all that differs; None if no type decides."""
-        ours, theirs = (types_of(words) - _UNTYPED for words in (removed, added))
-        shared = ours & theirs
-        if not shared:
-            serves = any(a.lead == "as" for a, _ in self.aligned)  # "use A as the queue"
-            return False if ours and theirs and not serves and not same_lead(removed, added) else None
-        if "number" in shared and not self._is_quantity(removed, added):
-            return False
-        left, right = (
-            [word for word in words if value_types(word.stem).isdisjoint({*shared, "number"})]
-            for words in (removed, added)
-        )
-        forbidden = all(word.sign < 0 for word in (*removed, *added))
-        if (left and right) or (forbidden and "number" not in shared):
-            return False
-        return bool(self.aligned) or self.old.chooses or self.new.chooses or len(removed) == len(added)
-
-    def _is_quantity(self, removed: Sequence[Word], added: Sequence[Word]) -> bool:
-        """Whether numbers are values of something: not two ports that are both not to be opened."""
-        if not self.aligned:
-            return False
-        limits = any(a.stem in ("max", "min", "more") or a.lead == "than" for a, _ in self.aligned)
-        return limits or all(word.sign > 0 or " " in word.stem for word in (*removed, *added))
-
-    def _picks_objects(self, words: Sequence[Word], statement: SignedText) -> bool:
-        """Whether words tell which of several things an act is done to: "cache GET requests"."""
-        head, last = statement.words[0], words[-1]
-        after = statement.words[last.place + 1 : last.place + 2]
-        acts = head.role == "head" and head not in words and head.stem not in makes_verbs()
-        return acts and not statement.chooses and bool(after) and not after[0].lead and last.role == "plain"
-
-    def _positional_value(self, removed: Sequence[Word], added: Sequence[Word]) -> bool | None:
-        """Whether it is clear that words of no known type are values, by their place; None if they are not."""
-        words = (*removed, *added)
-        single, most = len(removed) == len(added) == 1, max(len(removed), len(added))
-        if any(word.sign < 0 or (word.role in ("scope", "head") and not word.proper) for word in words):
-            return None
-        if most > 3 or not self.aligned:
-            return None
-        if all(word.proper for word in words) or (single and types_of(words) == {"code"}):
-            return not any(self._picks_objects(*sides) for sides in ((removed, self.old), (added, self.new)))
-        if same_lead(removed, added) and all(word.role == "value" for word in words):
-            return len(self.aligned) >= 2 and removed[0].lead not in ("on", "from")
-        if len(self.aligned) >= _LONG and most <= 2:
-            return True
-        stated = [w.lead in ("in", "with", "by") for w in (removed[0], added[0])]
-        choosing = [self.old.chooses, self.new.chooses]
-        if single and len(set(choosing)) == 2 and choosing == [not lead for lead in stated]:
-            return len(self.aligned) >= 2  # "use rem for font sizes", "font sizes are in px"
-        chosen = self.old.chooses and self.new.chooses and all(word.role == "value" for word in words)
-        if chosen and not any(word.lead for word in words):
-            return single and any(a.lead in ("for", "as") for a, _ in self.aligned)
-        return None

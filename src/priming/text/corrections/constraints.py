@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from priming.text.corrections.change import REVERSALS, compare
+from priming.text.corrections.change import compare
+from priming.text.corrections.text_change import REVERSALS
 
 _CONDITION = re.compile(
     r"\b(?:before|after|during|outside|inside|within|with|without|unless|until|while|when|whenever|if|except|only|once)\b",

@@ -301,6 +301,9 @@ class _Clause:
         if self.role == "reason":
             return
         expresses = token == "in" and bool(self.words) and self.words[0].stem in _EXPRESSING
+        # "prefer return codes in callbacks", "format dates as ISO in invoices"
+        placed = self.chooses or self.contrasted or any(word.lead in ("as", "in") for word in self.words)
+        expresses &= self.fresh or not placed
         expresses |= token == "in" and self.lead in _BEING  # "names are in snake_case"
         excludes = self.lead in EXCLUDING  # "except in tests"
         self.role = "value" if expresses and not excludes else "scope"

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from functools import cache
 
-from priming.text.corrections.polarity import Word
-from priming.text.corrections.word_classes import rivals_of
-from priming.text.word_lists import read_words
+from priming.text.corrections.polarity import SignedText, Word
+from priming.text.corrections.word_classes import rivals_of, types_of
+from priming.text.word_lists import read_word_groups, read_words
 from priming.text.word_values import stem_of, value_types
+
+MEANS = frozenset(("with", "using", "via", "through", "by"))
+"""Prepositions before what another act is done with: "install packages with pip"."""
+ONE_OF = frozenset(("as", "by", "to", "than", "via", "per", "is", "are", "be", "max", "min"))
+"""Prepositions after which one of two that differ can hold: "as strings"; not "in English", "in the past tense"."""
+
+_ORDINAL = re.compile(
+    r"first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|last|\d+(?:st|nd|rd|th)"
+)
+
+
+def is_ordinal(word: Word) -> bool:
+    """Whether a word numbers a member of a series: "fifth", "15th", "last"."""
+    return _ORDINAL.fullmatch(word.text) is not None
 
 
 def names_the_rejected(word: Word, asking: Collection[int]) -> bool:
@@ -46,6 +61,20 @@ def without_genus(words: Sequence[Word]) -> list[Word]:
     ]
 
 
+def same_genus(removed: Sequence[Word], added: Sequence[Word], old: SignedText, new: SignedText) -> bool:
+    """Whether one word says of both rests what they are: "sentence *case*", "title *case*"."""
+    after = [
+        {word.stem for word in statement.words if word.place == rest[-1].place + 1} & _genera()
+        for rest, statement in ((removed, old), (added, new))
+    ]
+    return bool(after[0] & after[1])
+
+
+def kinds_in(words: Sequence[Word]) -> frozenset[str]:
+    """The kinds of value among some words, also of those that say what they are; code and other words are of none."""
+    return types_of(words) - {"code", "other"} | {word.stem for word in words if word.stem in _genera()}
+
+
 @cache
 def _genera() -> frozenset[str]:
     return frozenset(map(stem_of, read_words("genera")))
@@ -59,8 +88,18 @@ def all_scope(words: Sequence[Word]) -> bool:
 def expressed(removed: Sequence[Word], added: Sequence[Word], head: Word) -> bool:
     """Whether targets are no places but what something is written in, or called."""
     return head.stem in ("name", "call") or all(
-        word.lead == "in" and word.role == "value" for word in (removed[0], added[0])
+        word.lead == "in" and word.role == "value" and not _is_place(word) for word in (removed[0], added[0])
     )
+
+
+def _is_place(word: Word) -> bool:
+    return "target" in value_types(word.stem) and word.stem not in _programming_languages()
+
+
+@cache
+def _programming_languages() -> frozenset[str]:
+    groups = read_word_groups("targets")
+    return frozenset(stem_of(word) for group in groups if "python" in group for word in group)
 
 
 def same_lead(removed: Sequence[Word], added: Sequence[Word]) -> bool:

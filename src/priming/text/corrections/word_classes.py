@@ -48,12 +48,30 @@ def times() -> frozenset[str]:
     return frozenset(kind for word in words for kind in value_types(stem_of(word)))
 
 
+@cache
+def tongues() -> frozenset[str]:
+    """The type of languages that people speak: "answer in German"."""
+    return value_types(stem_of("german"))
+
+
 def is_light(word: Word, statement: SignedText) -> bool:
     """Whether a word is a verb that says little, not the first of a compound: "the write timeout"."""
     if word.stem not in _light_verbs() or word.role in ("scope", "value"):
         return False
     after = [other for other in statement.words if other.place == word.place + 1 and other.part == word.part]
     return word.role == "head" or not after or bool(after[0].lead)
+
+
+def without_plain_purpose(words: Sequence[Word], statement: SignedText) -> list[Word]:
+    """Words without a purpose that says nothing, since it is what the thing is for: "spaces for indentation"."""
+    purpose = [word for word in statement.words if word.under == "for" and not word.contrasted]
+    plain = all(word.stem in _plain_purposes() for word in purpose)
+    return [word for word in words if word not in purpose] if plain else list(words)
+
+
+@cache
+def _plain_purposes() -> frozenset[str]:
+    return frozenset(map(stem_of, read_words("plain_purposes")))
 
 
 @cache
