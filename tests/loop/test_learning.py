@@ -207,7 +207,7 @@ def test_the_same_again_strengthens_what_is_there(memory, session, clock):
     later = replace(session, id="s-2")
     result = learn_from_task(memory, later, closed(attempt(clock)))
     assert (result.stored, result.strengthened) == ((), (key,))
-    assert counts(memory, key) == (1, 0)
+    assert counts(memory, key) == (0, 1)
     # A conscious step is .01 (docs/laws.md).
     assert memory.get(key).weight == pytest.approx(weight + 0.01)
     assert len(memory.list(kinds=["pattern"])) == 1
@@ -340,13 +340,13 @@ def test_a_failure_that_recurs_unseen_is_remembered_as_such_without_having_helpe
     assert counts(memory, key) == (0, 0)
 
 
-def test_the_lesson_that_was_heeded_in_the_attempt_that_passed_has_helped(memory, session, clock):
+def test_a_lesson_whose_failure_recurred_has_not_helped_though_a_later_attempt_passed(memory, session, clock):
     first = attempt(clock, verified=FAILED, obstacle=None)
     (key,) = learn_from_task(memory, session, closed(first, status="blocked")).stored
     tries = attempt(clock, 1, FAILED, [key]), attempt(clock, 2, PASSED, [key], utilized=(key,))
     result = learn_from_task(memory, replace(session, id="s-2"), closed(*tries))
-    assert (result.helped, result.recurred) == ((key,), ())
-    assert counts(memory, key) == (1, 0)
+    assert (result.helped, result.recurred) == ((), (key,))
+    assert counts(memory, key) == (0, 1)
 
 
 def test_only_what_was_shown_for_what_it_says_is_blamed(memory, session, clock):

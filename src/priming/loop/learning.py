@@ -240,19 +240,15 @@ def _details(attempt: Attempt | None) -> str | None:
 
 
 def _recurred(closed: _ClosedTask, failed: dict[str, Any] | None, params: ContextParams) -> tuple[str, ...]:
-    """The failures that were shown and happened again; not those that were used in the attempt that passed."""
+    """The failures that happened again although an attempt that did not pass was shown them."""
     if failed is None:
         return ()
     task = closed.task
-    shown = dict.fromkeys(key for attempt in task.attempts if attempt.acted for key in attempt.injected)
+    attempts = task.attempts[:-1] if task.status == DELIVERED else task.attempts
+    shown = dict.fromkeys(key for attempt in attempts if attempt.acted for key in attempt.injected)
     keys = [key for name in shown if (key := _key(closed.memory, name)) is not None]
     trigger = failed["metadata"][TRIGGER]
-    again = lessons.recurring(closed.memory, trigger, keys, least=params.similar)
-    last = task.attempts[-1].acted
-    if task.status != DELIVERED or last is None:
-        return tuple(again)
-    used = {_key(closed.memory, _unquoted(name, shown)) for name in last.utilized}
-    return tuple(key for key in again if key not in used)
+    return tuple(lessons.recurring(closed.memory, trigger, keys, least=params.similar))
 
 
 def _repeated(closed: _ClosedTask, succeeded: dict[str, Any] | None, params: ContextParams) -> str | None:

@@ -70,7 +70,9 @@ def test_closing_twice_changes_nothing(memory, session, glue):
     first = memory.loop_task_complete(session, 1, "Glued it.", utilized=[glue])
     again = memory.loop_task_complete(session, 1, "Glued it again.")
     assert again == replace(first, gate=None)
-    assert memory.loop_task_block(session, 1, "No.") == again
+    with pytest.raises(Conflict, match=r"task 1 .* is complete: add another"):
+        memory.loop_task_block(session, 1, "No.")
+    assert memory.loop_task_get(session)[0].status == "complete"
     assert memory.get(glue).use.helped == 1
 
 
@@ -200,3 +202,11 @@ def test_a_task_that_an_agent_planned_can_be_closed_by_another_program(runs):
     done = runs.resume(session, [delivered()], ResumeOptions(yes=True))
     assert (done.ended, statuses(done)) == ("delivered", ["delivered", "delivered"])
     assert done.tasks[0].attempts[0].acted.details == "Glued it."
+
+
+def test_a_session_that_has_ended_takes_no_further_task(memory, tmp_path):
+    runs = Runs(memory, tmp_path)
+    ended = runs.run([planned(("Oil the hinge", PASSES)), delivered()])
+    with pytest.raises(Conflict, match=r"has ended \(delivered\).*new-session"):
+        memory.loop_task_add(ended.id, 2, "Oil the lock")
+    assert [task.objective for task in memory.loop_task_get(ended.id)] == ["Oil the hinge"]

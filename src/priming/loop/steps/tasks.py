@@ -18,6 +18,7 @@ from priming.loop.report import describe_assessment
 from priming.loop.session import (
     BLOCKED,
     DELIVERED,
+    UNVERIFIED,
     ActionResult,
     Attempt,
     LearningResult,
@@ -32,6 +33,7 @@ from priming.loop.session import (
     with_task,
 )
 from priming.loop.session_store import Sessions, check_folder
+from priming.loop.state_machine import LAST
 from priming.loop.steps.results import (
     OutcomeRecorded,
     OutcomesCleared,
@@ -130,6 +132,11 @@ def loop_task_add(
         existing = next((task for task in current.tasks if task.seq == seq), None)
         if existing is not None and (existing.plan, existing.injected) != (plan, tuple(injected)):
             raise Conflict(f"task {seq} of session {session} already exists: take another seq")
+        if existing is None and current.state == LAST:
+            raise Conflict(
+                f"session {session} has ended ({current.ended}), so no task can be added:"
+                " begin another with 'priming loop task new-session'"
+            )
         if existing is None:
             task = Task(seq, plan, attempts=(Attempt(1, sessions.now(), tuple(injected)),))
             tasks = tuple(sorted((*current.tasks, task), key=lambda other: other.seq))
@@ -295,6 +302,10 @@ def _reported(memory: Namespace, session_id: str, seq: int, result: ActionResult
         session = turn.sessions.get(session_id)
         task = _task_of(session, seq)
         is_open = task.status == "pending"
+        if result.status == BLOCKED and task.status in (DELIVERED, UNVERIFIED):
+            raise Conflict(
+                f"task {seq} of session {session_id} is {STATUS[task.status]}: add another for what is left"
+            )
         if is_open:
             session = with_task(session, _reopened(turn, task))
         while (after := advance(turn, driver, session, _task_of(session, seq))) is not None:
