@@ -34,12 +34,8 @@ if TYPE_CHECKING:
     from priming.loop.steps.lessons import (
         loop_chunk,
         loop_connected,
-        loop_consolidate,
         loop_context,
-        loop_decay,
         loop_feedback,
-        loop_health,
-        loop_prune,
         loop_recall,
         loop_store,
     )
@@ -54,6 +50,7 @@ if TYPE_CHECKING:
         loop_task_get,
         loop_task_new_session,
     )
+    from priming.loop.steps.upkeep import loop_consolidate, loop_decay, loop_health, loop_prune
     from priming.maintenance.aliases import aliases
     from priming.maintenance.contradictions import keep_both, review
     from priming.maintenance.health import backup, reembed, restore_backup, stats, status, validate
@@ -101,9 +98,9 @@ _VERBS = {
     "priming.sleep.night": "apply sleep",
     "priming.transfer.export": "export import_",
     "priming.loop.steps.lessons": (
-        "loop_context loop_store loop_chunk loop_recall loop_feedback loop_connected "
-        "loop_prune loop_consolidate loop_decay loop_health"
+        "loop_context loop_store loop_chunk loop_recall loop_feedback loop_connected"
     ),
+    "priming.loop.steps.upkeep": "loop_prune loop_consolidate loop_decay loop_health",
     "priming.loop.steps.tasks": (
         "loop_task_new_session loop_task_add loop_task_complete loop_task_block loop_task_get "
         "loop_meta_record loop_meta_assess loop_meta_summary loop_meta_clear"

@@ -185,13 +185,20 @@ def test_other_commands_are_left_alone(command):
 
 
 @pytest.mark.parametrize(
-    "path", ["/etc/passwd", "../other/x.py", "~/.bashrc", ".env", "deep/.env", "./.git/config", "keys/a.pem"]
+    "path",
+    [
+        *("/etc/passwd", "../other/x.py", "~/.bashrc", ".env", "deep/.env", "./.git/config", "keys/a.pem"),
+        *(".GIT/hooks/pre-push", "Keys/Server.PEM", "parts/engine/.git/config"),
+        *("$HOME/.profile", "${TMPDIR}/x", "%APPDATA%/x", "file:///srv/x", "https://example.org/x"),
+    ],
 )
 def test_files_that_are_precious_or_elsewhere_are_seen(path):
     assert path in destructive_reason(TaskPlan("Change it", (path,)))
 
 
-@pytest.mark.parametrize("path", ["src/app.py", "environment.py", "docs/env.md"])
+@pytest.mark.parametrize(
+    "path", ["src/app.py", "environment.py", "docs/env.md", "routes/$user.tsx", "$id.tsx"]
+)
 def test_other_files_are_left_alone(path):
     assert destructive_reason(TaskPlan("Change it", (path,))) is None
 

@@ -103,6 +103,15 @@ def test_a_word_of_any_program_makes_no_file_relevant(tmp_path, objective):
 
 
 @pytest.mark.slow
+def test_a_file_that_git_knows_and_somebody_deleted_is_no_file(repository):
+    subprocess.run(["git", "add", "."], cwd=repository, check=True)
+    before = look(repository, "calc")
+    gone = before.relevant[0]
+    (repository / gone).unlink()
+    after = look(repository, "calc")
+    assert (after.files, gone in after.relevant) == (before.files - 1, False)
+
+
 def test_what_git_ignores_is_not_looked_at(repository):
     write(
         repository, _dot_gitignore="secret/\n*.log\n", secret__key_dot_py="subtract", noise_dot_log="subtract"

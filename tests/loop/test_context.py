@@ -142,6 +142,43 @@ def test_a_lesson_is_not_shown_where_its_action_is_rejected(memory, folder, obje
 
 
 @pytest.mark.parametrize(
+    ("trigger", "objective"),
+    [
+        ("The parquet reader does not decode: no codec", "Decode with the parquet reader"),
+        ("Cannot mount the backup volume", "Mount the backup volume"),
+        ("The message broker won't restart: stale lock", "Restart the message broker"),
+        ("The index was never compacted", "Compact the index"),
+        ("Can’t sign the release artifact: no key", "Sign the release artifact"),
+        ("The invoices are no longer printed, because the queue is full", "Print the invoices"),
+        ("The grammar file couldn't be parsed", "Parse the grammar file"),
+        ("The beamer refuses to wake", "Wake the beamer"),
+        ("Unable to render the weekly chart", "Render the weekly chart"),
+    ],
+)
+def test_a_failure_told_with_a_negation_applies_to_the_action_that_failed(memory, folder, trigger, objective):
+    key = values(memory, "failure", trigger, "Do it from a clean shell")
+    result = gather(memory, objective, folder, session="s")
+    assert (result.injected, result.fired) == ((key,), (key,))
+    assert gather(memory, f"Never {objective.lower()}", folder, session="s").fired == ()
+
+
+def test_a_failure_that_warns_of_an_action_is_shown_to_who_asks_for_it(memory, folder):
+    key = values(memory, "failure", "Never rotate the signing key on a Friday", "Nobody is there to answer")
+    result = gather(memory, "Rotate the signing key on Friday", folder, session="s")
+    assert (result.injected, result.fired) == ((key,), ())
+
+
+@pytest.mark.parametrize("which", ["the other", "another", "a second", "the old", "our new"])
+def test_a_lesson_does_not_apply_to_another_thing_of_the_same_name(memory, which):
+    about = {"trigger": "Restore the snapshot to the cluster: disk full"}
+    key = memory.remember("Free some space.", kind="failure", metadata=about).key
+    objective = f"Restore the snapshot to {which} cluster"
+    assert not fires(memory.get(key), objective, Cue(objective))
+    same = "Restore the snapshot to that cluster"
+    assert fires(memory.get(key), same, Cue(same))
+
+
+@pytest.mark.parametrize(
     ("objective", "expected"),
     [("Upgrade Django to 4.2", True), ("upgrade Django", True), ("Upgrade Django to 4.3", False)],
 )

@@ -62,11 +62,29 @@ def deliver(runs, count, objective="Open the tin"):
 def test_what_was_delivered_three_times_in_one_way_is_done_without_reasoning(runs):
     deliver(runs, 3)
     assert runs.phases == ["reason", "act"]
-    session = runs.run([delivered("Turned it to the left.")], "open the Tin.")
+    session = runs.run([delivered("Turned it to the left.")], "open the tin.")
     assert (session.ended, session.proven, runs.phases) == ("delivered", 3, ["act"])
     assert session.tasks[0].plan == TaskPlan("Turn the key", (), PASSES)
     assert runs.run(WAY, "Open the tin", deliberate=True).proven == 0
     assert runs.phases == ["reason", "act"]
+
+
+@pytest.mark.parametrize(
+    ("objective", "other"),
+    [("Ship the parcel to US", "Ship the parcel to us"), ("Shorten the Readme", "Shorten the readme")],
+)
+def test_a_plan_is_proven_for_the_names_of_its_objective_as_they_are_written(runs, objective, other):
+    deliver(runs, 3, objective)
+    assert runs.run(WAY, other).proven == 0
+    assert runs.run([delivered("Turned it.")], objective[0].lower() + objective[1:] + ".").proven == 3
+
+
+def test_a_task_that_was_planned_again_is_open_once(runs):
+    session = runs.run([planned(("Sweep the yard", None)), planned(("Sweep the yard", None)), delivered()])
+    plan, answer = planned(("Sweep the yard.", None)), ResumeOptions(answer="Sweep it again.")
+    session = runs.resume(session, [plan, plan, delivered()], answer)
+    assert [task.seq for task in session.open_tasks] == [2]
+    assert session.why == "0 of 1 tasks delivered; still open: 2 (unverified); no command verifies it"
 
 
 def test_a_proven_plan_waits_for_a_yes_like_any_other(runs):

@@ -50,7 +50,11 @@ def test_a_session_that_nobody_knows_the_end_of_has_no_status(session):
     [
         ({"waits": Wait("answer", "Which?")}, 4, "waits for an answer"),
         ({"stopped": "interrupt", "state": "ACT"}, 130, "stopped: interrupted"),
-        ({"stopped": "agent", "state": "REASON", "ended": None}, 1, "stopped: the agent gave no answer"),
+        (
+            {"stopped": "agent", "state": "REASON", "ended": None},
+            1,
+            "stopped: the agent gave no usable answer",
+        ),
         ({"ended": "delivered"}, 0, "delivered"),
         ({"ended": "unverified"}, 3, "unverified"),
         ({"ended": "impasse"}, 3, "impasse"),
@@ -70,7 +74,7 @@ def test_an_attempt_is_told_in_a_line(session):
     at = session.created_at
     reply = ActionResult("delivered", "Glued\nit.")
     assert describe_attempt(Attempt(1, at)) == "1, not finished"
-    assert describe_attempt(Attempt(2, at, error="it\ncrashed")) == "2, no answer: it crashed"
+    assert describe_attempt(Attempt(2, at, error="it\ncrashed")) == "2, no usable answer: it crashed"
     result = Verification("true", "failed", 1)
     assert (
         describe_attempt(Attempt(3, at, acted=reply, verified=result))

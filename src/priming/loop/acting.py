@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 from typing import Protocol
 
 from priming.config.params.loop import CONTEXT, LOOP, ContextParams, LoopParams
@@ -23,6 +23,7 @@ from priming.llm.protocol import Agent, Answer, Schema
 from priming.loop import context
 from priming.loop.environment import Turn
 from priming.loop.learning import learn_from_task
+from priming.loop.planning import is_rooted
 from priming.loop.session import (
     BLOCKED,
     DELIVERED,
@@ -167,7 +168,7 @@ def _in_order(words: list[str], rule: list[str]) -> bool:
 
 def _place(path: str, folder: Path) -> str | None:
     """The target of a path, as a path in the folder; None if it is outside, or if a link has no target."""
-    if path.startswith("~") or PureWindowsPath(path).drive:
+    if is_rooted(path) and not Path(path).is_absolute():
         return None
     try:
         root = folder.resolve()
@@ -178,8 +179,9 @@ def _place(path: str, folder: Path) -> str | None:
 
 
 def _fits(path: str, rule: str) -> bool:
-    plain = path.removeprefix("./")
-    return fnmatchcase(plain, rule) or fnmatchcase(plain.rsplit("/", 1)[-1], rule)
+    """Whether the end of a path has the form of a rule; capitals do not count, as on many file systems."""
+    parts = path.removeprefix("./").casefold().split("/")
+    return any(fnmatchcase("/".join(parts[place:]), rule.casefold()) for place in range(len(parts)))
 
 
 class TaskDriver(Protocol):

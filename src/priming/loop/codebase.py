@@ -184,7 +184,7 @@ def read(path: Path, most: int) -> str:
 
 
 def _by_git(folder: Path, params: ContextParams, *which: str) -> list[str]:
-    """The files that git lists; none outside a repository, or if the folder itself is ignored."""
+    """The files that git lists and that exist; none outside a repository, or if the folder itself is ignored."""
     if not _in_repository(folder):
         return []
     try:
@@ -198,7 +198,8 @@ def _by_git(folder: Path, params: ContextParams, *which: str) -> list[str]:
         ).stdout.decode("utf-8", "replace")
     except (OSError, subprocess.SubprocessError):
         return []
-    return [path for path in dict.fromkeys(listing.split("\x00")) if path and _is_shown(path)]
+    paths = [path for path in dict.fromkeys(listing.split("\x00")) if path and _is_shown(path)]
+    return [path for path in paths if os.path.lexists(folder / path)]
 
 
 def _in_repository(folder: Path) -> bool:

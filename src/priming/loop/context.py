@@ -25,7 +25,7 @@ from priming.namespace import Namespace
 from priming.recall.formatting import quote_text
 from priming.recall.recall import recall
 from priming.results import Hit
-from priming.sleep.procedures.demands import demands, rejects
+from priming.sleep.procedures.occasions import asks_for, covers, names_other_target, rejects_trigger, warns_of
 from priming.text.tokens import terms
 from priming.types import Cue, MemoryRecord, days_between
 
@@ -41,7 +41,6 @@ PLACES = ("file", "files", "module", "modules", "class", "classes", "function", 
 """Words that name parts of a program."""
 
 _CUT = "…"
-_VERSION = re.compile(r"\d+(?:\.\d+)+")
 _NAME = re.compile(r"(?<=\s)[A-Z]\w+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
@@ -142,8 +141,10 @@ def fires(record: MemoryRecord, objective: str, cue: Cue) -> bool:
     """Whether a memory applies exactly here: its trigger matches, and no condition of it is contradicted.
 
     A text of its trigger matches if it is the objective, or if one of the two has all terms of the other, and at
-    least two, and asks for the action of the other: not where it only mentions or rejects it, or where both name
-    versions that differ. The trigger of a memory without such a text is its conditions, of which all must hold.
+    least two, and asks for the action of the other: not where it only mentions or rejects it, where both name
+    versions that differ, or where one names another thing of the same name ("the other registry"). A trigger that
+    tells what failed ("it does not compile") is about that action. The trigger of a memory without such a text is its
+    conditions, of which all must hold.
     """
     confirmed, contradicted, unknown = evaluate(record.when, cue.context())
     if contradicted:
@@ -151,24 +152,10 @@ def fires(record: MemoryRecord, objective: str, cue: Cue) -> bool:
     texts = triggers(record)
     if not texts:
         return bool(confirmed) and not unknown
-    return any(_covers(text, objective) and _demands(text, objective) for text in texts)
-
-
-def _covers(trigger: str, objective: str) -> bool:
-    first, second = set(terms(trigger)), set(terms(objective))
-    if not first or not second:
-        return False
-    versions, other_versions = (set(_VERSION.findall(text)) for text in (trigger, objective))
-    if versions and other_versions and versions.isdisjoint(other_versions):
-        return False
-    shared = first & second
-    return first == second or (len(shared) > 1 and shared in (first, second))
-
-
-def _demands(trigger: str, objective: str) -> bool:
-    """Whether the longer of two texts asks for the action of the shorter one."""
-    shorter, longer = sorted((trigger, objective), key=lambda text: len(set(terms(text))))
-    return demands(longer, shorter)
+    return any(
+        covers(text, objective) and not names_other_target(text, objective) and asks_for(text, objective)
+        for text in texts
+    )
 
 
 def shown_memory(record: MemoryRecord, params: ContextParams = CONTEXT) -> ShownMemory:
@@ -244,8 +231,10 @@ def _lessons(
     matches = []
     for record, own, trigger, of_objective in zip(records, near, about, whole, strict=True):
         applies = fires(record, objective, cue)
-        covering = [text for text in triggers(record) if _covers(text, objective)]
-        if covering and not applies and any(rejects(objective, text) for text in covering):
+        covering = [text for text in triggers(record) if covers(text, objective)]
+        rejected = [text for text in covering if rejects_trigger(objective, text)]
+        warns = kind == "failure" and any(warns_of(text, objective) for text in rejected)
+        if rejected and not applies and not warns:
             continue
         is_near = trigger >= params.answerable and not covering
         is_direct = is_near or (applies and bool(triggers(record)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
@@ -21,12 +22,16 @@ from priming.loop.session import (
     PlanningResult,
     Session,
     TaskPlan,
+    plain_objective,
 )
 from priming.recall.formatting import quote_text
 
 PHASE = "reason"
 UNCLEAR, IMPASSE = "unclear", "impasse"
 
+_ROOTED = re.compile(
+    r"\s*(?:[/~\\]|\$\w+(?:[/\\]|$)|\$[{(]|`|%\w+%|[a-z][a-z\d+.-]+:(?:[/\\]|$))", re.IGNORECASE
+)
 _TEXT, _OPTIONAL = {"type": "string"}, {"type": ["string", "null"]}
 
 
@@ -208,7 +213,7 @@ def _check(
     if (assessment == IMPASSE) != (impasse is not None):
         rule = "must have a type and a subgoal" if impasse is None else "must be null"
         raise ParamError("impasse", impasse, f"{rule} where the assessment is {assessment}")
-    plain = [" ".join(objective.casefold().split()) for objective in objectives]
+    plain = [plain_objective(objective) for objective in objectives]
     for number, text in enumerate(plain):
         if text in plain[:number]:
             raise ParamError(
@@ -245,7 +250,15 @@ def project_path(name: str, path: str) -> str:
             parts.pop()
         else:
             parts.append(part)
-    rooted = path.startswith(("/", "~", "\\")) or PureWindowsPath(path).drive
-    if not parts or rooted or ".." in parts or not path.isprintable():
+    if not parts or is_rooted(path) or ".." in parts or not path.isprintable():
         raise ParamError(name, path, "must be the path of a file in the project, such as src/app.py")
     return "/".join(parts)
+
+
+def is_rooted(path: str) -> bool:
+    """Whether a path does not begin in the project: it begins at a root, a drive, a home, a variable or an address.
+
+    >>> [is_rooted(path) for path in ("$HOME/x", "file:///etc/passwd", "~/x", "app/routes/$user.tsx")]
+    [True, True, True, False]
+    """
+    return bool(_ROOTED.match(path) or PureWindowsPath(path).drive)

@@ -14,7 +14,11 @@ from priming.namespace import Namespace
 DELIVERED, FAILED, NOT_DELIVERED, WAITING, INTERRUPTED = 0, 1, 3, 4, 130
 """Exit statuses of a run; 2 is bad input."""
 _WAITS = {"approval": "approval of its plan", "destructive": "approval of a task", "answer": "an answer"}
-_STOPS = {"interrupt": "interrupted", "minutes": "the minutes are over", "agent": "the agent gave no answer"}
+_STOPS = {
+    "interrupt": "interrupted",
+    "minutes": "the minutes are over",
+    "agent": "the agent gave no usable answer",
+}
 _AT = {
     "INIT": "beginning",
     "CONTEXT": "gathering the context",
@@ -198,7 +202,7 @@ def summarise(session: Session) -> SessionSummary:
 def describe_attempt(attempt: Attempt) -> str:
     """An attempt and its result, on one line."""
     if attempt.error is not None:
-        return f"{attempt.number}, no answer: {_line(attempt.error)}"
+        return f"{attempt.number}, no usable answer: {_line(attempt.error)}"
     if attempt.acted is None:
         return f"{attempt.number}, not finished"
     gate = "" if attempt.verified is None else f", gate {attempt.verified.status}"

@@ -6,6 +6,7 @@ The store keeps a session as JSON with the names of these fields. ``parse`` read
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
@@ -17,6 +18,8 @@ DELIVERED, BLOCKED, UNVERIFIED = "delivered", "blocked", "unverified"
 """How a task can end; the first two are also how an agent says that its attempt ended."""
 _RENAMED = {"asked": "gates_requested"}
 """Fields of a session by their names in version 0.1.0."""
+_BEGIN = re.compile(r"(?:^|(?<=[.!?] ))\w")
+"""The first letter of a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,19 +306,15 @@ class Session:
 
     @property
     def open_tasks(self) -> tuple[Task, ...]:
-        """The tasks of all plans that are not delivered, without those whose objective a later task reached."""
-        last = {_plain(task.plan.objective): task.seq for task in self.tasks if task.status == DELIVERED}
-        return tuple(
-            task
-            for task in self.tasks
-            if task.status != DELIVERED and last.get(_plain(task.plan.objective), 0) < task.seq
-        )
+        """The latest task of each objective, of all plans, if it is not delivered."""
+        latest = {plain_objective(task.plan.objective): task for task in self.tasks}
+        return tuple(task for task in self.tasks if task in latest.values() and task.status != DELIVERED)
 
     @property
     def tally(self) -> tuple[int, int]:
         """The number of delivered tasks and of all: those of the same objective count once, dropped ones are open."""
-        objectives = {_plain(task.plan.objective) for task in self.tasks}
-        still_open = {_plain(task.plan.objective) for task in self.open_tasks}
+        objectives = {plain_objective(task.plan.objective) for task in self.tasks}
+        still_open = {plain_objective(task.plan.objective) for task in self.open_tasks}
         return len(objectives - still_open), len(objectives) + self.left_out
 
     @property
@@ -324,8 +323,18 @@ class Session:
         return next((task for task in self.round_tasks if task.status == "pending"), None)
 
 
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split()).rstrip(".")
+def plain_objective(text: str) -> str:
+    """An objective without what makes no difference: white space, the sign at its end, capitals that begin sentences.
+
+    Other capitals count, because names differ in them.
+
+    >>> plain_objective("Open the tin. ") == plain_objective("open  the tin")
+    True
+    >>> plain_objective("Deploy to US") == plain_objective("Deploy to us")
+    False
+    """
+    plain = " ".join(text.split()).rstrip(" .!")
+    return _BEGIN.sub(lambda match: match[0].lower(), plain)
 
 
 def dump(session: Session) -> str:

@@ -15,7 +15,7 @@ from priming.config.params.loop import LOOP, LoopParams
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_text, check_time
 from priming.errors import NotFound, ParamError
 from priming.history.sessions import nearest_first
-from priming.loop.session import Limits, Session, dump, parse
+from priming.loop.session import Limits, Session, dump, parse, plain_objective
 from priming.namespace import Namespace
 from priming.sleep.night import sleep_lock
 from priming.storage.rows import LoopSessionRow
@@ -122,14 +122,14 @@ class Sessions:
         return [parse(row.body) for row in self._rows(limit)]
 
     def of_objective(self, objective: str, limit: int) -> Sequence[Session]:
-        """Sessions with this objective, in any case and whatever its last stop, the latest first; subgoals aside."""
-        bare = objective.rstrip(" .!")
+        """Sessions with this objective, the latest first; subgoals aside. Capitals of names count."""
+        bare, plain = objective.rstrip(" .!"), plain_objective(objective)
         with self.memory.lock:
             rows = [
                 row
                 for text in (bare, f"{bare}.", f"{bare}!")
                 for row in self.memory.store.loops(self.memory.namespace, limit=limit, objective=text)
-                if row.parent is None
+                if row.parent is None and plain_objective(row.objective) == plain
             ]
         latest = sorted(rows, key=lambda row: (row.created_at, row.id), reverse=True)[:limit]
         return [parse(row.body) for row in latest]

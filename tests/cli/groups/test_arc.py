@@ -141,7 +141,8 @@ def test_connected_tells_hop_and_relation_and_nothing_of_weak_links(shell, known
 def test_a_memory_just_stored_is_never_pruned(shell, known):
     for _ in range(4):
         shell.ask("loop", "feedback", "--utilized", "[]", "--injected", json.dumps([known]))
-    assert shell.ask("loop", "prune") == {"pruned": 0, "remaining": 1}
+    staying = [f"{known}: younger than 1 d"]
+    assert shell.ask("loop", "prune") == {"pruned": 0, "remaining": 1, "staying": staying}
 
 
 def test_decay_tells_who_is_dormant(shell, known):

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from priming.config.params.laws import SCORE
 from priming.config.params.loop import CONTEXT
-from priming.config.params.sleep import SLEEP
 from priming.core.arguments.checks import check_text
 from priming.core.score import effectiveness
 from priming.errors import NotFound, ParamError
@@ -19,35 +18,24 @@ from priming.loop.session_store import Sessions, check_folder
 from priming.loop.steps.results import (
     ChunkReply,
     ConnectedMemory,
-    ConsolidateReply,
     ContextFiles,
     ContextMemories,
-    DormantLessons,
     FeedbackReply,
-    LessonCounts,
     LessonReply,
     LoopContext,
-    LoopHealth,
     LoopMemory,
-    PruneReply,
     RecalledLesson,
 )
 from priming.namespace import Namespace
 from priming.recall.recall import recall
-from priming.recall.records import get, list_memories
-from priming.remember.links import links
-from priming.sleep.night import apply, sleep
+from priming.recall.records import get
 from priming.types import Cue, MemoryRecord
 
 TYPES = (FAILURE, PATTERN)
 ADDED, MERGED, STRENGTHENED, SUPERSEDED, SKIPPED = "added", "merged", "strengthened", "superseded", "skipped"
-_MOST = 1_000_000
 _DIGITS = 3
-_NAMED = 5
-"""Maximum number of memories that an issue names."""
 _SHORT = 120
 """Maximum length of a resolution that a reply quotes."""
-_SECONDS_A_DAY = 86_400.0
 
 
 def loop_context(
@@ -220,66 +208,6 @@ def loop_connected(memory: Namespace, name: str) -> list[ConnectedMemory]:
     return [ConnectedMemory(memory_shape(node.memory), node.hop, node.via) for node in reached]
 
 
-def loop_prune(memory: Namespace) -> PruneReply:
-    """Archive failures and patterns that rarely helped: 3 verdicts or more, effectiveness below .25."""
-    return PruneReply(_sleep(memory, "prune", "archive"), len(_all(memory)))
-
-
-def loop_consolidate(memory: Namespace) -> ConsolidateReply:
-    """Merge failures, and patterns, that say the same: their counts add up, and their links move."""
-    return ConsolidateReply(_sleep(memory, "link", "merge"), len(_all(memory)))
-
-
-def loop_decay(
-    memory: Namespace, *, days: float | None = None, min_uses: int | None = None
-) -> DormantLessons:
-    """The dormant failures and patterns: unused for longer, with fewer verdicts. Their rank sinks by recency alone.
-
-    Args:
-        days: the days without use after which one is dormant; null: 30.
-        min_uses: with so many verdicts it is not; null: 2.
-
-    """
-    threshold = CONTEXT.dormant_days if days is None else days
-    uses = CONTEXT.dormant_uses if min_uses is None else min_uses
-    now = memory.now()
-    dormant = [
-        record.key
-        for record in _all(memory)
-        if record.use.helped + record.use.failed < uses
-        and (now - (record.use.last_used_at or record.recorded_at or now)).total_seconds()
-        > threshold * _SECONDS_A_DAY
-    ]
-    reason = None if dormant else memory.empty_reason()
-    return DormantLessons(tuple(dormant), len(dormant), threshold, uses, reason)
-
-
-def loop_health(memory: Namespace) -> LoopHealth:
-    """The state of the failures and patterns: their number, how many helped, and what needs attention."""
-    records = _all(memory)
-    by_type = {kind: _counts([record for record in records if record.kind == kind]) for kind in TYPES}
-    by_type = {kind: counts for kind, counts in by_type.items() if counts.count}
-    helped = sum(counts.helped for counts in by_type.values())
-    failed = sum(counts.failed for counts in by_type.values())
-    judged = sum(1 for record in records if record.use.helped + record.use.failed)
-    issues = []
-    if not records:
-        issues.append("No memories yet")
-    elif not judged:
-        issues.append("No feedback recorded: the learning loop is not closed")
-    issues += _figures(records, helped, failed)
-    return LoopHealth(
-        status="NEEDS_ATTENTION" if issues else "HEALTHY",
-        total=len(records),
-        by_type=by_type,
-        effectiveness=round(float(effectiveness(helped, failed)), _DIGITS),
-        with_feedback=judged,
-        relationships=_count_links(memory, {record.key for record in records}),
-        issues=tuple(issues),
-        reason=None if records else memory.empty_reason(),
-    )
-
-
 def memory_shape(record: MemoryRecord) -> LoopMemory:
     """A memory as the loop sees it."""
     when, what = (record.metadata.get(name) for name in (TRIGGER, RESOLUTION))
@@ -315,63 +243,3 @@ def _exists(memory: Namespace, name: str) -> bool:
     except NotFound:
         return False
     return True
-
-
-def _figures(records: Sequence[MemoryRecord], helped: int, failed: int) -> list[str]:
-    """The problems shown by the counts of verdicts."""
-    poor = [record for record in records if _rarely_helped(record)]
-    issues = []
-    if poor:
-        counts = [f"{r.key} ({r.use.helped} of {r.use.helped + r.use.failed})" for r in poor[:_NAMED]]
-        more = f" and {len(poor) - _NAMED} more" if len(poor) > _NAMED else ""
-        names = f"{', '.join(counts)}{more}"
-        issues.append(
-            f"{len(poor)} of {len(records)} rarely helped: {names}; 'priming loop prune' archives them"
-        )
-    if failed > helped:
-        total = helped + failed
-        issues.append(f"Memories helped in {helped} of {total} verdicts: most of what is shown does not help")
-    return issues
-
-
-def _rarely_helped(record: MemoryRecord) -> bool:
-    """Whether a memory has enough verdicts, and too few good verdicts, to be pruned."""
-    helped, failed = record.use.helped, record.use.failed
-    enough = helped + failed >= SLEEP.uses
-    return enough and float(effectiveness(helped, failed)) < SLEEP.effectiveness
-
-
-def _all(memory: Namespace) -> list[MemoryRecord]:
-    """All failures and patterns in use."""
-    try:
-        return list_memories(memory, kinds=TYPES, limit=_MOST)
-    except NotFound:
-        return []
-
-
-def _count_links(memory: Namespace, keys: set[str]) -> int:
-    """The number of links among memories."""
-    return sum({link.source, link.target} <= keys for link in links(memory)) if keys else 0
-
-
-def _counts(records: Sequence[MemoryRecord]) -> LessonCounts:
-    return LessonCounts(
-        count=len(records),
-        helped=sum(record.use.helped for record in records),
-        failed=sum(record.use.failed for record in records),
-    )
-
-
-def _sleep(memory: Namespace, stage: str, action: str) -> int:
-    """Apply what a stage of sleep proposes for failures and patterns only; returns the number of these."""
-    if not _all(memory):
-        return 0
-    proposal = sleep(memory, [stage], dry_run=True)
-    items = [
-        item
-        for item in proposal.items
-        if item.action == action and all(get(memory, key).kind in TYPES for key in item.keys)
-    ]
-    if items:
-        apply(memory, proposal, only=[item.id for item in items])
-    return sum(len(item.keys) for item in items)

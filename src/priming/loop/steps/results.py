@@ -117,10 +117,11 @@ class FeedbackReply:
 
 @dataclass(frozen=True, slots=True)
 class PruneReply:
-    """How many failures and patterns were archived, and how many remain."""
+    """How many failures and patterns were archived, how many remain, and why those stay that rarely helped."""
 
     pruned: int
     remaining: int
+    staying: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

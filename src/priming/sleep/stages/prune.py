@@ -71,8 +71,12 @@ def _is_protected(record: MemoryRecord) -> bool:
 
 def is_ineffective(row: MemoryRow, params: SleepParams = SLEEP) -> bool:
     """Whether enough verdicts report that a memory rarely helps."""
-    judged = row.helped + row.failed
-    return judged >= params.uses and float(effectiveness(row.helped, row.failed)) < params.effectiveness
+    return rarely_helps(row.helped, row.failed, params)
+
+
+def rarely_helps(helped: int, failed: int, params: SleepParams = SLEEP) -> bool:
+    """Whether these verdicts are enough, and too few of them good."""
+    return helped + failed >= params.uses and float(effectiveness(helped, failed)) < params.effectiveness
 
 
 def _ineffective(candidate: PruneCandidate, now: datetime, params: SleepParams) -> PlannedItem | None:
