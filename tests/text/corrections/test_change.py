@@ -233,6 +233,7 @@ def test_an_exception_and_its_rule_hold_at_once(old, new, kind, words):
         ("Round to two decimals", "Round to four decimals when converting currencies"),
         ("Never push directly", "You may push directly to sandbox branches"),
         ("Use Postgres, not SQLite", "Use SQLite, not Postgres, on the edge nodes"),
+        ("Always amend", "Never amend shared commits"),
         ("Expire sessions automatically", "Expire guest sessions by hand"),
     ],
 )
@@ -250,6 +251,8 @@ def test_an_exception_with_a_place_of_its_own_never_replaces_its_rule_nor_the_re
         ("Indent TOML with 3 spaces", "Indent XML with one space"),
         ("Start queues lazily", "Stop queues eagerly"),
         ("Attach volumes manually", "Detach volumes automatically"),
+        ("Sort uploads", "Sort downloads"),
+        ("Open valves before tests", "Close valves after tests"),
         ("Permit at most three retries", "Demand at least three retries"),
         ("Never print outside scripts", "You may print in scripts"),
         ("Trace calls in the broker", "Trace calls in the worker"),

@@ -12,6 +12,7 @@ from priming.text.corrections.exceptions import (
     are_limits_of_two_acts,
     are_two_acts,
     denies_by_pronoun,
+    is_modified_object,
     kinds_of,
     places_of,
     turned_order,
@@ -98,6 +99,9 @@ class _AlignedChange(ValueChange):
         """Words that say the opposite, of two acts or places: neither says anything of the other."""
         if self.selected:
             return self._elsewhere()
+        heads = all(a.stem != b.stem and a.role == b.role == "head" for a, b in self.crossed)
+        if self.crossed and heads and exchanged(self.aligned, self.old, self.new):
+            return self._elsewhere(self.crossed)  # "start it before the tests", "stop it after the tests"
         if are_two_acts(self.crossed) or are_limits_of_two_acts(self.crossed, self.old, self.new):
             return self._elsewhere(self.crossed)
         if agree_about_a_place(self.crossed):
@@ -199,7 +203,7 @@ class _AlignedChange(ValueChange):
             return None
         shared = [pair[0] for pair in (*self.crossed, *self.aligned)]
         rejects = self.crossed[0][0].sign < 0 and narrows(our_scope, ours, self.crossed)
-        if rejects or kinds_of(ours, shared):
+        if rejects or kinds_of(ours, shared) or is_modified_object(ours, self.crossed):
             return self._exception("opposite", ours or our_scope, later=False)
         return None
 

@@ -91,6 +91,19 @@ def kinds_of(rest: Sequence[Word], shared: Sequence[Word]) -> bool:
     )
 
 
+def is_modified_object(rest: Sequence[Word], crossed: Sequence[tuple[Word, Word]]) -> bool:
+    """Whether a rest is what an act is rejected for, with what says which ones: "never rebase *shared branches*"."""
+    heads = {a.place for a, _ in crossed if a.role == "head" and a.sign < 0}
+    return (
+        len(rest) > 1
+        and all(word.stem not in ORDERING for word in rest)
+        and len(heads) == len(crossed)
+        and {word.role for word in rest} == {"plain"}
+        and [word.place for word in rest] == list(range(max(heads) + 1, max(heads) + 1 + len(rest)))
+        and not any(word.lead for word in rest)
+    )
+
+
 def are_two_acts(crossed: Sequence[tuple[Word, Word]]) -> bool:
     """Whether two antonyms tell two acts apart: "open lazily", "close eagerly"."""
     turned = [pair for pair in crossed if are_antonyms(pair[0].stem, pair[1].stem)]

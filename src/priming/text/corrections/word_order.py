@@ -21,6 +21,8 @@ _PLACES = frozenset(
 )
 _MUTUAL = frozenset(("pair", "combin", "mix", "join", "compar", "integr", "coordin"))
 """Verbs of which both objects take the same part: "pair A with B"."""
+_ARRANGING = frozenset(("sort", "rank", "round", "order", "arrang", "mark", "format", "style"))
+"""Stems of verbs of which an object that is there is put into some form: "sort imports"."""
 _EMPTY = SignedText((), chooses=False, only=False)
 _AT = frozenset(("on", "at", "during", "upon"))
 _SPATIAL = re.compile(r"\b(?:left|right|top|bottom|inside|outside)\b")
@@ -286,7 +288,9 @@ def selects(word: Word, other: Word, old: SignedText, new: SignedText) -> bool:
     acts = [statement.words[0] for statement in (old, new)]
     if acts[0].stem != acts[1].stem or any(act.role != "head" or act in (word, other) for act in acts):
         return False
-    if acts[0].stem in makes_verbs() or _SUPERLATIVE.search(f"{word.text} {other.text}"):
+    plural = all(w.text.endswith("s") and not w.lead for w in (word, other))
+    makes = acts[0].stem in makes_verbs() and not (plural and acts[0].stem in _ARRANGING)
+    if makes or _SUPERLATIVE.search(f"{word.text} {other.text}"):
         return False
     return all(_picks(w, statement) for w, statement in ((word, old), (other, new)))
 
