@@ -207,7 +207,7 @@ def test_the_same_again_strengthens_what_is_there(memory, session, clock):
     later = replace(session, id="s-2")
     result = learn_from_task(memory, later, closed(attempt(clock)))
     assert (result.stored, result.strengthened) == ((), (key,))
-    assert counts(memory, key) == (0, 1)
+    assert counts(memory, key) == (1, 0)
     # A conscious step is .01 (docs/laws.md).
     assert memory.get(key).weight == pytest.approx(weight + 0.01)
     assert len(memory.list(kinds=["pattern"])) == 1
