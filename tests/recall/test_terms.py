@@ -46,6 +46,17 @@ def store_early_weights(memory, weights):
         memory.write("ablate", now, [RowChange(None, WeightsRow("priming", weights))])
 
 
+@pytest.mark.parametrize("gone", ["time", ["length", "time"]])
+def test_a_term_that_is_gone_may_be_ablated_without_effect(memory, gone):
+    memory.remember("We painted the walls last week.")
+    (whole,) = memory.recall("when did we paint the walls").hits
+    (same,) = memory.recall("when did we paint the walls", ablate=gone).hits
+    assert same.components == whole.components
+    with pytest.raises(ParamError, match="must be one of") as caught:
+        memory.recall("when", ablate=["luck"])
+    assert "length" not in str(caught.value)
+
+
 def test_weights_that_were_stored_under_old_names_are_in_force(memory):
     memory.remember("Ada wrote the first program.")
     store_early_weights(memory, {"news": 0.3, "date": 0.1, "proved": 0.4})

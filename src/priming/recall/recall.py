@@ -170,8 +170,9 @@ def _kinds(kinds: Any) -> tuple[str, ...]:
 def _ablated(terms: Any) -> frozenset[str]:
     """The present names of the terms to leave out, without those that recall no longer has."""
     names = (terms,) if isinstance(terms, str) else terms
-    current = [current_term(name) for name in names] if isinstance(names, Collection) else names
-    return frozenset(_choices("ablate", current, (*TERMS, *RETIRED_TERMS))) - RETIRED_TERMS
+    if isinstance(names, Collection):
+        names = [current_term(name) for name in names if name not in RETIRED_TERMS]
+    return frozenset(_choices("ablate", names, TERMS))
 
 
 @dataclass(frozen=True, slots=True)

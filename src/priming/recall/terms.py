@@ -56,7 +56,7 @@ TERM_ALIASES: Mapping[str, str] = {
 }
 """The names that terms and their parameters had in early stores and scripts; they are still read."""
 
-RETIRED_TERMS = frozenset({"length", "time"})
+RETIRED_TERMS = ("length", "time")
 """Terms that recall no longer has: they may still be ablated, without effect."""
 
 KIND = "ablate"
