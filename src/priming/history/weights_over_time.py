@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice, pairwise
-from statistics import fmean, median
 
 from priming.config.relations import RelationSigns
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_name, check_source, check_time
@@ -193,6 +192,8 @@ def _distributions(
 
 def distribution(at: datetime, weights: Sequence[float]) -> Strengths:
     """The distribution of weights; a bin includes its lower bound, the last bin also its upper bound."""
+    from statistics import fmean, median  # it loads fractions and decimals, which no verb but this needs
+
     bins = [0] * BINS
     for weight in weights:
         bins[min(int(weight * BINS), BINS - 1)] += 1

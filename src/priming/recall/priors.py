@@ -212,11 +212,9 @@ class Priors(ContextEvidence):
         marked = {
             term for word in marked_words(self.text, self.language) for term in terms(word, self.language)
         }
-        common = [title for title in speakers if not marked.issuperset(working.title_terms[title])]
-        named: Floats = flags[working.title.values]
-        if common:
-            named[np.isin(working.title.values, common) & ~self.turns] = 0.0
-        return named
+        outside = flags.copy()
+        outside[[title for title in speakers if not marked.issuperset(working.title_terms[title])]] = 0.0
+        return np.where(self.turns, flags[working.title.values], outside[working.title.values])
 
     def _date(self) -> Floats:
         named = cue_date(self.text, self.now)

@@ -90,11 +90,11 @@ def _shared_names(query: RankingQuery, graph: WeightedGraph, best: int) -> Share
 
 def _mentions(graph: WeightedGraph, rows: Ints) -> tuple[Ints, Ints]:
     """The neighbours of ``rows`` over mentions of positive weight, each with the position of its row."""
-    naming = [code for code, relation in enumerate(graph.relations) if relation in NAMING]
-    if not naming:
+    naming = np.array([relation in NAMING for relation in graph.relations], np.bool_)
+    if not naming.any():
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     edges = graph.edges(rows, both=True)
-    carries = np.isin(edges.relation, naming) & (edges.weight > 0)
+    carries = naming[edges.relation] & (edges.weight > 0)
     return edges.owner[carries], edges.neighbour[carries]
 
 
