@@ -214,7 +214,8 @@ class Priors(ContextEvidence):
         }
         outside = flags.copy()
         outside[[title for title in speakers if not marked.issuperset(working.title_terms[title])]] = 0.0
-        return np.where(self.turns, flags[working.title.values], outside[working.title.values])
+        at = working.title.values
+        return np.asarray(np.where(self.turns, flags[at], outside[at]))
 
     def _date(self) -> Floats:
         named = cue_date(self.text, self.now)

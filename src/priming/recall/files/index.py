@@ -11,7 +11,7 @@ import numpy as np
 
 from priming.config.params.laws import PLASTICITY
 from priming.config.words import REMOVED, TOUCHES
-from priming.core.arguments.arrays import Bools, Floats, Ints
+from priming.core.arguments.arrays import Bools, Floats, Ints, distinct
 from priming.index.columns import NONE
 from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
@@ -46,11 +46,11 @@ class FileIndex:
 
     def offered(self, rows: int) -> Bools:
         """The rows of files that exist, as far as is known, among so many."""
-        return _mask(self.rows[~self.gone], rows)
+        return row_mask(self.rows[~self.gone], rows)
 
     def touching(self, rows: int) -> Bools:
         """The rows of memories that touch or name a file, among so many."""
-        return _mask(self.memory, rows)
+        return row_mask(self.memory, rows)
 
 
 _cached: WeakKeyDictionary[WorkingSet, tuple[int, FileIndex]] = WeakKeyDictionary()
@@ -68,8 +68,8 @@ def files_of(memory: Namespace, working: WorkingSet) -> FileIndex:
 def _read(memory: Namespace, working: WorkingSet) -> FileIndex:
     topology, n = working.topology, working.rows
     touch, removal = links_of(working, TOUCHES), links_of(working, REMOVED)
-    rows = np.unique(topology.target[touch])
-    is_file = _mask(rows, n)
+    rows = distinct(topology.target[touch])
+    is_file = row_mask(rows, n)
     naming = topology.alive.values & topology.names_of(topology.relation.values)
     naming &= working.document[topology.source.values] != NONE
     links = np.flatnonzero(naming & is_file[topology.target.values])
@@ -93,7 +93,7 @@ def _read(memory: Namespace, working: WorkingSet) -> FileIndex:
         source,
         np.searchsorted(rows, target),
         weights[first] / PLASTICITY.start,
-        np.unique(source),
+        distinct(source),
         np.bincount(source, minlength=n),
         _words(counted),
         np.array([counts.total() for counts in counted], np.float64),
@@ -119,7 +119,8 @@ def links_of(working: WorkingSet, relation: str) -> Ints:
     return np.flatnonzero(topology.alive.values & (topology.relation.values == topology.code(relation)))
 
 
-def _mask(rows: Ints, count: int) -> Bools:
+def row_mask(rows: Ints, count: int) -> Bools:
+    """Which of ``count`` rows are among ``rows``."""
     mask = np.zeros(count, np.bool_)
     mask[rows] = True
     return mask

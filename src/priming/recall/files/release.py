@@ -14,7 +14,7 @@ from priming.core.graph import Graph
 from priming.core.lexical import idf, length_norm, okapi, scaled
 from priming.core.spread import spread
 from priming.index.working_set import WorkingSet
-from priming.recall.files.index import FileIndex, links_of
+from priming.recall.files.index import FileIndex, links_of, row_mask
 from priming.recall.files.law import divided, named_files, path_terms, released
 from priming.recall.fusion import best_rows
 from priming.recall.ranking import Ranked, RankingQuery, best_hits
@@ -117,7 +117,7 @@ def _between_files(working: WorkingSet, files: FileIndex) -> list[_Part]:
     """The links among files: a gone file passes all to its later name, others a share to those changed with them."""
     topology = working.topology
     together, renamed = links_of(working, CO_CHANGED), links_of(working, RENAMED)
-    gone = np.isin(topology.source[renamed], files.rows[files.gone])
+    gone = row_mask(files.rows[files.gone], working.rows)[topology.source[renamed]]
     source, target = topology.source[together], topology.target[together]
     share = CONSTANTS.together * topology.weight[together]
     old, new = topology.source[renamed[gone]], topology.target[renamed[gone]]
