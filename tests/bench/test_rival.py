@@ -129,7 +129,7 @@ sys.exit(4)"""
     [
         ({"before": CRASH}, r"ended at search with status 3; on stderr it said: the disk is on fire"),
         (
-            {"search": "0; print('not json'); continue"},
+            {"search": "0; print('not json', flush=True); continue"},
             r"answered search with 'not json\\n', which is no JSON",
         ),
         ({"search": "[1, 2]"}, r"answered search with '\[1, 2\]\\n', which is no JSON object"),
