@@ -52,7 +52,7 @@ _SCOPES = {
     word: scope
     for words, scope in (
         (("all", "each", "every", "both"), "all"),
-        (("some", "a", "an", "one", "several", "this", "that"), "part"),
+        (("some", "any", "a", "an", "one", "several", "this", "that"), "part"),
     )
     for word in words
 }
@@ -61,7 +61,10 @@ _POINTS = {
     for words, whose in (
         (("my", "our"), "the speaker's"),
         (("your",), "the reader's"),
-        (("his", "her", "their"), "another's"),
+        (("his",), "his"),
+        (("her",), "hers"),
+        (("its",), "its own"),
+        (("their",), "theirs"),
         (("this", "these"), "near"),
         (("that", "those"), "far"),
     )
