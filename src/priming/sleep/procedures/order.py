@@ -50,9 +50,16 @@ def scoped(pairs: Sequence[tuple[StepWord, StepWord]]) -> tuple[tuple[str, ...],
     """A word with another determiner in each step: "every worker", "a worker"; "my key", "your key"."""
     for x, y in pairs:
         others = x.points_at and y.points_at and x.points_at != y.points_at
-        if {x.scope, y.scope} == {"all", "part"} or others:
-            return (f"{x.determiner} {x.text}",), (f"{y.determiner} {y.text}",)
+        if {x.scope, y.scope} == {"all", "part"} or others or _one_of_all(x, y) or _one_of_all(y, x):
+            return (f"{x.determiner} {x.text}".strip(),), (f"{y.determiner} {y.text}".strip(),)
     return None
+
+
+def _one_of_all(x: StepWord, y: StepWord) -> bool:
+    """Whether one step speaks of a single thing, and the other of each: "the page", "all pages" or "every page"."""
+    plural = y.text.endswith("s") and not x.text.endswith("s")
+    single = not x.scope and x.role == "object" and not x.text.endswith("s")
+    return single and y.scope == "all" and (plural or y.determiner in ("each", "every"))
 
 
 def reordered(

@@ -59,8 +59,8 @@ _SCOPES = {
 _POINTS = {
     word: whose
     for words, whose in (
-        (("my", "our"), "the speaker's"),
-        (("your",), "the reader's"),
+        (("my", "our", "i", "we"), "the speaker's"),
+        (("your", "you"), "the reader's"),
         (("his",), "his"),
         (("her",), "hers"),
         (("its",), "its own"),
@@ -70,7 +70,7 @@ _POINTS = {
     )
     for word in words
 }
-"""What a determiner points at: whose thing it is, or which."""
+"""What a determiner or a subject points at: whose thing or act it is, or which."""
 _FAR = 6
 """Maximum number of words between a verb and its particle."""
 _NOT = frozenset(
