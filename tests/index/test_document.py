@@ -38,7 +38,7 @@ def test_a_text_is_read_into_terms_tokens_and_signs_of_time(embedder):
     )
     assert document.heading == ("ada",)
     assert document.body == ("ada", "paint", "wall", "last", "week")
-    assert (document.timed, document.asks, document.indexed, document.session) == (True, True, True, "s")
+    assert (document.asks, document.indexed, document.session) == (True, True, "s")
     assert document.occurred == AT.timestamp()
     assert (
         document.tokens.tolist()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from priming.config.params.recall import RecallParams
 from priming.errors import ParamError
-from priming.text.dates import CueDate, asks_time, cue_date, date_match, has_time, is_question
+from priming.text.dates import CueDate, cue_date, date_match, has_time, is_question
 
 PARAMS = RecallParams()
 ANY_TEXT = st.text(st.characters())
@@ -189,45 +189,6 @@ def test_times_must_be_numbers_or_datetimes():
 @pytest.mark.parametrize(
     "text",
     [
-        "When did Caroline go?",
-        "When is it?",
-        "Since when?",
-        "What date was it?",
-        "What was the date of it?",
-        "Which year did they meet?",
-        "what day",
-        "How long did it take?",
-        "How many years ago was that?",
-        "When Evan did meet his wife?",
-        "Do you know when she left?",
-        "What time is it?",
-        "In which month?",
-    ],
-)
-def test_a_cue_that_asks_for_a_time_is_known(text):
-    assert asks_time(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "What did she do when she was ill?",
-        "Who is it?",
-        "How many dogs are there?",
-        "Where was he in May?",
-        "Which time management method is it?",
-        "How did it go?",
-        "What is a whenever?",
-    ],
-)
-def test_other_cues_do_not_ask_for_a_time(text):
-    assert not asks_time(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
         "on Monday",
         "last week",
         "two years ago",
@@ -292,7 +253,6 @@ def test_a_question_ends_in_its_mark(text, asks):
 def test_any_text_can_be_asked(text):
     found = cue_date(text, datetime(2024, 1, 31, tzinfo=UTC))
     assert found is None or found.year is not None or found.month is not None
-    assert asks_time(text) in (True, False)
     assert has_time(text) in (True, False)
     assert is_question(text) in (True, False)
 
@@ -305,4 +265,3 @@ def test_long_runs_of_anything_are_read_to_the_end(unit):
     text = unit * (100_000 // len(unit)) + " on 7 June 2023"
     assert cue_date(text) == CueDate(2023, 6, 7)
     assert has_time(text)
-    assert not asks_time(text) or unit.startswith("when")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from priming.core.arguments.arrays import distinct
 from priming.core.score import success_rate
 from priming.embedding.protocol import Embedder, TokenEmbedder, WordEmbedder
-from priming.text.dates import has_time, is_question
+from priming.text.dates import is_question
 from priming.text.names import heading_name, normal
 from priming.text.statements import Statement, statement
 from priming.text.tokens import language_of, specificity, spelled, terms
@@ -50,7 +50,6 @@ class Document:
     session: str | None
     occurred: float
     language: str
-    timed: bool
     asks: bool
     specificity: int
     indexed: bool
@@ -158,7 +157,6 @@ def _document(
         session=record.session,
         occurred=at.timestamp() if at is not None else np.nan,
         language=language,
-        timed=indexed and has_time(record.content),
         asks=indexed and is_question(record.content),
         specificity=specificity(record.content) if indexed else 0,
         indexed=indexed,

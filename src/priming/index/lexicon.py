@@ -75,7 +75,6 @@ class Lexicon:
         self._tail: dict[int, tuple[array[int], array[int]]] = {}
         self._cached: dict[int, Postings] = {}
         self._norms: Floats | None = None
-        self._log_lengths: Floats | None = None
 
     @property
     def mean_length(self) -> float:
@@ -88,13 +87,6 @@ class Lexicon:
         if self._norms is None:
             self._norms = np.asarray(length_norm(self.length.values, self.mean_length))
         return self._norms
-
-    @property
-    def log_lengths(self) -> Floats:
-        """ln(1 + terms) of each document, cached until a document is added."""
-        if self._log_lengths is None:
-            self._log_lengths = np.log1p(self.length.values)
-        return self._log_lengths
 
     def append(
         self, heading: Sequence[str], body: Sequence[str], words: Mapping[str, str] = MappingProxyType({})
@@ -111,7 +103,7 @@ class Lexicon:
         self.sequences.append(sequence)
         length = len(heading) + len(body)
         self.length.append(length)
-        self._norms = self._log_lengths = None
+        self._norms = None
         self.documents += 1
         self.total_length += length
         fresh = 0
@@ -249,7 +241,7 @@ class Lexicon:
         self.df = Column(np.int64, df)
         self._start, self._rows, self._tf = postings
         self._tail, self._cached = {}, {}
-        self._norms = self._log_lengths = None
+        self._norms = None
         self.sequences = Ragged(*sequences)
         self.length = Column(np.float64, length)
         self.total_length, self.documents = totals

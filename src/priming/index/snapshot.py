@@ -32,7 +32,7 @@ from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store
 from priming.text.statements import Statement
 
-FORMAT = 8
+FORMAT = 9
 _ALIGN = 64
 _COLUMNS = (
     *(
@@ -46,7 +46,6 @@ _COLUMNS = (
         "spoken",
         "occurred",
         "language",
-        "timed",
         "asks",
     ),
     *("specificity", "token_df", "title_count", "title_spoken", "title_entity"),

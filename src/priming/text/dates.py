@@ -48,18 +48,6 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 
-_AUXILIARY = r"(?:did|does|do|was|is|are|were|will|would|can|could|should|shall|had|has|have|might|must|may)"
-_ASKS = re.compile(
-    rf"\bwhen(?:'s|’s|[ ](?:exactly[ ])?{_AUXILIARY}\b|\W*$)"
-    r"|\b(?:since|until|till|by|from|about|know|tell me|tell us|remember|recall|exactly|asks?|asked)[ ]when\b"
-    r"|\A\W*when\b[^,?]*\?"
-    r"|\b(?:what|which)(?:'s the|’s the|[ ]was the|[ ]is the)?[ ]"
-    rf"(?:time(?=\W*$|[ ](?:of|in|on|at|{_AUXILIARY})\b)"
-    r"|(?:\w+[ ])?(?:dates?|days?|weeks?|weekends?|months?|years?|season|century|decade|hour))\b"
-    r"|\bhow[ ](?:long|soon|recently|often)\b"
-    r"|\bhow[ ]many[ ](?:seconds|minutes|hours|days|nights|weeks|weekends|months|years|decades)\b",
-    re.IGNORECASE,
-)
 _WHOLE_TIMES = frozenset(
     f"{day}day{s}" for day in ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun") for s in ("", "s")
 ) | {*_LONG, "yesterday", "today", "tonight", "tomorrow", "ago", "midnight", "noon", "o'clock"} - {
@@ -210,25 +198,6 @@ def date_match(cue: CueDate, times: ArrayLike, params: RecallParams = _RECALL) -
         day = (days - months.astype("datetime64[D]")).astype(np.int64) + 1
         score[(late == 0) & (day == cue.day)] = params.date_day
     return np.where(dated, score, 0.0)
-
-
-def asks_time(text: str) -> bool:
-    """Tell whether a cue asks for a time: when, what date, which year, how long, how many days.
-
-    Parameters
-    ----------
-    text : the cue.
-
-    Returns
-    -------
-    Whether it asks; "when" as a conjunction ("… when she was ill?") does not.
-
-    Examples
-    --------
-    >>> asks_time("When did Mel go?"), asks_time("How long was it?"), asks_time("What did she do when ill?")
-    (True, True, False)
-    """
-    return _ASKS.search(text) is not None
 
 
 def has_time(text: str) -> bool:
