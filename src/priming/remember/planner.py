@@ -41,7 +41,7 @@ from priming.remember.files import FILE, FileNames, file_draft, file_key, is_bar
 from priming.remember.nearest import SIMILAR, NearestLinker, Neighbours
 from priming.storage.protocol import Store, VersionKey
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
-from priming.text.names import Name
+from priming.text.name_forms.kinds import Name
 from priming.text.statements import statement, values_differ
 from priming.text.tokens import terms
 

@@ -8,13 +8,19 @@ from collections.abc import Iterator, Sequence
 
 from priming.text.tokens import is_stop
 from priming.text.word_lists import (
+    COMPOUND_PARTS,
     DAYS,
+    GENERIC_ACRONYMS,
     LONE_OPENERS,
     MONTHS,
     MONTHS_AS_NAMES,
     PRONOUNS_AND_NUMERALS,
     SENTENCE_OPENERS,
+    SOFTWARE,
+    UNITS,
+    is_common,
     is_formed,
+    is_given_name,
 )
 
 _SPELLED = re.compile(r"((?:(?<![\w-])[^\W\d_]+(?:-[^\W\d_]+)*[ ]){2,8})\(([A-Z]{2,6})s?\)")
@@ -29,11 +35,11 @@ UPPER = "A-Z" + "".join(
     for letter in map(chr, range(start, end))
     if letter.isupper()
 )
-_JOINERS = frozenset(("of", "the", "de", "la", "von", "van", "for", "and"))
+_JOINERS = frozenset(("of", "the", "de", "la", "von", "van", "for"))
 _GAP = r"[ \t]{1,3}"
 _ABBREVIATION = r"(?:Dr|Mr|Mrs|Ms|St|Prof|Jr|Sr|Mt|Ft|Lt|Col|Gen|Sgt|Capt|Rev|Hon|Gov|Sen)\."
 _INITIALS = rf"(?:[{UPPER}]\.){{2,4}}|[{UPPER}]\.(?=[ ]?[{UPPER}])"
-_PLAIN = rf"[{UPPER}]\w*+(?:['’&-]\w++)*(?!['’&-]\w|[@\\/_]|\.\w|:[\\/])"
+_PLAIN = rf"[{UPPER}]\w{{0,63}}(?:(?:['’&]|-(?!\d))\w{{1,63}}){{0,8}}(?!\w|['’&-]\w|[@\\/_]|\.\w|:[\\/])"
 _CAPITAL = rf"(?:{_ABBREVIATION}|{_INITIALS}|{_PLAIN})"
 _LINK = rf"(?:(?:{'|'.join(sorted(_JOINERS))}){_GAP}){{0,2}}"
 _NUMBER = r"\d+(?:[.,:-]\d+)*(?![\w%]|[.,:-]\d)"
@@ -52,6 +58,11 @@ _AT_A_TIME = re.compile(
 )
 _BEFORE = 24
 """Letters before a word that tell whether it begins a sentence or names a time."""
+_NEXT = re.compile("[ ]([a-z]{2,20})(?![\\w-])")
+_PLURAL_LETTERS = 4
+_PLURAL_VERBS = frozenset(("are", "were", "have", "do", "don"))
+_WORDS_TOO = frozenset(("AM", "PM", "AD", "BC", "BCE", "CE", "Mi", "Gi", "Ti", "Pa", "IST", "MP", "EST"))
+"""Units that are words or names where no number is before them."""
 _ROMAN = re.compile("[IVX]+")
 
 
@@ -79,8 +90,12 @@ def _weighed(text: str, taken: Sequence[tuple[int, int]]) -> Iterator[tuple[int,
         words = _trimmed(match[0].split(), opening=opening)
         if not words or _is_time(text, start, end, words) or _lies_in(start, end, taken):
             continue
+        if all(word in GENERIC_ACRONYMS or word in _JOINERS for word in words):
+            continue
+        if len(words) == 1 and _is_unit(text, start, words[0]):
+            continue
         if opening and len(words) == 1 and words[0] == match[0]:
-            if _only_opens(words[0]):
+            if _only_opens(words[0], text, end):
                 continue
             doubtful.setdefault(strip_markup(words[0]).lower(), []).append((start, end, words))
         else:
@@ -97,9 +112,40 @@ def _lies_in(start: int, end: int, taken: Sequence[tuple[int, int]]) -> bool:
     return at > 0 and start < taken[at - 1][1]
 
 
-def _only_opens(word: str) -> bool:
+def _is_unit(text: str, start: int, word: str) -> bool:
+    """Tell whether a word is the unit of the number before it."""
+    return word in UNITS and (
+        (len(word) > 1 and word not in _WORDS_TOO) or text[max(0, start - 2) : start].strip()[-1:].isdigit()
+    )
+
+
+def _only_opens(word: str, text: str, end: int) -> bool:
     """Tell whether a word has its capital only because it begins a sentence."""
-    return word.lower() in LONE_OPENERS or is_formed(word)
+    plain = word.lower()
+    if plain in LONE_OPENERS or is_formed(word):
+        return True
+    if is_given_name(word) or plain in SOFTWARE or word.isupper() or strip_markup(word) != word:
+        return False
+    if "-" in word:
+        first, _, rest = plain.partition("-")
+        return word[1:].islower() and (
+            is_common(first) or f"{first}-" in COMPOUND_PARTS or rest in COMPOUND_PARTS
+        )
+    return is_common(word) or _is_plural(word, text, end)
+
+
+def _is_plural(word: str, text: str, end: int) -> bool:
+    """Tell whether the verb after a word shows it to be a plural: "Printers are", "Thumbnails go"."""
+    if not word.endswith("s") or len(word) < _PLURAL_LETTERS or word.endswith(("ss", "us", "is", "os", "as")):
+        return False
+    verb = _NEXT.match(text, end)
+    if verb is None:
+        return False
+    if verb[1] in _PLURAL_VERBS:
+        return True
+    return not (
+        verb[1].endswith(("s", "ed")) or is_stop(verb[1]) or verb[1] in SENTENCE_OPENERS
+    ) and is_common(verb[1])
 
 
 def _is_time(text: str, start: int, end: int, words: list[str]) -> bool:
