@@ -288,7 +288,7 @@ def corrections() -> str:
 
 
 def names() -> str:
-    """Precision and recall of names, from the labelled sentences of the tests; parts of names and dates do not count."""
+    """Precision and recall of names, from the labelled sentences of the tests."""
     lines = _SENTENCES.read_text("utf-8").splitlines()
     rows = [line.split("\t") for line in lines if not line.startswith("#")][1:]
     cells = []
