@@ -299,6 +299,7 @@ def test_a_backup_that_is_put_back_brings_its_own_past(open_memory, url, clock, 
     memory.restore_backup(tmp_path / "copy.db")
     assert keys(memory.recall("cliffs", known_at=then)) == ["gulls"]
 
+
 def test_why_an_answer_is_empty_is_told_of_that_time_though_all_is_forgotten_since(memory, clock):
     memory.remember("Gulls nest on cliffs.", key="gulls")
     then = memory.recall("gulls", kinds=["procedure"])
