@@ -9,8 +9,8 @@ Between ``<!-- output: … -->`` and ``<!-- /output -->`` in any page, the first
 
 and the block is replaced by the present output. A session begins in a folder of its own that holds
 ``docs/scenario`` and a store with the memories of ``memories.jsonl``. ``empty`` begins without the store, ``shop``
-has a git repository of that name beside it, ``story`` the notes of ``demo/story``, ``again`` continues the session before, and only ``fails`` may end in an
-error.
+has a git repository of that name beside it, ``story`` the notes of ``demo/story``, ``again`` continues the session
+before, and only ``fails`` may end in an error.
 ``slow`` takes minutes: ``--check`` skips it, and a slow test checks it.
 The clock advances by a minute a command and not otherwise. Ids are shortened and durations omitted, so that a page
 changes only when Priming's behaviour changes.
