@@ -24,7 +24,7 @@ _QUESTION = 'must be a JSON object such as {"text": "How often do we retry?", "g
 
 
 @dataclass(slots=True)
-class _Part:
+class _PartLines:
     """A part that is being read: its documents by id, and its questions."""
 
     items: dict[str, BenchItem] = field(default_factory=dict)
@@ -46,11 +46,11 @@ def load_genre(folder: Path) -> BenchSet:
     for name in (DOCUMENTS, QUESTIONS):
         if not (folder / name).is_file():
             raise ParamError("folder", str(folder), f"must hold {DOCUMENTS} and {QUESTIONS}: add {name}")
-    parts: dict[str, _Part] = {}
+    parts: dict[str, _PartLines] = {}
     documents, questions = folder / DOCUMENTS, folder / QUESTIONS
     for where, fields in _objects(documents, _DOCUMENT):
         part, item = _document(fields, where)
-        items = parts.setdefault(part, _Part()).items
+        items = parts.setdefault(part, _PartLines()).items
         if item.label in items:
             raise ParamError(f"{where}: id", item.label, "is the id of an earlier line: give each its own")
         items[item.label] = item
@@ -110,7 +110,7 @@ def _document(fields: Mapping[str, Any], where: str) -> tuple[str, BenchItem]:
     return _part(fields, where), item
 
 
-def _question(fields: Mapping[str, Any], part: _Part, where: str) -> BenchQuery:
+def _question(fields: Mapping[str, Any], part: _PartLines, where: str) -> BenchQuery:
     gold = fields.get("gold")
     if not isinstance(gold, list) or not gold:
         rule = 'must be a list of at least one id of a document, such as ["d1"]'
@@ -125,7 +125,7 @@ def _question(fields: Mapping[str, Any], part: _Part, where: str) -> BenchQuery:
     )
 
 
-def _no_document(name: str, part: _Part) -> str:
+def _no_document(name: str, part: _PartLines) -> str:
     """The rule that a gold name breaks if it is the id of no document."""
     if any(name in item.files for item in part.items.values()):
         return f"is a file, and no id in {DOCUMENTS}: sets whose gold are files are for benchmarks/files.py"
