@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -225,7 +225,7 @@ def created_store(
         StoreError: the folder cannot be created.
 
     """
-    from priming.storage.sqlite import SqliteStore
+    from priming.memory import Memory
 
     location = places.real(settings["store.url"])
     if location is None or location.path is None or is_store(location.path):
@@ -234,9 +234,8 @@ def created_store(
         location = places.real(environment.url_of(_root() / environment.DEFAULT_PATH))
         assert location is not None
         assert location.path is not None
-    empty = SqliteStore(location.path, synchronous=location.synchronous)
-    with closing(empty), empty.transaction():
-        pass
+    with Memory.open(places.url_of(location)) as empty, empty.writing():
+        pass  # the first write creates the file
     store = HookStore(location, settings, hosts, server=server, call=call)
     exits.callback(store.close)
     return store
