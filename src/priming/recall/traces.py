@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import datetime, timedelta
 from functools import cached_property, lru_cache
 from typing import Any
@@ -16,6 +16,7 @@ from priming.config.ids import uuid7
 from priming.config.params.laws import PLASTICITY, SpreadParams
 from priming.config.params.store import STORE
 from priming.config.profiles import Profile
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.arguments.checks import check_text
 from priming.core.credit import path_credit, strongest_paths
