@@ -95,7 +95,7 @@ def test_a_frozen_value_stays_as_it_is() -> None:
 
 def test_a_frozen_value_can_be_copied_and_pickled() -> None:
     point = Point(1, tags=("a",), trail=[3])
-    for twin in (copy.copy(point), copy.deepcopy(point), pickle.loads(pickle.dumps(point))):  # noqa: S301
+    for twin in (copy.copy(point), copy.deepcopy(point), pickle.loads(pickle.dumps(point))):
         assert (twin, twin.trail, hash(twin)) == (point, [3], hash(point))
 
 
