@@ -102,8 +102,7 @@ def stored_trace(
     ``matched`` returns how well the cue itself matched rows; without it, their activation as anchors is used.
     ``reasons`` are the conditions that matched, by row: then those rows are the seeds, and no others.
     """
-    hits = ranked.rows.tolist()
-    activation = ranked.activation
+    hits, activation = ranked.rows.tolist(), ranked.activation
     if activation is None or activation.flow is None:
         return StoredTrace(tuple(working.ids[row] for row in hits), _no_routes(len(hits)))
     history = activation.flow.by_row()
