@@ -300,6 +300,16 @@ def test_a_backup_that_is_put_back_brings_its_own_past(open_memory, url, clock, 
     assert keys(memory.recall("cliffs", known_at=then)) == ["gulls"]
 
 
+def test_why_an_answer_is_empty_is_told_of_that_time_though_all_is_forgotten_since(memory, clock):
+    memory.remember("Gulls nest on cliffs.", key="gulls")
+    then = memory.recall("gulls", kinds=["procedure"])
+    asked_at = clock.at
+    clock.at += DAY
+    memory.forget("gulls")
+    again = memory.recall("gulls", kinds=["procedure"], known_at=asked_at)
+    assert again.reason == then.reason == "no memory passes the kinds, filters and predicates asked for"
+
+
 def test_a_past_is_read_once_and_read_anew_where_the_clock_went_back(memory, clock):
     memory.remember("Gulls nest on cliffs.", key="gulls")
     then = clock.at

@@ -39,6 +39,7 @@ class BenchItem:
     speaker: str | None = None
     session: str | None = None
     occurred_at: datetime | None = None
+    files: tuple[str, ...] = ()
 
     @property
     def title(self) -> str | None:
@@ -60,6 +61,7 @@ class BenchItem:
             "speaker": self.speaker,
             "session": self.session,
             "occurred_at": self.occurred_at,
+            "files": self.files or None,
         }
         return {name: value for name, value in values.items() if value is not None}
 

@@ -26,6 +26,7 @@ from priming.text.languages import language_of
 
 if TYPE_CHECKING:
     from priming.hooks.agents import Event
+    from priming.hooks.phrases import Correction
     from priming.hooks.stores import HookStore
 
 
@@ -44,10 +45,16 @@ class Queued:
     """Where it applies: read from the work at the moment; None in files of earlier versions."""
 
 
+def certain_correction(name: str, event: Event) -> Correction | None:
+    """The correction in a prompt, if it is certain."""
+    correction = corrections.detect(event.prompt) if name == "prompt" else None
+    return correction if correction is not None and correction.certain else None
+
+
 def put(database: Path, call: str, name: str, event: Event) -> bool:
     """Queue the correction in a prompt, if it is certain; returns whether there is one."""
-    correction = corrections.detect(event.prompt) if name == "prompt" else None
-    if correction is None or not correction.certain:
+    correction = certain_correction(name, event)
+    if correction is None:
         return False
     scope = _scope(read_session(database, event.session), correction.right)
     queued = Queued(call, event.session, correction.right, correction.wrong, scope)

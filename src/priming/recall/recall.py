@@ -198,7 +198,9 @@ def _answer(memory: Namespace, query: RecallQuery) -> Recall:
             outcome = _find_hits(queried, query, watch)
         packed = _pack_hits(query, outcome.hits)
         watch.lap("pack")
-        reason = outcome.reason if outcome.hits else memory.empty_reason() or outcome.reason
+        reason = outcome.reason
+        if not outcome.hits and queried.empty_reason():
+            reason = memory.empty_reason() or reason
         recall_id, untraced = _store_trace(memory, query, outcome)
         watch.lap("trace")
     return Recall(
