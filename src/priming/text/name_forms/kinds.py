@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from priming.config.values import dataclass
 
 NAME, FILE, IDENTIFIER, QUOTED, HANDLE, DATE = FORMS = (
     "name",
