@@ -10,7 +10,6 @@ from priming.text.name_forms.capitals import UPPER, initialisms, spans
 from priming.text.name_forms.components import components
 from priming.text.name_forms.kinds import DATE, FILE, IDENTIFIER, NAME, NAME_LETTERS, QUOTED, Name
 from priming.text.name_forms.packages import versioned
-from priming.text.name_forms.scripts import names_without_case
 from priming.text.name_forms.technical import is_file, technical_names
 from priming.text.tokens import is_stop
 from priming.text.word_lists import COMPONENT_NOUNS
@@ -165,7 +164,10 @@ def _in_order(text: str) -> list[Name]:
     names += versions
     names += (pair for pair in technical_names(text) if pair[1].text.lstrip("vV") not in numbers)
     names += components(text)
-    names += names_without_case(text)
+    if not text.isascii():
+        from priming.text.name_forms.scripts import names_without_case  # large patterns, which few texts need
+
+        names += names_without_case(text)
     if ")" in text:
         names += ((start, Name(words, NAME)) for start, words, _ in initialisms(text))
     written_dates = dates(text)
