@@ -773,7 +773,7 @@ def test_every_operation_says_who_by_what_and_why(memory):
     memory.remember("Terns nest.", key="terns")
     memory.link("gulls", "terns")
     memory.set_strength("gulls", "terns", 0.7)
-    memory.supersede("gulls", "Gulls nest upon cliffs.")
+    memory.supersede("gulls", "Gulls nest upon cliffs in Oslo.")
     memory.feedback(used=["gulls"])
     memory.undo(memory.forget("terns").id)
     memory.learn("Count the gulls.")

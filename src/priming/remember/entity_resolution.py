@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from priming.config.keys import slug
@@ -12,15 +12,13 @@ from priming.index.document import SESSION, TERM, slot_of, slot_of_record
 from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store
 from priming.text.names import find, normal
-from priming.text.tokens import is_stop, terms
-from priming.text.word_lists import PRONOUNS_AND_NUMERALS, is_common, is_formed
+from priming.text.tokens import is_stop
+from priming.text.word_lists import PRONOUNS_AND_NUMERALS
 
 _WORD = re.compile(r"[^\W_](?:[\w./@#+'’&-]*[\w#+])?")
 _BREAK = re.compile(r"[\n;:,!?()\[\]{}\"“”`]+")
 _MOST_WORDS = 6
 """Words of the longest name that is looked for in any case."""
-_SMALL_WORDS = 3
-"""Words of the longest name in small letters that a memory is linked to."""
 _KEY = "entity:{}"
 """The key of the entity of a name, unless another memory took the key first."""
 
@@ -63,41 +61,6 @@ def entities_in_cue(store: Store, working: WorkingSet, texts: Sequence[str], now
         if entity in working.row_of:
             rows.add(working.row_of[entity])
     return sorted(rows)
-
-
-def entities_in_any_case(working: WorkingSet, planned: Mapping[str, str], text: str) -> Iterator[str]:
-    """The ids of the entities that a text names in small letters: "who runs kestrel" names Kestrel.
-
-    A single word counts if it is no common one, and if half of the memories that contain it name it; several words do
-    as they are. ``planned`` has the entities of the same operation by slot.
-    """
-    for part in _BREAK.split(text):
-        words = _WORD.findall(part)
-        for first in range(len(words)):
-            for last in range(first + 1, min(first + _SMALL_WORDS, len(words)) + 1):
-                span = words[first:last]
-                slot = " ".join(span).casefold()
-                row = working.entities.get(slot)
-                if (row is None and slot not in planned) or all(word[0].isupper() for word in span):
-                    continue
-                if len(span) > 1 and not (_is_plain(span[0]) or _is_plain(span[-1])):
-                    yield planned[slot] if row is None else working.ids[row]
-                elif len(span) == 1 and row is not None and _mostly_names(working, row, slot):
-                    yield working.ids[row]
-
-
-def _is_plain(word: str) -> bool:
-    return is_stop(word) or word.lower() in PRONOUNS_AND_NUMERALS
-
-
-def _mostly_names(working: WorkingSet, row: int, word: str) -> bool:
-    """Whether a word, if it is no common one, names an entity in half of the memories that contain it."""
-    stems = terms(word, "english")
-    if len(stems) != 1 or _is_plain(word) or is_common(word) or is_formed(word):
-        return False
-    code = working.lexicon.code(stems[0])
-    df = 0 if code is None else int(working.lexicon.df[code])
-    return 2 * int(working.topology.mentioned[row]) >= df
 
 
 def _spans(text: str) -> Iterator[str]:
