@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from priming.index.columns import NONE
 from priming.index.working_set import WorkingSet
 from priming.text.tokens import is_stop, terms
-from priming.text.word_lists import PRONOUNS_AND_NUMERALS, is_common, is_formed
+from priming.text.word_lists import NAMES_LIKE_WORDS, PRONOUNS_AND_NUMERALS, is_common, is_formed
 
 _WORD = re.compile(r"[^\W_](?:[\w./@#+'’&-]*[\w#+])?")
 _BREAK = re.compile(r"[\n;:,!?()\[\]{}\"“”`]+")
@@ -62,7 +62,7 @@ class AnyCaseNames:
     def _names(self, word: str, entity: str) -> bool:
         """Whether a word, if it is no common one, names an entity in half of the memories that contain it."""
         stems = terms(word, "english")
-        if len(stems) != 1 or is_common(word) or is_formed(word):
+        if len(stems) != 1 or word in NAMES_LIKE_WORDS or is_common(word) or is_formed(word):
             return False
         working = self._working
         code, row = working.lexicon.code(stems[0]), working.row_of.get(entity)

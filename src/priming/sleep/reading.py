@@ -216,13 +216,11 @@ class StageReader:
                 step=step,
                 linking=self.memory.profile.linking,
             )
-            named = self._without_restored(
-                lambda restored: link.plan_mentions(
-                    [text for text in texts if text not in gone and text not in restored],
-                    lambda ids, most: missing_mentions(self.memory, ids, self.now, most),
-                    self.now,
-                    params=self.params,
-                )
+            named = link.plan_mentions(
+                [text for text in texts if text not in gone],
+                lambda ids, most: missing_mentions(self.memory, ids, self.now, most),
+                self.now,
+                params=self.params,
             )
             return [*merges, *links, *named]
 

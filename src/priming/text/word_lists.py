@@ -62,6 +62,8 @@ GERMAN_NOUNS = frozenset(read_words("german_nouns"))
 GERMAN_DETERMINERS = frozenset(read_words("german_determiners"))
 """Words after which a German word has its capital for being a noun."""
 
+NAMES_LIKE_WORDS = frozenset(read_words("names_like_words"))
+
 UNITS = frozenset(read_words("units"))
 GENERIC_ACRONYMS = frozenset(read_words("generic_acronyms"))
 """Acronyms that are common nouns: "API", "CPU"."""

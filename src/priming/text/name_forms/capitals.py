@@ -64,8 +64,8 @@ _PLURAL_LETTERS = 4
 _PLURAL_VERBS = frozenset(("are", "were", "have", "do", "don"))
 _WORDS_TOO = frozenset(("AM", "PM", "AD", "BC", "BCE", "CE", "Mi", "Gi", "Ti", "Pa", "IST", "MP", "EST"))
 """Units that are words or names where no number is before them."""
-_WITHOUT_ARTICLES = ("czech", "finnish", "indonesian", "polish", "turkish")
-_CYRILLIC = re.compile("[\u0400-\u052f]")
+_BARE_LANGUAGES = ("czech", "finnish", "indonesian", "polish", "turkish")
+_GREEK_OR_CYRILLIC = re.compile("[\u0370-\u052f\u1f00-\u1fff]")
 _ROMAN = re.compile("[IVX]+")
 
 
@@ -104,7 +104,7 @@ def _weighed(text: str, taken: Sequence[tuple[int, int]]) -> Iterator[tuple[int,
         if opening and len(words) == 1 and words[0] == match[0]:
             if _only_opens(words[0], text, end):
                 continue
-            if _has_no_articles(words[0], language):
+            if _may_be_any_word(words[0], language):
                 unsure.append((start, words[0].lower()))
             doubtful.setdefault(strip_markup(words[0]).lower(), []).append((start, end, words))
         else:
@@ -117,9 +117,9 @@ def _weighed(text: str, taken: Sequence[tuple[int, int]]) -> Iterator[tuple[int,
     yield from (candidate for candidate in candidates if candidate[0] not in dropped)
 
 
-def _has_no_articles(word: str, language: str | None) -> bool:
-    """Tell whether a bare word that begins a sentence may be any noun, for its language has no articles."""
-    bare = language in _WITHOUT_ARTICLES or _CYRILLIC.match(word) is not None
+def _may_be_any_word(word: str, language: str | None) -> bool:
+    """Tell whether a bare word that begins a sentence may be any noun or verb in its language."""
+    bare = language in _BARE_LANGUAGES or _GREEK_OR_CYRILLIC.match(word) is not None
     return bare and not (word.isupper() or is_given_name(strip_markup(word)))
 
 
