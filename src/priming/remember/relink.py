@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import numpy as np
@@ -14,6 +15,7 @@ from priming.namespace import Namespace
 from priming.remember.drafts import Draft
 from priming.remember.planner import PlannedText, RememberPlan
 from priming.storage.rows import RowChange, VersionRow
+from priming.text.name_forms.kinds import FILE
 from priming.text.tokens import terms
 
 
@@ -54,6 +56,39 @@ def relink(
         by_rule = [link for link in before if link.source == old.id and not link.given]
         changes += [RowChange(link, None) for link in by_rule if link.target not in targets]
     return changes
+
+
+def missing_mentions(
+    memory: Namespace, ids: Sequence[str], now: datetime, most: int
+) -> tuple[list[str], list[RowChange]]:
+    """Which of these memories lack links to names in their texts, at most ``most``, and the rows that make them.
+
+    A store that was written under other rules for names has such memories, and so has one in which a name was written
+    in small letters before it was the name of anything.
+    """
+    working = memory.working(now)
+    plan = RememberPlan(memory.store, working, memory.embedder, now, memory.echo)
+    linked = {(link.source, link.target) for link in memory.store.links(memory.namespace, relation=MENTIONS)}
+    none = np.zeros(memory.embedder.dimension, np.float32)
+    changed: list[str] = []
+    links: list[RowChange] = []
+    for record in memory.store.records(memory.namespace, ids, now).values():
+        draft = Draft(record.content, record.heading, record.kind, speaker=record.speaker, trust=record.trust)
+        names = [name for name in draft.names[: plan.params.names] if name.kind != FILE]
+        rows = [working.entities.get(slot_of(name.kind, name.text), NONE) for name in names]
+        if all(row != NONE and (record.id, working.ids[row]) in linked for row in rows):
+            names = []
+        made = [
+            RowChange(None, link)
+            for link in plan.mention_links(record.id, draft, PlannedText(names, (), none))
+            if (link.source, link.target) not in linked
+        ]
+        if made:
+            changed.append(record.id)
+            links += made
+        if len(changed) >= most:
+            break
+    return changed, [*plan.rows, *links]
 
 
 def _rare_word_entity(plan: RememberPlan, word: str) -> str | None:

@@ -164,6 +164,10 @@ def _in_order(text: str) -> list[Name]:
     names += versions
     names += (pair for pair in technical_names(text) if pair[1].text.lstrip("vV") not in numbers)
     names += components(text)
+    if not text.isascii():
+        from priming.text.name_forms.scripts import names_without_case  # large patterns, which few texts need
+
+        names += names_without_case(text)
     if ")" in text:
         names += ((start, Name(words, NAME)) for start, words, _ in initialisms(text))
     written_dates = dates(text)

@@ -58,6 +58,12 @@ MONTHS_AS_NAMES = frozenset(("april", "august", "june", "may"))
 COMMON_WORDS = frozenset(read_words("common_words"))
 """Common words in their plain form: one that begins a sentence is no name by its capital."""
 
+GERMAN_NOUNS = frozenset(read_words("german_nouns"))
+GERMAN_DETERMINERS = frozenset(read_words("german_determiners"))
+"""Words after which a German word has its capital for being a noun."""
+
+NAMES_LIKE_WORDS = frozenset(read_words("names_like_words"))
+
 UNITS = frozenset(read_words("units"))
 GENERIC_ACRONYMS = frozenset(read_words("generic_acronyms"))
 """Acronyms that are common nouns: "API", "CPU"."""
@@ -95,6 +101,8 @@ SHORT_FORMS = {
 }
 """Given names, each with its short forms."""
 
+_OTHER_GIVEN_NAMES = frozenset(read_words("other_given_names"))
+
 PLACES_AND_INSTITUTIONS = frozenset(read_words("places_and_institutions"))
 """Last words of names of places and institutions, which may begin with a given name: "Victoria Park"."""
 
@@ -129,12 +137,12 @@ def _plain_forms(word: str) -> tuple[str, ...]:
 
 
 def is_given_name(word: str) -> bool:
-    """Tell whether the table of given names lists a word.
+    """Tell whether the tables of given names list a word.
 
-    >>> is_given_name("Robert"), is_given_name("Bob"), is_given_name("York")
-    (True, True, False)
+    >>> is_given_name("Robert"), is_given_name("Łukasz"), is_given_name("Bob"), is_given_name("York")
+    (True, True, False, False)
     """
-    return word.casefold() in SHORT_FORMS
+    return word.casefold() in SHORT_FORMS or word.casefold() in _OTHER_GIVEN_NAMES
 
 
 def is_short_for(short: str, name: str) -> bool:

@@ -6,7 +6,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from priming.text.tokens import is_stop
+from priming.text.name_forms.german import names_in_german
+from priming.text.tokens import is_function_word, is_stop, language_of
 from priming.text.word_lists import (
     COMPOUND_PARTS,
     DAYS,
@@ -63,6 +64,8 @@ _PLURAL_LETTERS = 4
 _PLURAL_VERBS = frozenset(("are", "were", "have", "do", "don"))
 _WORDS_TOO = frozenset(("AM", "PM", "AD", "BC", "BCE", "CE", "Mi", "Gi", "Ti", "Pa", "IST", "MP", "EST"))
 """Units that are words or names where no number is before them."""
+_BARE_LANGUAGES = ("czech", "finnish", "indonesian", "polish", "turkish")
+_GREEK_OR_CYRILLIC = re.compile("[\u0370-\u052f\u1f00-\u1fff]")
 _ROMAN = re.compile("[IVX]+")
 
 
@@ -84,10 +87,14 @@ def _weighed(text: str, taken: Sequence[tuple[int, int]]) -> Iterator[tuple[int,
     doubtful: dict[str, list[tuple[int, int, list[str]]]] = {}
     candidates: list[tuple[int, int, list[str]]] = []
     sure: set[str] = set()
+    unsure: list[tuple[int, str]] = []
+    language = language_of(text)
     for match in _SPAN.finditer(text):
         start, end = match.span()
         opening = _opens(text, start)
-        words = _trimmed(match[0].split(), opening=opening)
+        words = _trimmed(match[0].split(), opening=opening, language=language)
+        if words and language == "german":
+            words = names_in_german(words, text, start + match[0].index(words[0]))
         if not words or _is_time(text, start, end, words) or _lies_in(start, end, taken):
             continue
         if all(word in GENERIC_ACRONYMS or word in _JOINERS for word in words):
@@ -97,6 +104,8 @@ def _weighed(text: str, taken: Sequence[tuple[int, int]]) -> Iterator[tuple[int,
         if opening and len(words) == 1 and words[0] == match[0]:
             if _only_opens(words[0], text, end):
                 continue
+            if _may_be_any_word(words[0], language):
+                unsure.append((start, words[0].lower()))
             doubtful.setdefault(strip_markup(words[0]).lower(), []).append((start, end, words))
         else:
             sure.update(strip_markup(word).lower() for word in words)
@@ -104,7 +113,14 @@ def _weighed(text: str, taken: Sequence[tuple[int, int]]) -> Iterator[tuple[int,
     # "Coffee is good. I drink coffee": what stands in small letters too is a word, unless it is a name elsewhere.
     common = doubtful.keys() & set(_SMALL.findall(text)) - sure if doubtful else ()
     dropped = {start for word in common for start, _, _ in doubtful[word]}
+    dropped |= {start for start, word in unsure if word not in sure}
     yield from (candidate for candidate in candidates if candidate[0] not in dropped)
+
+
+def _may_be_any_word(word: str, language: str | None) -> bool:
+    """Tell whether a bare word that begins a sentence may be any noun or verb in its language."""
+    bare = language in _BARE_LANGUAGES or _GREEK_OR_CYRILLIC.match(word) is not None
+    return bare and not (word.isupper() or is_given_name(strip_markup(word)))
 
 
 def _lies_in(start: int, end: int, taken: Sequence[tuple[int, int]]) -> bool:
@@ -168,11 +184,16 @@ def _opens(text: str, start: int) -> bool:
     return _BULLET.search(text, max(0, start - _BEFORE), start) is not None
 
 
-def _trimmed(words: list[str], *, opening: bool) -> list[str]:
+def _trimmed(words: list[str], *, opening: bool, language: str | None) -> list[str]:
     """Take function words off both ends, and openers off the start of a sentence."""
     first, last = 0, len(words)
     while first < last and (
         _dull(words[first], opening=opening and first == 0)
+        or (
+            _foreign(words, first, language)
+            if opening and first == 0
+            else language == "german" and is_function_word(words[first], language)
+        )
         or (opening and words[first].lower() in SENTENCE_OPENERS)
         or (
             0 < first < last - 1 and words[first].lower() in (DAYS | MONTHS) and words[first + 1][0].isalpha()
@@ -183,6 +204,16 @@ def _trimmed(words: list[str], *, opening: bool) -> list[str]:
         last -= 1
     # What is left of "In 2023" is a number, which names nothing.
     return words[first:last] if any(word[0].isalpha() for word in words[first:last]) else []
+
+
+def _foreign(words: list[str], first: int, language: str | None) -> bool:
+    """Tell whether a word that begins a sentence is a function word of the language of the text, or of any."""
+    word = words[first]
+    if language == "english" or word.isupper() or is_given_name(word):
+        return False
+    if language is None and len(words) > 1:
+        return len(word) == 1 and not word.isascii()
+    return len(word) == 1 or is_function_word(word, language)
 
 
 def _dull(word: str, *, opening: bool = True) -> bool:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 
 from priming.text.name_forms.kinds import NAME, Name
-from priming.text.tokens import is_stop
+from priming.text.tokens import is_function_word, is_stop
 from priming.text.word_lists import COMPONENT_NOUNS, INDEFINITE_WORDS, PLAIN_MODIFIERS, SENTENCE_OPENERS
 
 _NOUNS = "|".join(sorted(COMPONENT_NOUNS))
 _NOUN = re.compile(rf"(?<=[^\W_] )(?:{_NOUNS})(?![\w-]|[ ](?:{_NOUNS})(?![\w-]))", re.IGNORECASE)
-_BEFORE = re.compile(r"(?<![\w./@#$'’-])(?:[A-Za-z][\w-]{0,30}[ ]){1,4}\Z")
+_BEFORE = re.compile(r"(?<![\w./@#$'’-])(?:[A-Za-z][A-Za-z0-9_-]{0,30}[ ]){1,4}\Z")
 _WINDOW = 96
 _MOST_WORDS = 3
 _ADJECTIVES = re.compile(r".{2,}(?:ed|able|ible|ous|ful|less|ly)")
@@ -49,7 +49,7 @@ def _modifiers(words: list[str], opening: bool) -> list[str]:
 
 
 def _bounds(word: str) -> bool:
-    return is_stop(word) or word.lower() in INDEFINITE_WORDS
+    return is_stop(word) or word.lower() in INDEFINITE_WORDS or is_function_word(word, None)
 
 
 def _describes(words: list[str], place: int, opening: bool) -> bool:
