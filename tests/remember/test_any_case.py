@@ -62,3 +62,10 @@ def test_a_store_from_before_these_rules_is_linked_by_a_night(memory, monkeypatc
     memory.sleep(stages=["link"])
     assert named(memory, "ran") == named(memory, "disk") == {"entity:worker-3"}
     assert [hit.memory.key for hit in memory.recall("why did the export fail?").hits][:2] == ["ran", "disk"]
+
+
+def test_a_night_makes_no_entity_again_that_somebody_forgot(memory):
+    memory.remember("The export ran on worker-3.", key="ran")
+    memory.forget("entity:worker-3")
+    assert memory.sleep(stages=["link"]).items == ()
+    assert "entity:worker-3" not in named(memory, "ran")

@@ -13,9 +13,10 @@ from priming.index.document import TERM, slot_of
 from priming.index.topology import MENTIONS
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft
+from priming.remember.entity_resolution import entity_key, resolve_entity
 from priming.remember.planner import PlannedText, RememberPlan
 from priming.storage.rows import RowChange, VersionRow
-from priming.text.name_forms.kinds import FILE
+from priming.text.name_forms.kinds import FILE, Name
 from priming.text.tokens import terms
 
 
@@ -78,17 +79,33 @@ def missing_mentions(
         rows = [working.entities.get(slot_of(name.kind, name.text), NONE) for name in names]
         if all(row != NONE and (record.id, working.ids[row]) in linked for row in rows):
             names = []
-        made = [
+        elif NONE in rows:
+            names = _without_forgotten(memory, names, now)
+        fresh = [
             RowChange(None, link)
             for link in plan.mention_links(record.id, draft, PlannedText(names, (), none))
             if (link.source, link.target) not in linked
         ]
-        if made:
+        if fresh:
             changed.append(record.id)
-            links += made
+            links += fresh
         if len(changed) >= most:
             break
     return changed, [*plan.rows, *links]
+
+
+def _without_forgotten(memory: Namespace, names: Sequence[Name], now: datetime) -> list[Name]:
+    """Names without those whose entities somebody forgot: a night makes none of them again."""
+    keys = {name: entity_key(name.kind, name.text) for name in names}
+    holders = memory.store.keys(memory.namespace, keys.values())
+    entities = memory.working(now).entities
+    remaining = []
+    for name, key in keys.items():
+        slot, holder = slot_of(name.kind, name.text), holders.get(key)
+        merged = resolve_entity(memory.store, memory.namespace, holder, slot, now)
+        if slot in entities or holder is None or merged is not None:
+            remaining.append(name)
+    return remaining
 
 
 def _rare_word_entity(plan: RememberPlan, word: str) -> str | None:
