@@ -68,4 +68,3 @@ def test_a_night_makes_no_entity_again_that_somebody_forgot(memory):
     memory.remember("The export ran on worker-3.", key="ran")
     memory.forget("entity:worker-3")
     assert memory.sleep(stages=["link"]).items == ()
-    assert "entity:worker-3" not in named(memory, "ran")
