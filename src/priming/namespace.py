@@ -49,6 +49,8 @@ class Namespace:
     profile: Profile
     profiles: Mapping[str, Profile] = field(default_factory=lambda: ALL)
     """The profiles that a recall can name."""
+    better: Embedder | None = None
+    """The embedder that ``reembed`` changes to, where a better one than the store's is installed."""
     lock: RLock = field(default_factory=RLock)
     _working: WorkingSet | None = None
     _echo: EchoGuard | None = None

@@ -14,7 +14,7 @@ else:
 - ``PRIMING_AGENT``: the command that the command line uses as its agent, such as ``claude -p``
 - ``PRIMING_MODEL``: the endpoint and the model that it uses instead, as ``URL,NAME``
 - ``PRIMING_AGENT_KEY``: the key for that endpoint
-- ``PRIMING_EMBEDDER``: the embedder of the command line, such as ``onnx``
+- ``PRIMING_EMBEDDER``: the embedder, such as ``semantic``
 - ``PRIMING_EMBEDDER_KEY``: the key for an embedder's endpoint
 - ``PRIMING_SERVER``: ``off`` to work on the file itself even if a server of the store is running
 - ``PRIMING_DEBUG``: set to anything, a failing hook prints a traceback
@@ -80,6 +80,11 @@ def agent_settings(command: str | None = None, model: str | None = None) -> Agen
             where[0], command, f"conflicts with {where[1]}, which also names an agent: remove one of them"
         )
     return AgentSettings(command, model, os.environ.get("PRIMING_AGENT_KEY") or None)
+
+
+def embedder() -> str | None:
+    """The name of the embedder where no settings are read."""
+    return os.environ.get("PRIMING_EMBEDDER") or None
 
 
 def embedder_key() -> str | None:

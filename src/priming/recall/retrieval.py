@@ -16,6 +16,7 @@ from priming.config.params.recall import RecallParams
 from priming.core.arguments.arrays import Floats
 from priming.core.lexical import idf, scaled
 from priming.embedding.protocol import Embedder, Vectors
+from priming.embedding.semantic import SemanticEmbedder
 from priming.index.lexicon import Expansion, Occurrences, summed
 from priming.index.vocabulary import EXACT, Neighbours
 from priming.index.working_set import WorkingSet
@@ -171,7 +172,10 @@ class Retrieval:
             (vector,) = self.embedder.embed([self.text])
             return np.asarray(vector, np.float32)
         ids = pooler.tokens([self.text])[0]
-        return pooler.pool(ids, idf(self.working.token_df[ids], max(self.working.memories, 1)))
+        words = pooler.pool(ids, idf(self.working.token_df[ids], max(self.working.memories, 1)))
+        if isinstance(self.embedder, SemanticEmbedder):
+            (words,) = self.embedder.joined(words, self.embedder.sentence_part.embed([self.text]))
+        return np.asarray(words, np.float32)
 
     @cached_property
     def cosine(self) -> Floats:
@@ -202,10 +206,14 @@ class Retrieval:
 
     @property
     def _match_weights(self) -> dict[str, float]:
-        """The weights of the matches that are fused: the more words a cue has, the less its vector adds to them."""
+        """The weights of the matches that are fused.
+
+        The more words a cue has, the less a sum of their vectors adds to them; the vector of a sentence always adds.
+        """
         p = self.params
-        short = min(1.0, p.cosine_terms / max(1, len(self.terms.codes)))
-        weights = {"bm25": p.bm25, "cosine": p.cosine * short, "pairs": p.pairs}
+        has_sentences = isinstance(self.embedder, SemanticEmbedder)
+        factor = p.sentence if has_sentences else min(1.0, p.cosine_terms / max(1, len(self.terms.codes)))
+        weights = {"bm25": p.bm25, "cosine": p.cosine * factor, "pairs": p.pairs}
         return {name: w for name, w in weights.items() if w and name not in self.ablate}
 
     @cached_property
