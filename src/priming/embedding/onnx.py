@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from importlib.util import find_spec
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,13 +58,18 @@ class OnnxEmbedder:
     def generation(self) -> str:
         """For example ``onnx-model/384/1f0c…``: the digest covers model, tokenizer and preprocessing."""
         digest = hashlib.blake2b(f"{PREPROCESSING}, {self._params.tokens}".encode(), digest_size=6)
-        for path in self._files.all:
+        for path, pinned in zip_longest(self._files.all, self._files.digests):
+            own = hashlib.sha256()
             try:
                 with path.open("rb") as file:
                     while chunk := file.read(_CHUNK):
                         digest.update(chunk)
+                        if pinned:
+                            own.update(chunk)
             except OSError as error:
                 raise self._error(f"{path} cannot be read ({error.strerror})") from error
+            if pinned and own.hexdigest() != pinned:
+                raise self._error(f"{path} is not the file that was examined (SHA-256 {pinned})")
         return f"onnx-{self._files.model.stem}/{self.dimension}/{digest.hexdigest()}"
 
     @property

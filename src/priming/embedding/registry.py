@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 AUTO, WORDS, SEMANTIC = "auto", "wordllama", "semantic"
 DEFAULT = AUTO
-HASHED, ONNX, WEB = "hashed", "onnx", ("http", "https")
+HASHED, ONNX, FASTEMBED, WEB = "hashed", "onnx", "fastembed", ("http", "https")
 NAMES = AUTO, WORDS, SEMANTIC, ONNX, HASHED
 """Those that need nothing but their name."""
 KNOWN = (
-    "auto (the default), wordllama, semantic, semantic:EMBEDDER, onnx, onnx:FOLDER, hashed, hashed:DIMENSION,"
+    "auto (the default), wordllama, semantic, semantic:EMBEDDER, onnx, onnx:FOLDER, fastembed:NAME, hashed,"
+    " hashed:DIMENSION,"
     " or the address of an endpoint such as http://localhost:8080/v1?model=NAME"
 )
 _RULE = f"must be one of {KNOWN}"
@@ -139,6 +140,14 @@ def _onnx(_: str, rest: str) -> Embedder:
     return OnnxEmbedder(rest or None)
 
 
+def _fastembed(text: str, rest: str) -> Embedder:
+    from priming.embedding.fastembed import FastEmbedder
+
+    if not rest:
+        raise ParamError("embedder", text, "must name a model, such as fastembed:BAAI/bge-small-en-v1.5")
+    return FastEmbedder(rest)
+
+
 def _endpoint(text: str, _: str) -> Embedder:
     from priming.embedding.endpoint import EndpointEmbedder
 
@@ -180,5 +189,6 @@ _MAKERS: dict[str, Callable[[str, str], Embedder]] = {
     SEMANTIC: _semantic,
     HASHED: _hashed,
     ONNX: _onnx,
+    FASTEMBED: _fastembed,
     **dict.fromkeys(WEB, _endpoint),
 }

@@ -202,24 +202,29 @@ class Retrieval:
     @cached_property
     def matches(self) -> dict[str, Floats]:
         """The scaled matches that are fused, by name."""
-        return {name: np.asarray(scaled(getattr(self, name))) for name in self._match_weights}
+        return {name: np.asarray(scaled(getattr(self, name))) for name in self.match_weights}
 
     @property
-    def _match_weights(self) -> dict[str, float]:
+    def match_weights(self) -> dict[str, float]:
         """The weights of the matches that are fused.
 
         The more words a cue has, the less a sum of their vectors adds to them; the vector of a sentence always adds.
         """
         p = self.params
-        has_sentences = isinstance(self.embedder, SemanticEmbedder)
-        factor = p.sentence if has_sentences else min(1.0, p.cosine_terms / max(1, len(self.terms.codes)))
+        short = min(1.0, p.cosine_terms / max(1, len(self.terms.codes)))
+        factor = p.sentence if self.reads_sentences else short
         weights = {"bm25": p.bm25, "cosine": p.cosine * factor, "pairs": p.pairs}
         return {name: w for name, w in weights.items() if w and name not in self.ablate}
+
+    @property
+    def reads_sentences(self) -> bool:
+        """Whether the vectors are also those of sentences, so that a match may be in the meaning alone."""
+        return isinstance(self.embedder, SemanticEmbedder)
 
     @cached_property
     def match(self) -> Floats:
         """r: the fused matches, without the priors."""
-        fused = fuse(self.matches, self._match_weights) if self.matches else np.zeros(self.working.documents)
+        fused = fuse(self.matches, self.match_weights) if self.matches else np.zeros(self.working.documents)
         return self._living(fused)
 
     @cached_property

@@ -28,7 +28,7 @@ class SemanticParams(Checked):
     """How the vectors of words and of sentences share one vector."""
 
     sentences: float = param(
-        0.5,
+        0.6,
         low=0.0,
         high=1.0,
         doc="share of the sentence's vector in the cosine; the rest is that of its words",
