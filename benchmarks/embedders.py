@@ -1,8 +1,8 @@
 """Embedders: what each adds to an installation, what a command and a text cost, and what it finds.
 
-Costs are processor time, the best of several runs. ``--genre`` (repeatable) names a folder with ``documents.jsonl`` and
-``questions.jsonl``; questions that share less than a tenth of their words with the answer (or say so as ``jaccard``)
-are counted apart. ``--add`` keeps the sets that were measured before.
+Costs are processor time, the best of several runs. ``--genre`` (repeatable) names a folder of ``documents.jsonl``
+and ``questions.jsonl``; questions that share less than a tenth of their words with an answer, or say so as
+``jaccard``, are counted apart. ``--add`` keeps the sets that were measured before.
 """
 
 from __future__ import annotations

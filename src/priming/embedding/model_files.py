@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from priming.config.values import dataclass
 from priming.embedding import weights
 from priming.errors import EmbedderError, MissingExtra, ParamError, PrimingError
 
