@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence, Set
+from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -193,11 +194,10 @@ def ask(
     questions: Sequence[Mapping[str, Any]],
     embedder: Embedder,
 ) -> Iterator[list[str]]:
-    """The keys that each question recalls, in a store with the texts of a set as bare memories."""
-    parts: dict[str, list[dict[str, str]]] = {}
+    """The keys that each question recalls."""
+    parts: dict[str, list[dict[str, Any]]] = {}
     for document in documents:
-        content = {"content": document["text"], "key": keys[document["id"]]}
-        parts.setdefault(str(document.get("part")), []).append(content)
+        parts.setdefault(str(document.get("part")), []).append(memory_of(document, keys[document["id"]]))
     stores = {part: Memory.open("sqlite://", embedder=embedder) for part in parts}
     for part, memories in parts.items():
         stores[part].remember_many(memories)
@@ -206,6 +206,22 @@ def ask(
         yield [hit.memory.key for hit in hits]
     for store in stores.values():
         store.close()
+
+
+def memory_of(document: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """A document as importers make a memory of it: a commit has an author and no session."""
+    memory = {"content": document["text"], "key": key}
+    heading, speaker = document.get("heading") or document.get("title"), document.get("speaker")
+    named_by = {
+        "heading": heading,
+        "speaker": speaker or document.get("author"),
+        "session": document.get("session"),
+    }
+    memory |= {name: str(value) for name, value in named_by.items() if value}
+    if document.get("time"):
+        time_of_it = datetime.fromisoformat(document["time"])
+        memory["occurred_at"] = time_of_it if time_of_it.tzinfo else time_of_it.replace(tzinfo=UTC)
+    return memory
 
 
 def shared(question: Mapping[str, Any], texts: Mapping[str, str]) -> float:
