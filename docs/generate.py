@@ -15,7 +15,7 @@ before, and only ``fails`` may end in an error.
 The clock advances by a minute a command and not otherwise. Ids are shortened and durations omitted, so that a page
 changes only when Priming's behaviour changes.
 
-    python docs/generate.py            write the pages
+    python docs/generate.py            write the pages, and the ready-made answers of MCP
     python docs/generate.py --check    exit 1, with the difference, if a page is out of date
     python docs/generate.py PAGE ...   the same for some pages only
 """
@@ -50,6 +50,7 @@ import priming.types
 from priming import FixedClock, Memory, PrimingError
 from priming.cli.app import app
 from priming.embedding.wordllama import StaticEmbedder
+from priming.server.mcp import answers
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -129,6 +130,8 @@ def main() -> int:
     """Write the pages, or check whether they are current."""
     check = "--check" in sys.argv[1:]
     chosen = {Path(name).resolve() for name in sys.argv[1:] if name != "--check"}
+    if not check and not chosen:
+        answers.write()
     stale, broken = [], []
     with _desk() as desk:
         for page in pages():
