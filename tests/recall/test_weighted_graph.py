@@ -24,9 +24,13 @@ def untitled(rows):
     return np.zeros(len(rows), np.bool_)
 
 
-def weighed(topology, factors=None, headings=nobody, documents=8, now=0.0, titled=untitled):
+def silent(rows):
+    return np.zeros(len(rows), np.bool_)
+
+
+def weighed(topology, factors=None, headings=nobody, documents=8, now=0.0, titled=untitled, turns=silent):
     factors = factors or LinkFactors()
-    return WeightedGraph(topology, factors, profiles.PRIMING.recall, headings, titled, documents, now)
+    return WeightedGraph(topology, factors, profiles.PRIMING.recall, headings, titled, turns, documents, now)
 
 
 def of_rows(count=ROWS):

@@ -236,20 +236,28 @@ class NamespaceArrays:
             self.title_entity[code] = row
 
     def heading_entity(self, rows: Ints) -> Ints:
-        """For each row, the entity that its own heading names; −1 if none."""
+        """For each row, the entity that its own heading names; −1 if none, or if the heading names a speaker."""
         documents = self.document[rows]
         if not self.title_entity.size:
             return np.full(len(rows), NONE, np.int64)
         titles = np.where(documents == NONE, NONE, self.title[np.maximum(documents, 0)])
-        return np.where(titles == NONE, NONE, self.title_entity[np.maximum(titles, 0)])
+        subjects = np.where(self.title_spoken.values > 0, NONE, self.title_entity.values)
+        return np.where(titles == NONE, NONE, subjects[np.maximum(titles, 0)])
 
     def titled(self, rows: Ints) -> NDArray[np.bool_]:
-        """Which rows are entities that the heading of a living memory names; cached until headings change."""
+        """Which rows are entities that the heading of a living memory names as its subject; cached until headings change."""
         if self._titled is None or len(self._titled) < self.rows:
             self._titled = np.zeros(self.rows, np.bool_)
-            named = self.title_entity.values[self.title_count.values > 0]
+            named = self.title_entity.values[(self.title_count.values > 0) & (self.title_spoken.values == 0)]
             self._titled[named[named != NONE]] = True
         return np.asarray(self._titled[rows])
+
+    def is_turn(self, rows: Ints) -> NDArray[np.bool_]:
+        """Which rows are turns of a conversation."""
+        documents = self.document[rows]
+        if not self.conversation_context.any_turns:
+            return np.zeros(len(rows), np.bool_)
+        return np.asarray((documents != NONE) & self.conversation_context.turn[np.maximum(documents, 0)])
 
     def titles_with(self, term: str) -> list[int]:
         """The headings that contain a term; new headings are indexed on the next call."""
@@ -274,8 +282,16 @@ class NamespaceArrays:
             self.title_slots.setdefault(slot, []).append(code)
             self.title_entity.append(self.entities.get(slot, NONE))
         self.title_count[code] += 1
-        self.title_spoken[code] += document.spoken
+        self._count_speaker(code, int(document.spoken))
         return code
+
+    def _count_speaker(self, title: int, turns: int) -> None:
+        """Count texts that are headed by their speaker; a heading that names a speaker is no subject."""
+        before = bool(self.title_spoken[title])
+        self.title_spoken[title] += turns
+        if bool(self.title_spoken[title]) != before:
+            self._titled = None
+            self.topology.weight_cache.clear()
 
     def remove(self, memory_id: str) -> None:
         """Remove a memory and its links; its row stays reserved."""
@@ -314,5 +330,5 @@ class NamespaceArrays:
         self.token_df[self.tokens[number]] -= 1
         if self.title[number] != NONE:
             self.title_count[self.title[number]] -= 1
-            self.title_spoken[self.title[number]] -= self.spoken[number]
+            self._count_speaker(int(self.title[number]), -int(self.spoken[number]))
         self.conversations.remove(number)

@@ -21,7 +21,7 @@ from priming.config.profiles import Profile
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.graph import Edges
 from priming.core.spread import Activation
-from priming.index.topology import NAMING, SIMILAR, CompressedLinks, Topology, WeightedLinks, stretches
+from priming.index.topology import FOLLOWING, NAMING, SIMILAR, CompressedLinks, Topology, WeightedLinks, stretches
 from priming.index.working_set import WorkingSet
 from priming.recall.priors import Priors
 from priming.types import EMPTY, MemoryRecord
@@ -64,7 +64,7 @@ class RankingQuery:
 
     def graph(self) -> WeightedGraph:
         """The links as the profile weighs them, without the ablated ones."""
-        off = {"next": ("next", "next-but-one"), "names": NAMING}
+        off = {"next": FOLLOWING, "names": NAMING}
         silent = tuple((relation, 0.0) for name in off if name in self.ablate for relation in off[name])
         profile = self.profile
         if "titled" in self.ablate:
@@ -93,9 +93,9 @@ def weighted_graph(
 ) -> WeightedGraph:
     """The links of a namespace as a profile weighs them; ``silent`` are factors of relations that replace its own."""
     factors = replace(profile.links, by_relation=(*profile.links.by_relation, *silent))
-    titles = working.heading_entity, working.titled
+    described = working.heading_entity, working.titled, working.is_turn
     return WeightedGraph(
-        working.topology, factors, profile.recall, *titles, working.memories, now.timestamp()
+        working.topology, factors, profile.recall, *described, working.memories, now.timestamp()
     )
 
 
@@ -121,7 +121,8 @@ class WeightedGraph:
 
     A graph serves one recall: no row is read twice, even if its links change. Links that are the same in every recall
     are weighed once for all recalls. ``heading_entity`` returns, for rows, the entities that their own headings name
-    (−1: none), and ``titled`` marks the rows that the heading of any memory names.
+    (−1: none), ``titled`` marks the rows that the heading of any memory names, and ``is_turn`` the turns of
+    conversations.
     """
 
     def __init__(
@@ -131,6 +132,7 @@ class WeightedGraph:
         recall: RecallParams,
         heading_entity: Callable[[Ints], Ints],
         titled: Callable[[Ints], NDArray[np.bool_]],
+        is_turn: Callable[[Ints], NDArray[np.bool_]],
         documents: int,
         now: float,
     ) -> None:
@@ -138,6 +140,7 @@ class WeightedGraph:
         self._factors = factors
         self._heading_entity = heading_entity
         self._titled = titled
+        self._is_turn = is_turn
         self._now = now
         self.n = topology.rows
         self.relations = tuple(topology.relations)
@@ -151,7 +154,8 @@ class WeightedGraph:
 
     def edges(self, rows: NDArray[np.int64], *, both: bool) -> Edges:
         """The links that leave ``rows`` and, if ``both``, those that enter them, grouped by row."""
-        constants = (self._factors, self._recall, self._documents, self._heading_entity, self._titled, both)
+        described = self._heading_entity, self._titled, self._is_turn
+        constants = (self._factors, self._recall, self._documents, *described, both)
         if both not in self._all_links:
             every_row = np.arange(self.n)
             self._all_links[both] = self._topology.weight_cache.get(
@@ -198,10 +202,14 @@ class WeightedGraph:
         if topology.has_relation(SIMILAR) and factors.similar != 1.0:
             by_rule = (code == topology.code(SIMILAR)) & ~topology.explicit[link]
             weight[by_rule] *= factors.similar
+        if factors.no_turn != 1.0:
+            by_rule = np.flatnonzero(topology.has_any(code, FOLLOWING) & ~topology.explicit[link])
+            turns = self._is_turn(topology.source[link[by_rule]])
+            weight[by_rule] *= np.where(turns, 1.0, factors.no_turn)
         if factors.terms != 1.0:
             weight[topology.words[topology.target[link]]] *= factors.terms
         if factors.fan_out_names:
-            named = np.flatnonzero(topology.names_of(code) & ~topology.explicit[link])
+            named = np.flatnonzero(topology.has_any(code, NAMING) & ~topology.explicit[link])
             weight[named] *= self._name_factor(link[named])
         return weight
 
