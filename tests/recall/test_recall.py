@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from types import MappingProxyType
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -70,19 +69,6 @@ def test_what_follows_carries_ten_times_as_much_in_a_conversation(memory):
         hits = {hit.memory.key: hit for hit in memory.recall(cue, **asked).hits}
         assert hits[second].components["activation"] == pytest.approx(b, rel=1e-3)
         assert hits[first].components["activation"] == pytest.approx(a, rel=1e-3)
-
-
-def test_an_author_joins_less_than_a_subject(memory):
-    memory.remember("The roof leaks.", key="asked", heading="Roof", kind="fact")
-    memory.remember("Ask Mara Lindqvist about the Roof.", key="subject", kind="fact")
-    memory.remember("We paint walls.", key="mine", speaker="Mara Lindqvist")
-    memory.remember("Stale bread.", key="also-mine", speaker="Mara Lindqvist")
-    working = memory.working(memory.now())
-    rows = np.array([working.row_of[memory.get(key).id] for key in ("asked", "mine")])
-    entities = np.array([working.entities[slot] for slot in sorted(working.entities)])
-    named = [working.slots[row] for row in entities.tolist() if working.titled(np.array([row]))[0]]
-    assert named == ["roof"]
-    assert (working.heading_entity(rows) >= 0).tolist() == [True, False]
 
 
 def test_what_shares_a_name_is_reached_over_it(memory):

@@ -235,20 +235,26 @@ class NamespaceArrays:
         for code in self.title_slots.get(slot, ()):
             self.title_entity[code] = row
 
-    def heading_entity(self, rows: Ints) -> Ints:
-        """For each row, the entity that its own heading names; −1 if none, or if the heading names a speaker."""
+    def is_spoken(self, rows: Ints) -> NDArray[np.bool_]:
+        """Which rows are memories whose title is their speaker."""
+        documents = self.document[rows]
+        if not self.spoken.size:
+            return np.zeros(len(rows), np.bool_)
+        return np.asarray((documents != NONE) & self.spoken[np.maximum(documents, 0)])
+
+    def title_entity_of(self, rows: Ints) -> Ints:
+        """For each row, the entity that its own heading, or its speaker, names; −1 if none."""
         documents = self.document[rows]
         if not self.title_entity.size:
             return np.full(len(rows), NONE, np.int64)
         titles = np.where(documents == NONE, NONE, self.title[np.maximum(documents, 0)])
-        subjects = np.where(self.title_spoken.values > 0, NONE, self.title_entity.values)
-        return np.where(titles == NONE, NONE, subjects[np.maximum(titles, 0)])
+        return np.where(titles == NONE, NONE, self.title_entity[np.maximum(titles, 0)])
 
     def titled(self, rows: Ints) -> NDArray[np.bool_]:
-        """Which rows are entities that the heading of a living memory names as its subject; cached until headings change."""
+        """Which rows are entities that the heading of a living memory names; cached until headings change."""
         if self._titled is None or len(self._titled) < self.rows:
             self._titled = np.zeros(self.rows, np.bool_)
-            named = self.title_entity.values[(self.title_count.values > 0) & (self.title_spoken.values == 0)]
+            named = self.title_entity.values[self.title_count.values > self.title_spoken.values]
             self._titled[named[named != NONE]] = True
         return np.asarray(self._titled[rows])
 
@@ -282,16 +288,8 @@ class NamespaceArrays:
             self.title_slots.setdefault(slot, []).append(code)
             self.title_entity.append(self.entities.get(slot, NONE))
         self.title_count[code] += 1
-        self._count_speaker(code, int(document.spoken))
+        self.title_spoken[code] += document.spoken
         return code
-
-    def _count_speaker(self, title: int, turns: int) -> None:
-        """Count texts that are headed by their speaker; a heading that names a speaker is no subject."""
-        before = bool(self.title_spoken[title])
-        self.title_spoken[title] += turns
-        if bool(self.title_spoken[title]) != before:
-            self._titled = None
-            self.topology.weight_cache.clear()
 
     def remove(self, memory_id: str) -> None:
         """Remove a memory and its links; its row stays reserved."""
@@ -330,5 +328,5 @@ class NamespaceArrays:
         self.token_df[self.tokens[number]] -= 1
         if self.title[number] != NONE:
             self.title_count[self.title[number]] -= 1
-            self._count_speaker(int(self.title[number]), -int(self.spoken[number]))
+            self.title_spoken[self.title[number]] -= self.spoken[number]
         self.conversations.remove(number)
