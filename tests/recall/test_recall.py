@@ -60,7 +60,7 @@ def test_what_follows_carries_ten_times_as_much_in_a_conversation(memory):
     memory.remember("Fresh bread, always.", key="b", session="talk", speaker="Bob")
     memory.remember("Zed sails.", key="c", session="log")
     memory.remember("Stale milk.", key="d", session="log")
-    asked = dict(ablate=[*WORDS_ALONE, "question", "prior", "coverage"], trace=True)
+    asked = {"ablate": [*WORDS_ALONE, "question", "prior", "coverage"], "trace": True}
     for cue, first, second, weight in (("wall paints", "a", "b", 0.125), ("sails", "c", "d", 0.0125)):
         share = 0.8 * weight / (weight + 0.5)
         a, b = 1.0, 0.0

@@ -22,7 +22,15 @@ from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.graph import Edges
 from priming.core.spread import Activation
-from priming.index.topology import FOLLOWING, NAMING, SIMILAR, CompressedLinks, Topology, WeightedLinks, stretches
+from priming.index.topology import (
+    FOLLOWING,
+    NAMING,
+    SIMILAR,
+    CompressedLinks,
+    Topology,
+    WeightedLinks,
+    stretches,
+)
 from priming.index.working_set import WorkingSet
 from priming.recall.priors import Priors
 from priming.types import EMPTY, MemoryRecord
