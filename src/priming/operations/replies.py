@@ -278,7 +278,7 @@ def packed(answer: Fields, tokens: Any) -> dict[str, Any]:
     if answer["hits"] and answer["recorded"]:
         reply["recall_id"] = answer["recall_id"]
     reply["hits"] = hits = list[dict[str, Any]]()
-    for line, hit in _told(lines[first:], answer["hits"]):
+    for line, hit in _shown_lines(lines[first:], answer["hits"]):
         key = hit["memory"]["key"]
         text = line.partition("] " if f"[{key}] " in line else "]")[2].lstrip()
         hits.append({"key": key, "text": text, "relevance": round(hit["score"], 3)})
@@ -288,7 +288,7 @@ def packed(answer: Fields, tokens: Any) -> dict[str, Any]:
     return reply
 
 
-def _told(lines: Iterable[str], hits: Iterable[Fields]) -> Iterator[tuple[str, Fields]]:
+def _shown_lines(lines: Iterable[str], hits: Iterable[Fields]) -> Iterator[tuple[str, Fields]]:
     """The lines of a packed text, each with its memory: both are in one order."""
     remaining = iter(hits)
     for line in lines:
