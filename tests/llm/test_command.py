@@ -97,7 +97,7 @@ def test_its_complaints_are_no_part_of_the_answer(programs):
 
 def test_it_learns_that_nobody_reads_its_answer(programs):
     source = "import json, os; print(json.dumps({'gist': os.environ['PRIMING_UNATTENDED']}))"
-    assert programs.agent(source).ask(PROMPT, SCHEMA) == {"gist": "1"}
+    assert programs.agent(source).answer(PROMPT, SCHEMA) == {"gist": "1"}
 
 
 def test_arguments_are_split_as_a_shell_would_and_no_shell_is_run():
