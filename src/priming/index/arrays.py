@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from priming.config.words import KINDS
 from priming.core.arguments.arrays import Floats, Ints
-from priming.embedding.protocol import Embedder, TokenEmbedder
+from priming.embedding.protocol import Embedder
+from priming.embedding.semantic import token_part
 from priming.index.columns import NONE, Column, Ragged, VectorColumn
 from priming.index.conversation_context import ConversationContext, Conversations, window_mean
 from priming.index.cue_feedback import CueFeedback, Practice
@@ -33,7 +34,7 @@ class NamespaceArrays:
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
-        self.pooler = embedder if isinstance(embedder, TokenEmbedder) else None
+        self.pooler = token_part(embedder)
         self.clear()
 
     def clear(self) -> None:
@@ -257,6 +258,13 @@ class NamespaceArrays:
             named = self.title_entity.values[self.title_count.values > self.title_spoken.values]
             self._titled[named[named != NONE]] = True
         return np.asarray(self._titled[rows])
+
+    def is_turn(self, rows: Ints) -> NDArray[np.bool_]:
+        """Which rows are turns of a conversation."""
+        documents = self.document[rows]
+        if not self.conversation_context.any_turns:
+            return np.zeros(len(rows), np.bool_)
+        return np.asarray((documents != NONE) & self.conversation_context.turn[np.maximum(documents, 0)])
 
     def titles_with(self, term: str) -> list[int]:
         """The headings that contain a term; new headings are indexed on the next call."""
