@@ -56,10 +56,9 @@ def test_undo_takes_the_words_back_and_redo_gives_them_again(store):
 
 
 def test_roll_back_takes_the_words_back(store, clock):
-    before = store.log(limit=1)[0].id
     clock.at += timedelta(minutes=1)
     teach(store, used=["pool"])
-    store.rollback(before)
+    store.rollback(since=clock.at)
     assert found(store) == []
 
 
