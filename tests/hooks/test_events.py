@@ -210,8 +210,40 @@ def test_where_there_is_no_store_none_is_made(tmp_path, home):
     project.folder.mkdir()
     home.mkdir()
     for event in ("session-start", "prompt", "pre-tool", "post-tool", "stop"):
-        assert project.hook(event, prompt="No, use tabs instead of spaces") is None
+        assert project.hook(event, prompt="Where do the tests live?") is None
     assert list(project.folder.iterdir()) == list(home.iterdir()) == []
+
+
+def test_a_first_correction_makes_the_store_that_it_needs_at_the_root_of_the_repository(tmp_path, home):
+    project = Project(tmp_path / "fresh")
+    deep = project.folder / "src" / "parser"
+    deep.mkdir(parents=True)
+    (project.folder / ".git").mkdir()
+    home.mkdir()
+    text = project.text("prompt", prompt="No, use tabs instead of spaces", cwd=str(deep))
+    assert "Use tabs instead of spaces. It applies everywhere." in text
+    assert (project.folder / ".priming" / ".gitignore").read_text() == "*\n"
+    assert list(deep.iterdir()) == list(home.iterdir()) == []
+    assert "Use tabs instead of spaces" in project.text("session-start")
+
+
+def test_a_first_correction_is_the_projects_own_although_all_projects_have_a_store(tmp_path, home, project):
+    with Memory.open(f"sqlite:///{home}/.priming/memory.db", embedder=project.embedder) as memory:
+        memory.learn("Never swear in comments")
+    fresh = Project(tmp_path / "fresh")
+    fresh.folder.mkdir()
+    assert "Learned" in fresh.text("prompt", prompt="No, use tabs instead of spaces")
+    with Memory.open(f"sqlite:///{home}/.priming/memory.db", embedder=project.embedder) as memory:
+        assert len(memory.list(kinds=["behavior"])) == 1
+    assert fresh.database.is_file()
+
+
+def test_a_setting_forbids_that_a_correction_makes_a_store(tmp_path, monkeypatch):
+    monkeypatch.setenv("PRIMING_HOOKS_CREATE", "off")
+    project = Project(tmp_path / "empty")
+    project.folder.mkdir()
+    assert project.hook("prompt", prompt="No, use tabs instead of spaces") is None
+    assert list(project.folder.iterdir()) == []
 
 
 def test_an_empty_file_is_no_store_and_stays_empty(tmp_path):
@@ -268,6 +300,15 @@ def test_a_prompt_lists_the_files_that_it_is_likely_to_touch_with_the_history_th
     assert "window.svg" not in text
     assert count_tokens(text) <= HOOK.tokens
     assert "src/pool.py:" not in project.text("prompt", prompt="close the pool and its idle connections")
+
+
+def test_a_commit_is_quoted_once_and_then_named_by_its_hash(project):
+    with project.memory() as memory:
+        files = ["src/pool.py", "tests/test_pool.py"]
+        memory.remember("Close idle connections of the pool", key="commit:0b1c2d3e4f5a", files=files)
+    text = project.text("prompt", prompt="close connections of the pool that are idle")
+    assert '- src/pool.py: 0b1c2d3 "Close idle connections of the pool"' in text
+    assert "- tests/test_pool.py: 0b1c2d3\n" in f"{text}\n"
 
 
 def test_files_of_unrelated_history_are_not_listed(project):

@@ -12,6 +12,7 @@ from priming.text.word_lists import read_word_groups
 _QUANTITY = re.compile(r"^(\d+(?:[.,]\d+)*)([a-z%]+)$")
 _NUMBER = re.compile(r"^v?\d+(?:[.,:/x-]\d+)*(?:\.x|\+)?$")
 _PLAIN_NUMBER = re.compile(r"^\d+(?:\.\d+)?$")
+_CLOCK = re.compile(r"^\d{1,2}(?::\d\d)?[ap]m$")
 _BASE_QUANTITY = re.compile(r"^[\d.]+ \S+$")
 _CODE = re.compile(r"[_*./\\$@:#=<>&|()]|^--?\w|\d")
 _VERSIONED = re.compile(r"([a-z][a-z+#.]*?)[-/@:_=]*v?\d+(?:[.]\d+)*")
@@ -24,6 +25,26 @@ _TENS = "ten twenty thirty forty fifty sixty seventy eighty ninety hundred"
 _FIGURES = {word: str(number) for number, word in enumerate(_UNITS_TO_TWENTY.split())} | {
     word: str(10 * number) for number, word in enumerate(_TENS.split(), 1)
 }
+_ORDINALS = {
+    form: ordinal
+    for ordinal, *forms in (
+        *(
+            (word, word, figure)
+            for word, figure in zip(
+                "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(),  # noqa: SIM905
+                "1st 2nd 3rd 4th 5th 6th 7th 8th 9th 10th 11th 12th".split(),  # noqa: SIM905
+                strict=True,
+            )
+        ),
+        *((word, word) for word in "next early mid late".split()),  # noqa: SIM905
+        ("last", "last", "final"),
+        ("mid", "middle"),
+    )
+    for form in forms
+}
+"""Words that say which of several days, weeks or months, with the word that stands for each."""
+_DATES = frozenset("day weekday week weekend workday half sprint iteration".split())  # noqa: SIM905
+"""Stretches of time that are counted: "the last week", "the second half"."""
 _TIMES = {"once": ("1", "times"), "twice": ("2", "times"), "thrice": ("3", "times")}
 _UNITS = {
     unit: (factor, base)
@@ -67,13 +88,23 @@ def spread(tokens: Iterable[str]) -> Iterator[tuple[str, str]]:
     while place < len(written):
         figure, text = written[place]
         unit = written[place + 1][0] if place + 1 < len(written) else ""
-        if _PLAIN_NUMBER.match(figure) and unit in _UNITS:
+        if text in _ORDINALS and _is_date(unit):
+            yield f"{_ORDINALS[text]} {stem_of(unit)}", f"{text} {written[place + 1][1]}"
+            place += 2
+        elif _PLAIN_NUMBER.match(figure) and unit in _UNITS:
             factor, base = _UNITS[unit]
             yield f"{float(figure) * factor:.15g} {base}", f"{text} {written[place + 1][1]}".strip()
             place += 2
         else:
             yield figure, text
             place += 1
+
+
+def _is_date(word: str) -> bool:
+    """Whether a word is a day, a month or another stretch of time: "the first Monday", "late March"."""
+    stem = stem_of(word)
+    calendar = _groups().get(stem_of("monday"), frozenset()) | _groups().get(stem_of("january"), frozenset())
+    return stem in _DATES or not calendar.isdisjoint(_groups().get(stem, frozenset()))
 
 
 def _apart(token: str) -> list[tuple[str, str]]:
@@ -192,8 +223,11 @@ def value_types(stem: str) -> frozenset[str]:
     >>> value_types("90000 ms"), value_types("tab") == value_types("space")
     (frozenset({'number'}), True)
     """
-    if _NUMBER.match(stem) or _BASE_QUANTITY.match(stem):
+    if _NUMBER.match(stem) or _BASE_QUANTITY.match(stem) or _CLOCK.match(stem):
         return frozenset({"number"})
+    ordinal, _, date = stem.partition(" ")
+    if ordinal in _ORDINALS.values() and date:
+        return value_types(date) - {"other"} or frozenset({"date"})
     if stem in _targets():
         return frozenset({"target"})
     if groups := _groups().get(stem):

@@ -289,6 +289,52 @@ def test_a_reversal_in_other_words_replaces_the_rule(old, new, kind):
     assert (change.kind, change.clear, change.coexists) == (kind, True, False), change
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Count the till on the first Tuesday", "Count the till on the last Sunday"),
+        ("Count the till in the second week of May", "Count the till in the last week of August"),
+        ("Count the till in late July", "Count the till in early March"),
+        ("Count the till at 7 am", "Count the till at 7 pm"),
+        ("Count the till at six in the morning", "Count the till at nine in the evening"),
+        ("Count the till every minute", "Count the till every four minutes"),
+        ("Count the till on the 2nd", "Count the till on the 9th"),
+    ],
+)
+def test_another_date_or_time_of_day_takes_the_place_of_the_first(old, new):
+    for change in (compare(old, new), compare(new, old)):
+        assert (change.kind, change.clear) == ("other_value", True), change
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Report the height and the width", "Report the width and the height"),
+        ("Take a colour and a size", "Take a size and a colour"),
+        ("Write the start and end of a shift", "Write the end and start of a shift"),
+    ],
+)
+def test_a_list_of_which_the_order_says_which_is_which_is_no_other_order_of_the_same(old, new):
+    assert compare(old, new).kind == "other_value"
+
+
+def test_a_letter_is_a_name_where_no_noun_follows():
+    assert compare("Plot a minus b", "Plot b minus a").kind == "opposite"
+    assert compare("Carry crates from A to B", "Carry crates from B to A").kind == "opposite"
+    assert compare("Carry a crate", "Carry the crate").kind == "same"
+    assert compare("Carry crates from A to B", "Carry bottles from B to A").kind == "other_slot"
+
+
+def test_another_place_for_a_thing_that_has_one_is_unclear_rather_than_unseen():
+    for old, new in (
+        ("Put crates next to the door", "Put crates in the cellar"),
+        ("Sort crates alphabetically", "Sort crates by weight"),
+        ("The porter locks up", "The driver locks up"),
+    ):
+        change = compare(old, new)
+        assert (change.kind, change.clear) == ("other_value", False), change
+
+
 def test_the_reason_says_what_before_became():
     change = compare("Vacuum before indexing", "Vacuum after indexing")
     assert (change.kind, change.reason) == (

@@ -24,6 +24,7 @@ from priming.text.corrections.rests import (
     names_the_rejected,
     narrows,
 )
+from priming.text.corrections.small_words import small_difference
 from priming.text.corrections.text_change import REVERSALS, ChangeKind, TextChange
 from priming.text.corrections.values import ValueChange
 from priming.text.corrections.word_classes import (
@@ -91,9 +92,24 @@ class _AlignedChange(ValueChange):
             or self._opposite()
             or self._exchange()
             or (None if self.crossed else self._without_rest() or self._subset() or self._value())
+            or self._displaced()
             or self._result("other_slot", "they are about different things", clear=not shared)
         )
+        change = self._by_small_words(change)
         return change if change.kind not in REVERSALS or change.coexists else self._bounded(change)
+
+    def _by_small_words(self, change: TextChange) -> TextChange:
+        """The change, unless small words tell apart what the others do not: "vote for it", "vote against it"."""
+        small = None
+        if change.kind in ("same", "wider", "narrower") and not change.coexists:
+            small = small_difference(self.old.source, self.new.source)
+        if small is None or not (small.alone or change.kind == "same"):
+            return change
+        if small.two_acts:
+            return self._result("other_slot", f"they are two acts: {small.reason}", coexists=True)
+        if small.opposed:
+            return self._result("opposite", small.reason, clear=small.alone)
+        return self._result("other_value", small.reason, clear=small.counts and small.alone)
 
     def _both_hold(self) -> TextChange | None:
         """Words that say the opposite, of two acts or places: neither says anything of the other."""
@@ -253,6 +269,9 @@ class _AlignedChange(ValueChange):
         swap = exchanged(self.aligned, self.old, self.new)
         if swap is None or len(self.removed) + len(self.added) > len(self.aligned):
             return None
+        rests = (*self.removed, *self.added)
+        if self.removed and self.added and all(word.role == "plain" and not word.lead for word in rests):
+            return None  # "copy logs from A to B", "copy dumps from B to A"
         kind: ChangeKind = "opposite" if swap.directed else "other_value"
         return self._result(kind, swap.reason)
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Literal
 
+from priming.config.values import dataclass
 from priming.errors import ParamError
 from priming.text.word_lists import read_rewritings, read_words
 from priming.text.word_values import ORDERING, spread, stem_of, value_types
@@ -23,6 +24,11 @@ _TOKENS = re.compile(rf"[⊖⊕⊝⊘⊙]|{_WORD_TOKEN}|%|[=!<>&|?*+]{{1,3}}(?=[
 _BREAK = re.compile(r"^(?:[.;:!?\n]+|,)$")
 _CAPITAL = re.compile(r"(?<=[\w,;)] )[A-Z][\w.+#-]*")
 _SUBJECT = re.compile(r"^\s*([A-Z][a-z]+) [a-z]+s (?:the|an?|all|every|each|any|our|its)\b")
+_NAMED_A = re.compile(
+    r"\ba(?= *(?:$|[.,;!)+*/=<>-])| (?:and|or|to|into|over|minus|plus|times|before|after|than|by|from|with|then|is"
+    r"|are|against|instead|rather|not)\b)"
+)
+"""The letter as a name, where no noun follows: "copy from A to B"."""
 _STRESSED = "A|AN|ALL|ANY|ALWAYS|ARE|BE|BEEN|DO|DOES|EACH|EVERY|HAVE|IS|MUST|NO|PLEASE|SHALL|SHOULD|THE|WILL"
 _QUOTED = re.compile(rf"`([\w-]+)`|(?<=[\w,;)] )(Any|(?!(?:{_STRESSED})\b)[A-Z]{{2,}})\b")
 """Words that are meant as they are written: in code, the type Any, abbreviations such as GET and US."""
@@ -156,6 +162,7 @@ def read_statement(text: str) -> SignedText:
         "".join(match).casefold() for match in _QUOTED.findall(text[:_READ]) if match[0] or not shouted
     )
     lowered = " ".join(text[:_READ].replace("\n", " ; ").casefold().translate(_APOSTROPHES).split())
+    lowered = _NAMED_A.sub("A", lowered)
     plain = _REPLACE.sub(_as_contrast, _PASSIVE.sub(_as_active, lowered))
     plain = _BARE_OVER.sub(_as_choice, plain)
     for pattern, replacement in _rewritings():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from priming.text.corrections.exceptions import are_two_slots, places_of
@@ -23,10 +24,11 @@ from priming.text.corrections.rests import (
 )
 from priming.text.corrections.text_change import ChangeKind, ChangeOf, TextChange
 from priming.text.corrections.word_classes import (
+    expressions,
     has_target,
     makes_verbs,
+    placing_verbs,
     times,
-    tongues,
     types_of,
 )
 from priming.text.corrections.wording import quoted
@@ -34,6 +36,7 @@ from priming.text.word_values import value_types
 
 _LONG = 6
 """Least words that two statements share if another word is a value, whatever it is."""
+_NOUN_FIRST = re.compile(r"(?:the|an?|each|every|our)\s", re.IGNORECASE)
 _COUNTERPARTS = [["server", "client"], ["client", "server"], ["frontend", "backend"], ["backend", "frontend"]]
 """Places of which one does it instead of the other: "validate on the server"."""
 
@@ -55,7 +58,7 @@ class ValueChange(ChangeOf):
         if all_scope(removed) and all_scope(added):
             shared = types_of(removed) & types_of(added)
             same_time = (
-                shared & (times() | tongues())
+                shared & (times() | expressions())
                 or same_family(removed, added)
                 or (len(removed) == len(added) == 1 and same_genus(removed, added, self.old, self.new))
                 or any(kind.startswith("version") for kind in shared)
@@ -77,6 +80,27 @@ class ValueChange(ChangeOf):
             return self._result("other_value", replaced, clear=bool(bounded[0]) == bool(bounded[1]))
         clear = self._positional_value(removed, added)
         return None if clear is None else self._result("other_value", replaced, clear=clear)
+
+    def _displaced(self) -> TextChange | None:
+        """Another place, or another order, for a thing that has one: "put tests next to the code"."""
+        if not self.removed or not self.added or self.crossed or not self.aligned:
+            return None
+        words = (*self.removed, *self.added)
+        acts = [statement.words[0] for statement in (self.old, self.new)]
+        single = acts[0].stem == acts[1].stem and acts[0].stem in placing_verbs()
+        objects = (
+            all(any(word.place == 1 for word in pair) for pair in self.aligned[1:2]) and self.aligned[1:]
+        )
+        subject = not self._is_imperative() and len(self.removed) == len(self.added) == 1
+        subject = subject and all(word.place == 0 for word in words)
+        if not subject and not (single and objects and all(word.place > 1 for word in words)):
+            return None
+        replaced = f"{quoted(self.added, self.new)} takes the place of {quoted(self.removed, self.old)}"
+        return self._result("other_value", replaced, clear=False)
+
+    def _is_imperative(self) -> bool:
+        """Whether a statement begins with its verb, not with a noun: "The author merges"."""
+        return not all(_NOUN_FIRST.match(statement.source) for statement in (self.old, self.new))
 
     def _without_places(
         self, removed: Sequence[Word], added: Sequence[Word]

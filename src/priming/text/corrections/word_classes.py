@@ -44,14 +44,15 @@ def has_target(words: Sequence[Word]) -> bool:
 @cache
 def times() -> frozenset[str]:
     """The types of times: days, months, parts of a day, how often."""
-    words = ("monday", "january", "daily", "morning")
+    words = ("monday", "january", "daily", "morning", "first week")
     return frozenset(kind for word in words for kind in value_types(stem_of(word)))
 
 
 @cache
-def tongues() -> frozenset[str]:
-    """The type of languages that people speak: "answer in German"."""
-    return value_types(stem_of("german"))
+def expressions() -> frozenset[str]:
+    """The types of what is expressed in: languages that people speak, currencies, units."""
+    words = ("german", "euro", "kilometre", "celsius", "milliseconds", "gram", "uppercase")
+    return frozenset(kind for word in words for kind in value_types(stem_of(word))) - {"other"}
 
 
 def is_light(word: Word, statement: SignedText) -> bool:
@@ -83,3 +84,9 @@ def _light_verbs() -> frozenset[str]:
 def makes_verbs() -> frozenset[str]:
     """The stems of verbs whose object comes about by them, or is put somewhere: "write", "return", "put"."""
     return _light_verbs() | frozenset(map(stem_of, read_words("making_verbs")))
+
+
+@cache
+def placing_verbs() -> frozenset[str]:
+    """The stems of verbs that need a place, or a way, and have it once: "put", "sort"."""
+    return frozenset(map(stem_of, read_words("placing_verbs")))

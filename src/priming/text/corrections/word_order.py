@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from typing import Literal
 
+from priming.config.values import dataclass
 from priming.text.corrections.polarity import EXCLUDING, SignedText, Word
 from priming.text.corrections.word_classes import makes_verbs
-from priming.text.word_values import ORDERING, value_types
+from priming.text.word_lists import read_word_groups, read_words
+from priming.text.word_values import ORDERING, stem_of, value_types
 
 _DIRECTED = frozenset(
     ("to", "into", "onto", "from", "over", "against", "than", "via", "through", "behind", "above")
@@ -97,9 +99,37 @@ def _reordered(
         if a.sign != b.sign or "scope" in (a.role, b.role, a_new.role, b_new.role):
             continue
         apart = _member(a, old) != _member(b, old) and _member(a_new, new) != _member(b_new, new)
+        if apart and (_is_ordered_pair(a, b) or _are_a_tuple(old, new)):
+            return Exchange(b.text, a.text, directed=False, how="sequence")
         if apart and all(_is_sequence(statement) for statement in (old, new)):
             return Exchange(b.text, a.text, directed=False, how="sequence")
     return None
+
+
+def _is_ordered_pair(a: Word, b: Word) -> bool:
+    """Whether two members of a list mean something else in another order: "latitude and longitude"."""
+    return any({a.stem, b.stem} <= group for group in _ordered_pairs())
+
+
+@cache
+def _ordered_pairs() -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(map(stem_of, group)) for group in read_word_groups("ordered_pairs"))
+
+
+def _are_a_tuple(*statements: SignedText) -> bool:
+    """Whether two statements list single things that an act takes or gives in order: "return the key and value"."""
+    for statement in statements:
+        head, *members = statement.words
+        if head.role != "head" or head.stem not in _tuple_verbs() or not members:
+            return False
+        if any(word.text.endswith("s") or word.lead or word.role != "plain" for word in members):
+            return False
+    return True
+
+
+@cache
+def _tuple_verbs() -> frozenset[str]:
+    return frozenset(map(stem_of, read_words("tuple_verbs")))
 
 
 def _unlicensed(

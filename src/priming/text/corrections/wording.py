@@ -37,7 +37,7 @@ def quoted(words: Sequence[Word], statement: SignedText) -> str:
             spans[-1] = (spans[-1][0], max(span[1], end))
         else:
             spans.append(span)
-    texts = list(dict.fromkeys(_written(statement.source, *span) for span in sorted(spans)))
+    texts = list(dict.fromkeys(written(statement.source, *span) for span in sorted(spans)))
     if not texts:
         texts = list(dict.fromkeys(word.text for word in words))
     *first, last = (f'"{text}"' for text in texts)
@@ -56,7 +56,7 @@ def limit_of(word: Word, statement: SignedText) -> str:
     before = _LIMIT.search(statement.source[: span[0]]) if span else None
     if span is None or before is None:
         return quoted([word], statement)
-    return f'"{_written(statement.source, before.start(), span[1])}"'
+    return f'"{written(statement.source, before.start(), span[1])}"'
 
 
 def _span(word: Word, statement: SignedText, start: int) -> tuple[int, int] | None:
@@ -89,7 +89,7 @@ def _find(text: str, source: str, start: int) -> re.Match[str] | None:
     return re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE).search(source, start) if pattern else None
 
 
-def _written(source: str, start: int, end: int) -> str:
+def written(source: str, start: int, end: int) -> str:
     """A phrase as written, without the capital of a sentence."""
     text = source[start:end]
     is_first = start == 0 or source[:start].rstrip().endswith((".", "!", "?", ";", ":"))
