@@ -31,7 +31,7 @@ class CueFeedback:
         """The cue and the tier of each verdict."""
         self._terms: dict[str, frozenset[str]] = {}
         self._cues: dict[str, set[str]] = {}
-        self._counts: dict[str, dict[str, _Counts]] = {}
+        self._counts: dict[str, dict[str, _Votes]] = {}
         self._uses: dict[str, Mapping[str, float]] = {}
         for memory_id, verdict, operation, cue, tier in verdicts:
             self._add((memory_id, verdict, operation), cue, tier)
@@ -101,14 +101,14 @@ class CueFeedback:
         self._count(memory_id, verdict, cue, tier, step=1)
 
     def _count(self, memory_id: str, verdict: str, cue: str, tier: str, *, step: int) -> None:
-        counts = self._counts.setdefault(cue, {}).setdefault(memory_id, _Counts())
+        counts = self._counts.setdefault(cue, {}).setdefault(memory_id, _Votes())
         counts.add(step * SIGN[verdict], is_automatic=tier == "automatic")
         for term in self._terms[cue]:
             self._uses.pop(term, None)
 
 
 @dataclass(slots=True)
-class _Counts:
+class _Votes:
     """The verdicts on one memory for one cue: those in favour less those against, by tier.
 
     They are whole numbers, so that a verdict that is taken back leaves nothing.
