@@ -65,11 +65,23 @@ class RecallParams(Checked):
     negative_feedback: float = param(
         0.15, low=0.0, doc="penalty for a memory that received negative verdicts for a similar cue"
     )
+    useful: float = param(
+        1.0,
+        low=0.0,
+        unit="occurrences",
+        doc="how much a word counts in a memory's BM25 for each cue with it for which the memory was useful",
+    )
+    useful_below: float = param(
+        0.1,
+        low=0.0,
+        high=1.0,
+        doc="how far below the evidence for the best memory such words can raise another",
+    )
     retention: float = param(0.05, low=0.0, doc="penalty for reviewed memories as they are forgotten")
     base: float = param(
-        0.05,
+        0.02,
         low=0.0,
-        doc="bonus for memories by how often and how recently they were used, scaled by their match",
+        doc="bonus for memories by how often and how recently they were used, for words of the cue",
     )
     same_cue: float = param(
         0.5,
