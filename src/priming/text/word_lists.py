@@ -140,7 +140,7 @@ def is_given_name(word: str) -> bool:
     """Tell whether the tables of given names list a word.
 
     >>> is_given_name("Robert"), is_given_name("Łukasz"), is_given_name("Bob"), is_given_name("York")
-    (True, True, False, False)
+    (True, True, True, False)
     """
     return word.casefold() in SHORT_FORMS or word.casefold() in _OTHER_GIVEN_NAMES
 
