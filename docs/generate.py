@@ -15,7 +15,7 @@ before, and only ``fails`` may end in an error.
 The clock advances by a minute a command and not otherwise. Ids are shortened and durations omitted, so that a page
 changes only when Priming's behaviour changes.
 
-    python docs/generate.py            write the pages
+    python docs/generate.py            write the pages, and the ready-made answers of MCP
     python docs/generate.py --check    exit 1, with the difference, if a page is out of date
     python docs/generate.py PAGE ...   the same for some pages only
 """
@@ -44,12 +44,14 @@ import measured
 import tables
 import typer.main
 
+import priming.embedding.model_files
 import priming.embedding.wordllama
 import priming.memory
 import priming.types
 from priming import FixedClock, Memory, PrimingError
 from priming.cli.app import app
 from priming.embedding.wordllama import StaticEmbedder
+from priming.server.mcp import answers
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -129,6 +131,8 @@ def main() -> int:
     """Write the pages, or check whether they are current."""
     check = "--check" in sys.argv[1:]
     chosen = {Path(name).resolve() for name in sys.argv[1:] if name != "--check"}
+    if not check and not chosen:
+        answers.write()
     stale, broken = [], []
     with _desk() as desk:
         for page in pages():
@@ -320,6 +324,7 @@ def _desk() -> Iterator[Desk]:
     for module in (priming.types, priming.memory):
         module.SystemClock = lambda: clock  # type: ignore[misc,assignment]
     priming.embedding.wordllama.StaticEmbedder = lambda: embedder  # type: ignore[misc,assignment]
+    priming.embedding.model_files.installed = lambda: False  # what the base install does
     with tempfile.TemporaryDirectory(prefix="priming-docs-") as folder:
         desk = Desk(Path(folder).resolve(), clock)
         _scenario(desk.folder / "scenario")

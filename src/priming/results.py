@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import TypeVar
 
+from priming.config.values import dataclass
 from priming.types import EMPTY, Link, MemoryRecord
 
 T = TypeVar("T")
@@ -179,6 +180,8 @@ class Status:
     """The embedder in use: model, dimension and preparation."""
     reason: str | None = None
     """Why there are no memories: the namespace, and those with memories that resemble it."""
+    advice: str | None = None
+    """What ``reembed`` would improve: the memories have vectors of another embedder."""
 
 
 @dataclass(frozen=True, slots=True)

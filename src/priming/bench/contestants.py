@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from importlib import metadata
 from typing import Protocol
@@ -14,6 +13,7 @@ import numpy as np
 
 from priming.bench.sets import BenchPart
 from priming.config.params.bench import BENCH, BenchParams
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats
 from priming.embedding.protocol import Embedder, Vectors
 from priming.errors import ParamError

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from priming.bench.contestants import SearchResult
 from priming.bench.sets import BenchItem, BenchPart, BenchQuery, BenchSet
+from priming.config.values import dataclass
 from priming.core.pack import estimate_tokens
 from priming.errors import BenchError
 from priming.learning.metrics import auc, ndcg_at, percentiles, recall_at, reciprocal_rank

@@ -10,13 +10,14 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from priming.config.values import dataclass
 from priming.errors import ParamError
 
 _EVIDENCE = re.compile(r"D:?(\d+):0*(\d+)")

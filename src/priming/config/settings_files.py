@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from math import inf, isfinite
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 
 from priming.config import environment
 from priming.config.params.checked import rule_of
+from priming.config.values import dataclass
 from priming.config.words import PROFILES, TOOL_GROUPS
 from priming.errors import ParamError
 
@@ -203,7 +204,7 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "store", "profile", str, "priming", "PRIMING_PROFILE", about={"choices": PROFILES}, doc="the profile"
     ),
-    Setting("store", "embedder", str, "wordllama", "PRIMING_EMBEDDER", within=_OWN, doc="the embedder"),
+    Setting("store", "embedder", str, "auto", "PRIMING_EMBEDDER", within=_OWN, doc="the embedder"),
     Setting(
         "retrieval",
         "spreading_strength",

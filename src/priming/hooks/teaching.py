@@ -11,12 +11,13 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from priming.config.params.hooks import HOOK
+from priming.config.values import dataclass
 from priming.config.words import HOOK as HOOK_SOURCE
 from priming.errors import Conflict, NotFound, ParamError
 from priming.hooks import context, corrections

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.bench import METRICS, MetricParams
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats
 from priming.errors import ParamError
 

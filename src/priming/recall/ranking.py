@@ -8,7 +8,7 @@ everything: links to such names weigh 0, and links to other names weigh less the
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from priming.config.params.laws import SpreadParams
 from priming.config.params.recall import LinkFactors, RecallParams
 from priming.config.profiles import Profile
+from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints
 from priming.core.graph import Edges
 from priming.core.spread import Activation

@@ -6,7 +6,7 @@ import json
 import logging
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from priming.config import profiles
 from priming.config.ids import uuid7
 from priming.config.profiles import Profile
+from priming.config.values import dataclass
 from priming.config.words import FILE, RECALLED
 from priming.core.arguments.checks import (
     check_choice,

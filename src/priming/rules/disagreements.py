@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import combinations
 
 from priming.config.params.laws import PLASTICITY, SIMILARITY
+from priming.config.values import dataclass
 from priming.core.when import scope
 from priming.index.document import CONFLICTS, KEPT_BESIDE
 from priming.namespace import Namespace

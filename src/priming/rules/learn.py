@@ -7,9 +7,10 @@ the behaviour (``place_behavior``), then write a new behaviour or merge it into 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from priming.config.params.laws import PLASTICITY, SIMILARITY
+from priming.config.values import dataclass
 from priming.config.words import KINDS
 from priming.core.plasticity import increment
 from priming.core.when import scope

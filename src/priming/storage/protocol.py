@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+from priming.config.values import dataclass
 from priming.results import Finding
 from priming.storage.filters import Condition
 from priming.storage.rows import (
@@ -238,6 +239,9 @@ class Store(Protocol):
         self, namespace: str, generation: str, ids: Collection[str] | None = None
     ) -> Iterator[tuple[VersionKey, bytes]]:
         """The vectors of one embedding generation; None means those of all memories."""
+
+    def latest_generations(self, namespace: str) -> list[str]:
+        """The generations of the vectors of the latest memory that has any."""
 
     def add_vectors(self, namespace: str, generation: str, vectors: Mapping[VersionKey, bytes]) -> None:
         """Store derived vectors outside the log, replacing present ones; vectors of missing versions are skipped."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from priming.config.params.checked import Checked, param
+from priming.config.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +19,18 @@ class OnnxParams(Checked):
     )
     threads: int = param(
         0, low=0, unit="texts", doc="number of texts processed at once; 0: one for each processor"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticParams(Checked):
+    """How the vectors of words and of sentences share one vector."""
+
+    sentences: float = param(
+        0.6,
+        low=0.0,
+        high=1.0,
+        doc="share of the sentence's vector in the cosine; the rest is that of its words",
     )
 
 
@@ -47,4 +58,4 @@ class EmbedderParams(Checked):
     )
 
 
-ONNX, EMBEDDER = OnnxParams(), EmbedderParams()
+ONNX, SEMANTIC, EMBEDDER = OnnxParams(), SemanticParams(), EmbedderParams()

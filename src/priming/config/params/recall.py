@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from priming.config.params.checked import Checked, param
+from priming.config.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +15,11 @@ class RecallParams(Checked):
     cosine: float = param(0.25, low=0.0, high=1.0, doc="weight of the cosine for a short cue")
     cosine_terms: int = param(
         6, low=1, unit="terms", doc="beyond this length of the cue, the weight of the cosine falls with it"
+    )
+    sentence: float = param(
+        1.6,
+        low=0.0,
+        doc="factor on the weight of the cosine, for cues of any length, where vectors are also of sentences",
     )
     near: bool = param(
         True,
