@@ -29,7 +29,6 @@ else:
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
@@ -258,13 +257,6 @@ def project_folder() -> Path:
         if os.path.exists(folder / ".git"):
             break
     return own
-
-
-def keep_out_of_git(folder: Path) -> None:
-    """Let git ignore all that is in a project's folder of Priming: ``git stash -u`` must not take the store away."""
-    if folder.name == DEFAULT_PATH.parent.name:
-        with suppress(OSError), (folder / ".gitignore").open("x", encoding="utf-8") as file:
-            file.write("*\n")
 
 
 def _is_used(folder: Path) -> bool:

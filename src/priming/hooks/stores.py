@@ -116,9 +116,8 @@ class HookStore:
             return self._earlier_answer(operation, operation_id)
 
     def make_folder(self) -> None:
-        """Make the folder of a new store, which keeps itself out of git."""
+        """Make the folder of a new store, so that a correction can wait in it; the store keeps it out of git."""
         self.database.parent.mkdir(parents=True, exist_ok=True)
-        environment.keep_out_of_git(self.database.parent)
 
     def create(self) -> None:
         """Create the file of a new store."""

@@ -6,12 +6,12 @@ import random
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-from priming.config.environment import keep_out_of_git
+from priming.config.environment import DEFAULT_PATH
 from priming.config.params.store import STORE
 from priming.errors import Busy, Conflict, Corrupt, ParamError, PrimingError, StoreError
 from priming.storage.sqlite_files import (
@@ -272,6 +272,13 @@ def check_folder(path: Path) -> None:
     parent = next(parent for parent in path.absolute().parents if parent.exists())
     if not parent.is_dir():
         raise StoreError(f"{parent} is a file, not a folder; name a store elsewhere")
+
+
+def keep_out_of_git(folder: Path) -> None:
+    """Let git ignore all that is in a project's folder of Priming: ``git stash -u`` must not take the store away."""
+    if folder.name == DEFAULT_PATH.parent.name:
+        with suppress(OSError), (folder / ".gitignore").open("x", encoding="utf-8") as file:
+            file.write("*\n")
 
 
 def _has_content(path: Path) -> bool:
