@@ -45,6 +45,7 @@ COMMANDS = {
     "learning": "python benchmarks/learning.py --data FOLDER --histories FOLDER …",
     "abstention": "python benchmarks/abstention.py --data FOLDER",
     "recall": "python benchmarks/recall.py",
+    "embedders": "python benchmarks/embedders.py --genre FOLDER",
 }
 """What makes each file."""
 OTHERS = 5
@@ -204,6 +205,20 @@ def tokens(of: str) -> str:
     whole = next(cost["whole"] for one in _whole(of) for cost in one["costs"])
     heads = ("contestant", "evidence held", "tokens", "less than all", "plain top-k: k", "its tokens")
     return f"All memories that a question could be about: {whole:,.0f} tokens.\n\n{table(heads, rows)}"
+
+
+def costs() -> str:
+    """What each embedder adds to an installation, a command and a text, and what it finds on sets of other genres."""
+    found = read("embedders", "embedders")
+    few = sum(one["few"] for one in found["sets"].values())
+    rows = []
+    for name, cost in found["costs"].items():
+        low = sum(one["few"] * (one[name]["few_r10"] or 0.0) for one in found["sets"].values()) / few
+        figures = (f"{one[name]['ndcg']:.1f} / {one[name]['r10']:.1f}" for one in found["sets"].values())
+        own = (f"{cost['mib']:.0f}", f"{cost['command_ms']:.0f}", f"{cost['text_us']:,.0f}")
+        rows.append((f"`{name}`", *own, *figures, f"{low:.1f}"))
+    heads = ("MiB beside the base", "ms a recall as a command", "µs a text", *found["sets"])
+    return table(("embedder", *heads, f"R@10 of {few} questions with few words in common"), rows)
 
 
 def embedders() -> str:
@@ -407,7 +422,7 @@ def _bold(whether: bool, *cells: str) -> Sequence[str]:
 KINDS: dict[str, Callable[..., str]] = {
     one.__name__: one
     for one in (
-        *(quality, failed, aims, categories, summary, abstention, floors, tokens, embedders, shuffled),
+        *(quality, failed, aims, categories, summary, abstention, floors, tokens, costs, embedders, shuffled),
         *(designs, fit, moves, flatness, learning, latency, steps, conditions),
     )
 }
