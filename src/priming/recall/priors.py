@@ -254,12 +254,14 @@ class Priors(ContextEvidence):
     def _base(self) -> Floats:
         """Base level of each memory by its uses, times the square of the share of the cue that it was useful for.
 
-        Frequent use does not make a memory relevant to every cue; 0 for a memory that was never used.
+        Frequent use does not make a memory relevant to every cue: for other cues a small part counts, times the match, so
+        that of two equal memories the used one wins. 0 for a memory that was never used.
         """
         values = np.zeros(self.working.documents)
         documents, practices = self._practice
         values[documents] = base_levels(practices, self.now, self.base_level.d)
-        return values * self.useful_share**2
+        elsewhere = self.params.base_elsewhere * np.asarray(scaled(self.match))
+        return values * np.maximum(self.useful_share**2, elsewhere)
 
     @cached_property
     def _practice(self) -> tuple[list[int], list[Practice]]:

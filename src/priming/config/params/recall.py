@@ -83,6 +83,12 @@ class RecallParams(Checked):
         low=0.0,
         doc="bonus for memories by how often and how recently they were used, for words of the cue",
     )
+    base_elsewhere: float = param(
+        0.1,
+        low=0.0,
+        high=1.0,
+        doc="share of `base` that counts for other words than those the memory was used for, times its match",
+    )
     same_cue: float = param(
         0.5,
         low=0.0,
