@@ -254,8 +254,8 @@ class Priors(ContextEvidence):
     def _base(self) -> Floats:
         """Base level of each memory by its uses, times the square of the share of the cue that it was useful for.
 
-        Frequent use does not make a memory relevant to every cue: for other cues a small part counts, times the match, so
-        that of two equal memories the used one wins. 0 for a memory that was never used.
+        Frequent use does not make a memory relevant to every cue: for others a small part counts, times the match,
+        so that of two equal memories the used one wins. 0 for a memory that was never used.
         """
         values = np.zeros(self.working.documents)
         documents, practices = self._practice
